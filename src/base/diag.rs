@@ -1,0 +1,192 @@
+//! Diagnostics: what is wrong (or worth a warning), where, why, and how to mend it.
+//!
+//! A mistake in the user's world is a [`Diagnostic`], collected in [`Diagnostics`] and returned beside the result, so
+//! that one run reports them all. The summary is a fixed text per kind of mistake; the detail says what, why and how.
+
+use super::source::Range;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
+/// One mistake or warning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub severity: Severity,
+    /// A short fixed text, the same for every mistake of its kind.
+    pub summary: String,
+    /// Full sentences: what, why, how to fix it. Paragraphs are separated by a blank line; lines that begin with a
+    /// space are shown as they are.
+    pub detail: String,
+    /// What the message speaks of: underlined in the snippet.
+    pub subject: Option<Range>,
+    /// The wider construct to show around the subject.
+    pub context: Option<Range>,
+    /// The object concerned ("aws_instance.a"), when the message is not about text.
+    pub address: Option<String>,
+    /// Values of the expressions involved, shown under the snippet.
+    pub values: Vec<ExpressionValue>,
+    /// The function whose call failed, if one did.
+    pub function_call: Option<FunctionCall>,
+    /// True if consolidation of equal warnings must leave this one alone.
+    pub verbatim: bool,
+}
+
+/// `traversal` is as written (`var.x`), `statement` continues it ("is a string", "is 5").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpressionValue {
+    pub traversal: String,
+    pub statement: String,
+}
+
+/// The function called, its name as called and its signature for people: `upper(str)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionCall {
+    pub name: String,
+    pub signature: String,
+}
+
+impl Diagnostic {
+    fn new(severity: Severity, summary: impl Into<String>, detail: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            severity,
+            summary: summary.into(),
+            detail: detail.into(),
+            subject: None,
+            context: None,
+            address: None,
+            values: Vec::new(),
+            function_call: None,
+            verbatim: false,
+        }
+    }
+
+    pub fn error(summary: impl Into<String>, detail: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Error, summary, detail)
+    }
+
+    pub fn warning(summary: impl Into<String>, detail: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Warning, summary, detail)
+    }
+
+    /// With its subject: what the snippet underlines.
+    pub fn at(mut self, subject: Range) -> Diagnostic {
+        self.subject = Some(subject);
+        self
+    }
+
+    pub fn at_opt(mut self, subject: Option<Range>) -> Diagnostic {
+        self.subject = subject;
+        self
+    }
+
+    /// With the wider construct that the snippet shows.
+    pub fn within(mut self, context: Range) -> Diagnostic {
+        self.context = Some(context);
+        self
+    }
+
+    pub fn about(mut self, address: impl Into<String>) -> Diagnostic {
+        self.address = Some(address.into());
+        self
+    }
+
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+/// Diagnostics in the order they were found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use = "diagnostics must reach the user"]
+pub struct Diagnostics(Vec<Diagnostic>);
+
+impl Diagnostics {
+    pub fn new() -> Diagnostics {
+        Diagnostics::default()
+    }
+
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.0.push(diagnostic);
+    }
+
+    pub fn error(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
+        self.push(Diagnostic::error(summary, detail));
+    }
+
+    pub fn warning(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
+        self.push(Diagnostic::warning(summary, detail));
+    }
+
+    pub fn extend(&mut self, other: impl IntoIterator<Item = Diagnostic>) {
+        self.0.extend(other);
+    }
+
+    pub fn has_errors(&self) -> bool {
+        self.0.iter().any(Diagnostic::is_error)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.0.iter()
+    }
+
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Diagnostic> {
+        self.0.iter_mut()
+    }
+
+    pub fn into_vec(self) -> Vec<Diagnostic> {
+        self.0
+    }
+
+    /// Moves the diagnostics of a pair into this list and keeps the value.
+    pub fn take<T>(&mut self, (value, diagnostics): (T, Diagnostics)) -> T {
+        self.extend(diagnostics);
+        value
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Diagnostics {
+        Diagnostics(vec![diagnostic])
+    }
+}
+
+impl From<Vec<Diagnostic>> for Diagnostics {
+    fn from(list: Vec<Diagnostic>) -> Diagnostics {
+        Diagnostics(list)
+    }
+}
+
+impl IntoIterator for Diagnostics {
+    type Item = Diagnostic;
+    type IntoIter = std::vec::IntoIter<Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Diagnostics {
+    type Item = &'a Diagnostic;
+    type IntoIter = std::slice::Iter<'a, Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl FromIterator<Diagnostic> for Diagnostics {
+    fn from_iter<I: IntoIterator<Item = Diagnostic>>(iter: I) -> Diagnostics {
+        Diagnostics(iter.into_iter().collect())
+    }
+}

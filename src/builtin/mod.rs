@@ -1,0 +1,1 @@
+//! The plugins that live in this binary; not told that they run in a process of their own.

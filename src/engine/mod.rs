@@ -1,0 +1,1 @@
+//! The verbs: graph, walk, validate, plan, apply. Asks the world only through `ports`.

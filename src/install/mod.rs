@@ -1,0 +1,1 @@
+//! The door to providers and modules: sources, checksums, packages, the lock file as a result.

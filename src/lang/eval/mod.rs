@@ -1,0 +1,1 @@
+//! Tree and scope to value and diagnostics; pure.

@@ -1,0 +1,1 @@
+//! Types and values: known, null, unknown with refinements, marked; conversion, unification, codecs.

@@ -1,0 +1,3 @@
+//! The nouns: names of things, shapes, configuration, state, plan, what a provider is, what is locked.
+//!
+//! Plain values with the rules that hold within one of them. Never touches the network or a process, never prints.

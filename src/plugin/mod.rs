@@ -1,0 +1,1 @@
+//! The door to plugin processes: handshake, TLS, the wire of both protocols, client and server.

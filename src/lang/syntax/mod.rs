@@ -1,1 +1,10 @@
 //! Text to tree and back: always a tree plus a list of errors. Knows no values.
+
+pub mod ast;
+pub mod body;
+pub mod parser;
+pub mod visit;
+
+pub use ast::{Attribute, Block, Expr, ExprKind, Expression, Ident, Label, Traversal, TraversalStep};
+pub use body::{AttributeSchema, BlockSchema, Body, BodySchema, Content};
+pub use parser::{parse_expression, parse_file, parse_template, parse_traversal};

@@ -1,0 +1,141 @@
+//! Questions about an expression that need no evaluation: is it a traversal, a list, a keyword; what does it refer to.
+
+use std::sync::Arc;
+
+use super::ast::{Call, Expr, ExprKind, Expression, ForExpr, TemplatePart, Traversal};
+
+impl Expression {
+    /// The traversal, if the expression is nothing else.
+    pub fn as_traversal(&self) -> Option<&Traversal> {
+        match &self.node.kind {
+            ExprKind::Variable(t) => Some(t),
+            _ => None,
+        }
+    }
+
+    /// The elements of a tuple constructor.
+    pub fn as_static_list(&self) -> Option<Vec<Expression>> {
+        match &self.node.kind {
+            ExprKind::Tuple { elements, .. } => Some(elements.iter().map(|e| self.part(e)).collect()),
+            _ => None,
+        }
+    }
+
+    /// The items of an object constructor.
+    pub fn as_static_map(&self) -> Option<Vec<(Expression, Expression)>> {
+        match &self.node.kind {
+            ExprKind::Object { items, .. } => Some(items.iter().map(|i| (self.part(&i.key), self.part(&i.value))).collect()),
+            _ => None,
+        }
+    }
+
+    /// A lone name, as in `provider = aws`, or one of the literal words `true`, `false` and `null`.
+    pub fn as_keyword(&self) -> Option<&str> {
+        match &self.node.kind {
+            ExprKind::Variable(t) if t.steps.is_empty() => Some(&t.root.name),
+            ExprKind::Bool(true) => Some("true"),
+            ExprKind::Bool(false) => Some("false"),
+            ExprKind::Null => Some("null"),
+            _ => None,
+        }
+    }
+
+    pub fn as_call(&self) -> Option<&Call> {
+        match &self.node.kind {
+            ExprKind::Call(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// The text of a string without interpolations.
+    pub fn as_literal_string(&self) -> Option<Arc<str>> {
+        match &self.node.kind {
+            ExprKind::Template(t) => t.as_literal(),
+            _ => None,
+        }
+    }
+
+    /// The traversals that the expression reads, in source order, without those whose root a `for` binds.
+    pub fn variables(&self) -> Vec<&Traversal> {
+        let mut found = Vec::new();
+        walk_variables(&self.node, &mut Vec::new(), &mut found);
+        found
+    }
+
+    /// The calls in the expression, outer before inner.
+    pub fn functions(&self) -> Vec<&Call> {
+        let mut found = Vec::new();
+        walk_calls(&self.node, &mut found);
+        found
+    }
+}
+
+fn walk_variables<'a>(expr: &'a Expr, bound: &mut Vec<&'a str>, found: &mut Vec<&'a Traversal>) {
+    match &expr.kind {
+        ExprKind::Variable(t) => {
+            if !bound.contains(&t.root_name()) {
+                found.push(t);
+            }
+        }
+        ExprKind::For(f) => walk_for(f, bound, found),
+        _ => each_child(expr, &mut |child| walk_variables(child, bound, found)),
+    }
+}
+
+fn walk_for<'a>(f: &'a ForExpr, bound: &mut Vec<&'a str>, found: &mut Vec<&'a Traversal>) {
+    walk_variables(&f.collection, bound, found);
+    let outer = bound.len();
+    bound.extend(f.key_var.as_ref().map(|k| k.as_str()));
+    bound.push(f.value_var.as_str());
+    for part in f.key.iter().chain([&f.value]).chain(f.condition.iter()) {
+        walk_variables(part, bound, found);
+    }
+    bound.truncate(outer);
+}
+
+fn walk_calls<'a>(expr: &'a Expr, found: &mut Vec<&'a Call>) {
+    if let ExprKind::Call(call) = &expr.kind {
+        found.push(call);
+    }
+    each_child(expr, &mut |child| walk_calls(child, found));
+}
+
+/// Calls `f` with every expression directly inside another; literal object keys are not expressions.
+pub fn each_child<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Arc<Expr>)) {
+    match &expr.kind {
+        ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Null | ExprKind::Variable(_) => {}
+        ExprKind::SplatItem | ExprKind::Error => {}
+        ExprKind::Template(t) => t.parts.iter().for_each(|part| match part {
+            TemplatePart::Literal { .. } => {}
+            TemplatePart::Interpolation(e) | TemplatePart::Directive(e) => f(e),
+        }),
+        ExprKind::TemplateJoin(e) | ExprKind::Parens(e) | ExprKind::RelativeTraversal { source: e, .. } => f(e),
+        ExprKind::Index { collection: a, key: b, .. }
+        | ExprKind::Splat { source: a, each: b, .. }
+        | ExprKind::Binary { left: a, right: b, .. } => {
+            f(a);
+            f(b);
+        }
+        ExprKind::Unary { operand, .. } => f(operand),
+        ExprKind::Call(call) => call.args.iter().for_each(f),
+        ExprKind::Conditional { condition, then, otherwise } => [condition, then, otherwise].into_iter().for_each(f),
+        ExprKind::Tuple { elements, .. } => elements.iter().for_each(f),
+        ExprKind::Object { items, .. } => {
+            for item in items {
+                if !is_literal_key(&item.key) {
+                    f(&item.key);
+                }
+                f(&item.value);
+            }
+        }
+        ExprKind::For(inner) => {
+            let parts = [&inner.collection].into_iter().chain(&inner.key).chain([&inner.value]).chain(&inner.condition);
+            parts.for_each(f);
+        }
+    }
+}
+
+/// True for the `a` of `{ a = 1 }`.
+pub fn is_literal_key(key: &Expr) -> bool {
+    matches!(&key.kind, ExprKind::Variable(t) if t.steps.is_empty())
+}

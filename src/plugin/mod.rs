@@ -1,1 +1,3 @@
 //! The door to plugin processes: handshake, TLS, the wire of both protocols, client and server.
+
+pub mod wire;

@@ -1,1 +1,22 @@
-//! Types and values: known, null, unknown with refinements, marked; conversion, unification, codecs.
+//! Types and values of the language: what an expression evaluates to.
+//!
+//! Owns types, values (with unknowns, nulls and marks), their operations, conversions and wire forms. Never knows
+//! expressions, resources or providers.
+
+pub mod marks;
+pub mod number;
+pub mod path;
+pub mod set;
+pub mod text;
+pub mod ty;
+pub mod unknown;
+#[allow(clippy::module_inception)]
+pub mod value;
+mod walk;
+
+pub use marks::Marks;
+pub use number::Number;
+pub use path::{Path, PathStep};
+pub use ty::{ObjectType, Type};
+pub use unknown::Refinement;
+pub use value::Value;

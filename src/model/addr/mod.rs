@@ -1,0 +1,18 @@
+//! Names of things: immutable values, one type per kind, in local and absolute form; they parse and print.
+//!
+//! An address never knows whether the thing that it names exists.
+
+pub mod instance;
+pub mod module;
+pub mod parse;
+pub mod provider;
+pub mod reference;
+pub mod resource;
+pub mod target;
+
+pub use instance::InstanceKey;
+pub use module::{Module, ModuleInstance, ModuleStep};
+pub use provider::{AbsProviderConfig, LocalProviderConfig, Provider};
+pub use reference::{Reference, Subject};
+pub use resource::{AbsResource, AbsResourceInstance, ConfigResource, Resource, ResourceInstance, ResourceMode};
+pub use target::Target;

@@ -1,0 +1,1 @@
+//! Reading addresses: from traversals in configuration, from the command line, from state files.

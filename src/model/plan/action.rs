@@ -1,0 +1,84 @@
+//! What a change does, and why.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Action {
+    NoOp,
+    Create,
+    Read,
+    Update,
+    Delete,
+    DeleteThenCreate,
+    CreateThenDelete,
+    Forget,
+}
+
+impl Action {
+    pub fn is_replace(self) -> bool {
+        matches!(self, Action::DeleteThenCreate | Action::CreateThenDelete)
+    }
+
+    /// The words of the "actions" list in JSON.
+    pub fn json_names(self) -> &'static [&'static str] {
+        match self {
+            Action::NoOp => &["no-op"],
+            Action::Create => &["create"],
+            Action::Read => &["read"],
+            Action::Update => &["update"],
+            Action::Delete => &["delete"],
+            Action::DeleteThenCreate => &["delete", "create"],
+            Action::CreateThenDelete => &["create", "delete"],
+            Action::Forget => &["forget"],
+        }
+    }
+}
+
+/// Why an action was chosen where the objects alone do not say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum ActionReason {
+    #[default]
+    None,
+    ReplaceBecauseCannotUpdate,
+    ReplaceBecauseTainted,
+    ReplaceByRequest,
+    ReplaceByTriggers,
+    DeleteBecauseNoResourceConfig,
+    DeleteBecauseWrongRepetition,
+    DeleteBecauseCountIndex,
+    DeleteBecauseEachKey,
+    DeleteBecauseNoModule,
+    DeleteBecauseNoMoveTarget,
+    ReadBecauseConfigUnknown,
+    ReadBecauseDependencyPending,
+    ReadBecauseCheckNested,
+}
+
+impl ActionReason {
+    /// The value of "action_reason" in JSON; none for `None`.
+    pub fn json_name(self) -> Option<&'static str> {
+        Some(match self {
+            ActionReason::None => return None,
+            ActionReason::ReplaceBecauseCannotUpdate => "replace_because_cannot_update",
+            ActionReason::ReplaceBecauseTainted => "replace_because_tainted",
+            ActionReason::ReplaceByRequest => "replace_by_request",
+            ActionReason::ReplaceByTriggers => "replace_by_triggers",
+            ActionReason::DeleteBecauseNoResourceConfig => "delete_because_no_resource_config",
+            ActionReason::DeleteBecauseWrongRepetition => "delete_because_wrong_repetition",
+            ActionReason::DeleteBecauseCountIndex => "delete_because_count_index",
+            ActionReason::DeleteBecauseEachKey => "delete_because_each_key",
+            ActionReason::DeleteBecauseNoModule => "delete_because_no_module",
+            ActionReason::DeleteBecauseNoMoveTarget => "delete_because_no_move_target",
+            ActionReason::ReadBecauseConfigUnknown => "read_because_config_unknown",
+            ActionReason::ReadBecauseDependencyPending => "read_because_dependency_pending",
+            ActionReason::ReadBecauseCheckNested => "read_because_check_nested",
+        })
+    }
+}
+
+/// Why a provider put a change off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeferredReason {
+    Unknown,
+    ResourceConfigUnknown,
+    ProviderConfigUnknown,
+    AbsentPrerequisite,
+}

@@ -1,0 +1,51 @@
+//! Changes of one object and of one output.
+
+use std::sync::Arc;
+
+use crate::lang::value::{Path, Value};
+use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
+use crate::model::state::DeposedKey;
+
+use super::{Action, ActionReason};
+
+/// Before and after of one object. Values carry marks; null stands for absence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    pub before: Value,
+    /// Holds unknowns for what only apply can tell.
+    pub after: Value,
+}
+
+/// A planned (or found) change of one object.
+#[derive(Clone, Debug)]
+pub struct ResourceChange {
+    pub addr: AbsResourceInstance,
+    /// The same as `addr` unless the object was moved.
+    pub previous_addr: AbsResourceInstance,
+    /// Set for a deposed object.
+    pub deposed: Option<DeposedKey>,
+    pub provider: AbsProviderConfig,
+    pub action: Action,
+    pub reason: ActionReason,
+    pub change: Change,
+    /// What forces a replacement.
+    pub required_replace: Vec<Path>,
+    /// What the provider wants back at apply.
+    pub private: Arc<[u8]>,
+    pub importing: Option<Importing>,
+    pub generated_config: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Importing {
+    /// None while unknown.
+    pub id: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct OutputChange {
+    pub name: Arc<str>,
+    pub action: Action,
+    pub change: Change,
+    pub sensitive: bool,
+}

@@ -1,0 +1,1 @@
+//! Saved plan files: a format of our own, versioned.

@@ -1,0 +1,60 @@
+//! What is to be done: the plan and its changes, and the file that keeps one.
+
+mod action;
+mod change;
+pub mod file;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use action::{Action, ActionReason, DeferredReason};
+pub use change::{Change, Importing, OutputChange, ResourceChange};
+
+use crate::lang::value::Value;
+use crate::model::addr::{AbsResourceInstance, Target};
+use crate::model::state::{CheckResult, State};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Mode {
+    #[default]
+    Normal,
+    Destroy,
+    RefreshOnly,
+}
+
+/// A plan: everything that apply needs beside the configuration.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    pub mode: Mode,
+    /// Sorted by address, then deposed key. No-op changes are included.
+    pub changes: Vec<ResourceChange>,
+    /// What the refresh found changed outside; includes moves alone. Sorted by address.
+    pub drift: Vec<ResourceChange>,
+    /// Root outputs, unchanged ones included; sorted by name.
+    pub outputs: Vec<OutputChange>,
+    /// Values of root variables as given (not defaults), with what the caller needs to give them again.
+    pub variables: BTreeMap<Arc<str>, Value>,
+    pub targets: Vec<Target>,
+    pub force_replace: Vec<AbsResourceInstance>,
+    /// The state before refresh, as read.
+    pub previous_state: State,
+    /// The state after refresh: what the changes start from.
+    pub prior_state: State,
+    pub checks: Vec<CheckResult>,
+    /// `plantimestamp()`, RFC 3339.
+    pub timestamp: String,
+    /// References of resource attributes that contributed to the plan: resource address text and path text of each.
+    pub relevant_attributes: Vec<(AbsResourceInstance, crate::lang::value::Path)>,
+    /// False if planning failed or nothing is to be done.
+    pub applyable: bool,
+    /// False with targets, deferrals or errors: another plan is needed to converge.
+    pub complete: bool,
+    pub errored: bool,
+}
+
+impl Plan {
+    /// True if something is to be done to an object (not counting outputs).
+    pub fn has_resource_changes(&self) -> bool {
+        self.changes.iter().any(|change| change.action != Action::NoOp)
+    }
+}

@@ -1,0 +1,51 @@
+//! What a provider and a provisioner are: async traits and plain messages. Knows no wire and no process.
+//!
+//! Values that cross this border carry no marks; types are those that the schemas imply.
+
+mod message;
+mod provisioner;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+pub use message::*;
+pub use provisioner::{Output, ProvisionRequest, Provisioner};
+
+use crate::lang::value::Value;
+use crate::model::schema::ProviderSchemas;
+
+/// A provider: the verbs of the plugin protocol (both versions), in the protocol's order of use.
+///
+/// Every method answers, whatever happens to the plugin: a failed call is an error diagnostic in the response (its
+/// text names the provider), beside values that the caller must not use.
+#[async_trait]
+pub trait Provider: Send + Sync {
+    /// All schemas; asked once per process and cached by the implementation.
+    async fn schemas(&self) -> Result<Arc<dyn ProviderSchemas>, ProviderDiagnostics>;
+
+    async fn validate_provider_config(&self, config: Value) -> (Value, ProviderDiagnostics);
+    async fn validate_resource_config(&self, kind: &str, config: Value) -> ProviderDiagnostics;
+    async fn validate_data_config(&self, kind: &str, config: Value) -> ProviderDiagnostics;
+
+    async fn configure(&self, request: ConfigureRequest) -> ProviderDiagnostics;
+
+    /// The stored object brought to the current schema.
+    async fn upgrade_resource_state(&self, request: UpgradeRequest) -> (Value, ProviderDiagnostics);
+    async fn read_resource(&self, request: ReadRequest) -> ReadResponse;
+    async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse;
+    async fn apply_resource_change(&self, request: ApplyRequest) -> ApplyResponse;
+    async fn import_resource_state(&self, kind: &str, id: &str) -> (Vec<ImportedObject>, ProviderDiagnostics);
+    async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse;
+    async fn read_data_source(&self, request: ReadDataRequest) -> (Value, ProviderDiagnostics);
+
+    async fn validate_ephemeral_config(&self, kind: &str, config: Value) -> ProviderDiagnostics;
+    async fn open_ephemeral(&self, kind: &str, config: Value) -> OpenEphemeralResponse;
+    async fn renew_ephemeral(&self, kind: &str, private: Vec<u8>) -> RenewEphemeralResponse;
+    async fn close_ephemeral(&self, kind: &str, private: Vec<u8>) -> ProviderDiagnostics;
+
+    async fn call_function(&self, name: &str, arguments: Vec<Value>) -> Result<Value, FunctionError>;
+
+    /// Asks for what is in flight to end soon.
+    async fn stop(&self) -> Result<(), String>;
+}

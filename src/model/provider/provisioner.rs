@@ -1,0 +1,29 @@
+//! What a provisioner is.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::lang::value::Value;
+use crate::model::schema::Schema;
+
+use super::ProviderDiagnostics;
+
+/// Where a provisioner's output goes while it runs: pieces of text, in order.
+pub type Output = Arc<dyn Fn(&str) + Send + Sync>;
+
+#[derive(Clone)]
+pub struct ProvisionRequest {
+    pub config: Value,
+    /// An object of the connection's attributes, all optional strings and the like; null if there is no connection.
+    pub connection: Value,
+    pub output: Output,
+}
+
+#[async_trait]
+pub trait Provisioner: Send + Sync {
+    async fn schema(&self) -> Result<Arc<Schema>, ProviderDiagnostics>;
+    async fn validate(&self, config: Value) -> ProviderDiagnostics;
+    async fn provision(&self, request: ProvisionRequest) -> ProviderDiagnostics;
+    async fn stop(&self) -> Result<(), String>;
+}

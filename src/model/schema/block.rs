@@ -1,0 +1,165 @@
+//! The shape of a block: attributes and nested blocks, and the type that they imply.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use crate::lang::value::Type;
+
+/// A block's shape with the version of the state that is written for it.
+#[derive(Clone, Debug, Default)]
+pub struct Schema {
+    pub version: i64,
+    pub block: Block,
+    implied: OnceLock<Type>,
+}
+
+impl Schema {
+    pub fn new(version: i64, block: Block) -> Schema {
+        Schema { version, block, implied: OnceLock::new() }
+    }
+
+    /// The object type of a whole decoded block; computed once.
+    pub fn implied_type(&self) -> &Type {
+        self.implied.get_or_init(|| self.block.implied_type())
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Block {
+    pub attributes: BTreeMap<Arc<str>, Attribute>,
+    pub blocks: BTreeMap<Arc<str>, NestedBlock>,
+    pub description: String,
+    /// True if the description is Markdown, false for plain text.
+    pub markdown: bool,
+    pub deprecated: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attribute {
+    pub shape: AttributeShape,
+    pub description: String,
+    pub markdown: bool,
+    pub required: bool,
+    pub optional: bool,
+    pub computed: bool,
+    pub sensitive: bool,
+    pub deprecated: bool,
+    /// Given to the provider, never kept in plan or state.
+    pub write_only: bool,
+}
+
+/// An attribute's type: plain, or an object with attributes of its own (protocol 6).
+#[derive(Clone, Debug, PartialEq)]
+pub enum AttributeShape {
+    Plain(Type),
+    Nested(ObjectShape),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectShape {
+    pub attributes: BTreeMap<Arc<str>, Attribute>,
+    /// Single, List, Set or Map.
+    pub nesting: Nesting,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Nesting {
+    /// At most one; null if absent.
+    Single,
+    /// At most one; an object of nulls if absent.
+    Group,
+    List,
+    Set,
+    Map,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct NestedBlock {
+    pub block: Block,
+    pub nesting: Nesting,
+    pub min_items: u64,
+    /// 0: no limit.
+    pub max_items: u64,
+}
+
+impl Attribute {
+    /// An attribute of a plain type with no flags set.
+    pub fn new(ty: Type) -> Attribute {
+        Attribute {
+            shape: AttributeShape::Plain(ty),
+            description: String::new(),
+            markdown: false,
+            required: false,
+            optional: false,
+            computed: false,
+            sensitive: false,
+            deprecated: false,
+            write_only: false,
+        }
+    }
+
+    pub fn nested(&self) -> Option<&ObjectShape> {
+        match &self.shape {
+            AttributeShape::Nested(shape) => Some(shape),
+            AttributeShape::Plain(_) => None,
+        }
+    }
+
+    pub fn implied_type(&self) -> Type {
+        match &self.shape {
+            AttributeShape::Plain(ty) => ty.clone(),
+            AttributeShape::Nested(shape) => shape.implied_type(),
+        }
+    }
+}
+
+impl ObjectShape {
+    /// The type of one object.
+    pub fn element_type(&self) -> Type {
+        Type::object(self.attributes.iter().map(|(name, attribute)| (name.clone(), attribute.implied_type())))
+    }
+
+    /// The type of the attribute: the object wrapped as its nesting says.
+    pub fn implied_type(&self) -> Type {
+        self.nesting.wrap(self.element_type())
+    }
+}
+
+impl Block {
+    /// The object type of a decoded block. A list or map of blocks whose type holds dynamic parts is a dynamic
+    /// value itself, for its elements may differ.
+    pub fn implied_type(&self) -> Type {
+        let attributes = self.attributes.iter().map(|(name, attribute)| (name.clone(), attribute.implied_type()));
+        let blocks = self.blocks.iter().map(|(name, nested)| (name.clone(), nested.implied_type()));
+        Type::object(attributes.chain(blocks))
+    }
+
+    /// True if any attribute at any depth is sensitive or write-only: only then is there anything to mark.
+    pub fn has_sensitive(&self) -> bool {
+        fn any(attributes: &BTreeMap<Arc<str>, Attribute>) -> bool {
+            attributes.values().any(|a| a.sensitive || a.nested().is_some_and(|n| any(&n.attributes)))
+        }
+        any(&self.attributes) || self.blocks.values().any(|nested| nested.block.has_sensitive())
+    }
+}
+
+impl NestedBlock {
+    pub fn implied_type(&self) -> Type {
+        let element = self.block.implied_type();
+        match self.nesting {
+            Nesting::List | Nesting::Map if element.has_dynamic() => Type::Dynamic,
+            nesting => nesting.wrap(element),
+        }
+    }
+}
+
+impl Nesting {
+    fn wrap(self, element: Type) -> Type {
+        match self {
+            Nesting::Single | Nesting::Group => element,
+            Nesting::List => Type::list(element),
+            Nesting::Set => Type::set(element),
+            Nesting::Map => Type::map(element),
+        }
+    }
+}

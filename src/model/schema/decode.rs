@@ -1,0 +1,1 @@
+//! A body of the configuration and a schema to a value.

@@ -1,0 +1,10 @@
+//! Shapes of blocks as providers describe them: attributes, nested blocks, the type they imply, and how a body of the
+//! configuration is decoded into a value of that type.
+
+pub mod block;
+pub mod coerce;
+pub mod decode;
+pub mod set;
+
+pub use block::{Attribute, AttributeShape, Block, Nesting, NestedBlock, ObjectShape, Schema};
+pub use set::{Capabilities, FunctionSignature, Parameter, ProviderSchemas, StaticSchemas};

@@ -1,0 +1,1 @@
+//! State files: version 4 and the upgrade of older ones.

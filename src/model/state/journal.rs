@@ -1,0 +1,1 @@
+//! The journal: what changed since the last full snapshot, one checked record after the other.

@@ -1,0 +1,106 @@
+//! The state as a whole: resources by address, outputs of the root module, results of checks.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::lang::value::Value;
+use crate::model::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey};
+
+use super::{DeposedKey, Object};
+
+/// What identifies a snapshot among others of its lineage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateMeta {
+    /// The version of the program that wrote it.
+    pub terraform_version: String,
+    pub serial: u64,
+    /// Empty until the state is first written.
+    pub lineage: String,
+}
+
+/// The state. Cloning copies the maps, not the objects.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    pub resources: BTreeMap<AbsResource, ResourceState>,
+    /// Outputs of the root module.
+    pub outputs: BTreeMap<Arc<str>, OutputValue>,
+    /// None: no checks were ever recorded.
+    pub checks: Option<Vec<CheckResult>>,
+}
+
+#[derive(Clone, Debug)]
+pub struct ResourceState {
+    pub provider: AbsProviderConfig,
+    pub instances: BTreeMap<InstanceKey, Instance>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Instance {
+    pub current: Option<Object>,
+    pub deposed: BTreeMap<DeposedKey, Object>,
+}
+
+/// The value carries no marks; `sensitive` says how it is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputValue {
+    pub value: Value,
+    pub sensitive: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CheckStatus {
+    Unknown,
+    Pass,
+    Fail,
+    Error,
+}
+
+/// The results of one block with conditions: `kind` is "resource", "output_value", "check" or "var".
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckResult {
+    pub kind: Arc<str>,
+    pub config_addr: String,
+    pub status: CheckStatus,
+    /// Address, status and failure messages per instance.
+    pub objects: Vec<(String, CheckStatus, Vec<String>)>,
+}
+
+impl State {
+    /// True if no resource instance and no output is left.
+    pub fn is_empty(&self) -> bool {
+        self.resources.is_empty() && self.outputs.is_empty()
+    }
+
+    pub fn instance(&self, addr: &AbsResourceInstance) -> Option<&Instance> {
+        self.resources.get(&addr.containing_resource())?.instances.get(addr.key())
+    }
+
+    /// The instance's place, made if it is not there, under the given provider configuration.
+    pub fn instance_mut(&mut self, addr: &AbsResourceInstance, provider: &AbsProviderConfig) -> &mut Instance {
+        let resource = self
+            .resources
+            .entry(addr.containing_resource())
+            .or_insert_with(|| ResourceState { provider: provider.clone(), instances: BTreeMap::new() });
+        resource.provider = provider.clone();
+        resource.instances.entry(addr.key().clone()).or_default()
+    }
+
+    /// Forgets instances without objects and resources without instances.
+    pub fn prune(&mut self, addr: &AbsResourceInstance) {
+        let key = addr.containing_resource();
+        let Some(resource) = self.resources.get_mut(&key) else { return };
+        if resource.instances.get(addr.key()).is_some_and(|i| i.current.is_none() && i.deposed.is_empty()) {
+            resource.instances.remove(addr.key());
+        }
+        if resource.instances.is_empty() {
+            self.resources.remove(&key);
+        }
+    }
+
+    /// Every instance with its address and provider configuration, in order.
+    pub fn instances(&self) -> impl Iterator<Item = (AbsResourceInstance, &AbsProviderConfig, &Instance)> {
+        self.resources.iter().flat_map(|(addr, resource)| {
+            resource.instances.iter().map(move |(key, instance)| (addr.instance(key.clone()), &resource.provider, instance))
+        })
+    }
+}

@@ -1,0 +1,45 @@
+//! Everything an observer can hear. Events inform, never steer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::diag::Diagnostics;
+use crate::model::addr::AbsResourceInstance;
+use crate::model::plan::Action;
+use crate::model::state::DeposedKey;
+
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A stored object is about to be compared with reality. `id`: key and value to show, such as ("id", "i-1").
+    RefreshStarted { addr: AbsResourceInstance, deposed: Option<DeposedKey>, id: Option<(String, String)> },
+    RefreshFinished { addr: AbsResourceInstance, deposed: Option<DeposedKey>, id: Option<(String, String)> },
+    /// A data source is about to be read.
+    ReadStarted { addr: AbsResourceInstance },
+    ReadFinished { addr: AbsResourceInstance, id: Option<(String, String)>, elapsed: Duration, failed: bool },
+    /// A provider is about to change an object.
+    ApplyStarted { addr: AbsResourceInstance, deposed: Option<DeposedKey>, action: Action, id: Option<(String, String)> },
+    ApplyFinished {
+        addr: AbsResourceInstance,
+        deposed: Option<DeposedKey>,
+        action: Action,
+        id: Option<(String, String)>,
+        elapsed: Duration,
+        failed: bool,
+    },
+    /// Nothing changed in the plan for this object.
+    Unchanged { addr: AbsResourceInstance },
+    ProvisionStarted { addr: AbsResourceInstance, kind: Arc<str> },
+    ProvisionOutput { addr: AbsResourceInstance, kind: Arc<str>, text: String },
+    ProvisionFinished { addr: AbsResourceInstance, kind: Arc<str>, failed: bool },
+    EphemeralStarted { addr: AbsResourceInstance, verb: EphemeralVerb },
+    EphemeralFinished { addr: AbsResourceInstance, verb: EphemeralVerb, failed: bool },
+    /// Found on the way and shown at once rather than at the end.
+    Diagnostics(Diagnostics),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EphemeralVerb {
+    Open,
+    Renew,
+    Close,
+}

@@ -1,0 +1,87 @@
+//! All that the engine asks of the world.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::base::diag::Diagnostics;
+use crate::base::files::Files;
+use crate::base::stop::Stop;
+use crate::lang::value::Value;
+use crate::model::addr::{self, AbsProviderConfig, AbsResourceInstance};
+use crate::model::provider::{Provider, ProviderDiagnostics, Provisioner};
+use crate::model::schema::ProviderSchemas;
+use crate::model::state::{DeposedKey, Instance, OutputValue, State};
+
+use super::event::Event;
+
+/// The doors, as one value that every verb takes.
+#[derive(Clone)]
+pub struct Ports {
+    pub providers: Arc<dyn Providers>,
+    pub observer: Arc<dyn Observer>,
+    pub sink: Arc<dyn StateSink>,
+    pub host: Arc<dyn Host>,
+    /// Running, stopping or killed; the engine starts nothing once stopping.
+    pub stop: Stop,
+}
+
+/// Plugins. Errors are diagnostics that name the plugin.
+#[async_trait]
+pub trait Providers: Send + Sync {
+    /// The provider's schemas; from a cache where one may be used. Cheap when asked again.
+    async fn schemas(&self, provider: &addr::Provider) -> Result<Arc<dyn ProviderSchemas>, Diagnostics>;
+
+    /// Some running process of the provider, for calls that need no configuration: validation, state upgrade, functions.
+    async fn unconfigured(&self, provider: &addr::Provider) -> Result<Arc<dyn Provider>, Diagnostics>;
+
+    /// A process that was configured with exactly this. A process configured earlier in the same command is given
+    /// again if `config` is wholly known, `reusable` and equal; otherwise a fresh one is configured. `config` carries no
+    /// marks; the second value is what the provider said of it (on errors the provider must not be used).
+    async fn configured(
+        &self,
+        addr: &AbsProviderConfig,
+        config: Value,
+        reusable: bool,
+    ) -> Result<(Arc<dyn Provider>, ProviderDiagnostics), Diagnostics>;
+
+    async fn provisioner(&self, kind: &str) -> Result<Arc<dyn Provisioner>, Diagnostics>;
+
+    /// Asks every plugin to end soon what it does.
+    async fn stop(&self);
+}
+
+/// Hears what happens; cannot answer.
+pub trait Observer: Send + Sync {
+    fn event(&self, event: Event);
+}
+
+/// Where finished work goes during apply, at once. A failure to keep it ends the walk.
+#[async_trait]
+pub trait StateSink: Send + Sync {
+    /// The state that apply starts from: what refresh and moves made of the stored one.
+    async fn begin(&self, state: &State) -> Result<(), Diagnostics>;
+    /// Durable before the provider is asked to change the object.
+    async fn started(&self, addr: &AbsResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostics>;
+    /// The whole instance as it is now; without objects: it is gone.
+    async fn finished(
+        &self,
+        addr: &AbsResourceInstance,
+        provider: &AbsProviderConfig,
+        instance: &Instance,
+    ) -> Result<(), Diagnostics>;
+    /// A root output as it is now; none: it is gone.
+    async fn output(&self, name: &str, value: Option<&OutputValue>) -> Result<(), Diagnostics>;
+}
+
+/// The machine: files for the functions that read them, time and chance.
+pub trait Host: Send + Sync {
+    fn files(&self) -> &dyn Files;
+    /// Seconds since the epoch and nanoseconds.
+    fn now(&self) -> (i64, u32);
+    fn random(&self, bytes: &mut [u8]);
+    /// `path.cwd`
+    fn original_working_dir(&self) -> String;
+    /// `terraform.workspace`
+    fn workspace(&self) -> String;
+}

@@ -1,0 +1,192 @@
+//! The blocks of a module, decoded as far as their own syntax goes.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use crate::base::source::Range;
+use crate::lang::eval::type_expression::Defaults;
+use crate::lang::syntax::ast::{Expression, Traversal};
+use crate::lang::syntax::body::Body;
+use crate::lang::value::{Type, Value};
+use crate::model::addr;
+
+/// `variable "name" {}`.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    pub name: Arc<str>,
+    pub description: Option<String>,
+    /// `Dynamic` where the block gives no type.
+    pub ty: Type,
+    /// The type constraint as written, if one is.
+    pub type_expression: Option<Expression>,
+    /// Defaults of optional attributes within the type.
+    pub type_defaults: Option<Arc<Defaults>>,
+    /// Converted to the type; none: the variable is required.
+    pub default: Option<Value>,
+    pub nullable: bool,
+    pub sensitive: bool,
+    pub ephemeral: bool,
+    pub validations: Vec<Condition>,
+    /// The block's header.
+    pub range: Range,
+}
+
+/// `validation`, `precondition`, `postcondition` or `assert`: a condition and what to say when it is false.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    pub condition: Expression,
+    pub error_message: Expression,
+    pub range: Range,
+}
+
+/// One attribute of a `locals` block.
+#[derive(Clone, Debug)]
+pub struct Local {
+    pub name: Arc<str>,
+    pub expr: Expression,
+    pub range: Range,
+}
+
+/// `output "name" {}`.
+#[derive(Clone, Debug)]
+pub struct Output {
+    pub name: Arc<str>,
+    pub description: Option<String>,
+    pub value: Expression,
+    pub sensitive: bool,
+    pub ephemeral: bool,
+    pub depends_on: Vec<Traversal>,
+    pub preconditions: Vec<Condition>,
+    pub range: Range,
+}
+
+/// `provider "name" {}`.
+#[derive(Clone, Debug)]
+pub struct ProviderBlock {
+    pub name: Arc<str>,
+    pub name_range: Range,
+    pub alias: Option<Arc<str>>,
+    /// The deprecated `version` argument.
+    pub version: Option<Expression>,
+    /// What is left for the provider's schema.
+    pub body: Body,
+    pub range: Range,
+}
+
+/// A reference to a provider configuration as written: `aws` or `aws.west`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderRef {
+    pub addr: addr::LocalProviderConfig,
+    pub range: Range,
+}
+
+/// One entry of a module call's `providers`.
+#[derive(Clone, Debug)]
+pub struct ProviderPassing {
+    pub in_child: ProviderRef,
+    pub in_parent: ProviderRef,
+}
+
+/// `module "name" {}`.
+#[derive(Clone, Debug)]
+pub struct ModuleCall {
+    pub name: Arc<str>,
+    /// The source as written, and where.
+    pub source: String,
+    pub source_range: Range,
+    pub version: Option<(String, Range)>,
+    pub count: Option<Expression>,
+    pub for_each: Option<Expression>,
+    pub depends_on: Vec<Traversal>,
+    pub providers: Vec<ProviderPassing>,
+    /// What is left: the child's input variables.
+    pub body: Body,
+    pub range: Range,
+}
+
+/// `resource`, `data` or `ephemeral "type" "name" {}`.
+#[derive(Clone, Debug)]
+pub struct Resource {
+    pub addr: addr::Resource,
+    pub count: Option<Expression>,
+    pub for_each: Option<Expression>,
+    /// As written in the block; none: by the type's name.
+    pub provider_ref: Option<ProviderRef>,
+    /// The provider that serves it, from the module's requirements.
+    pub provider: addr::Provider,
+    pub depends_on: Vec<Traversal>,
+    pub lifecycle: Lifecycle,
+    pub provisioners: Vec<ProvisionerBlock>,
+    /// The connection that all provisioners of the block share.
+    pub connection: Option<Body>,
+    /// What is left for the provider's schema.
+    pub body: Body,
+    /// The block's header.
+    pub range: Range,
+    /// Where the type label stands.
+    pub type_range: Range,
+}
+
+impl Resource {
+    /// The local provider configuration that it uses, as its module names it.
+    pub fn local_provider_config(&self) -> addr::LocalProviderConfig {
+        match &self.provider_ref {
+            Some(reference) => reference.addr.clone(),
+            None => addr::LocalProviderConfig { local_name: self.addr.implied_provider().into(), alias: None },
+        }
+    }
+}
+
+/// `lifecycle {}`.
+#[derive(Clone, Debug, Default)]
+pub struct Lifecycle {
+    /// None: not set, so that a dependent's wish is not overruled.
+    pub create_before_destroy: Option<bool>,
+    pub prevent_destroy: bool,
+    pub ignore_changes: IgnoreChanges,
+    pub replace_triggered_by: Vec<Expression>,
+    pub preconditions: Vec<Condition>,
+    pub postconditions: Vec<Condition>,
+}
+
+#[derive(Clone, Debug)]
+pub enum IgnoreChanges {
+    All,
+    /// Traversals relative to the resource: their root is the attribute's name.
+    Paths(Vec<Traversal>),
+}
+
+impl Default for IgnoreChanges {
+    fn default() -> IgnoreChanges {
+        IgnoreChanges::Paths(Vec::new())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProvisionerWhen {
+    Create,
+    Destroy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFailure {
+    Fail,
+    Continue,
+}
+
+/// `provisioner "type" {}`.
+#[derive(Clone, Debug)]
+pub struct ProvisionerBlock {
+    pub kind: Arc<str>,
+    pub when: ProvisionerWhen,
+    pub on_failure: OnFailure,
+    pub connection: Option<Body>,
+    /// What is left for the provisioner's schema.
+    pub body: Body,
+    pub range: Range,
+    pub type_range: Range,
+}
+
+/// Blocks and locals by name, in the order of the files.
+pub type ByName<T> = IndexMap<Arc<str>, T>;

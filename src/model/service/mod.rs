@@ -1,0 +1,1 @@
+//! What a host offers: discovery documents and credentials (types and parsing).

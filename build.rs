@@ -30,8 +30,11 @@ const RENAMED: &[(&str, &str)] = &[
 
 /// Fields of protocol 5 that protocol 6 does not have, or has elsewhere. The attribute of a schema is the one message
 /// that has to be converted; the prepared configuration is not used.
-const DIFFERENT: &[&str] =
-    &["Schema.Attribute.write_only", "Schema.Attribute.deprecation_message", "PrepareProviderConfig.Response.prepared_config"];
+const DIFFERENT: &[&str] = &[
+    "Schema.Attribute.write_only",
+    "Schema.Attribute.deprecation_message",
+    "PrepareProviderConfig.Response.prepared_config",
+];
 
 /// Messages that only protocol 5 has.
 const ONLY_IN_5: &[&str] = &["GetProvisionerSchema", "ValidateProvisionerConfig", "ProvisionResource"];

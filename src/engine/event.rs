@@ -11,13 +11,33 @@ use crate::model::state::DeposedKey;
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A stored object is about to be compared with reality. `id`: key and value to show, such as ("id", "i-1").
-    RefreshStarted { addr: AbsResourceInstance, deposed: Option<DeposedKey>, id: Option<(String, String)> },
-    RefreshFinished { addr: AbsResourceInstance, deposed: Option<DeposedKey>, id: Option<(String, String)> },
+    RefreshStarted {
+        addr: AbsResourceInstance,
+        deposed: Option<DeposedKey>,
+        id: Option<(String, String)>,
+    },
+    RefreshFinished {
+        addr: AbsResourceInstance,
+        deposed: Option<DeposedKey>,
+        id: Option<(String, String)>,
+    },
     /// A data source is about to be read.
-    ReadStarted { addr: AbsResourceInstance },
-    ReadFinished { addr: AbsResourceInstance, id: Option<(String, String)>, elapsed: Duration, failed: bool },
+    ReadStarted {
+        addr: AbsResourceInstance,
+    },
+    ReadFinished {
+        addr: AbsResourceInstance,
+        id: Option<(String, String)>,
+        elapsed: Duration,
+        failed: bool,
+    },
     /// A provider is about to change an object.
-    ApplyStarted { addr: AbsResourceInstance, deposed: Option<DeposedKey>, action: Action, id: Option<(String, String)> },
+    ApplyStarted {
+        addr: AbsResourceInstance,
+        deposed: Option<DeposedKey>,
+        action: Action,
+        id: Option<(String, String)>,
+    },
     ApplyFinished {
         addr: AbsResourceInstance,
         deposed: Option<DeposedKey>,
@@ -27,12 +47,32 @@ pub enum Event {
         failed: bool,
     },
     /// Nothing changed in the plan for this object.
-    Unchanged { addr: AbsResourceInstance },
-    ProvisionStarted { addr: AbsResourceInstance, kind: Arc<str> },
-    ProvisionOutput { addr: AbsResourceInstance, kind: Arc<str>, text: String },
-    ProvisionFinished { addr: AbsResourceInstance, kind: Arc<str>, failed: bool },
-    EphemeralStarted { addr: AbsResourceInstance, verb: EphemeralVerb },
-    EphemeralFinished { addr: AbsResourceInstance, verb: EphemeralVerb, failed: bool },
+    Unchanged {
+        addr: AbsResourceInstance,
+    },
+    ProvisionStarted {
+        addr: AbsResourceInstance,
+        kind: Arc<str>,
+    },
+    ProvisionOutput {
+        addr: AbsResourceInstance,
+        kind: Arc<str>,
+        text: String,
+    },
+    ProvisionFinished {
+        addr: AbsResourceInstance,
+        kind: Arc<str>,
+        failed: bool,
+    },
+    EphemeralStarted {
+        addr: AbsResourceInstance,
+        verb: EphemeralVerb,
+    },
+    EphemeralFinished {
+        addr: AbsResourceInstance,
+        verb: EphemeralVerb,
+        failed: bool,
+    },
     /// Found on the way and shown at once rather than at the end.
     Diagnostics(Diagnostics),
 }

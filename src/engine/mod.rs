@@ -4,4 +4,3 @@
 //! [`event`]. Never prints, never reads arguments, environment, files or sockets, never knows a backend or a process.
 
 pub mod event;
-pub mod ports;

@@ -1,1 +1,3 @@
 //! Tree and scope to value and diagnostics; pure.
+
+pub mod type_expression;

@@ -81,18 +81,49 @@ pub enum ExprKind {
     /// A name with the attribute and literal index steps behind it: `var.x[0].y`.
     Variable(Traversal),
     /// Steps behind anything else: `f(x).y[0]`.
-    RelativeTraversal { source: Arc<Expr>, steps: Vec<TraversalStep> },
+    RelativeTraversal {
+        source: Arc<Expr>,
+        steps: Vec<TraversalStep>,
+    },
     /// An index that is not a literal; `brackets` spans `[` to `]`.
-    Index { collection: Arc<Expr>, key: Arc<Expr>, brackets: Span },
+    Index {
+        collection: Arc<Expr>,
+        key: Arc<Expr>,
+        brackets: Span,
+    },
     /// `source.*` or `source[*]`; `each` is evaluated per element, which [`ExprKind::SplatItem`] stands for in it.
-    Splat { source: Arc<Expr>, each: Arc<Expr>, full: bool, marker: Span },
+    Splat {
+        source: Arc<Expr>,
+        each: Arc<Expr>,
+        full: bool,
+        marker: Span,
+    },
     SplatItem,
     Call(Call),
-    Conditional { condition: Arc<Expr>, then: Arc<Expr>, otherwise: Arc<Expr> },
-    Binary { op: BinaryOp, op_span: Span, left: Arc<Expr>, right: Arc<Expr> },
-    Unary { op: UnaryOp, op_span: Span, operand: Arc<Expr> },
-    Tuple { elements: Vec<Arc<Expr>>, open: Span },
-    Object { items: Vec<ObjectItem>, open: Span },
+    Conditional {
+        condition: Arc<Expr>,
+        then: Arc<Expr>,
+        otherwise: Arc<Expr>,
+    },
+    Binary {
+        op: BinaryOp,
+        op_span: Span,
+        left: Arc<Expr>,
+        right: Arc<Expr>,
+    },
+    Unary {
+        op: UnaryOp,
+        op_span: Span,
+        operand: Arc<Expr>,
+    },
+    Tuple {
+        elements: Vec<Arc<Expr>>,
+        open: Span,
+    },
+    Object {
+        items: Vec<ObjectItem>,
+        open: Span,
+    },
     For(Box<ForExpr>),
     Parens(Arc<Expr>),
     /// What could not be parsed; the parser reported it. Evaluates to an unknown value.
@@ -141,7 +172,10 @@ pub enum TemplateForm {
 
 #[derive(Debug)]
 pub enum TemplatePart {
-    Literal { text: Arc<str>, span: Span },
+    Literal {
+        text: Arc<str>,
+        span: Span,
+    },
     /// `${ }`.
     Interpolation(Arc<Expr>),
     /// `%{ if }` as a [`ExprKind::Conditional`] of templates, `%{ for }` as a [`ExprKind::TemplateJoin`].
@@ -189,7 +223,9 @@ pub enum TraversalStep {
 impl TraversalStep {
     pub fn span(&self) -> Span {
         match self {
-            TraversalStep::Attr { span, .. } | TraversalStep::Index { span, .. } | TraversalStep::Splat { span } => *span,
+            TraversalStep::Attr { span, .. } | TraversalStep::Index { span, .. } | TraversalStep::Splat { span } => {
+                *span
+            }
         }
     }
 }

@@ -48,7 +48,8 @@ impl BodySchema {
     }
 
     pub fn block(mut self, kind: &str, label_names: &[&str]) -> BodySchema {
-        self.blocks.push(BlockSchema { kind: kind.into(), label_names: label_names.iter().map(|l| Arc::from(*l)).collect() });
+        self.blocks
+            .push(BlockSchema { kind: kind.into(), label_names: label_names.iter().map(|l| Arc::from(*l)).collect() });
         self
     }
 }

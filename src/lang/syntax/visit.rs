@@ -24,7 +24,9 @@ impl Expression {
     /// The items of an object constructor.
     pub fn as_static_map(&self) -> Option<Vec<(Expression, Expression)>> {
         match &self.node.kind {
-            ExprKind::Object { items, .. } => Some(items.iter().map(|i| (self.part(&i.key), self.part(&i.value))).collect()),
+            ExprKind::Object { items, .. } => {
+                Some(items.iter().map(|i| (self.part(&i.key), self.part(&i.value))).collect())
+            }
             _ => None,
         }
     }

@@ -12,9 +12,7 @@ impl Value {
     pub fn children(&self) -> Vec<(PathStep, &Value)> {
         if !self.elements().is_empty() {
             let is_set = self.ty().is_set();
-            let step = |(i, v): (usize, &Value)| {
-                PathStep::Index(if is_set { v.clone() } else { Value::int(i as i64) })
-            };
+            let step = |(i, v): (usize, &Value)| PathStep::Index(if is_set { v.clone() } else { Value::int(i as i64) });
             return self.elements().iter().enumerate().map(|(i, v)| (step((i, v)), v)).collect();
         }
         let entries = self.entries();
@@ -22,7 +20,9 @@ impl Value {
             return Vec::new();
         }
         let is_map = self.ty().is_map();
-        let step = |k: &Arc<str>| if is_map { PathStep::Index(Value::shared_string(k.clone())) } else { PathStep::Attr(k.clone()) };
+        let step = |k: &Arc<str>| {
+            if is_map { PathStep::Index(Value::shared_string(k.clone())) } else { PathStep::Attr(k.clone()) }
+        };
         entries.iter().map(|(k, v)| (step(k), v)).collect()
     }
 
@@ -224,9 +224,8 @@ mod tests {
     #[test]
     fn transform_changes_types() {
         let v = Value::list(Type::Number, vec![Value::int(1), Value::int(2)]);
-        let t = v
-            .transform::<()>(&mut |_, v| Ok(if v.ty() == &Type::Number { Value::string("n") } else { v }))
-            .unwrap();
+        let t =
+            v.transform::<()>(&mut |_, v| Ok(if v.ty() == &Type::Number { Value::string("n") } else { v })).unwrap();
         assert_eq!(t, Value::strings(["n", "n"]));
     }
 }

@@ -23,9 +23,7 @@ impl Target {
             Target::Module(module) => addr.module.module().starts_with(module),
             Target::ModuleInstance(module) => addr.module.starts_with(module),
             Target::ConfigResource(resource) => addr.config() == *resource,
-            Target::Resource(resource) => {
-                addr.module == resource.module && addr.resource.resource == resource.resource
-            }
+            Target::Resource(resource) => addr.module == resource.module && addr.resource.resource == resource.resource,
             Target::Instance(instance) => addr == instance,
         }
     }

@@ -7,7 +7,7 @@ mod block;
 mod module;
 
 pub use block::{
-    Condition, Lifecycle, Local, ModuleCall, Output, ProviderBlock, ProviderPassing, ProviderRef, ProvisionerBlock,
-    ProvisionerWhen, OnFailure, Resource, Variable, IgnoreChanges,
+    Condition, IgnoreChanges, Lifecycle, Local, ModuleCall, OnFailure, Output, ProviderBlock, ProviderPassing,
+    ProviderRef, ProvisionerBlock, ProvisionerWhen, Resource, Variable,
 };
 pub use module::{Backend, Config, Module, ProviderRequirement};

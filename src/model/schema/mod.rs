@@ -6,5 +6,5 @@ pub mod coerce;
 pub mod decode;
 pub mod set;
 
-pub use block::{Attribute, AttributeShape, Block, Nesting, NestedBlock, ObjectShape, Schema};
+pub use block::{Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape, Schema};
 pub use set::{Capabilities, FunctionSignature, Parameter, ProviderSchemas, StaticSchemas};

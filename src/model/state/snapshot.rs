@@ -100,7 +100,10 @@ impl State {
     /// Every instance with its address and provider configuration, in order.
     pub fn instances(&self) -> impl Iterator<Item = (AbsResourceInstance, &AbsProviderConfig, &Instance)> {
         self.resources.iter().flat_map(|(addr, resource)| {
-            resource.instances.iter().map(move |(key, instance)| (addr.instance(key.clone()), &resource.provider, instance))
+            resource
+                .instances
+                .iter()
+                .map(move |(key, instance)| (addr.instance(key.clone()), &resource.provider, instance))
         })
     }
 }

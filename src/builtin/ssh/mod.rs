@@ -1,0 +1,20 @@
+//! SSH for provisioners: connects (directly, through a proxy, through a bastion), runs commands, uploads files.
+//!
+//! Owns the `connection` block's meaning for `type = "ssh"`: defaults, authentication order, retries and the texts
+//! that users know. Never knows a provisioner's own arguments.
+
+mod auth;
+mod communicator;
+mod keys;
+mod proxy;
+mod scp;
+mod session;
+pub mod settings;
+
+#[cfg(test)]
+mod sshd_tests;
+
+pub use communicator::{Communicator, ExecError};
+
+/// Where lines for the user go.
+pub type Lines<'a> = &'a (dyn Fn(&str) + Send + Sync);

@@ -1,7 +1,15 @@
 //! The machine: diagnostics, source files, files on disk, locks, processes, terminal, environment, log.
 //!
 //! Owns what talks to the operating system and what every layer needs to speak of text. Imports nothing of ours and
-//! never knows the word "provider".
+//! never knows the word "provider", except as the name of a log.
 
+pub mod atomic;
 pub mod diag;
+pub mod env;
+pub mod files;
+pub mod lock;
+pub mod log;
+pub mod process;
 pub mod source;
+pub mod stop;
+pub mod term;

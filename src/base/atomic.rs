@@ -1,0 +1,150 @@
+//! Writing files so that a crash leaves the old content or the new, never a mixture.
+//!
+//! Every writer of the program goes through here, except the one who must keep a file's inode because others lock it.
+//! Knows nothing of what the files mean.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::files::named;
+
+/// Mode bits of a new file when the caller has no opinion; the user's umask takes from them.
+pub const DEFAULT_MODE: u32 = 0o666;
+
+/// Replaces the file's content: a temporary file beside it, synced, renamed, the folder synced. The permissions of a
+/// file that exists are kept, a new one gets [`DEFAULT_MODE`]; a symbolic link is followed, not replaced.
+pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    write_with(path, DEFAULT_MODE, |file| file.write_all(content))
+}
+
+/// As [`write`], for content that only its owner may read when the file is new.
+pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    write_with(path, 0o600, |file| file.write_all(content))
+}
+
+/// As [`write`], with the content streamed by `fill` and the mode bits of a new file given.
+pub fn write_with(path: &Path, mode: u32, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let target = link_target(path);
+    replace(&target, mode, fill).map_err(|e| named(e, "write", path))
+}
+
+/// Makes a file durable under a name that must not exist yet; None if it does.
+pub fn create_new(path: &Path, mode: u32, content: &[u8]) -> io::Result<Option<()>> {
+    let attempt = || -> io::Result<()> {
+        let mut temporary = temporary_beside(path, mode)?;
+        temporary.write_all(content)?;
+        temporary.as_file().sync_all()?;
+        temporary.persist_noclobber(path).map_err(|e| e.error)?;
+        sync_directory(directory_of(path))
+    };
+    match attempt() {
+        Ok(()) => Ok(Some(())),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+        Err(e) => Err(named(e, "create", path)),
+    }
+}
+
+/// Makes the names in a folder durable. Systems that cannot sync folders need not.
+pub fn sync_directory(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        match File::open(path).and_then(|d| d.sync_all()) {
+            Err(e) if e.kind() == io::ErrorKind::InvalidInput => Ok(()),
+            other => other.map_err(|e| named(e, "sync", path)),
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        Ok(())
+    }
+}
+
+/// The folder that holds the file: `.` for a bare name.
+pub fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn replace(target: &Path, mode: u32, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let mut temporary = temporary_beside(target, mode)?;
+    if let Ok(existing) = std::fs::metadata(target) {
+        temporary.as_file().set_permissions(existing.permissions())?;
+    }
+    fill(temporary.as_file_mut())?;
+    temporary.as_file().sync_all()?;
+    temporary.persist(target).map_err(|e| e.error)?;
+    sync_directory(directory_of(target))
+}
+
+fn temporary_beside(target: &Path, mode: u32) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".terrane-").suffix(".tmp");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(mode));
+    }
+    #[cfg(not(unix))]
+    let _ = mode;
+    builder.tempfile_in(directory_of(target))
+}
+
+fn link_target(path: &Path) -> PathBuf {
+    match std::fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_symlink() => std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()),
+        _ => path.to_path_buf(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replaces_and_leaves_nothing_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        write(&path, b"one").unwrap();
+        write(&path, b"two").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_failed_write_keeps_the_old_content() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        write(&path, b"old").unwrap();
+        let error = write_with(&path, 0o666, |f| f.write_all(b"half").and(Err(io::Error::other("disk full"))));
+        assert_eq!(error.unwrap_err().to_string(), format!("write {}: disk full", path.display()));
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn keeps_permissions_and_follows_links() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let (path, link) = (dir.path().join("f"), dir.path().join("l"));
+        write_private(&path, b"1").unwrap();
+        std::os::unix::fs::symlink("f", &link).unwrap();
+        write(&link, b"2").unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(&path).unwrap(), b"2");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn create_new_refuses_an_existing_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        assert_eq!(create_new(&path, 0o600, b"1").unwrap(), Some(()));
+        assert_eq!(create_new(&path, 0o600, b"2").unwrap(), None);
+        assert_eq!(std::fs::read(&path).unwrap(), b"1");
+    }
+}

@@ -1,0 +1,196 @@
+//! Every environment variable that the program reads, declared once, with what it does.
+//!
+//! Owns access to the environment: commands take one [`Environment`] at the start and hand it down, tests make their
+//! own. Never interprets values.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A variable that the program reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Variable {
+    /// The name; one that ends in an underscore is a prefix.
+    pub name: &'static str,
+    pub doc: &'static str,
+}
+
+macro_rules! variables {
+    ($($(#[doc = $doc:literal])+ $name:ident $(= $text:literal)?;)+) => {
+        $($(#[doc = $doc])+ pub const $name: &str = variables!(@name $name $($text)?);)+
+
+        /// All of them, for the documentation.
+        pub const ALL: &[Variable] = &[$(Variable { name: $name, doc: concat!($($doc, "\n"),+) }),+];
+    };
+    (@name $name:ident) => { stringify!($name) };
+    (@name $name:ident $text:literal) => { $text };
+}
+
+variables! {
+    /// Log level of everything: TRACE, DEBUG, INFO, WARN, ERROR, OFF; or JSON for TRACE as lines of JSON.
+    TF_LOG;
+    /// Log level of the program itself, above TF_LOG.
+    TF_LOG_CORE;
+    /// Log level of all plugins, above TF_LOG.
+    TF_LOG_PROVIDER;
+    /// Log level of one plugin (name in capitals, `-` as `_`), above TF_LOG_PROVIDER.
+    TF_LOG_PROVIDER_ = "TF_LOG_PROVIDER_";
+    /// A file to append the log to, instead of standard error. Does not switch logging on.
+    TF_LOG_PATH;
+    /// Value of the input variable that the rest of the name says.
+    TF_VAR_ = "TF_VAR_";
+    /// Whether to ask for missing input: `0` or `false` means no.
+    TF_INPUT;
+    /// The workspace to use, above the one selected.
+    TF_WORKSPACE;
+    /// Where to keep what belongs to a working directory, instead of `.terraform`.
+    TF_DATA_DIR;
+    /// Any value: leave out advice on what to run next.
+    TF_IN_AUTOMATION;
+    /// The CLI configuration file to read instead of `~/.terraformrc`.
+    TF_CLI_CONFIG_FILE;
+    /// The older name of TF_CLI_CONFIG_FILE.
+    TERRAFORM_CONFIG;
+    /// Arguments to insert after the command's name, in every command.
+    TF_CLI_ARGS;
+    /// Arguments to insert in the command that the rest of the name says.
+    TF_CLI_ARGS_ = "TF_CLI_ARGS_";
+    /// A folder that keeps provider packages for all working directories.
+    TF_PLUGIN_CACHE_DIR;
+    /// Accept packages from the plugin cache that the lock file has no checksum for.
+    TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE;
+    /// JSON that says how to reach plugin processes which run already.
+    TF_REATTACH_PROVIDERS;
+    /// Any value: talk to plugins without TLS.
+    TF_DISABLE_PLUGIN_TLS;
+    /// Timeout of requests to registries, in seconds (10).
+    TF_REGISTRY_CLIENT_TIMEOUT;
+    /// How often to retry a request to a registry (1).
+    TF_REGISTRY_DISCOVERY_RETRY;
+    /// How often to retry a provider download (2).
+    TF_PROVIDER_DOWNLOAD_RETRY;
+    /// Credentials for the host that the rest of the name says (`.` as `_`, `-` as `__`).
+    TF_TOKEN_ = "TF_TOKEN_";
+    /// Shortest time between two snapshots of the state during an apply, in seconds (20).
+    TF_STATE_PERSIST_INTERVAL;
+    /// Appended to the user agent of every request.
+    TF_APPEND_USER_AGENT;
+    /// `trace`: log which files `.terraformignore` leaves out.
+    TF_IGNORE;
+    /// Any value: errors in outputs that are being removed are warnings.
+    TF_WARN_OUTPUT_ERRORS;
+    /// Accepted and ignored: nothing here phones home.
+    CHECKPOINT_DISABLE;
+    /// How deep `templatefile` may nest (1024).
+    TF_TEMPLATE_RECURSION_DEPTH;
+    /// Settings of the http backend: TF_HTTP_ADDRESS, TF_HTTP_USERNAME and so on.
+    TF_HTTP_ = "TF_HTTP_";
+    /// Any value: no colours (https://no-color.org).
+    NO_COLOR;
+    /// The kind of terminal; `dumb` has no colours.
+    TERM;
+    /// Width of the terminal when it does not tell.
+    COLUMNS;
+    /// The user's home folder.
+    HOME;
+    /// The user's home folder on Windows.
+    APPDATA;
+    /// Where caches belong.
+    XDG_CACHE_HOME;
+    /// Where users keep configuration.
+    XDG_CONFIG_HOME;
+    /// Where users keep data.
+    XDG_DATA_HOME;
+    /// Folders with programs.
+    PATH;
+    /// The user's name.
+    USER;
+    /// The user's name on Windows.
+    USERNAME;
+    /// Proxy for https requests.
+    HTTPS_PROXY;
+    /// Proxy for http requests.
+    HTTP_PROXY;
+    /// Hosts to reach without a proxy.
+    NO_PROXY;
+    /// A file with the certificates to trust.
+    SSL_CERT_FILE;
+    /// Folders with the certificates to trust.
+    SSL_CERT_DIR;
+    /// Where the SSH agent listens.
+    SSH_AUTH_SOCK;
+    /// The plugin handshake's proof that a host started this process.
+    TF_PLUGIN_MAGIC_COOKIE;
+    /// Lowest port for a plugin to listen on, where there are no Unix sockets.
+    PLUGIN_MIN_PORT;
+    /// Highest port for a plugin to listen on.
+    PLUGIN_MAX_PORT;
+    /// Protocol versions that the host of a plugin speaks.
+    PLUGIN_PROTOCOL_VERSIONS;
+    /// Where a plugin makes its socket.
+    PLUGIN_UNIX_SOCKET_DIR;
+    /// The group that may use a plugin's socket.
+    PLUGIN_UNIX_SOCKET_GROUP;
+    /// The certificate that the host of a plugin presents.
+    PLUGIN_CLIENT_CERT;
+    /// Whether the host of a plugin multiplexes its connections.
+    PLUGIN_MULTIPLEX_GRPC;
+}
+
+/// The variables of one command: the process's own, or a test's.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    variables: Arc<BTreeMap<String, String>>,
+}
+
+impl Environment {
+    /// The process's environment as it is now; what is not UTF-8 has its odd bytes replaced.
+    pub fn process() -> Environment {
+        let pairs = std::env::vars_os();
+        Environment::of(pairs.map(|(k, v)| (k.to_string_lossy().into_owned(), v.to_string_lossy().into_owned())))
+    }
+
+    pub fn of(pairs: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Environment {
+        Environment { variables: Arc::new(pairs.into_iter().map(|(k, v)| (k.into(), v.into())).collect()) }
+    }
+
+    /// The value as set, which may be empty.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str)
+    }
+
+    /// The value unless it is empty or not set.
+    pub fn non_empty(&self, name: &str) -> Option<&str> {
+        self.get(name).filter(|value| !value.is_empty())
+    }
+
+    /// Variables whose name begins so, as (rest of the name, value), sorted.
+    pub fn with_prefix<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let from = self.variables.range(prefix.to_string()..);
+        from.map_while(move |(name, value)| Some((name.strip_prefix(prefix)?, value.as_str())))
+    }
+
+    /// All of them, sorted: what a child process gets.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables.iter().map(|(k, v)| (k.as_str(), v.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_give_the_rest_of_the_name() {
+        let env = Environment::of([("TF_VAR_b", "2"), ("TF_VAR_a", "1"), ("TF_VAS", "x"), ("TF_LOG", "")]);
+        let found: Vec<_> = env.with_prefix(TF_VAR_).collect();
+        assert_eq!(found, [("a", "1"), ("b", "2")]);
+        assert_eq!((env.get(TF_LOG), env.non_empty(TF_LOG)), (Some(""), None));
+    }
+
+    #[test]
+    fn every_variable_is_declared_once() {
+        let names: std::collections::BTreeSet<_> = ALL.iter().map(|v| v.name).collect();
+        assert_eq!(names.len(), ALL.len());
+        assert!(ALL.iter().all(|v| v.doc.trim().ends_with(['.', ')'])));
+    }
+}

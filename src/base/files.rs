@@ -1,0 +1,343 @@
+//! Reading files: from disk, from memory, or from memory above the disk.
+//!
+//! Owns the trait through which the language and the model read, and how an I/O error is worded: always with the path
+//! it concerns. Never writes to disk (that is [`super::atomic`]).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, RwLock};
+
+/// Something to read files from. Paths are relative to the working directory or absolute; every error names its path.
+pub trait Files: Send + Sync {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// What is at the path, links followed.
+    fn metadata(&self, path: &Path) -> io::Result<Metadata>;
+
+    /// The entries of a directory, sorted by the bytes of their names; without `.` and `..`.
+    fn list(&self, path: &Path) -> io::Result<Vec<Entry>>;
+
+    /// The content as text; not UTF-8 is an error of kind `InvalidData`.
+    fn read_to_string(&self, path: &Path) -> io::Result<String> {
+        String::from_utf8(self.read(path)?)
+            .map_err(|_| named(io::Error::new(io::ErrorKind::InvalidData, "not valid UTF-8"), "read", path))
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.metadata(path).is_ok()
+    }
+
+    fn is_dir(&self, path: &Path) -> bool {
+        self.metadata(path).is_ok_and(|m| m.kind == Kind::Directory)
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        self.metadata(path).is_ok_and(|m| m.kind == Kind::File)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    File,
+    Directory,
+    /// Devices, pipes, sockets.
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metadata {
+    pub kind: Kind,
+    /// Bytes of a file.
+    pub len: u64,
+}
+
+/// One entry of a directory; a link counts as what it leads to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    pub name: String,
+    pub is_dir: bool,
+}
+
+/// The file system of the machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Disk;
+
+impl Files for Disk {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        std::fs::read(path).map_err(|e| named(e, "open", path))
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        let metadata = std::fs::metadata(path).map_err(|e| named(e, "stat", path))?;
+        let kind = match () {
+            () if metadata.is_dir() => Kind::Directory,
+            () if metadata.is_file() => Kind::File,
+            () => Kind::Other,
+        };
+        Ok(Metadata { kind, len: metadata.len() })
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        let here = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        for entry in std::fs::read_dir(here).map_err(|e| named(e, "open", path))? {
+            let entry = entry.map_err(|e| named(e, "readdirent", path))?;
+            let is_dir = match entry.file_type() {
+                Ok(t) if t.is_symlink() => std::fs::metadata(entry.path()).is_ok_and(|m| m.is_dir()),
+                Ok(t) => t.is_dir(),
+                Err(_) => false,
+            };
+            entries.push(Entry { name: entry.file_name().to_string_lossy().into_owned(), is_dir });
+        }
+        entries.sort();
+        Ok(entries)
+    }
+}
+
+/// Files in memory. Directories exist by having something in them; `.` and `..` in paths are resolved lexically.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    files: Arc<RwLock<BTreeMap<PathBuf, Arc<[u8]>>>>,
+}
+
+impl Memory {
+    pub fn new() -> Memory {
+        Memory::default()
+    }
+
+    /// Files given as (path, content).
+    pub fn of<P: AsRef<Path>, C: AsRef<[u8]>>(files: impl IntoIterator<Item = (P, C)>) -> Memory {
+        let memory = Memory::new();
+        for (path, content) in files {
+            memory.insert(path, content);
+        }
+        memory
+    }
+
+    pub fn insert(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+        let mut files = self.files.write().unwrap_or_else(|e| e.into_inner());
+        files.insert(normal(path.as_ref()), Arc::from(content.as_ref()));
+    }
+
+    pub fn remove(&self, path: impl AsRef<Path>) {
+        self.files.write().unwrap_or_else(|e| e.into_inner()).remove(&normal(path.as_ref()));
+    }
+
+    fn get(&self, path: &Path) -> Option<Arc<[u8]>> {
+        self.files.read().unwrap_or_else(|e| e.into_inner()).get(&normal(path)).cloned()
+    }
+
+    /// The entries below a directory, or None if there is no such directory.
+    fn entries(&self, directory: &Path) -> Option<Vec<Entry>> {
+        let directory = normal(directory);
+        let files = self.files.read().unwrap_or_else(|e| e.into_inner());
+        let mut entries: BTreeMap<String, bool> = BTreeMap::new();
+        for path in files.keys() {
+            let Ok(rest) = path.strip_prefix(&directory) else { continue };
+            let mut parts = rest.components();
+            if let Some(first @ Component::Normal(_)) = parts.next() {
+                let name = first.as_os_str().to_string_lossy().into_owned();
+                *entries.entry(name).or_default() |= parts.next().is_some();
+            }
+        }
+        if entries.is_empty() && !directory.as_os_str().is_empty() {
+            return None;
+        }
+        Some(entries.into_iter().map(|(name, is_dir)| Entry { name, is_dir }).collect())
+    }
+}
+
+impl Files for Memory {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        match self.get(path) {
+            Some(content) => Ok(content.to_vec()),
+            None if self.entries(path).is_some() => Err(named(io::ErrorKind::IsADirectory.into(), "read", path)),
+            None => Err(missing("open", path)),
+        }
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        match self.get(path) {
+            Some(content) => Ok(Metadata { kind: Kind::File, len: content.len() as u64 }),
+            None if self.entries(path).is_some() => Ok(Metadata { kind: Kind::Directory, len: 0 }),
+            None => Err(missing("stat", path)),
+        }
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
+        self.entries(path).ok_or_else(|| missing("open", path))
+    }
+}
+
+/// Files in memory above other files.
+#[derive(Clone)]
+pub struct Overlay {
+    upper: Memory,
+    lower: Arc<dyn Files>,
+    masks: bool,
+}
+
+impl Overlay {
+    /// Directories show the entries of both.
+    pub fn merging(upper: Memory, lower: Arc<dyn Files>) -> Overlay {
+        Overlay { upper, lower, masks: false }
+    }
+
+    /// A directory that the upper files have shows theirs only, so that files which appeared below since a snapshot
+    /// stay unseen; a file that is named and not in the snapshot is still read from below.
+    pub fn masking(upper: Memory, lower: Arc<dyn Files>) -> Overlay {
+        Overlay { upper, lower, masks: true }
+    }
+}
+
+impl Files for Overlay {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        match self.upper.get(path) {
+            Some(content) => Ok(content.to_vec()),
+            None => self.lower.read(path),
+        }
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        self.upper.metadata(path).or_else(|_| self.lower.metadata(path))
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
+        let upper = self.upper.entries(path).filter(|entries| !entries.is_empty());
+        match upper {
+            Some(entries) if self.masks => Ok(entries),
+            Some(upper) => {
+                let mut entries: BTreeMap<String, bool> =
+                    self.lower.list(path).unwrap_or_default().into_iter().map(|e| (e.name, e.is_dir)).collect();
+                entries.extend(upper.into_iter().map(|e| (e.name, e.is_dir)));
+                Ok(entries.into_iter().map(|(name, is_dir)| Entry { name, is_dir }).collect())
+            }
+            None => self.lower.list(path),
+        }
+    }
+}
+
+/// Without `.`, and without `..` wherever something precedes it.
+pub fn normal(path: &Path) -> PathBuf {
+    let mut result = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(result.components().next_back(), Some(Component::Normal(_))) => {
+                result.pop();
+            }
+            Component::ParentDir if matches!(result.components().next_back(), Some(Component::RootDir)) => {}
+            other => result.push(other),
+        }
+    }
+    result
+}
+
+/// An I/O error that says what was tried on which path: `open a/b: no such file or directory`.
+#[derive(Debug)]
+struct PathError {
+    verb: &'static str,
+    path: PathBuf,
+    cause: io::Error,
+}
+
+impl fmt::Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.verb, self.path.display(), reason(&self.cause))
+    }
+}
+
+impl std::error::Error for PathError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.cause)
+    }
+}
+
+/// The same error with what was tried and the path in front; an error that has a path already stays as it is.
+pub fn named(error: io::Error, verb: &'static str, path: &Path) -> io::Error {
+    if error.get_ref().is_some_and(|inner| inner.is::<PathError>()) {
+        return error;
+    }
+    io::Error::new(error.kind(), PathError { verb, path: path.to_path_buf(), cause: error })
+}
+
+/// Why, without the path: `permission denied`. The wording is the one that users of the field know.
+pub fn reason(error: &io::Error) -> String {
+    if let Some(inner) = error.get_ref() {
+        return match inner.downcast_ref::<PathError>() {
+            Some(named) => reason(&named.cause),
+            None => inner.to_string(),
+        };
+    }
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    // What the C library writes with a capital, the field writes without: "Permission denied".
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) if !text.starts_with("RPC") => first.to_lowercase().chain(letters).collect(),
+        _ => text.to_string(),
+    }
+}
+
+fn missing(verb: &'static str, path: &Path) -> io::Error {
+    #[cfg(unix)]
+    let error = io::Error::from_raw_os_error(libc::ENOENT);
+    #[cfg(not(unix))]
+    let error = io::Error::from(io::ErrorKind::NotFound);
+    named(error, verb, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(entries: io::Result<Vec<Entry>>) -> String {
+        let entries = entries.unwrap();
+        let names: Vec<_> = entries.iter().map(|e| format!("{}{}", e.name, if e.is_dir { "/" } else { "" })).collect();
+        names.join(" ")
+    }
+
+    #[test]
+    fn errors_name_the_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let gone = dir.path().join("gone");
+        let expected = format!("open {}: no such file or directory", gone.display());
+        assert_eq!(Disk.read(&gone).unwrap_err().to_string(), expected);
+        assert_eq!(Memory::new().read(&gone).unwrap_err().to_string(), expected);
+        assert_eq!(reason(&Disk.read(&gone).unwrap_err()), "no such file or directory");
+        assert_eq!(Disk.read(&gone).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn memory_knows_directories_by_their_files() {
+        let files = Memory::of([("m/a.tf", "1"), ("./m/x/b.tf", "2"), ("top", "3")]);
+        assert_eq!(names(files.list(Path::new("m"))), "a.tf x/");
+        assert_eq!(names(files.list(Path::new("."))), "m/ top");
+        assert_eq!(files.read_to_string(Path::new("m/x/../a.tf")).unwrap(), "1");
+        assert!(files.is_dir(Path::new("m/x")) && !files.exists(Path::new("m/y")));
+    }
+
+    #[test]
+    fn overlays_merge_or_mask() {
+        let lower = Arc::new(Memory::of([("m/a", "old"), ("m/late", "late"), ("n/z", "z")]));
+        let upper = Memory::of([("m/a", "new"), ("m/b", "b")]);
+        let merging = Overlay::merging(upper.clone(), lower.clone());
+        assert_eq!(names(merging.list(Path::new("m"))), "a b late");
+        let masking = Overlay::masking(upper, lower);
+        assert_eq!(names(masking.list(Path::new("m"))), "a b");
+        assert_eq!(masking.read(Path::new("m/a")).unwrap(), b"new");
+        assert_eq!(masking.read(Path::new("n/z")).unwrap(), b"z");
+    }
+
+    #[test]
+    fn disk_lists_sorted() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["b", "a", "B"] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        std::fs::create_dir(dir.path().join("ab")).unwrap();
+        assert_eq!(names(Disk.list(dir.path())), "B a ab/ b");
+    }
+}

@@ -1,0 +1,54 @@
+//! Locks on files, of the kind that other programs of this field take, so that the two exclude each other.
+//!
+//! Owns the system calls. Never opens a file: the caller holds one handle for as long as the lock is needed, and closing
+//! it releases the lock. On systems without open-file-description locks any other handle of the same file that this
+//! process closes releases it too, so callers read and write through the handle that they locked.
+
+use std::fs::File;
+use std::io;
+
+#[cfg(target_os = "linux")]
+#[path = "open_file.rs"]
+mod system;
+#[cfg(all(unix, not(target_os = "linux")))]
+#[path = "posix.rs"]
+mod system;
+#[cfg(not(unix))]
+#[path = "portable.rs"]
+mod system;
+
+/// What an attempt to lock found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    Locked,
+    /// Somebody else has it.
+    Busy,
+}
+
+/// Tries to lock the whole file, exclusively, without waiting. The file must be open for writing.
+pub fn try_lock(file: &File) -> io::Result<Attempt> {
+    system::try_lock(file)
+}
+
+pub fn unlock(file: &File) -> io::Result<()> {
+    system::unlock(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn two_handles_exclude_each_other_and_a_third_one_closed_changes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        let open = || File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
+        let (first, second) = (open(), open());
+        assert_eq!(try_lock(&first).unwrap(), Attempt::Locked);
+        drop(open());
+        assert_eq!(try_lock(&second).unwrap(), Attempt::Busy);
+        unlock(&first).unwrap();
+        assert_eq!(try_lock(&second).unwrap(), Attempt::Locked);
+    }
+}

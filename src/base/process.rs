@@ -1,0 +1,201 @@
+//! Other processes: running one with its output streamed, killing a group, knowing whether one still lives.
+//!
+//! Owns what is the same for all callers. Never knows what the processes do.
+
+use std::io::{self, Read};
+use std::process::{ExitStatus, Stdio};
+
+use tokio::sync::mpsc;
+
+use super::stop::Stop;
+
+/// What became of a process that was run to its end.
+#[derive(Debug)]
+pub enum Outcome {
+    Exited(ExitStatus),
+    /// It was killed because the work was asked to stop.
+    Stopped,
+}
+
+/// Runs a command in a process group of its own, without input, both outputs joined in one stream that `output` gets
+/// piece by piece; once `stop` says so the group is interrupted, and killed when it must be.
+/// Ends when the process has exited and nobody holds its output any more.
+pub async fn run(
+    mut command: tokio::process::Command,
+    stop: &Stop,
+    mut output: impl FnMut(&[u8]),
+) -> io::Result<Outcome> {
+    let (reader, writer) = io::pipe()?;
+    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
+    let mut child = command.spawn()?;
+    // The command owns our copies of the writing end; the reader sees the end only once they are gone.
+    drop(command);
+    let group = child.id();
+    let mut pieces = read_in_background(reader);
+
+    let mut status = None;
+    let mut open = true;
+    let mut interrupted = false;
+    while open || status.is_none() {
+        tokio::select! {
+            piece = pieces.recv(), if open => match piece {
+                Some(piece) => output(&piece),
+                None => open = false,
+            },
+            exit = child.wait(), if status.is_none() => status = Some(exit?),
+            () = stop.stopping(), if !interrupted => {
+                interrupted = true;
+                signal_group(group, Signal::Interrupt);
+            }
+            () = stop.killed() => {
+                signal_group(group, Signal::Kill);
+                let _ = child.start_kill();
+                return Ok(Outcome::Stopped);
+            }
+        }
+    }
+    match status {
+        Some(status) if !interrupted => Ok(Outcome::Exited(status)),
+        _ => Ok(Outcome::Stopped),
+    }
+}
+
+fn read_in_background(mut reader: io::PipeReader) -> mpsc::Receiver<Vec<u8>> {
+    let (send, receive) = mpsc::channel(16);
+    std::thread::spawn(move || {
+        let mut buffer = [0; 8192];
+        while let Ok(count) = reader.read(&mut buffer) {
+            if count == 0 || send.blocking_send(buffer[..count].to_vec()).is_err() {
+                break;
+            }
+        }
+    });
+    receive
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Signal {
+    Interrupt,
+    Terminate,
+    Kill,
+}
+
+/// Sends a signal to every process of the group that this process leads. Errors mean that there is none left.
+pub fn signal_group(leader: Option<u32>, signal: Signal) {
+    #[cfg(unix)]
+    if let Some(leader) = leader.and_then(|id| i32::try_from(id).ok()).filter(|id| *id > 1) {
+        let number = match signal {
+            Signal::Interrupt => libc::SIGINT,
+            Signal::Terminate => libc::SIGTERM,
+            Signal::Kill => libc::SIGKILL,
+        };
+        // SAFETY: no memory is involved; a group that is gone is an error that nobody needs.
+        unsafe {
+            libc::kill(-leader, number);
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (leader, signal);
+}
+
+/// A process as it can be recognised later, when its number may belong to another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ProcessId {
+    pub number: u32,
+    /// When it was started, in ticks since the system booted; 0 where the system does not say.
+    pub started: u64,
+}
+
+impl ProcessId {
+    pub fn current() -> ProcessId {
+        ProcessId::of(std::process::id())
+    }
+
+    pub fn of(number: u32) -> ProcessId {
+        ProcessId { number, started: start_time(number).unwrap_or(0) }
+    }
+
+    /// Whether this very process still runs; a zombie does not.
+    pub fn is_alive(self) -> bool {
+        is_alive(self.number) && (self.started == 0 || start_time(self.number).is_none_or(|now| now == self.started))
+    }
+}
+
+/// Whether a process with this number exists.
+pub fn is_alive(number: u32) -> bool {
+    #[cfg(unix)]
+    {
+        let Some(id) = i32::try_from(number).ok().filter(|id| *id > 0) else { return false };
+        if state_letter(number) == Some('Z') {
+            return false;
+        }
+        // SAFETY: signal 0 only asks.
+        unsafe { libc::kill(id, 0) == 0 || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM) }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = number;
+        false
+    }
+}
+
+/// The fields of `/proc/N/stat` after the name, which is in parentheses and may hold anything.
+fn stat_fields(number: u32) -> Option<Vec<String>> {
+    let text = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+    let (_, rest) = text.rsplit_once(')')?;
+    Some(rest.split_whitespace().map(str::to_string).collect())
+}
+
+#[cfg(unix)]
+fn state_letter(number: u32) -> Option<char> {
+    stat_fields(number)?.first()?.chars().next()
+}
+
+fn start_time(number: u32) -> Option<u64> {
+    stat_fields(number)?.get(19)?.parse().ok()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> tokio::process::Command {
+        let mut command = tokio::process::Command::new("/bin/sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[tokio::test]
+    async fn streams_both_outputs_in_order() {
+        let (mut seen, stop) = (Vec::new(), Stop::new());
+        let script = shell("echo a; echo b >&2; echo c; exit 3");
+        let outcome = run(script, &stop, |p| seen.extend_from_slice(p)).await.unwrap();
+        assert!(matches!(outcome, Outcome::Exited(s) if s.code() == Some(3)), "{outcome:?}");
+        assert_eq!(seen, b"a\nb\nc\n");
+    }
+
+    #[tokio::test]
+    async fn stopping_interrupts_and_killing_kills() {
+        let stop = Stop::new();
+        stop.stop();
+        let outcome = run(shell("exec sleep 30"), &stop, |_| {}).await.unwrap();
+        assert!(matches!(outcome, Outcome::Stopped));
+        let stop = Stop::new();
+        let killer = stop.clone();
+        let started = std::time::Instant::now();
+        let outcome = run(shell("trap '' INT; echo up; sleep 30"), &stop, move |_| killer.kill()).await.unwrap();
+        assert!(matches!(outcome, Outcome::Stopped) && started.elapsed().as_secs() < 20);
+    }
+
+    #[test]
+    fn knows_the_living() {
+        assert!(ProcessId::current().is_alive());
+        assert!(!ProcessId { started: 1, ..ProcessId::current() }.is_alive() || !cfg!(target_os = "linux"));
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let id = child.id();
+        child.wait().unwrap();
+        assert!(!is_alive(id));
+    }
+}

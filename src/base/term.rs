@@ -1,0 +1,125 @@
+//! The terminal: whether there is one, how wide, whether it may have colours, and asking for a secret.
+//!
+//! Never prints answers or decides what to show.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use super::env::{self, Environment};
+
+/// Columns assumed when the terminal does not tell.
+pub const DEFAULT_WIDTH: usize = 78;
+
+/// What is known of the standard streams at the start of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terminal {
+    pub input: bool,
+    pub output: bool,
+    pub error: bool,
+    /// Columns of the output if it is a terminal.
+    pub width: Option<usize>,
+}
+
+impl Terminal {
+    pub fn detect() -> Terminal {
+        let output = io::stdout().is_terminal();
+        let width = terminal_size::terminal_size_of(io::stdout()).map(|(w, _)| usize::from(w.0)).filter(|w| *w > 0);
+        Terminal { input: io::stdin().is_terminal(), output, error: io::stderr().is_terminal(), width }
+    }
+
+    /// Columns to lay text out for.
+    pub fn columns(&self) -> usize {
+        self.width.unwrap_or(DEFAULT_WIDTH)
+    }
+
+    /// Whether the output may have colours: it is a terminal, `NO_COLOR` is not set and `TERM` is not `dumb`.
+    pub fn colour(&self, environment: &Environment) -> bool {
+        self.output
+            && environment.non_empty(env::NO_COLOR).is_none()
+            && environment.get(env::TERM).is_none_or(|term| term != "dumb")
+    }
+}
+
+/// One line from standard input without its line ending; None at the end of the input.
+pub fn read_line() -> io::Result<Option<String>> {
+    let mut line = String::new();
+    if io::stdin().lock().read_line(&mut line)? == 0 {
+        return Ok(None);
+    }
+    Ok(Some(line.trim_end_matches(['\n', '\r']).to_string()))
+}
+
+/// One line from standard input that the terminal does not show while it is typed. `written` gets the line break that
+/// the user's own did not make. Where input is no terminal this is [`read_line`].
+pub fn read_secret(written: &mut dyn Write) -> io::Result<Option<String>> {
+    let hidden = Hidden::new();
+    let line = read_line();
+    if hidden.is_some() {
+        writeln!(written)?;
+    }
+    drop(hidden);
+    line
+}
+
+/// The terminal without echo for as long as this lives.
+#[cfg(unix)]
+struct Hidden {
+    before: libc::termios,
+}
+
+#[cfg(unix)]
+impl Hidden {
+    fn new() -> Option<Hidden> {
+        // SAFETY: tcgetattr fills the structure, which is read only if it says so.
+        unsafe {
+            let mut before: libc::termios = std::mem::zeroed();
+            if libc::tcgetattr(libc::STDIN_FILENO, &mut before) != 0 {
+                return None;
+            }
+            let mut quiet = before;
+            quiet.c_lflag &= !libc::ECHO;
+            (libc::tcsetattr(libc::STDIN_FILENO, libc::TCSAFLUSH, &quiet) == 0).then_some(Hidden { before })
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        // SAFETY: the settings are those that tcgetattr gave.
+        unsafe {
+            libc::tcsetattr(libc::STDIN_FILENO, libc::TCSAFLUSH, &self.before);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Hidden;
+
+#[cfg(not(unix))]
+impl Hidden {
+    fn new() -> Option<Hidden> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_need_a_terminal_that_wants_them() {
+        let terminal = Terminal { input: true, output: true, error: true, width: None };
+        let none: [(&str, &str); 0] = [];
+        let cases = [
+            (terminal, Environment::of(none), true),
+            (terminal, Environment::of([("NO_COLOR", "1")]), false),
+            (terminal, Environment::of([("NO_COLOR", "")]), true),
+            (terminal, Environment::of([("TERM", "dumb")]), false),
+            (Terminal { output: false, ..terminal }, Environment::of(none), false),
+        ];
+        for (terminal, environment, expected) in cases {
+            assert_eq!(terminal.colour(&environment), expected, "{environment:?}");
+        }
+        assert_eq!(terminal.columns(), DEFAULT_WIDTH);
+    }
+}

@@ -124,7 +124,8 @@ pub fn start(settings: Settings) {
         Some(path) => match File::options().create(true).append(true).open(path) {
             Ok(file) => Out::File(file),
             Err(e) => {
-                let _ = writeln!(io::stderr(), "Error opening log file: {}", super::files::named(e, "open", path.as_ref()));
+                let _ =
+                    writeln!(io::stderr(), "Error opening log file: {}", super::files::named(e, "open", path.as_ref()));
                 Out::Stderr
             }
         },

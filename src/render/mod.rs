@@ -1,1 +1,6 @@
-//! Model values to text or JSON; pure: width and colour come in as values.
+//! What people and programs see: model values to text or JSON.
+//!
+//! Owns layouts and wording of shown things. Pure: never does I/O; width and colour come in as values.
+
+pub mod json;
+pub mod text;

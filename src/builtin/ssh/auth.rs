@@ -39,7 +39,10 @@ pub async fn log_in<H: Handler>(handle: &mut Handle<H>, hop: &Hop, agent: Option
             AuthResult::Failure { remaining_methods, .. } => offered = remaining_methods,
         }
     }
-    Err(format!("ssh: unable to authenticate, attempted methods [{}], no supported methods remain", attempted.join(" ")))
+    Err(format!(
+        "ssh: unable to authenticate, attempted methods [{}], no supported methods remain",
+        attempted.join(" ")
+    ))
 }
 
 #[derive(Clone, Copy)]
@@ -189,9 +192,7 @@ where
 fn identity_key(wanted: &str) -> Option<PublicKey> {
     let parse = |text: &str| PublicKey::from_openssh(text.trim()).ok();
     parse(wanted).or_else(|| {
-        [wanted.to_owned(), format!("{wanted}.pub")]
-            .iter()
-            .find_map(|path| parse(&std::fs::read_to_string(path).ok()?))
+        [wanted.to_owned(), format!("{wanted}.pub")].iter().find_map(|path| parse(&std::fs::read_to_string(path).ok()?))
     })
 }
 

@@ -73,7 +73,8 @@ mod tests {
     #[test]
     fn unreadable_keys_say_why() {
         assert_eq!(private_key("nothing").unwrap_err(), "Failed to read ssh private key: no key found");
-        let encrypted = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----";
+        let encrypted =
+            "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----";
         assert!(private_key(encrypted).unwrap_err().contains("password protected keys are\nnot supported"));
         assert!(
             private_key("-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----")

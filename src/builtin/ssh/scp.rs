@@ -56,10 +56,7 @@ async fn send_named_folder(wire: &mut impl Wire, name: &str, path: &Path) -> Res
 /// Sorted, so that two runs do the same; a symbolic link is sent as what it points to.
 async fn send_entries(wire: &mut impl Wire, folder: &Path) -> Result<(), String> {
     let describe = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let mut entries = std::fs::read_dir(folder)
-        .map_err(describe)?
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(describe)?;
+    let mut entries = std::fs::read_dir(folder).map_err(describe)?.collect::<Result<Vec<_>, _>>().map_err(describe)?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());

@@ -35,10 +35,8 @@ pub struct Session {
 impl Session {
     /// One attempt: dial, check the host key, log in; through the bastion if there is one.
     pub async fn open(settings: &Settings) -> Result<Session, String> {
-        let agent = settings
-            .agent
-            .as_deref()
-            .map(|socket| Agent { socket, identity: settings.agent_identity.as_deref() });
+        let agent =
+            settings.agent.as_deref().map(|socket| Agent { socket, identity: settings.agent_identity.as_deref() });
         let target = &settings.target;
         let first = settings.bastion.as_ref().unwrap_or(target);
         let stream = proxy::dial(&first.host, first.port, settings.proxy.as_ref()).await;
@@ -110,11 +108,7 @@ where
         .map_err(|error| failed(hop, &handshake_text(&error)))
 }
 
-async fn authenticated(
-    mut handle: Handle<Peer>,
-    hop: &Hop,
-    agent: Option<Agent<'_>>,
-) -> Result<Handle<Peer>, String> {
+async fn authenticated(mut handle: Handle<Peer>, hop: &Hop, agent: Option<Agent<'_>>) -> Result<Handle<Peer>, String> {
     match auth::log_in(&mut handle, hop, agent).await {
         Ok(()) => Ok(handle),
         Err(error) => Err(failed(hop, &error)),

@@ -34,7 +34,8 @@ fn new_key(path: &Path, kind: &str) {
 
 impl Sshd {
     fn start() -> Option<Sshd> {
-        let program = ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/bin/sshd"].iter().find(|p| Path::new(p).exists());
+        let program =
+            ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/bin/sshd"].iter().find(|p| Path::new(p).exists());
         let Some(program) = program else {
             std::io::stderr().write_all(b"skipped: no sshd on this machine\n").ok();
             return None;
@@ -43,7 +44,14 @@ impl Sshd {
         std::fs::create_dir_all("/run/sshd").ok();
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        for (name, kind) in [("host", "ed25519"), ("host_rsa", "rsa"), ("user", "ed25519"), ("user_rsa", "rsa"), ("ca", "ed25519"), ("signed", "ed25519")] {
+        for (name, kind) in [
+            ("host", "ed25519"),
+            ("host_rsa", "rsa"),
+            ("user", "ed25519"),
+            ("user_rsa", "rsa"),
+            ("ca", "ed25519"),
+            ("signed", "ed25519"),
+        ] {
             new_key(&at(name), kind);
         }
         let user = user_name();
@@ -55,7 +63,10 @@ impl Sshd {
         let config = format!(
             "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nHostKey {}\nAuthorizedKeysFile {}\nTrustedUserCAKeys {}\n\
              PidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\nAllowTcpForwarding yes\n",
-            show("host"), show("host_rsa"), show("authorized"), show("ca.pub"),
+            show("host"),
+            show("host_rsa"),
+            show("authorized"),
+            show("ca.pub"),
         );
         std::fs::write(at("config"), config).unwrap();
         let process = Command::new(program)
@@ -114,15 +125,22 @@ async fn keys_certificates_host_keys_and_bastion() {
         ("certificate", vec![("private_key", sshd.read("signed")), ("certificate", sshd.read("signed-cert.pub"))]),
         ("host key", vec![key.clone(), ("host_key", sshd.read("host.pub"))]),
         ("second host key", vec![key.clone(), ("host_key", sshd.read("host_rsa.pub"))]),
-        ("bastion", vec![key.clone(), ("bastion_host", "127.0.0.1".into()), ("bastion_host_key", sshd.read("host.pub"))]),
+        (
+            "bastion",
+            vec![key.clone(), ("bastion_host", "127.0.0.1".into()), ("bastion_host_key", sshd.read("host.pub"))],
+        ),
     ];
     for (name, more) in cases {
-        let mut communicator = sshd.connect(&more).await.unwrap_or_else(|e| panic!("{name}: {e}\n{}", sshd.read("log")));
+        let mut communicator =
+            sshd.connect(&more).await.unwrap_or_else(|e| panic!("{name}: {e}\n{}", sshd.read("log")));
         assert_eq!(echo(&mut communicator).await, ["one", "two"], "{name}");
     }
     let soon = ("timeout", "1500ms".to_owned());
     let wrong = sshd.connect(&[key, soon.clone(), ("host_key", sshd.read("user.pub"))]).await.err().unwrap();
-    assert!(wrong.starts_with("timeout - last error: SSH authentication failed (") && wrong.ends_with("key mismatch"), "{wrong}");
+    assert!(
+        wrong.starts_with("timeout - last error: SSH authentication failed (") && wrong.ends_with("key mismatch"),
+        "{wrong}"
+    );
     let refused = sshd.connect(&[soon, ("private_key", sshd.read("ca"))]).await.err().unwrap();
     assert!(refused.ends_with("attempted methods [none publickey], no supported methods remain"), "{refused}");
 }

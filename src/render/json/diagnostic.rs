@@ -1,0 +1,138 @@
+//! The JSON form of a diagnostic: in `validate -json` and in the streams of `-json`.
+
+use serde::Serialize;
+
+use crate::base::diag::{Diagnostic, Severity};
+use crate::base::source::Position;
+use crate::render::text::snippet::{shown_subject, snippet};
+
+/// The document of one diagnostic; serialises with the field's names and order.
+#[derive(Serialize, Debug)]
+pub struct DiagnosticJson {
+    severity: &'static str,
+    summary: String,
+    detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<RangeJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snippet: Option<SnippetJson>,
+}
+
+#[derive(Serialize, Debug)]
+struct RangeJson {
+    filename: String,
+    start: PositionJson,
+    end: PositionJson,
+}
+
+#[derive(Serialize, Debug)]
+struct PositionJson {
+    line: usize,
+    column: usize,
+    byte: usize,
+}
+
+#[derive(Serialize, Debug)]
+struct SnippetJson {
+    context: Option<String>,
+    code: String,
+    start_line: usize,
+    highlight_start_offset: usize,
+    highlight_end_offset: usize,
+    values: Vec<ValueJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function_call: Option<FunctionCallJson>,
+}
+
+#[derive(Serialize, Debug)]
+struct ValueJson {
+    traversal: String,
+    statement: String,
+}
+
+#[derive(Serialize, Debug)]
+struct FunctionCallJson {
+    called_as: String,
+}
+
+impl From<Position> for PositionJson {
+    fn from(position: Position) -> PositionJson {
+        PositionJson { line: position.line, column: position.column, byte: position.byte }
+    }
+}
+
+pub fn severity_name(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}
+
+/// One diagnostic as its JSON document.
+pub fn diagnostic_json(diagnostic: &Diagnostic) -> DiagnosticJson {
+    let range = diagnostic.subject.as_ref().map(|subject| {
+        let shown = shown_subject(subject);
+        RangeJson { filename: shown.filename().into(), start: shown.start().into(), end: end_of(&shown) }
+    });
+    DiagnosticJson {
+        severity: severity_name(diagnostic.severity),
+        summary: diagnostic.summary.clone(),
+        detail: diagnostic.detail.clone(),
+        address: diagnostic.address.clone(),
+        range,
+        snippet: snippet_json(diagnostic),
+    }
+}
+
+/// The end of a range; one past the end of the file counts as a column of its last line.
+fn end_of(range: &crate::base::source::Range) -> PositionJson {
+    let mut end = PositionJson::from(range.end());
+    let past = range.span.end as usize;
+    if past > end.byte {
+        end.column += past - end.byte;
+        end.byte = past;
+    }
+    end
+}
+
+fn snippet_json(diagnostic: &Diagnostic) -> Option<SnippetJson> {
+    let found = snippet(diagnostic)?;
+    let mut values: Vec<ValueJson> = diagnostic
+        .values
+        .iter()
+        .map(|v| ValueJson { traversal: v.traversal.clone(), statement: v.statement.clone() })
+        .collect();
+    values.sort_by(|a, b| a.traversal.cmp(&b.traversal));
+    let function_call = diagnostic.function_call.as_ref().map(|call| FunctionCallJson { called_as: call.name.clone() });
+    Some(SnippetJson {
+        context: found.context,
+        code: found.code.to_string(),
+        start_line: found.start_line,
+        highlight_start_offset: found.highlight.0,
+        highlight_end_offset: found.highlight.1,
+        values,
+        function_call,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::source::{SourceFile, Span};
+
+    #[test]
+    fn has_the_known_fields() {
+        let file = SourceFile::new("main.tf", "locals {\n  bad = local.m.c\n}\n");
+        let diagnostic = Diagnostic::error("Unsupported attribute", "D").at(Span::new(24, 26).in_file(&file));
+        let json = serde_json::to_string(&diagnostic_json(&diagnostic)).unwrap();
+        let expected = concat!(
+            r#"{"severity":"error","summary":"Unsupported attribute","detail":"D","#,
+            r#""range":{"filename":"main.tf","start":{"line":2,"column":16,"byte":24},"end":{"line":2,"column":18,"byte":26}},"#,
+            r#""snippet":{"context":"locals","code":"  bad = local.m.c","start_line":2,"highlight_start_offset":15,"#,
+            r#""highlight_end_offset":17,"values":[]}}"#,
+        );
+        assert_eq!(json, expected);
+    }
+}

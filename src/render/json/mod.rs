@@ -1,0 +1,3 @@
+//! JSON for programs.
+
+pub mod diagnostic;

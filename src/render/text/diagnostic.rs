@@ -1,0 +1,257 @@
+//! Diagnostics for people: framed where there are colours, plain where there are none; similar warnings joined.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use crate::base::diag::{Diagnostic, Diagnostics, Severity};
+
+use super::snippet::{Snippet, snippet};
+use super::style::{Style, Tint};
+use super::wrap::wrap_paragraphs;
+
+/// All of them as they are shown at the end of a command: sorted, similar warnings joined, each with its line ending.
+pub struct Shown {
+    pub severity: Severity,
+    pub text: String,
+}
+
+/// The order of showing: warnings first, then those without a place, then by file and place.
+pub fn sorted(diagnostics: Diagnostics) -> Vec<Diagnostic> {
+    let mut list = diagnostics.into_vec();
+    list.sort_by(|a, b| {
+        let place = |d: &Diagnostic| {
+            d.subject.as_ref().map(|s| {
+                let name = s.filename().to_string();
+                (name.matches('/').count(), name, s.span.start, s.span.end)
+            })
+        };
+        let warning = |d: &Diagnostic| d.severity != Severity::Warning;
+        warning(a).cmp(&warning(b)).then_with(|| place(a).cmp(&place(b)))
+    });
+    list
+}
+
+/// Renders all of them; `compact` shortens warnings where there are no errors.
+pub fn render_all(diagnostics: Diagnostics, style: &Style, compact: bool) -> Vec<Shown> {
+    if diagnostics.is_empty() {
+        return Vec::new();
+    }
+    let only_warnings = !diagnostics.has_errors();
+    let list = join_similar(sorted(diagnostics));
+    if compact && only_warnings {
+        return vec![Shown { severity: Severity::Warning, text: compact_warnings(&list, style) }];
+    }
+    list.iter().map(|joined| Shown { severity: joined.first.severity, text: render(joined, style) }).collect()
+}
+
+/// A diagnostic that stands for others like it.
+struct Joined {
+    first: Diagnostic,
+    others: usize,
+}
+
+/// Warnings with a place and the same summary become one, the first.
+fn join_similar(list: Vec<Diagnostic>) -> Vec<Joined> {
+    let mut joined: Vec<Joined> = Vec::new();
+    let mut index: HashMap<String, usize> = HashMap::new();
+    for diagnostic in list {
+        let similar = diagnostic.severity == Severity::Warning && !diagnostic.verbatim && diagnostic.subject.is_some();
+        if similar {
+            if let Some(at) = index.get(&diagnostic.summary) {
+                joined[*at].others += 1;
+                continue;
+            }
+            index.insert(diagnostic.summary.clone(), joined.len());
+        }
+        joined.push(Joined { first: diagnostic, others: 0 });
+    }
+    joined
+}
+
+fn compact_warnings(list: &[Joined], style: &Style) -> String {
+    let mut out = format!("\n{}\n\n", style.paint(&[Tint::Bold, Tint::Yellow], "Warnings:"));
+    for joined in list {
+        let _ = writeln!(out, "- {}", joined.first.summary);
+        let more = match joined.others {
+            0 => String::new(),
+            n => format!(" (and {n} more)"),
+        };
+        match &joined.first.subject {
+            Some(subject) => {
+                let _ = writeln!(out, "  on {} line {}{more}", subject.filename(), subject.start().line);
+            }
+            None if !more.is_empty() => {
+                let _ = writeln!(out, " {more}");
+            }
+            None => {}
+        }
+    }
+    out.push_str("\nTo see the full warning notes, run Terrane without -compact-warnings.\n");
+    out
+}
+
+/// One diagnostic alone.
+pub fn render_one(diagnostic: &Diagnostic, style: &Style) -> String {
+    render(&Joined { first: diagnostic.clone(), others: 0 }, style)
+}
+
+fn render(joined: &Joined, style: &Style) -> String {
+    let diagnostic = &joined.first;
+    let (word, tint) = match diagnostic.severity {
+        Severity::Error => ("Error: ", Tint::Red),
+        Severity::Warning => ("Warning: ", Tint::Yellow),
+    };
+    let frame = if style.colour { 2 } else { 0 };
+    let width = style.width.saturating_sub(frame + 1).max(1);
+    let mut body = format!("{}{}\n\n", style.paint(&[Tint::Bold, tint], word), style.bold(&diagnostic.summary));
+    place(&mut body, diagnostic, style);
+    let mut detail = diagnostic.detail.clone();
+    if joined.others > 0 {
+        let plural = if joined.others == 1 { "warning" } else { "warnings" };
+        let note = format!("(and {} more similar {plural} elsewhere)", joined.others);
+        detail = if detail.is_empty() { note } else { format!("{detail}\n\n{note}") };
+    }
+    if !detail.is_empty() {
+        body.push_str(&wrap_paragraphs(&detail, width));
+        body.push('\n');
+    }
+    if !style.colour {
+        return format!("\n{body}");
+    }
+    let bar = |c| style.paint(&[tint], c);
+    let mut out = format!("{}\n", bar("╷"));
+    for line in body.strip_suffix('\n').unwrap_or(&body).split('\n') {
+        let _ = writeln!(out, "{} {line}", bar("│"));
+    }
+    let _ = writeln!(out, "{}", bar("╵"));
+    out
+}
+
+/// "with ADDRESS," and "on FILE line N, in BLOCK:" with the snippet and the values under it.
+fn place(out: &mut String, diagnostic: &Diagnostic, style: &Style) {
+    if let Some(address) = &diagnostic.address {
+        let _ = writeln!(out, "  with {address},");
+    }
+    let Some(subject) = &diagnostic.subject else { return };
+    let (file, line) = (subject.filename(), subject.start().line);
+    match snippet(diagnostic) {
+        None => {
+            let _ = writeln!(out, "  on {file} line {line}:\n  (source code not available)");
+        }
+        Some(found) => {
+            let context = found.context.as_ref().map_or(String::new(), |c| format!(", in {c}"));
+            let _ = writeln!(out, "  on {file} line {line}{context}:");
+            lines(out, &found, style);
+            values(out, diagnostic, style);
+        }
+    }
+    out.push('\n');
+}
+
+fn lines(out: &mut String, found: &Snippet<'_>, style: &Style) {
+    let (from, to) = found.highlight;
+    let (before, rest) = found.code.split_at(from);
+    let (inside, after) = rest.split_at(to.saturating_sub(from));
+    let code = format!("{before}{}{after}", style.underline(inside));
+    for (i, line) in code.split('\n').enumerate() {
+        let _ = writeln!(out, "{:4}: {}", found.start_line + i, line.trim_end_matches('\r'));
+    }
+}
+
+fn values(out: &mut String, diagnostic: &Diagnostic, style: &Style) {
+    if diagnostic.values.is_empty() && diagnostic.function_call.is_none() {
+        return;
+    }
+    let bar = style.dark_gray("│");
+    let _ = writeln!(out, "    {}", style.dark_gray("├────────────────"));
+    if let Some(call) = &diagnostic.function_call {
+        let arguments = call.signature.find('(').map_or("(...)", |at| &call.signature[at..]);
+        let _ = writeln!(out, "    {bar} while calling {}{arguments}", style.bold(&call.name));
+    }
+    let mut values: Vec<_> = diagnostic.values.iter().collect();
+    values.sort_by(|a, b| a.traversal.cmp(&b.traversal));
+    for value in values {
+        let _ = writeln!(out, "    {bar} {} {}", style.bold(&value.traversal), value.statement);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::diag::{ExpressionValue, FunctionCall};
+    use crate::base::source::{SourceFile, Span};
+
+    fn at(text: &str, needle: &str, diagnostic: Diagnostic) -> Diagnostic {
+        let file = SourceFile::new("main.tf", text);
+        let start = text.find(needle).unwrap();
+        diagnostic.at(Span::new(start, start + needle.len()).in_file(&file))
+    }
+
+    /// As the reference shows it.
+    #[test]
+    fn plain_form() {
+        let mut diagnostic = at(
+            "\nlocals {\n  bad = upper(local.m)\n}\n",
+            "local.m",
+            Diagnostic::error("Invalid function argument", "Invalid value for \"str\" parameter: string required."),
+        );
+        let value = ExpressionValue { traversal: "local.m".into(), statement: "is object with 2 attributes".into() };
+        diagnostic.values.push(value);
+        diagnostic.function_call = Some(FunctionCall { name: "upper".into(), signature: "upper(str)".into() });
+        let expected = "
+Error: Invalid function argument
+
+  on main.tf line 3, in locals:
+   3:   bad = upper(local.m)
+    ├────────────────
+    │ while calling upper(str)
+    │ local.m is object with 2 attributes
+
+Invalid value for \"str\" parameter: string required.
+";
+        assert_eq!(render_one(&diagnostic, &Style::plain()), expected);
+    }
+
+    #[test]
+    fn framed_form() {
+        let diagnostic = at("output \"o\" {}\n", "output \"o\"", Diagnostic::warning("S", "D.")).about("a.b");
+        let shown = render_one(&diagnostic, &Style { colour: true, width: 78 });
+        let bare: String = regex_free_strip(&shown);
+        assert_eq!(
+            bare,
+            "╷\n│ Warning: S\n│ \n│   with a.b,\n│   on main.tf line 1:\n│    1: output \"o\" {}\n│ \n│ D.\n╵\n"
+        );
+        assert!(shown.contains("\x1b[4moutput \"o\"\x1b[0m {}"));
+    }
+
+    fn regex_free_strip(text: &str) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find('\x1b') {
+            out.push_str(&rest[..at]);
+            rest = &rest[at + rest[at..].find('m').unwrap() + 1..];
+        }
+        out + rest
+    }
+
+    #[test]
+    fn similar_warnings_are_joined() {
+        let text = "a = 1\nb = 2\n";
+        let warning = |needle| at(text, needle, Diagnostic::warning("Old", "Mend it."));
+        let list: Diagnostics =
+            vec![warning("b"), Diagnostic::warning("Other", ""), warning("a"), Diagnostic::error("E", "")].into();
+        let shown: String = render_all(list.clone(), &Style::plain(), false).into_iter().map(|s| s.text).collect();
+        assert_eq!(
+            shown,
+            "\nWarning: Other\n\n\nWarning: Old\n\n  on main.tf line 1:\n   1: a = 1\n\nMend it.\n\n\
+             (and 1 more similar warning elsewhere)\n\nError: E\n\n"
+        );
+        let warnings: Diagnostics = list.into_iter().filter(|d| !d.is_error()).collect();
+        let shown: String = render_all(warnings, &Style::plain(), true).into_iter().map(|s| s.text).collect();
+        assert_eq!(
+            shown,
+            "\nWarnings:\n\n- Other\n- Old\n  on main.tf line 1 (and 1 more)\n\n\
+             To see the full warning notes, run Terrane without -compact-warnings.\n"
+        );
+    }
+}

@@ -1,0 +1,6 @@
+//! Text for people.
+
+pub mod diagnostic;
+pub mod snippet;
+pub mod style;
+pub mod wrap;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::lang::value::{Marks, Path, Value};
+use crate::lang::value::{Marks, Path, Type, Value};
 use crate::model::addr::ConfigResource;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,8 +19,9 @@ pub enum Attributes {
     Json(Arc<str>),
     /// The flat form of states before version 4.
     Flat(Arc<[(String, String)]>),
-    /// Decoded with the provider's current schema; carries no marks.
-    Value(Value),
+    /// Decoded with the provider's current schema; carries no marks. The type is the one that the schema implies: what
+    /// is dynamic there is stored together with its own type, which the value alone does not tell.
+    Value { value: Value, ty: Type },
 }
 
 /// One object: current or deposed. Cheap to clone.

@@ -2,7 +2,6 @@
 //! configuration is decoded into a value of that type.
 
 pub mod block;
-pub mod coerce;
 pub mod decode;
 pub mod set;
 

@@ -1,0 +1,240 @@
+//! Does what came out agree with what was planned?
+
+use crate::lang::value::{Path, Type, Value};
+use crate::model::schema::{Block, NestedBlock, Nesting};
+
+use super::go_text::go_text;
+use super::{Breach, part};
+
+/// Where an actual object breaks the promise of the planned one: known parts must be the same, unknown parts may have
+/// become anything of their type.
+pub fn object_compatible(schema: &Block, planned: &Value, actual: &Value) -> Vec<Breach> {
+    let mut breaches = Vec::new();
+    check_block(schema, planned, actual, &Path::new(), &mut breaches);
+    breaches
+}
+
+fn check_block(schema: &Block, planned: &Value, actual: &Value, path: &Path, out: &mut Vec<Breach>) {
+    if planned.is_null() && !actual.is_null() {
+        return out.push((path.clone(), "was absent, but now present".into()));
+    }
+    if actual.is_null() && !planned.is_null() {
+        return out.push((path.clone(), "was present, but now absent".into()));
+    }
+    if planned.is_null() {
+        return;
+    }
+    for (name, attribute) in &schema.attributes {
+        let path = path.clone().attr(name.clone());
+        let (planned, actual) = (part(planned, name), part(actual, name));
+        let mut breaches = Vec::new();
+        check_value(&planned, &actual, &path, &mut breaches);
+        if attribute.sensitive && !breaches.is_empty() {
+            out.push((path, "inconsistent values for sensitive attribute".into()));
+        } else {
+            out.append(&mut breaches);
+        }
+    }
+    for (name, nested) in &schema.blocks {
+        check_nested(nested, &part(planned, name), &part(actual, name), &path.clone().attr(name.clone()), out);
+    }
+}
+
+fn check_nested(schema: &NestedBlock, planned: &Value, actual: &Value, path: &Path, out: &mut Vec<Breach>) {
+    match schema.nesting {
+        Nesting::Single | Nesting::Group => {
+            if !(actual.is_null() && !planned.is_known()) {
+                check_block(&schema.block, planned, actual, path, out);
+            }
+        }
+        _ if !planned.is_known() || !actual.is_known() || planned.is_null() || actual.is_null() => {}
+        Nesting::List => {
+            let (before, after) = (planned.elements(), actual.elements());
+            if before.len() != after.len() {
+                let text = format!("block count changed from {} to {}", before.len(), after.len());
+                return out.push((path.clone(), text));
+            }
+            for (i, (planned, actual)) in before.iter().zip(after).enumerate() {
+                check_block(&schema.block, planned, actual, &path.clone().index_int(i), out);
+            }
+        }
+        Nesting::Map => {
+            for (key, planned) in planned.entries() {
+                match actual.get(key) {
+                    Some(actual) => check_block(&schema.block, planned, actual, &path.clone().index_str(key), out),
+                    None => out.push((path.clone(), format!("block key {key:?} has vanished"))),
+                }
+            }
+            for key in actual.entries().keys().filter(|key| planned.get(key).is_none()) {
+                out.push((path.clone(), format!("new block key {key:?} has appeared")));
+            }
+        }
+        Nesting::Set => {
+            correlate_sets(planned, actual, path, out, |planned, actual| {
+                object_compatible(&schema.block, planned, actual).is_empty()
+            });
+            if planned.len() < actual.len() {
+                let text = format!("block set length changed from {} to {}", planned.len(), actual.len());
+                out.push((path.clone(), text));
+            }
+        }
+    }
+}
+
+fn check_value(planned: &Value, actual: &Value, path: &Path, out: &mut Vec<Breach>) {
+    let mut breach = |text: String| out.push((path.clone(), text));
+    if planned.ty().is_dynamic() && !planned.is_known() {
+        return;
+    }
+    if !conforms(actual.ty(), planned.ty()) {
+        let text = format!("wrong final value type: {} required", planned.ty().friendly_name());
+        return breach(text);
+    }
+    if !planned.is_known() {
+        if planned.is_definitely_not_null() && actual.is_null() {
+            breach(format!(
+                "final value {} does not conform to planning placeholder {}",
+                go_text(actual),
+                go_text(planned)
+            ));
+        }
+        return;
+    }
+    match (planned.is_null(), actual.is_null()) {
+        (true, true) => return,
+        (false, true) => return breach(format!("was {}, but now null", go_text(planned))),
+        (true, false) => return breach(format!("was null, but now {}", go_text(actual))),
+        (false, false) => {}
+    }
+    if !actual.is_known() {
+        return breach("was known, but now unknown".into());
+    }
+    match planned.ty() {
+        Type::List(_) | Type::Tuple(_) => {
+            for (i, planned) in planned.elements().iter().enumerate() {
+                match actual.at(i) {
+                    Some(actual) => check_value(planned, actual, &path.clone().index_int(i), out),
+                    None => out.push((path.clone(), format!("element {i} has vanished"))),
+                }
+            }
+            for i in planned.len()..actual.len() {
+                out.push((path.clone(), format!("new element {i} has appeared")));
+            }
+        }
+        Type::Map(_) => {
+            for (key, planned) in planned.entries() {
+                match actual.get(key) {
+                    Some(actual) => check_value(planned, actual, &path.clone().index_str(key), out),
+                    None => out.push((path.clone(), format!("element {key:?} has vanished"))),
+                }
+            }
+            for key in actual.entries().keys().filter(|key| planned.get(key).is_none()) {
+                out.push((path.clone(), format!("new element {key:?} has appeared")));
+            }
+        }
+        Type::Object(_) => {
+            for (name, planned) in planned.entries() {
+                check_value(planned, &part(actual, name), &path.clone().attr(name.clone()), out);
+            }
+        }
+        Type::Set(_) => {
+            correlate_sets(planned, actual, path, out, |planned, actual| {
+                let mut inner = Vec::new();
+                check_value(planned, actual, path, &mut inner);
+                inner.is_empty()
+            });
+            if planned.len() < actual.len() {
+                out.push((path.clone(), format!("length changed from {} to {}", planned.len(), actual.len())));
+            }
+        }
+        _ if planned != actual => breach(format!("was {}, but now {}", go_text(planned), go_text(actual))),
+        _ => {}
+    }
+}
+
+/// True if a value of the type may stand where `wanted` was promised (dynamic parts take anything).
+fn conforms(given: &Type, wanted: &Type) -> bool {
+    match (given, wanted) {
+        (_, Type::Dynamic) => true,
+        (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Map(a), Type::Map(b)) => conforms(a, b),
+        (Type::Tuple(a), Type::Tuple(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| conforms(a, b)),
+        (Type::Object(a), Type::Object(b)) => {
+            a.attributes.len() == b.attributes.len()
+                && a.attributes.iter().zip(&b.attributes).all(|((n, a), (m, b))| n == m && conforms(a, b))
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// Checks that each element of one set has a counterpart in the other, both ways.
+pub(super) fn correlate_sets(
+    planned: &Value,
+    actual: &Value,
+    path: &Path,
+    out: &mut Vec<Breach>,
+    agree: impl Fn(&Value, &Value) -> bool,
+) {
+    // Sets are mostly equal: elements found in the other set as they are need no search.
+    let same = |a: &Value, others: &Value| others.elements().contains(a);
+    for element in planned.elements().iter().filter(|e| !same(e, actual)) {
+        if !actual.elements().iter().any(|other| agree(element, other)) {
+            let text =
+                format!("planned set element {} does not correlate with any element in actual", go_text(element));
+            out.push((path.clone(), text));
+        }
+    }
+    for element in actual.elements().iter().filter(|e| !same(e, planned)) {
+        if !planned.elements().iter().any(|other| agree(other, element)) {
+            let text = format!("actual set element {} does not correlate with any element in plan", go_text(element));
+            out.push((path.clone(), text));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::schema::Attribute;
+
+    fn check(planned: Value, actual: Value, expected: &[&str]) {
+        let schema = Block { attributes: [("a".into(), Attribute::new(Type::Dynamic))].into(), ..Block::default() };
+        let object = |v: Value| Value::object([("a", v)]);
+        let breaches = object_compatible(&schema, &object(planned), &object(actual));
+        let texts: Vec<String> = breaches.iter().map(|(path, text)| format!("{path}: {text}")).collect();
+        assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn known_parts_must_stay() {
+        check(Value::string("x"), Value::string("x"), &[]);
+        check(Value::string("x"), Value::string("y"), &[r#".a: was cty.StringVal("x"), but now cty.StringVal("y")"#]);
+        check(Value::unknown(Type::String), Value::string("y"), &[]);
+        check(Value::unknown(Type::String), Value::int(1), &[".a: wrong final value type: string required"]);
+        check(Value::null(Type::String), Value::string("y"), &[r#".a: was null, but now cty.StringVal("y")"#]);
+        check(Value::string("x"), Value::null(Type::String), &[r#".a: was cty.StringVal("x"), but now null"#]);
+        check(Value::dynamic(), Value::int(1), &[]);
+        check(
+            Value::list(Type::String, vec![Value::string("x")]),
+            Value::list(Type::String, vec![Value::string("x"), Value::string("y")]),
+            &[".a: new element 1 has appeared"],
+        );
+    }
+
+    #[test]
+    fn set_elements_correlate_through_unknowns() {
+        let set = |elements: Vec<Value>| Value::set(Type::String, elements);
+        check(
+            set(vec![Value::unknown(Type::String), Value::string("x")]),
+            set(vec![Value::string("y"), Value::string("x")]),
+            &[],
+        );
+        check(
+            set(vec![Value::string("x")]),
+            set(vec![Value::string("y")]),
+            &[
+                r#".a: planned set element cty.StringVal("x") does not correlate with any element in actual"#,
+                r#".a: actual set element cty.StringVal("y") does not correlate with any element in plan"#,
+            ],
+        );
+    }
+}

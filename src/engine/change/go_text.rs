@@ -1,0 +1,128 @@
+//! Values in the notation in which the reference reports a provider's breaches, which users pass on to its authors.
+
+use std::fmt::Write;
+
+use crate::lang::value::{Type, Value};
+
+/// `cty.StringVal("a")`, `cty.NullVal(cty.String)`, ...
+pub fn go_text(value: &Value) -> String {
+    let mut out = String::new();
+    write_value(&mut out, value);
+    out
+}
+
+fn write_value(out: &mut String, value: &Value) {
+    // Writing to a string cannot fail.
+    let _ = match value {
+        v if v.has_marks() => {
+            write_value(out, &v.unmark().0);
+            write!(out, ".Mark(marks.Sensitive)")
+        }
+        v if !v.is_known() && v.ty().is_dynamic() => write!(out, "cty.DynamicVal"),
+        v if !v.is_known() => write!(
+            out,
+            "cty.UnknownVal({}){}",
+            type_text(v.ty()),
+            if v.is_definitely_not_null() { ".RefineNotNull()" } else { "" }
+        ),
+        v if v.is_null() => write!(out, "cty.NullVal({})", type_text(v.ty())),
+        v => {
+            write_known(out, v);
+            Ok(())
+        }
+    };
+}
+
+fn write_known(out: &mut String, value: &Value) {
+    if let Some(b) = value.as_bool() {
+        out.push_str(if b { "cty.True" } else { "cty.False" });
+    } else if let Some(n) = value.as_number() {
+        let text = n.to_string();
+        let form = if text.parse::<i64>().is_ok() {
+            format!("cty.NumberIntVal({text})")
+        } else {
+            format!("cty.MustParseNumberVal(\"{text}\")")
+        };
+        out.push_str(&form);
+    } else if let Some(s) = value.as_str() {
+        let _ = write!(out, "cty.StringVal({s:?})");
+    } else {
+        match value.ty() {
+            Type::List(t) => sequence(out, "List", Some(t), value),
+            Type::Set(t) => sequence(out, "Set", Some(t), value),
+            Type::Tuple(_) => sequence(out, "Tuple", None, value),
+            Type::Map(t) if value.entries().is_empty() => {
+                let _ = write!(out, "cty.MapValEmpty({})", type_text(t));
+            }
+            Type::Map(_) => entries(out, "Map", value),
+            _ if value.entries().is_empty() => out.push_str("cty.EmptyObjectVal"),
+            _ => entries(out, "Object", value),
+        }
+    }
+}
+
+fn sequence(out: &mut String, kind: &str, element: Option<&Type>, value: &Value) {
+    if value.elements().is_empty() {
+        let _ = match element {
+            Some(ty) => write!(out, "cty.{kind}ValEmpty({})", type_text(ty)),
+            None => write!(out, "cty.EmptyTupleVal"),
+        };
+        return;
+    }
+    let _ = write!(out, "cty.{kind}Val([]cty.Value{{");
+    for (i, element) in value.elements().iter().enumerate() {
+        out.push_str(if i > 0 { ", " } else { "" });
+        write_value(out, element);
+    }
+    out.push_str("})");
+}
+
+fn entries(out: &mut String, kind: &str, value: &Value) {
+    let _ = write!(out, "cty.{kind}Val(map[string]cty.Value{{");
+    for (i, (key, element)) in value.entries().iter().enumerate() {
+        let _ = write!(out, "{}{key:?}:", if i > 0 { ", " } else { "" });
+        write_value(out, element);
+    }
+    out.push_str("})");
+}
+
+fn type_text(ty: &Type) -> String {
+    match ty {
+        Type::Dynamic => "cty.DynamicPseudoType".into(),
+        Type::Bool => "cty.Bool".into(),
+        Type::Number => "cty.Number".into(),
+        Type::String => "cty.String".into(),
+        Type::List(t) => format!("cty.List({})", type_text(t)),
+        Type::Set(t) => format!("cty.Set({})", type_text(t)),
+        Type::Map(t) => format!("cty.Map({})", type_text(t)),
+        Type::Tuple(ts) if ts.is_empty() => "cty.EmptyTuple".into(),
+        Type::Tuple(ts) => {
+            format!("cty.Tuple([]cty.Type{{{}}})", ts.iter().map(type_text).collect::<Vec<_>>().join(", "))
+        }
+        Type::Object(o) if o.attributes.is_empty() => "cty.EmptyObject".into(),
+        Type::Object(o) => {
+            let attributes: Vec<String> = o.attributes.iter().map(|(n, t)| format!("{n:?}:{}", type_text(t))).collect();
+            format!("cty.Object(map[string]cty.Type{{{}}})", attributes.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_as_the_reference() {
+        let cases = [
+            (Value::string("a\n"), r#"cty.StringVal("a\n")"#),
+            (Value::int(3), "cty.NumberIntVal(3)"),
+            (Value::null(Type::String), "cty.NullVal(cty.String)"),
+            (Value::list(Type::String, vec![]), "cty.ListValEmpty(cty.String)"),
+            (Value::tuple(vec![Value::bool(true)]), "cty.TupleVal([]cty.Value{cty.True})"),
+            (Value::object([("a", Value::int(1))]), r#"cty.ObjectVal(map[string]cty.Value{"a":cty.NumberIntVal(1)})"#),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(go_text(&value), expected);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Pure rules about objects before, planned and after: what to propose, what a provider may answer, what forces
+//! replacement. Observed on the reference, release 1.11.4; values in and out carry no marks.
+
+pub mod compatible;
+pub mod go_text;
+pub mod ignore;
+pub mod plan_valid;
+pub mod proposed;
+pub mod replace;
+
+use crate::lang::value::{Path, Value};
+use crate::model::schema::{Attribute, Block, Nesting, ObjectShape};
+
+/// A breach of the rules: where, and what. Shown as `.path: what`.
+pub type Breach = (Path, String);
+
+/// A nested shape: the object of a nested block or of an attribute with attributes of its own.
+#[derive(Clone, Copy)]
+pub(crate) enum Shape<'s> {
+    Block(&'s Block),
+    Object(&'s ObjectShape),
+}
+
+impl<'s> Shape<'s> {
+    pub(crate) fn attribute(self, name: &str) -> Option<&'s Attribute> {
+        match self {
+            Shape::Block(block) => block.attributes.get(name),
+            Shape::Object(object) => object.attributes.get(name),
+        }
+    }
+
+    /// The attribute that a path within one object of the shape ends at; none at blocks, elements and deeper values.
+    pub(crate) fn attribute_at(self, path: &Path) -> Option<&'s Attribute> {
+        use crate::lang::value::PathStep;
+        let mut shape = self;
+        let mut steps = path.steps().iter().peekable();
+        while let Some(step) = steps.next() {
+            let PathStep::Attr(name) = step else { continue };
+            if let Some(attribute) = shape.attribute(name) {
+                let rest_is_attr = steps.clone().any(|s| matches!(s, PathStep::Attr(_)));
+                match attribute.nested() {
+                    Some(object) if rest_is_attr => shape = Shape::Object(object),
+                    Some(_) if steps.peek().is_some() => return None,
+                    None if steps.peek().is_some() => return None,
+                    _ => return Some(attribute),
+                }
+                continue;
+            }
+            match shape {
+                Shape::Block(block) => shape = Shape::Block(&block.blocks.get(&**name)?.block),
+                Shape::Object(_) => return None,
+            }
+        }
+        None
+    }
+}
+
+/// An attribute of a value that may be null (null of the attribute's type) or unknown (unknown of it).
+pub(crate) fn part(value: &Value, name: &str) -> Value {
+    if let Some(part) = value.get(name) {
+        return part.clone();
+    }
+    let ty = value.ty().attribute(name).cloned().unwrap_or(crate::lang::value::Type::Dynamic);
+    if value.is_known() { Value::null(ty) } else { Value::unknown(ty) }
+}
+
+/// The object that an empty configuration block decodes to.
+pub fn empty_object(block: &Block) -> Value {
+    let attributes = block.attributes.iter().map(|(name, a)| (name.clone(), Value::null(a.implied_type())));
+    let blocks = block.blocks.iter().map(|(name, nested)| {
+        let element = nested.block.implied_type();
+        let empty = match nested.nesting {
+            Nesting::Single => Value::null(element),
+            Nesting::Group => empty_object(&nested.block),
+            Nesting::List if element.has_dynamic() => Value::empty_tuple(),
+            Nesting::List => Value::list(element, Vec::new()),
+            Nesting::Set => Value::set(element, Vec::new()),
+            Nesting::Map if element.has_dynamic() => Value::empty_object(),
+            Nesting::Map => Value::map(element, std::iter::empty::<(std::sync::Arc<str>, Value)>()),
+        };
+        (name.clone(), empty)
+    });
+    Value::object(attributes.chain(blocks))
+}

@@ -5,3 +5,4 @@
 
 pub mod change;
 pub mod event;
+pub mod ports;

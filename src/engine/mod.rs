@@ -5,4 +5,30 @@
 
 pub mod change;
 pub mod event;
+pub mod input;
 pub mod ports;
+
+use crate::base::diag::Diagnostics;
+use crate::model::plan::Plan;
+
+pub use input::{ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput};
+use ports::Ports;
+
+/// Checks a configuration against its providers' schemas and by its providers, without values and without state.
+pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
+    let _ = (input, ports);
+    Diagnostics::new()
+}
+
+/// What is to be done to bring the world to the configuration. On errors the plan, if there is one, is marked so; it
+/// shows what was planned until then.
+pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
+    let _ = (input, ports);
+    (None, Diagnostics::new())
+}
+
+/// Does what a plan says. The outcome's state holds everything that was done, errors or not.
+pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnostics) {
+    let _ = ports;
+    (ApplyOutcome { state: input.plan.prior_state.clone() }, Diagnostics::new())
+}

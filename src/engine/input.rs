@@ -1,0 +1,83 @@
+//! What each verb is given: plain structs whose every field the caller decides.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::base::source::Range;
+use crate::lang::value::Value;
+use crate::model::addr::{AbsResourceInstance, ModuleInstance, Target};
+use crate::model::config::Config;
+use crate::model::plan::{Mode, Plan};
+use crate::model::state::State;
+
+/// A value given for a root variable, not yet converted to the variable's type, and where it comes from.
+#[derive(Clone, Debug)]
+pub struct GivenVariable {
+    pub value: Value,
+    pub origin: Origin,
+}
+
+/// Where a root variable's value comes from; messages about the value speak of it.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// `-var`
+    Argument,
+    /// `TF_VAR_name`
+    Environment,
+    Prompt,
+    /// A values file; the range of the assignment.
+    File(Range),
+    /// A saved plan, a test.
+    Other,
+}
+
+pub type GivenVariables = BTreeMap<Arc<str>, GivenVariable>;
+
+#[derive(Clone, Debug)]
+pub struct ValidateInput {
+    pub config: Arc<Config>,
+    /// At most so many steps run at the same time.
+    pub parallelism: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct PlanInput {
+    pub config: Arc<Config>,
+    /// The state as read.
+    pub state: State,
+    /// By name; variables not listed take their default.
+    pub variables: GivenVariables,
+    pub mode: Mode,
+    pub targets: Vec<Target>,
+    pub force_replace: Vec<AbsResourceInstance>,
+    /// False: stored objects are taken as they are.
+    pub refresh: bool,
+    /// At most so many steps run at the same time.
+    pub parallelism: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct ApplyInput {
+    pub config: Arc<Config>,
+    pub plan: Arc<Plan>,
+    /// Values that the plan does not hold: those of ephemeral variables. The plan's own win.
+    pub variables: GivenVariables,
+    /// At most so many steps run at the same time.
+    pub parallelism: usize,
+}
+
+/// What apply leaves behind, whether or not it succeeded.
+#[derive(Clone, Debug, Default)]
+pub struct ApplyOutcome {
+    pub state: State,
+}
+
+/// What is needed to evaluate expressions in a module outside of a run.
+#[derive(Clone, Debug)]
+pub struct EvaluateInput {
+    pub config: Arc<Config>,
+    pub state: State,
+    pub variables: GivenVariables,
+    pub module: ModuleInstance,
+    pub parallelism: usize,
+}

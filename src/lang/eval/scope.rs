@@ -1,0 +1,49 @@
+//! What names mean where an expression stands.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostics;
+use crate::base::source::SourceFile;
+use crate::lang::syntax::ast::Traversal;
+use crate::lang::value::Value;
+
+/// Gives meaning to the names of an expression. The evaluator asks once per traversal.
+pub trait Scope: Sync {
+    /// The value of the longest prefix of the traversal that the scope itself gives meaning to.
+    fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved;
+}
+
+/// An answer: a value, and how many steps behind the root it already accounts for; the evaluator applies the others.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    pub value: Value,
+    pub consumed: usize,
+    /// With errors, the value is unknown and no further steps are applied.
+    pub diagnostics: Diagnostics,
+}
+
+impl Resolved {
+    pub fn value(value: Value, consumed: usize) -> Resolved {
+        Resolved { value, consumed, diagnostics: Diagnostics::new() }
+    }
+
+    pub fn error(diagnostics: impl Into<Diagnostics>) -> Resolved {
+        Resolved { value: Value::dynamic(), consumed: usize::MAX, diagnostics: diagnostics.into() }
+    }
+}
+
+/// Names bound by the language itself (iterators of `dynamic` blocks) in front of another scope.
+pub struct Bindings<'s> {
+    pub names: &'s BTreeMap<Arc<str>, Value>,
+    pub outer: &'s dyn Scope,
+}
+
+impl Scope for Bindings<'_> {
+    fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
+        match self.names.get(&traversal.root.name) {
+            Some(value) => Resolved::value(value.clone(), 0),
+            None => self.outer.resolve(traversal, file),
+        }
+    }
+}

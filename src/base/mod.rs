@@ -12,4 +12,5 @@ pub mod log;
 pub mod process;
 pub mod source;
 pub mod stop;
+pub mod suggest;
 pub mod term;

@@ -62,10 +62,27 @@ impl PartialEq for Expression {
     }
 }
 
+/// A node of an expression tree; `height` bounds the recursion that a walk over it needs.
 #[derive(Debug)]
 pub struct Expr {
     pub span: Span,
     pub kind: ExprKind,
+    height: u16,
+}
+
+impl Expr {
+    pub fn new(span: Span, kind: ExprKind) -> Expr {
+        let mut expr = Expr { span, kind, height: 0 };
+        let mut height = 0;
+        super::visit::each_child(&expr, &mut |child| height = height.max(child.height));
+        expr.height = height.saturating_add(1);
+        expr
+    }
+
+    /// Levels of nodes, this one included.
+    pub fn height(&self) -> usize {
+        self.height.into()
+    }
 }
 
 #[derive(Debug)]
@@ -141,7 +158,7 @@ impl Template {
     /// The expression of a template that is nothing but one `${ }`.
     pub fn as_wrapped(&self) -> Option<&Arc<Expr>> {
         match self.parts.as_slice() {
-            [TemplatePart::Interpolation(e)] => Some(e),
+            [TemplatePart::Interpolation(e)] if self.form != TemplateForm::Branch => Some(e),
             _ => None,
         }
     }
@@ -168,6 +185,8 @@ pub enum TemplateForm {
     Quoted,
     Heredoc,
     Bare,
+    /// What a directive encloses: always a string.
+    Branch,
 }
 
 #[derive(Debug)]

@@ -6,11 +6,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ast::{Attribute, Block};
-use crate::base::diag::Diagnostics;
+use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile, Span};
+use crate::base::suggest;
 
 /// The attributes and kinds of blocks that a body may have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,12 +75,17 @@ impl Content {
 /// What stands between two braces, or in a whole file.
 #[derive(Clone)]
 pub struct Body {
-    source: Arc<NativeBody>,
+    source: Source,
     hidden: Option<Arc<Hidden>>,
 }
 
-/// A body in native syntax: its items in source order. `end` is an empty span behind the last token: where a missing
-/// item would stand.
+#[derive(Clone)]
+enum Source {
+    Native(Arc<NativeBody>),
+    Merged(Arc<MergedBody>),
+}
+
+/// A body in native syntax: its items in source order. `end` is an empty span behind the last token.
 #[derive(Debug)]
 pub struct NativeBody {
     pub file: Arc<SourceFile>,
@@ -89,6 +95,13 @@ pub struct NativeBody {
     pub end: Span,
 }
 
+/// A body and one from an override file.
+struct MergedBody {
+    base: Body,
+    over: Body,
+}
+
+/// What earlier partial reads took.
 #[derive(Clone, Debug, Default)]
 struct Hidden {
     attributes: FxHashSet<Arc<str>>,
@@ -97,7 +110,7 @@ struct Hidden {
 
 impl Body {
     pub fn native(body: NativeBody) -> Body {
-        Body { source: Arc::new(body), hidden: None }
+        Body { source: Source::Native(Arc::new(body)), hidden: None }
     }
 
     /// A body without items at the start of a file.
@@ -111,33 +124,233 @@ impl Body {
         })
     }
 
+    /// `base` with what `over`, from an override file, says otherwise: its arguments replace those of the same name, its
+    /// blocks replace all blocks of the same kind.
+    pub fn merged(base: Body, over: Body) -> Body {
+        Body { source: Source::Merged(Arc::new(MergedBody { base, over })), hidden: None }
+    }
+
+    fn first(&self) -> &NativeBody {
+        match &self.source {
+            Source::Native(body) => body,
+            Source::Merged(merged) => merged.base.first(),
+        }
+    }
+
     pub fn file(&self) -> &Arc<SourceFile> {
-        &self.source.file
+        &self.first().file
     }
 
     pub fn range(&self) -> Range {
-        self.source.span.in_file(&self.source.file)
+        let body = self.first();
+        body.span.in_file(&body.file)
     }
 
-    /// Where a missing item would stand.
+    /// Where messages about missing items point to: the opening brace, or the start of the file.
     pub fn missing_item_range(&self) -> Range {
-        self.source.end.in_file(&self.source.file)
+        let body = self.first();
+        Span { start: body.span.start, end: body.span.start }.in_file(&body.file)
     }
 
     /// Everything that the schema names; what it does not name is an error.
-    pub fn content(&self, _schema: &BodySchema) -> (Content, Diagnostics) {
-        (Content::default(), Diagnostics::new())
+    pub fn content(&self, schema: &BodySchema) -> (Content, Diagnostics) {
+        let (content, mut diagnostics) = self.select(schema);
+        if let Source::Native(body) = &self.source {
+            self.report_unsupported(body, schema, &content, &mut diagnostics);
+        }
+        (content, diagnostics)
     }
 
     /// Everything that the schema names, and a body with the rest.
-    pub fn partial_content(&self, _schema: &BodySchema) -> (Content, Body, Diagnostics) {
-        (Content::default(), self.clone(), Diagnostics::new())
+    pub fn partial_content(&self, schema: &BodySchema) -> (Content, Body, Diagnostics) {
+        let (content, diagnostics) = self.select(schema);
+        (content, self.without(schema), diagnostics)
+    }
+
+    /// The body without what the schema names.
+    fn without(&self, schema: &BodySchema) -> Body {
+        if let Source::Merged(merged) = &self.source {
+            return Body::merged(merged.base.without(schema), merged.over.without(schema));
+        }
+        let mut hidden = self.hidden.as_deref().cloned().unwrap_or_default();
+        hidden.attributes.extend(schema.attributes.iter().map(|a| a.name.clone()));
+        hidden.blocks.extend(schema.blocks.iter().map(|b| b.kind.clone()));
+        Body { source: self.source.clone(), hidden: Some(Arc::new(hidden)) }
     }
 
     /// The whole body as attributes; blocks are an error.
     pub fn just_attributes(&self) -> (IndexMap<Arc<str>, Attribute>, Diagnostics) {
-        (IndexMap::new(), Diagnostics::new())
+        let mut diagnostics = Diagnostics::new();
+        match &self.source {
+            Source::Native(body) => {
+                if let Some(block) = self.visible_blocks(body).next() {
+                    let summary = format!("Unexpected {:?} block", block.kind.name);
+                    diagnostics.push(Diagnostic::error(summary, "Blocks are not allowed here.").at(block.kind_range()));
+                }
+                let attributes = self.visible_attributes(body).map(|a| (a.name.name.clone(), a.clone())).collect();
+                (attributes, diagnostics)
+            }
+            Source::Merged(merged) => {
+                let mut attributes = diagnostics.take(merged.base.just_attributes());
+                attributes.extend(diagnostics.take(merged.over.just_attributes()));
+                (attributes, diagnostics)
+            }
+        }
     }
+
+    /// All blocks, of whatever kind, for a look ahead of a schema.
+    pub fn blocks(&self) -> Vec<&Block> {
+        match &self.source {
+            Source::Native(body) => self.visible_blocks(body).collect(),
+            Source::Merged(merged) => {
+                let mut blocks = merged.base.blocks();
+                blocks.extend(merged.over.blocks());
+                blocks
+            }
+        }
+    }
+
+    /// All attributes, for a look ahead of a schema.
+    pub fn attributes(&self) -> Vec<&Attribute> {
+        match &self.source {
+            Source::Native(body) => self.visible_attributes(body).collect(),
+            Source::Merged(merged) => {
+                let mut attributes = merged.base.attributes();
+                attributes.extend(merged.over.attributes());
+                attributes
+            }
+        }
+    }
+
+    fn visible_attributes<'a>(&'a self, body: &'a NativeBody) -> impl Iterator<Item = &'a Attribute> {
+        let hidden = self.hidden.as_deref();
+        body.attributes.iter().filter(move |a| hidden.is_none_or(|h| !h.attributes.contains(&a.name.name)))
+    }
+
+    fn visible_blocks<'a>(&'a self, body: &'a NativeBody) -> impl Iterator<Item = &'a Block> {
+        let hidden = self.hidden.as_deref();
+        body.blocks.iter().filter(move |b| hidden.is_none_or(|h| !h.blocks.contains(&b.kind.name)))
+    }
+
+    fn select(&self, schema: &BodySchema) -> (Content, Diagnostics) {
+        match &self.source {
+            Source::Native(body) => self.select_native(body, schema),
+            Source::Merged(merged) => merged.select(schema),
+        }
+    }
+
+    fn select_native(&self, body: &NativeBody, schema: &BodySchema) -> (Content, Diagnostics) {
+        let mut diagnostics = Diagnostics::new();
+        let written: FxHashMap<&str, usize> = match body.attributes.is_empty() {
+            true => FxHashMap::default(),
+            false => body.attributes.iter().enumerate().map(|(i, a)| (&*a.name.name, i)).collect(),
+        };
+        let mut found = Vec::new();
+        for wanted in &schema.attributes {
+            let hidden = self.hidden.as_ref().is_some_and(|h| h.attributes.contains(&wanted.name));
+            match written.get(&*wanted.name) {
+                Some(i) if !hidden => found.push(*i),
+                _ if wanted.required => {
+                    let detail = format!("The argument {:?} is required, but no definition was found.", wanted.name);
+                    diagnostics.push(Diagnostic::error("Missing required argument", detail).at(self.missing_item_range()));
+                }
+                _ => {}
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        let attributes = found.into_iter().map(|i| &body.attributes[i]);
+        let mut content =
+            Content { attributes: attributes.map(|a| (a.name.name.clone(), a.clone())).collect(), blocks: Vec::new() };
+        for block in self.visible_blocks(body) {
+            let Some(wanted) = schema.blocks.iter().find(|b| b.kind == block.kind.name) else { continue };
+            match label_mistake(block, wanted) {
+                Some(mistake) => diagnostics.push(mistake),
+                None => content.blocks.push(block.clone()),
+            }
+        }
+        (content, diagnostics)
+    }
+
+    fn report_unsupported(&self, body: &NativeBody, schema: &BodySchema, content: &Content, diagnostics: &mut Diagnostics) {
+        for attribute in self.visible_attributes(body) {
+            let name = &*attribute.name.name;
+            if content.attributes.contains_key(name) {
+                continue;
+            }
+            let unused = schema.attributes.iter().map(|a| &*a.name).filter(|a| !content.attributes.contains_key(*a));
+            let hint = match suggest::name(name, unused) {
+                Some(other) => format!(" Did you mean {other:?}?"),
+                None if schema.blocks.iter().any(|b| &*b.kind == name) => {
+                    format!(" Did you mean to define a block of type {name:?}?")
+                }
+                None => String::new(),
+            };
+            let detail = format!("An argument named {name:?} is not expected here.{hint}");
+            diagnostics.push(Diagnostic::error("Unsupported argument", detail).at(attribute.name_range()));
+        }
+        for block in self.visible_blocks(body) {
+            let kind = &*block.kind.name;
+            if schema.blocks.iter().any(|b| &*b.kind == kind) {
+                continue;
+            }
+            let hint = match suggest::name(kind, schema.blocks.iter().map(|b| &*b.kind)) {
+                Some(other) => format!(" Did you mean {other:?}?"),
+                None if schema.attributes.iter().any(|a| &*a.name == kind) => format!(
+                    " Did you mean to define argument {kind:?}? If so, use the equals sign to assign it a value."
+                ),
+                None => String::new(),
+            };
+            let detail = format!("Blocks of type {kind:?} are not expected here.{hint}");
+            diagnostics.push(Diagnostic::error("Unsupported block type", detail).at(block.kind_range()));
+        }
+    }
+}
+
+impl MergedBody {
+    /// Both bodies by the schema; what the override has wins. What neither schema nor override names stays unreported,
+    /// as in the reference.
+    fn select(&self, schema: &BodySchema) -> (Content, Diagnostics) {
+        let mut base_schema = schema.clone();
+        if !schema.blocks.iter().any(|b| &*b.kind == "dynamic") {
+            base_schema = base_schema.block("dynamic", &["type"]);
+        }
+        let mut over_schema = base_schema.clone();
+        over_schema.attributes.iter_mut().for_each(|a| a.required = false);
+        let mut diagnostics = Diagnostics::new();
+        let mut content = diagnostics.take(self.base.select(&base_schema));
+        let over = diagnostics.take(self.over.select(&over_schema));
+        content.attributes.extend(over.attributes);
+        let replaced: FxHashSet<Arc<str>> = over.blocks.iter().map(|b| produced_kind(b).clone()).collect();
+        content.blocks.retain(|b| !replaced.contains(produced_kind(b)));
+        content.blocks.extend(over.blocks);
+        (content, diagnostics)
+    }
+}
+
+/// The kind of block that a block stands for: a `dynamic` block for those it generates.
+fn produced_kind(block: &Block) -> &Arc<str> {
+    match &*block.kind.name {
+        "dynamic" if !block.labels.is_empty() => block.label(0),
+        _ => &block.kind.name,
+    }
+}
+
+fn label_mistake(block: &Block, wanted: &BlockSchema) -> Option<Diagnostic> {
+    let (kind, given, names) = (&block.kind.name, block.labels.len(), &wanted.label_names);
+    let header = block.kind.span.to(block.open).in_file(block.file());
+    if given > names.len() {
+        let detail = match names.len() {
+            0 => format!("No labels are expected for {kind} blocks."),
+            n => format!("Only {n} labels ({}) are expected for {kind} blocks.", names.join(", ")),
+        };
+        let subject = block.label_range(names.len());
+        return Some(Diagnostic::error(format!("Extraneous label for {kind}"), detail).at(subject).within(header));
+    }
+    let missing = names.get(given)?;
+    let detail = format!("All {kind} blocks must have {} labels ({}).", names.len(), names.join(", "));
+    let subject = block.open.in_file(block.file());
+    Some(Diagnostic::error(format!("Missing {missing} for {kind}"), detail).at(subject).within(header))
 }
 
 impl fmt::Debug for Body {

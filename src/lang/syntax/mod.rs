@@ -2,9 +2,11 @@
 
 pub mod ast;
 pub mod body;
+pub mod lexer;
 pub mod parser;
+pub mod token;
 pub mod visit;
 
 pub use ast::{Attribute, Block, Expr, ExprKind, Expression, Ident, Label, Traversal, TraversalStep};
 pub use body::{AttributeSchema, BlockSchema, Body, BodySchema, Content};
-pub use parser::{parse_expression, parse_file, parse_template, parse_traversal};
+pub use parser::{parse_expression, parse_file, parse_template, parse_traversal, parse_traversal_pattern};

@@ -139,5 +139,9 @@ pub fn each_child<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Arc<Expr>)) {
 
 /// True for the `a` of `{ a = 1 }`.
 pub fn is_literal_key(key: &Expr) -> bool {
-    matches!(&key.kind, ExprKind::Variable(t) if t.steps.is_empty())
+    match &key.kind {
+        ExprKind::Variable(t) => t.steps.is_empty(),
+        ExprKind::Bool(_) | ExprKind::Null => true,
+        _ => false,
+    }
 }

@@ -1,3 +1,4 @@
 //! The door to plugin processes: handshake, TLS, the wire of both protocols, client and server.
 
+pub mod grpc;
 pub mod wire;

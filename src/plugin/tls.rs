@@ -1,0 +1,227 @@
+//! The encryption between us and a plugin: each side makes a certificate for this one connection, tells it to the
+//! other through a private channel (environment, standard output), and accepts that certificate only.
+
+use std::sync::Arc;
+
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
+    PKCS_ECDSA_P521_SHA512,
+};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::{
+    ClientConfig, DigitallySignedStruct, DistinguishedName, Error as TlsError, ServerConfig, SignatureScheme,
+};
+
+/// A certificate for one connection and its key: P-521, as plugins expect it.
+pub struct Identity {
+    certificate: CertificateDer<'static>,
+    key: PrivatePkcs8KeyDer<'static>,
+    pem: String,
+}
+
+impl Identity {
+    pub fn generate() -> Result<Identity, String> {
+        let text = |error: rcgen::Error| format!("cannot make a certificate for the plugin: {error}");
+        let key = KeyPair::generate_for(&PKCS_ECDSA_P521_SHA512).map_err(text)?;
+        let mut params = CertificateParams::new(vec!["localhost".to_owned()]).map_err(text)?;
+        params.distinguished_name.push(DnType::OrganizationName, "HashiCorp");
+        params.distinguished_name.push(DnType::CommonName, "localhost");
+        // Both ends put it in their list of authorities, so it must look like one.
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![
+            KeyUsagePurpose::DigitalSignature,
+            KeyUsagePurpose::KeyEncipherment,
+            KeyUsagePurpose::KeyAgreement,
+            KeyUsagePurpose::KeyCertSign,
+        ];
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth, ExtendedKeyUsagePurpose::ServerAuth];
+        let certificate = params.self_signed(&key).map_err(text)?;
+        Ok(Identity {
+            pem: certificate.pem(),
+            certificate: certificate.der().clone(),
+            key: PrivatePkcs8KeyDer::from(key.serialize_der()),
+        })
+    }
+
+    pub fn pem(&self) -> &str {
+        &self.pem
+    }
+
+    pub fn der(&self) -> &[u8] {
+        &self.certificate
+    }
+
+    /// For the side that connects, to a server that shows exactly `server` (DER).
+    pub fn client_config(&self, server: &[u8]) -> Result<Arc<ClientConfig>, String> {
+        let pinned = Arc::new(Pinned::new(CertificateDer::from(server.to_vec())));
+        let mut config = ClientConfig::builder_with_provider(pinned.provider.clone())
+            .with_safe_default_protocol_versions()
+            .map_err(text)?
+            .dangerous()
+            .with_custom_certificate_verifier(pinned)
+            .with_client_auth_cert(vec![self.certificate.clone()], self.private_key())
+            .map_err(text)?;
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        Ok(Arc::new(config))
+    }
+
+    /// For the side that listens, to a client that shows exactly `client` (PEM).
+    pub fn server_config(&self, client: &str) -> Result<Arc<ServerConfig>, String> {
+        let client = CertificateDer::from_pem_slice(client.as_bytes())
+            .map_err(|error| format!("cannot read the client's certificate: {error}"))?;
+        let pinned = Arc::new(Pinned::new(client));
+        let mut config = ServerConfig::builder_with_provider(pinned.provider.clone())
+            .with_safe_default_protocol_versions()
+            .map_err(text)?
+            .with_client_cert_verifier(pinned)
+            .with_single_cert(vec![self.certificate.clone()], self.private_key())
+            .map_err(text)?;
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        Ok(Arc::new(config))
+    }
+
+    fn private_key(&self) -> PrivateKeyDer<'static> {
+        PrivateKeyDer::Pkcs8(self.key.clone_key())
+    }
+}
+
+fn text(error: TlsError) -> String {
+    error.to_string()
+}
+
+/// The name under which plugins are spoken to.
+pub fn server_name() -> ServerName<'static> {
+    ServerName::try_from("localhost").unwrap_or(ServerName::IpAddress(std::net::Ipv4Addr::LOCALHOST.into()))
+}
+
+/// Accepts one certificate, byte for byte. Whether the other end has its key is still checked.
+#[derive(Debug)]
+struct Pinned {
+    certificate: CertificateDer<'static>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl Pinned {
+    fn new(certificate: CertificateDer<'static>) -> Pinned {
+        Pinned { certificate, provider: Arc::new(aws_lc_rs::default_provider()) }
+    }
+
+    fn check(&self, shown: &CertificateDer<'_>) -> Result<(), TlsError> {
+        if *shown == self.certificate {
+            Ok(())
+        } else {
+            Err(TlsError::General("the certificate is not the one that was announced".to_owned()))
+        }
+    }
+}
+
+impl ServerCertVerifier for Pinned {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, TlsError> {
+        self.check(end_entity).map(|()| ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        verify_tls12_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        verify_tls13_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+impl ClientCertVerifier for Pinned {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _now: UnixTime,
+    ) -> Result<ClientCertVerified, TlsError> {
+        self.check(end_entity).map(|()| ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        verify_tls12_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        verify_tls13_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio_rustls::{TlsAcceptor, TlsConnector};
+
+    /// True if a client that expects `expected` and shows `shown` gets a word through to `server`, who expects `client`.
+    async fn talk(server: &Identity, expected: &Identity, client: &Identity, shown: &Identity) -> bool {
+        let (near, far) = tokio::io::duplex(1 << 16);
+        let acceptor = TlsAcceptor::from(server.server_config(client.pem()).unwrap());
+        let connector = TlsConnector::from(shown.client_config(expected.der()).unwrap());
+        let served = tokio::spawn(async move {
+            let mut stream = acceptor.accept(far).await.ok()?;
+            let mut word = [0; 4];
+            stream.read_exact(&mut word).await.ok()?;
+            Some(word == *b"word")
+        });
+        if let Ok(mut stream) = connector.connect(server_name(), near).await {
+            let _ = stream.write_all(b"word").await;
+            // Waits for the server to end, which may still have something to send.
+            let _ = stream.read(&mut [0]).await;
+        }
+        served.await.unwrap() == Some(true)
+    }
+
+    #[tokio::test]
+    async fn only_the_announced_certificates_are_accepted() {
+        let (server, client, other) =
+            (Identity::generate().unwrap(), Identity::generate().unwrap(), Identity::generate().unwrap());
+        assert!(talk(&server, &server, &client, &client).await);
+        assert!(!talk(&server, &other, &client, &client).await, "another server");
+        assert!(!talk(&server, &server, &client, &other).await, "another client");
+    }
+}

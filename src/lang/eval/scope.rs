@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::base::diag::Diagnostics;
 use crate::base::source::SourceFile;
+use crate::lang::functions::{Function, Machine};
 use crate::lang::syntax::ast::Traversal;
 use crate::lang::value::Value;
 
@@ -12,6 +13,21 @@ use crate::lang::value::Value;
 pub trait Scope: Sync {
     /// The value of the longest prefix of the traversal that the scope itself gives meaning to.
     fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved;
+
+    /// The function that a call names.
+    fn function(&self, _name: &str) -> Option<&dyn Function> {
+        None
+    }
+
+    /// All functions, sorted, for "did you mean".
+    fn function_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Files, time and chance, for the functions that need them; none where expressions must be pure.
+    fn machine(&self) -> Option<&dyn Machine> {
+        None
+    }
 }
 
 /// An answer: a value, and how many steps behind the root it already accounts for; the evaluator applies the others.
@@ -45,5 +61,17 @@ impl Scope for Bindings<'_> {
             Some(value) => Resolved::value(value.clone(), 0),
             None => self.outer.resolve(traversal, file),
         }
+    }
+
+    fn function(&self, name: &str) -> Option<&dyn Function> {
+        self.outer.function(name)
+    }
+
+    fn function_names(&self) -> Vec<String> {
+        self.outer.function_names()
+    }
+
+    fn machine(&self) -> Option<&dyn Machine> {
+        self.outer.machine()
     }
 }

@@ -1,0 +1,116 @@
+//! What a function is to the evaluator: parameters, a result type and a body. Built-in functions and those of providers
+//! are entries of the same kind.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use crate::base::files::Files;
+use crate::lang::eval::Scope;
+use crate::lang::value::{self, Type, Value};
+
+/// A function that expressions can call. The evaluator has checked the number of arguments, converted them to the types
+/// of the parameters, and dealt with nulls, unknowns and marks that a parameter does not allow.
+pub trait Function: Send + Sync {
+    fn signature(&self) -> &Signature;
+
+    /// The type of the result for these arguments, some of which may be unknown.
+    fn return_type(&self, args: &[Value]) -> Result<Type, FunctionError>;
+
+    fn call(&self, args: &[Value], context: &CallContext<'_>) -> Result<Value, FunctionError>;
+
+    /// True if the result is never null, so that an unknown result can say so.
+    fn never_null(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signature {
+    /// With its namespaces: `provider::aws::arn_parse`.
+    pub name: Cow<'static, str>,
+    pub params: Vec<Param>,
+    /// Takes all arguments behind those for `params`.
+    pub variadic: Option<Param>,
+    pub description: Cow<'static, str>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    pub name: Cow<'static, str>,
+    pub ty: Type,
+    /// Without it, a null argument is an error.
+    pub allow_null: bool,
+    /// Without it, an unknown argument makes the result unknown without a call of the body.
+    pub allow_unknown: bool,
+    /// Without it, an argument of unknown type makes the result one of unknown type.
+    pub allow_dynamic: bool,
+    /// Without it, marks are taken off the argument (deeply) and put onto the result.
+    pub allow_marked: bool,
+    pub description: Cow<'static, str>,
+}
+
+impl Param {
+    pub fn new(name: impl Into<Cow<'static, str>>, ty: Type) -> Param {
+        Param {
+            name: name.into(),
+            ty,
+            allow_null: false,
+            allow_unknown: false,
+            allow_dynamic: false,
+            allow_marked: false,
+            description: Cow::Borrowed(""),
+        }
+    }
+}
+
+impl Signature {
+    /// For people: `join(separator, lists...)`.
+    pub fn text(&self) -> String {
+        let names: Vec<String> = self.params.iter().map(|p| p.name.to_string()).collect();
+        let variadic = self.variadic.iter().map(|p| format!("{}...", p.name));
+        let all: Vec<String> = names.into_iter().chain(variadic).collect();
+        format!("{}({})", self.name, all.join(", "))
+    }
+}
+
+/// Why a call failed: because of one argument (and where in it), or as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionError {
+    pub argument: Option<usize>,
+    pub path: value::Path,
+    pub message: String,
+}
+
+impl FunctionError {
+    pub fn new(message: impl Into<String>) -> FunctionError {
+        FunctionError { argument: None, path: value::Path::new(), message: message.into() }
+    }
+
+    pub fn argument(index: usize, message: impl Into<String>) -> FunctionError {
+        FunctionError { argument: Some(index), path: value::Path::new(), message: message.into() }
+    }
+}
+
+/// What a body may use beside its arguments: the functions that a template can call, files, time and chance.
+pub struct CallContext<'s> {
+    pub scope: &'s dyn Scope,
+}
+
+/// The machine as functions see it.
+pub trait Machine: Sync {
+    fn files(&self) -> &dyn Files;
+
+    /// What relative paths are relative to.
+    fn base_dir(&self) -> &Path;
+
+    /// True while `timestamp`, `uuid` and `bcrypt` must stay unknown: their results are made during apply.
+    fn pure_only(&self) -> bool;
+
+    /// Seconds since the epoch and nanoseconds.
+    fn now(&self) -> (i64, u32);
+
+    /// When the plan was made, as `plantimestamp` says; none where there is no plan.
+    fn plan_time(&self) -> Option<(i64, u32)>;
+
+    fn random(&self, bytes: &mut [u8]);
+}

@@ -3,6 +3,7 @@
 //! Owns types, values (with unknowns, nulls and marks), their operations, conversions and wire forms. Never knows
 //! expressions, resources or providers.
 
+mod big_float;
 pub mod marks;
 pub mod number;
 pub mod path;

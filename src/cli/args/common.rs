@@ -1,0 +1,197 @@
+//! Option groups that several commands share.
+
+use clap::{Arg, ArgMatches};
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::model::addr::{AbsResourceInstance, Target};
+use crate::model::plan::Mode;
+use crate::ops::options::{PlanOptions, StateOptions, VariableArgument};
+
+use super::ArgsError;
+use super::flags::{Given, duration, list, number, switch, text};
+
+/// How output is shown, wherever in the arguments it was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ViewOptions {
+    pub no_color: bool,
+    pub compact_warnings: bool,
+}
+
+impl ViewOptions {
+    /// Takes the options out of the arguments.
+    pub fn take(args: &mut Vec<String>) -> ViewOptions {
+        let mut options = ViewOptions::default();
+        args.retain(|arg| match arg.as_str() {
+            "-no-color" | "--no-color" => {
+                options.no_color = true;
+                false
+            }
+            "-compact-warnings" | "--compact-warnings" => {
+                options.compact_warnings = true;
+                false
+            }
+            _ => true,
+        });
+        options
+    }
+}
+
+/// Flags that are taken out before the others are read; here for the help pages.
+pub fn view_flags() -> [Arg; 2] {
+    [
+        switch("compact-warnings", false, "Show warnings as a list of their summaries, unless there are errors as well."),
+        switch("no-color", false, "Leave colours out of the output."),
+    ]
+}
+
+pub fn state_flags() -> [Arg; 5] {
+    [
+        switch("lock", true, "Set to false to work without locking the state. Dangerous where others may work on it too."),
+        duration("lock-timeout", "0s", "How long to wait for a lock that somebody else holds."),
+        text("state", "path", "Legacy, local backend only: the state file to use."),
+        text("state-out", "path", "Legacy, local backend only: where to write the state, if not where it was read."),
+        text("backup", "path", "Legacy, local backend only: where to keep the previous state; \"-\" for nowhere."),
+    ]
+}
+
+pub fn state_options(given: &ArgMatches) -> StateOptions {
+    StateOptions {
+        lock: given.on("lock"),
+        lock_timeout: given.duration("lock-timeout"),
+        state: given.text("state").filter(|path| !path.is_empty()).map(Into::into),
+        state_out: given.text("state-out").filter(|path| !path.is_empty()).map(Into::into),
+        backup: given.text("backup").filter(|path| !path.is_empty()),
+    }
+}
+
+pub fn operation_flags() -> [Arg; 6] {
+    [
+        number("parallelism", "10", "How many operations to run at the same time at most."),
+        switch("refresh", true, "Set to false to plan against the stored state without asking what has changed outside."),
+        switch("refresh-only", false, "Plan only to bring the state up to date with what has changed outside."),
+        switch("destroy", false, "Plan to destroy everything that is managed."),
+        list("target", "address", "Work only on this module, resource or instance and what it depends on. May be repeated."),
+        list("replace", "address", "Replace this resource instance even if nothing asks for it. May be repeated."),
+    ]
+}
+
+pub fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
+    let mut diagnostics = Diagnostics::new();
+    let mut options = PlanOptions {
+        mode: Mode::Normal,
+        refresh: given.on("refresh"),
+        targets: Vec::new(),
+        force_replace: Vec::new(),
+        parallelism: usize::try_from(given.number("parallelism")).unwrap_or(0).max(1),
+    };
+    for text in given.texts("target") {
+        match target(&text) {
+            Ok(target) => options.targets.push(target),
+            Err(why) => diagnostics.error(format!("Invalid target {text:?}"), why),
+        }
+    }
+    for text in given.texts("replace") {
+        match instance(&text) {
+            Ok(addr) => options.force_replace.push(addr),
+            Err(why) => diagnostics.error(format!("Invalid force-replace address {text:?}"), why),
+        }
+    }
+    match (given.on("destroy"), given.on("refresh-only")) {
+        (true, true) => diagnostics
+            .error("Incompatible plan mode options", "The -destroy and -refresh-only options are mutually-exclusive."),
+        (true, false) => options.mode = Mode::Destroy,
+        (false, true) => {
+            options.mode = Mode::RefreshOnly;
+            if !options.refresh {
+                diagnostics.error(
+                    "Incompatible refresh options",
+                    "It doesn't make sense to use -refresh-only at the same time as -refresh=false, because Terrane would have nothing to do.",
+                );
+            }
+        }
+        (false, false) => {}
+    }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(options) }
+}
+
+/// An address of `-target`, or what is wrong with it.
+fn target(text: &str) -> Result<Target, String> {
+    crate::model::addr::parse::target(text).map_err(first_detail)
+}
+
+/// An address of `-replace`, or what is wrong with it.
+fn instance(text: &str) -> Result<AbsResourceInstance, String> {
+    let addr = crate::model::addr::parse::resource_instance(text).map_err(first_detail)?;
+    match addr.mode() {
+        crate::model::addr::ResourceMode::Managed => Ok(addr),
+        _ => Err("Only managed resources can be used with the -replace=... option.".to_string()),
+    }
+}
+
+fn first_detail(diagnostics: Diagnostics) -> String {
+    diagnostics.into_iter().next().map_or_else(String::new, |d: Diagnostic| d.detail)
+}
+
+pub fn variable_flags() -> [Arg; 2] {
+    [
+        list("var", "'name=value'", "Set an input variable of the root module. May be repeated."),
+        list("var-file", "path", "Take values of input variables from this file, besides terraform.tfvars and *.auto.tfvars. May be repeated."),
+    ]
+}
+
+/// `-var` and `-var-file` in the order in which they were given.
+pub fn variable_arguments(given: &ArgMatches) -> Vec<VariableArgument> {
+    let indexed = |name: &str, make: fn(String) -> VariableArgument| -> Vec<(usize, VariableArgument)> {
+        let places = given.indices_of(name).into_iter().flatten();
+        places.zip(given.texts(name)).map(|(place, text)| (place, make(text))).collect()
+    };
+    let mut all = indexed("var", VariableArgument::Value);
+    all.extend(indexed("var-file", VariableArgument::File));
+    all.sort_by_key(|(place, _)| *place);
+    all.into_iter().map(|(_, argument)| argument).collect()
+}
+
+pub fn input_flag() -> Arg {
+    switch("input", true, "Set to false to never ask for missing input.")
+}
+
+pub fn json_flag() -> Arg {
+    switch("json", false, "Write for programs: JSON in place of text.")
+}
+
+pub fn test_directory_flag() -> Arg {
+    text("test-directory", "path", "The folder that holds the module's tests; \"tests\" if not set.").default_value("tests")
+}
+
+/// The only positional argument, if any; more are too many.
+pub fn at_most_one(given: &ArgMatches) -> Result<Option<String>, ArgsError> {
+    let mut all = given.positional();
+    if all.len() > 1 {
+        return Err(ArgsError::usage("Too many command line arguments", "Expected at most one positional argument."));
+    }
+    Ok(all.pop())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::flags;
+
+    #[test]
+    fn variables_keep_their_order() {
+        let command = flags::command("t").args(variable_flags());
+        let args = ["-var-file=a", "-var", "x=1", "-var-file", "b", "-var=y=2"].map(String::from);
+        let given = flags::parse(command, &args).unwrap();
+        let file = |name: &str| VariableArgument::File(name.to_string());
+        let value = |text: &str| VariableArgument::Value(text.to_string());
+        assert_eq!(variable_arguments(&given), [file("a"), value("x=1"), file("b"), value("y=2")]);
+    }
+
+    #[test]
+    fn view_options_are_found_anywhere() {
+        let mut args: Vec<String> = ["a", "-no-color", "-compact-warnings", "b"].map(String::from).into();
+        let options = ViewOptions::take(&mut args);
+        assert_eq!((options.no_color, options.compact_warnings), (true, true));
+        assert_eq!(args, ["a", "b"]);
+    }
+}

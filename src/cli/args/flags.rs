@@ -1,0 +1,232 @@
+//! The reference's flag syntax on top of clap: one dash or two, `-flag=value` or `-flag value`, booleans that take a value only after
+//! `=`, flags only before the first positional argument, and its wording of mistakes.
+//!
+//! Knows flags only through a [`clap::Command`]; never knows what they mean.
+
+use std::time::Duration;
+
+use clap::error::{ContextKind, ContextValue};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+/// A command without clap's own help, errors and version.
+pub fn command(name: &'static str) -> Command {
+    Command::new(name)
+        .no_binary_name(true)
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .disable_help_subcommand(true)
+        .args_override_self(true)
+        .arg(Arg::new(POSITIONAL).num_args(0..).hide(true).allow_hyphen_values(true))
+}
+
+/// Name under which positional arguments are found.
+pub const POSITIONAL: &str = "";
+
+/// A boolean; `help` as the help page shows it.
+pub fn switch(name: &'static str, default: bool, help: &'static str) -> Arg {
+    let default = if default { "true" } else { "false" };
+    let arg = Arg::new(name).long(name).num_args(0..=1).require_equals(true);
+    arg.default_missing_value("true").default_value(default).value_parser(boolean).help(help)
+}
+
+/// A text; `value` names it on the help page.
+pub fn text(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).num_args(1).allow_hyphen_values(true).value_name(value).help(help)
+}
+
+/// A text that may be given again and again.
+pub fn list(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    text(name, value, help).action(ArgAction::Append)
+}
+
+/// A whole number.
+pub fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg {
+    text(name, "n", help).default_value(default).value_parser(integer)
+}
+
+/// A length of time such as `1m30s`.
+pub fn duration(name: &'static str, default: &'static str, help: &'static str) -> Arg {
+    text(name, "duration", help).default_value(default).value_parser(parse_duration)
+}
+
+/// The arguments sorted out, or what is wrong with the first one that is wrong.
+pub fn parse(command: Command, args: &[String]) -> Result<ArgMatches, String> {
+    let normal = normalise(&command, args)?;
+    command.try_get_matches_from(normal).map_err(|error| describe(&error))
+}
+
+/// The arguments as clap reads them without doubt: `--name=value` for each flag, then `--`, then the rest.
+fn normalise(command: &Command, args: &[String]) -> Result<Vec<String>, String> {
+    let mut normal = Vec::with_capacity(args.len() + 1);
+    let mut rest = args.iter();
+    while let Some(arg) = rest.as_slice().first() {
+        if arg == "-" || !arg.starts_with('-') {
+            break;
+        }
+        rest.next();
+        if arg == "--" {
+            break;
+        }
+        let bare = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-')).unwrap_or(arg);
+        if bare.is_empty() || bare.starts_with(['-', '=']) {
+            return Err(format!("bad flag syntax: {arg}"));
+        }
+        let (name, value) = bare.split_once('=').map_or((bare, None), |(name, value)| (name, Some(value)));
+        let Some(flag) = command.get_arguments().find(|a| a.get_long() == Some(name)) else {
+            return Err(format!("flag provided but not defined: -{name}"));
+        };
+        match value {
+            Some(value) => normal.push(format!("--{name}={value}")),
+            None if is_switch(flag) => normal.push(format!("--{name}")),
+            None => match rest.next() {
+                Some(value) => normal.push(format!("--{name}={value}")),
+                None => return Err(format!("flag needs an argument: -{name}")),
+            },
+        }
+    }
+    normal.push("--".to_string());
+    normal.extend(rest.cloned());
+    Ok(normal)
+}
+
+pub fn is_switch(flag: &Arg) -> bool {
+    flag.is_require_equals_set()
+}
+
+fn describe(error: &clap::Error) -> String {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        _ => String::new(),
+    };
+    let (arg, value) = (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue));
+    let name = arg.trim_start_matches('-').split([' ', '=', '[']).next().unwrap_or_default();
+    match std::error::Error::source(error).map(ToString::to_string).as_deref() {
+        Some("boolean") => format!("invalid boolean value {value:?} for -{name}: parse error"),
+        _ => format!("invalid value {value:?} for flag -{name}: parse error"),
+    }
+}
+
+fn boolean(text: &str) -> Result<bool, String> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
+        _ => Err("boolean".to_string()),
+    }
+}
+
+fn integer(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| "integer".to_string())
+}
+
+/// A length of time as the reference writes it: numbers with units, `1h30m`, `0.5s`, `300ms`; zero needs no unit.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let bad = || "duration".to_string();
+    let mut rest = text.strip_prefix('+').unwrap_or(text);
+    if rest == "0" {
+        return Ok(Duration::ZERO);
+    }
+    if rest.is_empty() {
+        return Err(bad());
+    }
+    let mut seconds = 0.0;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(bad)?;
+        let (number, after) = rest.split_at(digits);
+        let number: f64 = number.parse().map_err(|_| bad())?;
+        let unit_end = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
+        let (unit, after) = after.split_at(unit_end);
+        let scale = match unit {
+            "ns" => 1e-9,
+            "us" | "µs" | "μs" => 1e-6,
+            "ms" => 1e-3,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            _ => return Err(bad()),
+        };
+        seconds += number * scale;
+        rest = after;
+    }
+    Duration::try_from_secs_f64(seconds).map_err(|_| bad())
+}
+
+/// What a command was given, by the flag's name.
+pub trait Given {
+    fn on(&self, name: &str) -> bool;
+    fn text(&self, name: &str) -> Option<String>;
+    fn texts(&self, name: &str) -> Vec<String>;
+    fn number(&self, name: &str) -> i64;
+    fn duration(&self, name: &str) -> Duration;
+    fn positional(&self) -> Vec<String>;
+}
+
+impl Given for ArgMatches {
+    fn on(&self, name: &str) -> bool {
+        self.get_one::<bool>(name).copied().unwrap_or_default()
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.get_one::<String>(name).cloned()
+    }
+
+    fn texts(&self, name: &str) -> Vec<String> {
+        self.get_many::<String>(name).into_iter().flatten().cloned().collect()
+    }
+
+    fn number(&self, name: &str) -> i64 {
+        self.get_one::<i64>(name).copied().unwrap_or_default()
+    }
+
+    fn duration(&self, name: &str) -> Duration {
+        self.get_one::<Duration>(name).copied().unwrap_or_default()
+    }
+
+    fn positional(&self) -> Vec<String> {
+        self.texts(POSITIONAL)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Command {
+        command("t").args([
+            switch("refresh", true, ""),
+            list("var", "v", ""),
+            number("parallelism", "10", ""),
+            duration("lock-timeout", "0s", ""),
+        ])
+    }
+
+    fn given(args: &[&str]) -> Result<ArgMatches, String> {
+        parse(sample(), &args.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn one_dash_or_two_and_values_that_look_like_flags() {
+        let found = given(&["-var", "-weird=1", "--var=x", "-refresh=false", "-lock-timeout=1m30s", "a", "-b"]).unwrap();
+        assert_eq!(found.texts("var"), ["-weird=1", "x"]);
+        assert!(!found.on("refresh"));
+        assert_eq!(found.duration("lock-timeout").as_secs(), 90);
+        assert_eq!(found.positional(), ["a", "-b"]);
+        assert_eq!(found.number("parallelism"), 10);
+        let again = given(&["-parallelism=2", "-parallelism", "3", "-refresh", "--", "-var"]).unwrap();
+        assert_eq!((again.number("parallelism"), again.on("refresh"), again.positional()), (3, true, vec!["-var".into()]));
+    }
+
+    #[test]
+    fn mistakes_are_worded_as_the_reference_does() {
+        let cases = [
+            (vec!["-nope"], "flag provided but not defined: -nope"),
+            (vec!["-var"], "flag needs an argument: -var"),
+            (vec!["-refresh=maybe"], "invalid boolean value \"maybe\" for -refresh: parse error"),
+            (vec!["-parallelism=x"], "invalid value \"x\" for flag -parallelism: parse error"),
+            (vec!["-lock-timeout=5"], "invalid value \"5\" for flag -lock-timeout: parse error"),
+            (vec!["---x"], "bad flag syntax: ---x"),
+        ];
+        for (args, expected) in cases {
+            assert_eq!(given(&args).unwrap_err(), expected);
+        }
+    }
+}

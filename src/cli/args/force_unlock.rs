@@ -1,0 +1,33 @@
+//! `force-unlock`
+
+use clap::Command;
+
+use super::ArgsError;
+use super::common::view_flags;
+use super::flags::{self, Given, switch};
+
+#[derive(Debug)]
+pub struct ForceUnlock {
+    pub id: String,
+    pub force: bool,
+}
+
+pub fn command() -> Command {
+    flags::command("force-unlock")
+        .about("Release a stuck lock on the current workspace")
+        .override_usage("LOCK_ID")
+        .long_about(
+            "Removes a lock on the state that nobody will release any more. Changes no infrastructure. \
+             What locks are depends on the backend; another process's lock on a local state file cannot be removed.",
+        )
+        .args([switch("force", false, "Do not ask.")])
+        .args(view_flags())
+}
+
+pub fn parse(args: &[String]) -> Result<ForceUnlock, ArgsError> {
+    let given = flags::parse(command(), args).map_err(ArgsError::flag_with_page)?;
+    match given.positional().as_slice() {
+        [id] => Ok(ForceUnlock { id: id.clone(), force: given.on("force") }),
+        _ => Err(ArgsError::Text { text: "Expected a single argument: LOCK_ID".into(), usage: true }),
+    }
+}

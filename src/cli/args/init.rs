@@ -1,0 +1,97 @@
+//! `init`
+
+use std::path::PathBuf;
+
+use clap::Command;
+
+use super::ArgsError;
+use super::common::*;
+use super::flags::{self, Given, duration, list, switch, text};
+use crate::base::diag::Diagnostic;
+
+#[derive(Debug)]
+pub struct Init {
+    pub upgrade: bool,
+    pub get: bool,
+    pub backend: bool,
+    pub backend_config: Vec<String>,
+    pub reconfigure: bool,
+    pub migrate_state: bool,
+    pub force_copy: bool,
+    pub from_module: Option<String>,
+    pub plugin_dirs: Vec<PathBuf>,
+    pub lockfile_readonly: bool,
+    pub input: bool,
+    pub json: bool,
+    pub lock: bool,
+    pub lock_timeout: std::time::Duration,
+}
+
+pub fn command() -> Command {
+    flags::command("init")
+        .about("Prepare your working directory for other commands")
+        .long_about(
+            "Prepares a working directory: fetches modules, opens the backend and installs providers. Run it first, and again \
+             whenever any of these change. It never deletes configuration or state and may be run at any time.",
+        )
+        .args([
+            switch("backend", true, "Set to false to leave the backend as it is."),
+            switch("cloud", true, "The same as -backend.").hide(true),
+            list("backend-config", "path|key=value", "Settings to merge into the backend block: one, or a file of them. May be repeated."),
+            switch("force-copy", false, "Answer yes to every question about copying state."),
+            text("from-module", "source", "Copy this module into the folder first."),
+            switch("get", true, "Set to false to leave modules as they are."),
+            switch("ignore-remote-version", false, "Accepted; there is no remote backend to ignore.").hide(true),
+            input_flag(),
+            json_flag(),
+            switch("lock", true, "Set to false to migrate state without locking it."),
+            duration("lock-timeout", "0s", "How long to wait for a lock that somebody else holds."),
+            text("lockfile", "mode", "\"readonly\": use the dependency lock file but never change it."),
+            switch("migrate-state", false, "Configure the backend anew and move existing state to it."),
+            list("plugin-dir", "path", "Find providers in this folder only. May be repeated."),
+            switch("reconfigure", false, "Configure the backend anew, disregarding what was saved."),
+            test_directory_flag(),
+            switch("upgrade", false, "Take the newest modules and providers that the constraints allow, not those in the lock file."),
+        ])
+        .args(view_flags())
+}
+
+pub fn parse(args: &[String]) -> Result<Init, ArgsError> {
+    let given = flags::parse(command(), args).map_err(ArgsError::flag)?;
+    let plain = |summary: &str, detail: &str| ArgsError::Diagnostics {
+        diagnostics: Diagnostic::error(summary, detail).into(),
+        hint: false,
+    };
+    if given.on("migrate-state") && given.on("json") {
+        return Err(plain(
+            "The -migrate-state and -json options are mutually-exclusive",
+            "Terrane cannot ask for interactive approval when -json is set. To use the -migrate-state option, disable the -json option.",
+        ));
+    }
+    if given.on("migrate-state") && given.on("reconfigure") {
+        return Err(plain(
+            "Invalid init options",
+            "The -migrate-state and -reconfigure options are mutually-exclusive.",
+        ));
+    }
+    if !given.positional().is_empty() {
+        return Err(plain("Too many command line arguments. Did you mean to use -chdir?", ""));
+    }
+    let json = given.on("json");
+    Ok(Init {
+        upgrade: given.on("upgrade"),
+        get: given.on("get"),
+        backend: given.on("backend") && given.on("cloud"),
+        backend_config: given.texts("backend-config"),
+        reconfigure: given.on("reconfigure"),
+        migrate_state: given.on("migrate-state") || given.on("force-copy"),
+        force_copy: given.on("force-copy"),
+        from_module: given.text("from-module").filter(|source| !source.is_empty()),
+        plugin_dirs: given.texts("plugin-dir").into_iter().map(PathBuf::from).collect(),
+        lockfile_readonly: given.text("lockfile").as_deref() == Some("readonly"),
+        input: given.on("input") && !json,
+        json,
+        lock: given.on("lock"),
+        lock_timeout: given.duration("lock-timeout"),
+    })
+}

@@ -1,0 +1,53 @@
+//! What was typed, sorted out: a file per command, the option groups that commands share, the flag syntax.
+//!
+//! Turns words into the plain options of [`crate::ops`]; never acts on them.
+
+pub mod common;
+pub mod flags;
+pub mod words;
+
+pub mod apply;
+pub mod force_unlock;
+pub mod get;
+pub mod graph;
+pub mod init;
+pub mod output;
+pub mod plan;
+pub mod providers;
+pub mod refresh;
+pub mod show;
+pub mod state;
+pub mod validate;
+pub mod version;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+
+/// Why the arguments were not understood, in the two ways in which commands say so.
+#[derive(Debug)]
+pub enum ArgsError {
+    /// Diagnostics; `hint`: followed by how to get help.
+    Diagnostics { diagnostics: Diagnostics, hint: bool },
+    /// A line of text; `usage`: with the command's help page.
+    Text { text: String, usage: bool },
+}
+
+impl ArgsError {
+    /// A diagnostic followed by how to get help.
+    pub fn usage(summary: impl Into<String>, detail: impl Into<String>) -> ArgsError {
+        ArgsError::Diagnostics { diagnostics: Diagnostic::error(summary, detail).into(), hint: true }
+    }
+
+    /// A flag was not understood by a command that answers with diagnostics.
+    pub fn flag(text: String) -> ArgsError {
+        ArgsError::usage("Failed to parse command-line flags", text)
+    }
+
+    /// A flag was not understood by a command that answers with its help page.
+    pub fn flag_with_page(text: String) -> ArgsError {
+        ArgsError::Text { text: format!("Error parsing command-line flags: {text}\n"), usage: true }
+    }
+
+    pub fn too_many() -> ArgsError {
+        ArgsError::Text { text: "Too many command line arguments. Did you mean to use -chdir?".into(), usage: false }
+    }
+}

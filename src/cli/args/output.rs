@@ -1,0 +1,64 @@
+//! `output`
+
+use clap::Command;
+
+use super::ArgsError;
+use super::common::*;
+use super::flags::{self, Given, switch, text};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Human,
+    Json,
+    Raw,
+}
+
+#[derive(Debug)]
+pub struct Output {
+    pub name: Option<String>,
+    pub form: Form,
+    pub state: Option<String>,
+}
+
+pub fn command() -> Command {
+    flags::command("output")
+        .about("Show output values from your root module")
+        .override_usage("[options] [NAME]")
+        .long_about("Shows the output values that the state holds, all of them or the one named.")
+        .args([
+            json_flag(),
+            switch("raw", false, "Write the text of one value that is, or converts to, a string, and nothing else."),
+            text("state", "path", "Legacy, local backend only: the state file to use."),
+        ])
+        .args(view_flags())
+}
+
+pub fn parse(args: &[String]) -> Result<Output, ArgsError> {
+    let given = flags::parse(command(), args).map_err(ArgsError::flag)?;
+    let form = match (given.on("json"), given.on("raw")) {
+        (true, true) => {
+            return Err(ArgsError::usage(
+                "Invalid output format",
+                "The -raw and -json options are mutually-exclusive.",
+            ));
+        }
+        (true, false) => Form::Json,
+        (false, true) => Form::Raw,
+        (false, false) => Form::Human,
+    };
+    let mut names = given.positional();
+    if names.len() > 1 {
+        return Err(ArgsError::usage(
+            "Unexpected argument",
+            "The output command expects exactly one argument with the name of an output variable or no arguments to show all outputs.",
+        ));
+    }
+    let name = names.pop().filter(|name| !name.is_empty());
+    if form == Form::Raw && name.is_none() {
+        return Err(ArgsError::usage(
+            "Output name required",
+            "You must give the name of a single output value when using the -raw option.",
+        ));
+    }
+    Ok(Output { name, form, state: given.text("state").filter(|path| !path.is_empty()) })
+}

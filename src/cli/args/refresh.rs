@@ -1,0 +1,65 @@
+//! `refresh`
+
+use clap::Command;
+
+use super::ArgsError;
+use super::common::*;
+use super::flags::{self, Given, list, number};
+use crate::model::plan::Mode;
+use crate::ops::options::{PlanOptions, StateOptions, VariableArgument};
+
+#[derive(Debug)]
+pub struct Refresh {
+    pub plan: PlanOptions,
+    pub state: StateOptions,
+    pub variables: Vec<VariableArgument>,
+    pub input: bool,
+    pub json: bool,
+}
+
+pub fn command() -> Command {
+    flags::command("refresh")
+        .about("Update the state to match remote systems")
+        .long_about(
+            "Brings the state up to date with what exists, without changing any of it. \
+             The same as \"terrane apply -refresh-only -auto-approve\".",
+        )
+        .args([
+            number("parallelism", "10", "How many operations to run at the same time at most."),
+            list("target", "address", "Work only on this module, resource or instance and what it depends on. May be repeated."),
+            input_flag(),
+            json_flag(),
+        ])
+        .args(variable_flags())
+        .args(state_flags())
+        .args(view_flags())
+}
+
+pub fn parse(args: &[String]) -> Result<Refresh, ArgsError> {
+    let given = flags::parse(command().args(hidden_operation_flags()), args).map_err(ArgsError::flag)?;
+    at_most_one(&given).and_then(|found| match found {
+        None => Ok(()),
+        Some(_) => {
+            Err(ArgsError::usage("Too many command line arguments", "Expected at most one positional argument."))
+        }
+    })?;
+    let mut plan = plan_options(&given).map_err(|diagnostics| ArgsError::Diagnostics { diagnostics, hint: true })?;
+    plan.mode = Mode::RefreshOnly;
+    plan.refresh = true;
+    let json = given.on("json");
+    Ok(Refresh {
+        plan,
+        state: state_options(&given),
+        variables: variable_arguments(&given),
+        input: given.on("input") && !json,
+        json,
+    })
+}
+
+/// The operation flags that make no sense here but are read together with the others.
+fn hidden_operation_flags() -> impl Iterator<Item = clap::Arg> {
+    operation_flags()
+        .into_iter()
+        .filter(|flag| !matches!(flag.get_id().as_str(), "parallelism" | "target"))
+        .map(|flag| flag.hide(true))
+}

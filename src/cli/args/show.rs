@@ -1,0 +1,27 @@
+//! `show`
+
+use clap::Command;
+
+use super::ArgsError;
+use super::common::*;
+use super::flags::{self, Given};
+
+#[derive(Debug)]
+pub struct Show {
+    pub path: Option<String>,
+    pub json: bool,
+}
+
+pub fn command() -> Command {
+    flags::command("show")
+        .about("Show the current state or a saved plan")
+        .override_usage("[options] [path]")
+        .long_about("Shows the state, or the state or plan in the given file.")
+        .args([json_flag()])
+        .args(view_flags())
+}
+
+pub fn parse(args: &[String]) -> Result<Show, ArgsError> {
+    let given = flags::parse(command(), args).map_err(ArgsError::flag)?;
+    Ok(Show { path: at_most_one(&given)?.filter(|path| !path.is_empty()), json: given.on("json") })
+}

@@ -1,0 +1,75 @@
+//! `state list`, `state show` and `state pull`
+
+use std::path::PathBuf;
+
+use clap::Command;
+
+use super::ArgsError;
+use super::common::view_flags;
+use super::flags::{self, Given, text};
+
+#[derive(Debug)]
+pub struct List {
+    pub addresses: Vec<String>,
+    pub state: Option<PathBuf>,
+    pub id: Option<String>,
+}
+
+pub fn list_command() -> Command {
+    flags::command("state list")
+        .about("List resources in the state")
+        .override_usage("[options] [address...]")
+        .long_about("Lists the resource instances that the state holds, all of them or those within the given addresses.")
+        .args([
+            text("state", "path", "Legacy, local backend only: the state file to use."),
+            text("id", "ID", "List only instances whose attribute \"id\" is this."),
+        ])
+        .args(view_flags())
+}
+
+pub fn parse_list(args: &[String]) -> Result<List, ArgsError> {
+    let given = flags::parse(list_command(), args).map_err(ArgsError::flag_with_page)?;
+    Ok(List {
+        addresses: given.positional(),
+        state: given.text("state").filter(|path| !path.is_empty()).map(Into::into),
+        id: given.text("id").filter(|id| !id.is_empty()),
+    })
+}
+
+#[derive(Debug)]
+pub struct Show {
+    pub address: String,
+    pub state: Option<PathBuf>,
+}
+
+pub fn show_command() -> Command {
+    flags::command("state show")
+        .about("Show a resource in the state")
+        .override_usage("[options] ADDRESS")
+        .long_about("Shows the attributes of one resource instance as the state holds them.")
+        .args([text("state", "path", "Legacy, local backend only: the state file to use.")])
+        .args(view_flags())
+}
+
+pub fn parse_show(args: &[String]) -> Result<Show, ArgsError> {
+    let page = |text: String| ArgsError::Text { text: format!("Error parsing command-line flags: {text}\n"), usage: false };
+    let given = flags::parse(show_command(), args).map_err(page)?;
+    match given.positional().as_slice() {
+        [address] => Ok(Show {
+            address: address.clone(),
+            state: given.text("state").filter(|path| !path.is_empty()).map(Into::into),
+        }),
+        _ => Err(ArgsError::Text { text: "Exactly one argument expected.\n".into(), usage: true }),
+    }
+}
+
+pub fn pull_command() -> Command {
+    flags::command("state pull")
+        .about("Pull current state and output to stdout")
+        .long_about("Writes the state to standard output, in the newest format, from wherever it is kept.")
+        .args(view_flags())
+}
+
+pub fn parse_pull(args: &[String]) -> Result<(), ArgsError> {
+    flags::parse(pull_command(), args).map(|_| ()).map_err(ArgsError::flag_with_page)
+}

@@ -1,0 +1,56 @@
+//! What operations are asked for, as plain values that several of them share.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::model::addr::{AbsResourceInstance, Target};
+use crate::model::plan::Mode;
+
+/// How the state is reached.
+#[derive(Clone, Debug)]
+pub struct StateOptions {
+    pub lock: bool,
+    /// How long to wait for a lock that somebody else holds.
+    pub lock_timeout: Duration,
+    /// Settings of the local backend from before there were others: where to read, write and back up the state.
+    pub state: Option<PathBuf>,
+    pub state_out: Option<PathBuf>,
+    /// `-`: none.
+    pub backup: Option<String>,
+}
+
+impl Default for StateOptions {
+    fn default() -> StateOptions {
+        StateOptions { lock: true, lock_timeout: Duration::ZERO, state: None, state_out: None, backup: None }
+    }
+}
+
+/// What a plan is made for.
+#[derive(Clone, Debug)]
+pub struct PlanOptions {
+    pub mode: Mode,
+    pub refresh: bool,
+    pub targets: Vec<Target>,
+    pub force_replace: Vec<AbsResourceInstance>,
+    pub parallelism: usize,
+}
+
+impl Default for PlanOptions {
+    fn default() -> PlanOptions {
+        PlanOptions {
+            mode: Mode::Normal,
+            refresh: true,
+            targets: Vec::new(),
+            force_replace: Vec::new(),
+            parallelism: 10,
+        }
+    }
+}
+
+/// One `-var` or `-var-file`, in the order given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VariableArgument {
+    /// `name=value`
+    Value(String),
+    File(String),
+}

@@ -1,1 +1,3 @@
 //! Arguments in, screens out.
+
+pub mod args;

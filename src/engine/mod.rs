@@ -11,7 +11,9 @@ pub mod ports;
 use crate::base::diag::Diagnostics;
 use crate::model::plan::Plan;
 
-pub use input::{ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput};
+pub use input::{
+    ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput,
+};
 use ports::Ports;
 
 /// Checks a configuration against its providers' schemas and by its providers, without values and without state.

@@ -39,14 +39,22 @@ impl ViewOptions {
 /// Flags that are taken out before the others are read; here for the help pages.
 pub fn view_flags() -> [Arg; 2] {
     [
-        switch("compact-warnings", false, "Show warnings as a list of their summaries, unless there are errors as well."),
+        switch(
+            "compact-warnings",
+            false,
+            "Show warnings as a list of their summaries, unless there are errors as well.",
+        ),
         switch("no-color", false, "Leave colours out of the output."),
     ]
 }
 
 pub fn state_flags() -> [Arg; 5] {
     [
-        switch("lock", true, "Set to false to work without locking the state. Dangerous where others may work on it too."),
+        switch(
+            "lock",
+            true,
+            "Set to false to work without locking the state. Dangerous where others may work on it too.",
+        ),
         duration("lock-timeout", "0s", "How long to wait for a lock that somebody else holds."),
         text("state", "path", "Legacy, local backend only: the state file to use."),
         text("state-out", "path", "Legacy, local backend only: where to write the state, if not where it was read."),
@@ -67,10 +75,18 @@ pub fn state_options(given: &ArgMatches) -> StateOptions {
 pub fn operation_flags() -> [Arg; 6] {
     [
         number("parallelism", "10", "How many operations to run at the same time at most."),
-        switch("refresh", true, "Set to false to plan against the stored state without asking what has changed outside."),
+        switch(
+            "refresh",
+            true,
+            "Set to false to plan against the stored state without asking what has changed outside.",
+        ),
         switch("refresh-only", false, "Plan only to bring the state up to date with what has changed outside."),
         switch("destroy", false, "Plan to destroy everything that is managed."),
-        list("target", "address", "Work only on this module, resource or instance and what it depends on. May be repeated."),
+        list(
+            "target",
+            "address",
+            "Work only on this module, resource or instance and what it depends on. May be repeated.",
+        ),
         list("replace", "address", "Replace this resource instance even if nothing asks for it. May be repeated."),
     ]
 }
@@ -116,12 +132,12 @@ pub fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
 
 /// An address of `-target`, or what is wrong with it.
 fn target(text: &str) -> Result<Target, String> {
-    crate::model::addr::parse::target(text).map_err(first_detail)
+    crate::model::addr::command_line::target(text).map_err(first_detail)
 }
 
 /// An address of `-replace`, or what is wrong with it.
 fn instance(text: &str) -> Result<AbsResourceInstance, String> {
-    let addr = crate::model::addr::parse::resource_instance(text).map_err(first_detail)?;
+    let addr = crate::model::addr::command_line::resource_instance(text).map_err(first_detail)?;
     match addr.mode() {
         crate::model::addr::ResourceMode::Managed => Ok(addr),
         _ => Err("Only managed resources can be used with the -replace=... option.".to_string()),
@@ -135,7 +151,11 @@ fn first_detail(diagnostics: Diagnostics) -> String {
 pub fn variable_flags() -> [Arg; 2] {
     [
         list("var", "'name=value'", "Set an input variable of the root module. May be repeated."),
-        list("var-file", "path", "Take values of input variables from this file, besides terraform.tfvars and *.auto.tfvars. May be repeated."),
+        list(
+            "var-file",
+            "path",
+            "Take values of input variables from this file, besides terraform.tfvars and *.auto.tfvars. May be repeated.",
+        ),
     ]
 }
 
@@ -160,7 +180,8 @@ pub fn json_flag() -> Arg {
 }
 
 pub fn test_directory_flag() -> Arg {
-    text("test-directory", "path", "The folder that holds the module's tests; \"tests\" if not set.").default_value("tests")
+    text("test-directory", "path", "The folder that holds the module's tests; \"tests\" if not set.")
+        .default_value("tests")
 }
 
 /// The only positional argument, if any; more are too many.

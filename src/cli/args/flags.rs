@@ -3,9 +3,9 @@
 //!
 //! Knows flags only through a [`clap::Command`]; never knows what they mean.
 
+use std::any::TypeId;
 use std::time::Duration;
 
-use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 /// A command without clap's own help, errors and version.
@@ -52,7 +52,7 @@ pub fn duration(name: &'static str, default: &'static str, help: &'static str) -
 /// The arguments sorted out, or what is wrong with the first one that is wrong.
 pub fn parse(command: Command, args: &[String]) -> Result<ArgMatches, String> {
     let normal = normalise(&command, args)?;
-    command.try_get_matches_from(normal).map_err(|error| describe(&error))
+    command.try_get_matches_from(normal).map_err(|error| error.to_string())
 }
 
 /// The arguments as clap reads them without doubt: `--name=value` for each flag, then `--`, then the rest.
@@ -75,14 +75,13 @@ fn normalise(command: &Command, args: &[String]) -> Result<Vec<String>, String> 
         let Some(flag) = command.get_arguments().find(|a| a.get_long() == Some(name)) else {
             return Err(format!("flag provided but not defined: -{name}"));
         };
-        match value {
-            Some(value) => normal.push(format!("--{name}={value}")),
-            None if is_switch(flag) => normal.push(format!("--{name}")),
-            None => match rest.next() {
-                Some(value) => normal.push(format!("--{name}={value}")),
-                None => return Err(format!("flag needs an argument: -{name}")),
-            },
-        }
+        let value = match value {
+            Some(value) => value,
+            None if is_switch(flag) => "true",
+            None => rest.next().ok_or_else(|| format!("flag needs an argument: -{name}"))?,
+        };
+        check(flag, name, value)?;
+        normal.push(format!("--{name}={value}"));
     }
     normal.push("--".to_string());
     normal.extend(rest.cloned());
@@ -93,17 +92,22 @@ pub fn is_switch(flag: &Arg) -> bool {
     flag.is_require_equals_set()
 }
 
-fn describe(error: &clap::Error) -> String {
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => text.clone(),
-        _ => String::new(),
-    };
-    let (arg, value) = (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue));
-    let name = arg.trim_start_matches('-').split([' ', '=', '[']).next().unwrap_or_default();
-    match std::error::Error::source(error).map(ToString::to_string).as_deref() {
-        Some("boolean") => format!("invalid boolean value {value:?} for -{name}: parse error"),
-        _ => format!("invalid value {value:?} for flag -{name}: parse error"),
+/// Whether a value is one that the flag takes.
+fn check(flag: &Arg, name: &str, value: &str) -> Result<(), String> {
+    let kind = flag.get_value_parser().type_id();
+    if kind == TypeId::of::<bool>() {
+        return boolean(value)
+            .map(|_| ())
+            .map_err(|_| format!("invalid boolean value {value:?} for -{name}: parse error"));
     }
+    let sound = if kind == TypeId::of::<i64>() {
+        integer(value).is_ok()
+    } else if kind == TypeId::of::<Duration>() {
+        parse_duration(value).is_ok()
+    } else {
+        true
+    };
+    if sound { Ok(()) } else { Err(format!("invalid value {value:?} for flag -{name}: parse error")) }
 }
 
 fn boolean(text: &str) -> Result<bool, String> {
@@ -205,14 +209,18 @@ mod tests {
 
     #[test]
     fn one_dash_or_two_and_values_that_look_like_flags() {
-        let found = given(&["-var", "-weird=1", "--var=x", "-refresh=false", "-lock-timeout=1m30s", "a", "-b"]).unwrap();
+        let found =
+            given(&["-var", "-weird=1", "--var=x", "-refresh=false", "-lock-timeout=1m30s", "a", "-b"]).unwrap();
         assert_eq!(found.texts("var"), ["-weird=1", "x"]);
         assert!(!found.on("refresh"));
         assert_eq!(found.duration("lock-timeout").as_secs(), 90);
         assert_eq!(found.positional(), ["a", "-b"]);
         assert_eq!(found.number("parallelism"), 10);
         let again = given(&["-parallelism=2", "-parallelism", "3", "-refresh", "--", "-var"]).unwrap();
-        assert_eq!((again.number("parallelism"), again.on("refresh"), again.positional()), (3, true, vec!["-var".into()]));
+        assert_eq!(
+            (again.number("parallelism"), again.on("refresh"), again.positional()),
+            (3, true, vec!["-var".into()])
+        );
     }
 
     #[test]

@@ -26,7 +26,11 @@ pub fn command() -> Command {
         )
         .args([
             number("parallelism", "10", "How many operations to run at the same time at most."),
-            list("target", "address", "Work only on this module, resource or instance and what it depends on. May be repeated."),
+            list(
+                "target",
+                "address",
+                "Work only on this module, resource or instance and what it depends on. May be repeated.",
+            ),
             input_flag(),
             json_flag(),
         ])

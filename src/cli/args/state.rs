@@ -19,7 +19,9 @@ pub fn list_command() -> Command {
     flags::command("state list")
         .about("List resources in the state")
         .override_usage("[options] [address...]")
-        .long_about("Lists the resource instances that the state holds, all of them or those within the given addresses.")
+        .long_about(
+            "Lists the resource instances that the state holds, all of them or those within the given addresses.",
+        )
         .args([
             text("state", "path", "Legacy, local backend only: the state file to use."),
             text("id", "ID", "List only instances whose attribute \"id\" is this."),
@@ -52,7 +54,8 @@ pub fn show_command() -> Command {
 }
 
 pub fn parse_show(args: &[String]) -> Result<Show, ArgsError> {
-    let page = |text: String| ArgsError::Text { text: format!("Error parsing command-line flags: {text}\n"), usage: false };
+    let page =
+        |text: String| ArgsError::Text { text: format!("Error parsing command-line flags: {text}\n"), usage: false };
     let given = flags::parse(show_command(), args).map_err(page)?;
     match given.positional().as_slice() {
         [address] => Ok(Show {

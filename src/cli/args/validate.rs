@@ -20,11 +20,7 @@ pub fn command() -> Command {
              Reads no state, values of variables or remote service.\n\n\
              The folder must have been initialised; \"terrane init -backend=false\" does as much as this needs.",
         )
-        .args([
-            json_flag(),
-            switch("no-tests", false, "Do not look at test files."),
-            test_directory_flag(),
-        ])
+        .args([json_flag(), switch("no-tests", false, "Do not look at test files."), test_directory_flag()])
         .args(view_flags())
 }
 

@@ -252,7 +252,8 @@ impl Body {
                 Some(i) if !hidden => found.push(*i),
                 _ if wanted.required => {
                     let detail = format!("The argument {:?} is required, but no definition was found.", wanted.name);
-                    diagnostics.push(Diagnostic::error("Missing required argument", detail).at(self.missing_item_range()));
+                    diagnostics
+                        .push(Diagnostic::error("Missing required argument", detail).at(self.missing_item_range()));
                 }
                 _ => {}
             }
@@ -272,7 +273,13 @@ impl Body {
         (content, diagnostics)
     }
 
-    fn report_unsupported(&self, body: &NativeBody, schema: &BodySchema, content: &Content, diagnostics: &mut Diagnostics) {
+    fn report_unsupported(
+        &self,
+        body: &NativeBody,
+        schema: &BodySchema,
+        content: &Content,
+        diagnostics: &mut Diagnostics,
+    ) {
         for attribute in self.visible_attributes(body) {
             let name = &*attribute.name.name;
             if content.attributes.contains_key(name) {

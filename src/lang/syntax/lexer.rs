@@ -46,7 +46,11 @@ enum Mode {
     Normal,
     Quoted,
     /// The marker is `text[start..end]`; `line_start` is true where the closing marker may stand.
-    Heredoc { start: u32, end: u32, line_start: bool },
+    Heredoc {
+        start: u32,
+        end: u32,
+        line_start: bool,
+    },
     Bare,
 }
 
@@ -406,7 +410,8 @@ fn ident_end(text: &str, start: usize) -> usize {
             b'0'..=b'9' | b'-' if at > start => at += 1,
             0x80.. => {
                 let Some(c) = text[at..].chars().next() else { break };
-                let belongs = if at > start { unicode_ident::is_xid_continue(c) } else { unicode_ident::is_xid_start(c) };
+                let belongs =
+                    if at > start { unicode_ident::is_xid_continue(c) } else { unicode_ident::is_xid_start(c) };
                 if !belongs {
                     break;
                 }
@@ -432,22 +437,43 @@ mod tests {
         assert_eq!(
             kinds("\"a${ {b=\"${c}\"} ~}$$\""),
             [
-                OpenQuote, QuotedText, TemplateInterp, OpenBrace, Ident, Equal, OpenQuote, TemplateInterp, Ident,
-                TemplateEnd, CloseQuote, CloseBrace, TemplateEnd, QuotedText, QuotedText, CloseQuote, End
+                OpenQuote,
+                QuotedText,
+                TemplateInterp,
+                OpenBrace,
+                Ident,
+                Equal,
+                OpenQuote,
+                TemplateInterp,
+                Ident,
+                TemplateEnd,
+                CloseQuote,
+                CloseBrace,
+                TemplateEnd,
+                QuotedText,
+                QuotedText,
+                CloseQuote,
+                End
             ]
         );
     }
 
     #[test]
     fn heredocs_end_at_their_marker() {
-        assert_eq!(kinds("a = <<-E\n x$\n E\n"), [Ident, Equal, OpenHeredoc, PlainText, PlainText, PlainText, CloseHeredoc, Newline, End]);
+        assert_eq!(
+            kinds("a = <<-E\n x$\n E\n"),
+            [Ident, Equal, OpenHeredoc, PlainText, PlainText, PlainText, CloseHeredoc, Newline, End]
+        );
         assert_eq!(kinds("<<E \n"), [Less, Less, Ident, Newline, End]);
         assert_eq!(kinds("<<E\nE"), [OpenHeredoc, PlainText, End]);
     }
 
     #[test]
     fn numbers_comments_and_strays() {
-        assert_eq!(kinds("1.5e-3...# x\n1.a /* b */ \u{e9}t\u{e9} @"), [Number, Ellipsis, Comment, Number, Dot, Ident, Comment, Ident, Invalid, End]);
+        assert_eq!(
+            kinds("1.5e-3...# x\n1.a /* b */ \u{e9}t\u{e9} @"),
+            [Number, Ellipsis, Comment, Number, Dot, Ident, Comment, Ident, Invalid, End]
+        );
         assert_eq!(kinds("/* a"), [Slash, Star, Ident, End]);
         assert_eq!(kinds("\u{feff}a\r\n"), [Ident, Newline, End]);
     }

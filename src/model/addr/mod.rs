@@ -2,6 +2,7 @@
 //!
 //! An address never knows whether the thing that it names exists.
 
+pub mod command_line;
 pub mod instance;
 pub mod module;
 pub mod parse;

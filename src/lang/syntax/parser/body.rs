@@ -86,8 +86,12 @@ impl<'a> Parser<'a> {
     #[cold]
     fn bad_item(&mut self, bad: Token, end: TokenKind, start: Span) {
         match bad.kind {
-            TokenKind::OpenQuote => self.error("Invalid argument name", "Argument names must not be quoted.", bad.span()),
-            TokenKind::End if end == TokenKind::CloseBrace => self.error("Unclosed configuration block", UNCLOSED, start),
+            TokenKind::OpenQuote => {
+                self.error("Invalid argument name", "Argument names must not be quoted.", bad.span())
+            }
+            TokenKind::End if end == TokenKind::CloseBrace => {
+                self.error("Unclosed configuration block", UNCLOSED, start)
+            }
             _ => self.error(ITEM_REQUIRED, "An argument or block definition is required here.", bad.span()),
         }
     }
@@ -190,7 +194,12 @@ impl<'a> Parser<'a> {
         } else {
             if !self.recovery {
                 let context = kind.span.to(end.span());
-                self.error_within("Missing newline after block definition", "A block definition must end with a newline.", end.span(), context);
+                self.error_within(
+                    "Missing newline after block definition",
+                    "A block definition must end with a newline.",
+                    end.span(),
+                    context,
+                );
             }
             self.recover_after_item();
         }
@@ -200,8 +209,12 @@ impl<'a> Parser<'a> {
     #[cold]
     fn broken_header(&mut self, kind: Ident, labels: Vec<Label>, token: Token) -> Block {
         let detail = match token.kind {
-            TokenKind::Equal => Some("The equals sign \"=\" indicates an argument definition, and must not be used when defining a block."),
-            TokenKind::Newline => Some("A block definition must have block content delimited by \"{\" and \"}\", starting on the same line as the block header."),
+            TokenKind::Equal => Some(
+                "The equals sign \"=\" indicates an argument definition, and must not be used when defining a block.",
+            ),
+            TokenKind::Newline => Some(
+                "A block definition must have block content delimited by \"{\" and \"}\", starting on the same line as the block header.",
+            ),
             _ if self.recovery => None,
             _ => Some("Either a quoted string block label or an opening brace (\"{\") is expected here."),
         };

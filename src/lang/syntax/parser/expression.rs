@@ -166,7 +166,8 @@ impl<'a> Parser<'a> {
                 }
                 kind => {
                     if !self.recovery && kind == TokenKind::Star {
-                        let detail = "A splat expression (*) cannot be used inside another attribute-only splat expression.";
+                        let detail =
+                            "A splat expression (*) cannot be used inside another attribute-only splat expression.";
                         self.error("Nested splat expression not allowed", detail, token.span());
                     } else if !self.recovery {
                         self.error("Invalid attribute name", "An attribute name is required after a dot.", star);
@@ -226,7 +227,8 @@ impl<'a> Parser<'a> {
         self.read();
         let mut close = self.read();
         if close.kind != TokenKind::CloseBracket && !self.recovery {
-            let detail = "The star for a full splat operator must be immediately followed by a closing bracket (\"]\").";
+            let detail =
+                "The star for a full splat operator must be immediately followed by a closing bracket (\"]\").";
             self.error("Missing close bracket on splat index", detail, close.span());
             close = self.recover(TokenKind::CloseBracket);
         }
@@ -569,7 +571,10 @@ impl<'a> Parser<'a> {
                 "Missing key/value separator",
                 "Expected an equals sign (\"=\") to mark the beginning of the attribute value. If you intended to given an attribute name containing periods or spaces, write the name in quotes to create a string literal.",
             ),
-            _ => ("Missing key/value separator", "Expected an equals sign (\"=\") to mark the beginning of the attribute value."),
+            _ => (
+                "Missing key/value separator",
+                "Expected an equals sign (\"=\") to mark the beginning of the attribute value.",
+            ),
         };
         self.error_within(summary, detail, next.span(), open.to(next.span()));
     }

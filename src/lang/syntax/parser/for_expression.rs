@@ -124,8 +124,12 @@ impl<'a> Parser<'a> {
 
     fn check_for(&mut self, object: bool, key: Option<Span>, value: Span, grouping: Option<Span>, span: Span) {
         match (object, key) {
-            (true, None) => self.error_within(INVALID, "Key expression is required when building an object.", value, span),
-            (false, Some(key)) => self.error_within(INVALID, "Key expression is not valid when building a tuple.", key, span),
+            (true, None) => {
+                self.error_within(INVALID, "Key expression is required when building an object.", value, span)
+            }
+            (false, Some(key)) => {
+                self.error_within(INVALID, "Key expression is not valid when building a tuple.", key, span)
+            }
             _ => {}
         }
         if let (false, Some(grouping)) = (object, grouping) {

@@ -221,7 +221,9 @@ impl<'a> Parser<'a> {
             match kind {
                 Newline if open.is_empty() => return,
                 End => return,
-                OpenBrace | OpenBracket | OpenParen | OpenQuote | OpenHeredoc | TemplateInterp | TemplateControl => open.push(kind),
+                OpenBrace | OpenBracket | OpenParen | OpenQuote | OpenHeredoc | TemplateInterp | TemplateControl => {
+                    open.push(kind)
+                }
                 CloseBrace | CloseBracket | CloseParen | CloseQuote | CloseHeredoc | TemplateEnd => {
                     while open.pop().is_some_and(|o| o.opposite() != Some(kind)) {}
                 }

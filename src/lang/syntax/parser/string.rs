@@ -41,7 +41,8 @@ impl<'a> Parser<'a> {
                         '"' | '\\' => out.push(c),
                         _ => {
                             let span = Span::new(start, start + 1 + c.len_utf8());
-                            let detail = format!("The symbol {:?} is not a valid escape sequence selector.", c.to_string());
+                            let detail =
+                                format!("The symbol {:?} is not a valid escape sequence selector.", c.to_string());
                             self.error(INVALID_ESCAPE, detail, span);
                             out.push(c);
                         }
@@ -88,7 +89,10 @@ impl<'a> Parser<'a> {
     pub(super) fn quoted_literal(&mut self) -> (Arc<str>, Span) {
         let open = self.read().span();
         let first = self.read();
-        if first.kind == TokenKind::QuotedText && !self.str(first).contains('\\') && self.peek_kind() == TokenKind::CloseQuote {
+        if first.kind == TokenKind::QuotedText
+            && !self.str(first).contains('\\')
+            && self.peek_kind() == TokenKind::CloseQuote
+        {
             let close = self.read().span();
             let text = self.str(first);
             return (self.intern(text), open.to(close));

@@ -60,7 +60,10 @@ impl<'a> Parser<'a> {
     /// The common case: text in quotes, without escapes and sequences.
     fn plain_string(&mut self, open: Token) -> Option<Expr> {
         let [text, close, ..] = self.tokens.get(self.next..)? else { return None };
-        if text.kind != TokenKind::QuotedText || close.kind != TokenKind::CloseQuote || self.bytes(*text).contains(&b'\\') {
+        if text.kind != TokenKind::QuotedText
+            || close.kind != TokenKind::CloseQuote
+            || self.bytes(*text).contains(&b'\\')
+        {
             return None;
         }
         self.next += 2;
@@ -110,7 +113,9 @@ impl<'a> Parser<'a> {
                     trim_previous = true;
                 }
                 TokenKind::TemplateInterp | TokenKind::TemplateControl => {
-                    if let (true, Some(Piece::Literal { text, .. })) = (can_trim && token.end - token.start == 3, pieces.last_mut()) {
+                    if let (true, Some(Piece::Literal { text, .. })) =
+                        (can_trim && token.end - token.start == 3, pieces.last_mut())
+                    {
                         *text = text.trim_end().to_string().into();
                     }
                     let newlines = std::mem::replace(&mut self.newlines, false);
@@ -304,7 +309,8 @@ impl<'a> Parser<'a> {
             match pieces.rest.next() {
                 None => {
                     let at = opener.in_file(self.file);
-                    let detail = format!("The {name} directive at {at} is missing its corresponding end{name} directive.");
+                    let detail =
+                        format!("The {name} directive at {at} is missing its corresponding end{name} directive.");
                     self.error("Unexpected end of template", detail, pieces.end);
                     return (parts, None);
                 }
@@ -342,7 +348,13 @@ impl<'a> Parser<'a> {
         TemplatePart::Directive(Arc::new(self.node(opener.to(close), kind)))
     }
 
-    fn for_part(&mut self, vars: (Option<Ident>, Ident), collection: Expr, opener: Span, pieces: &mut Pieces<'a>) -> TemplatePart {
+    fn for_part(
+        &mut self,
+        vars: (Option<Ident>, Ident),
+        collection: Expr,
+        opener: Span,
+        pieces: &mut Pieces<'a>,
+    ) -> TemplatePart {
         let (content, end) = self.branch("for", opener, pieces);
         let close = match end {
             Some(Piece::EndFor(span)) => span,

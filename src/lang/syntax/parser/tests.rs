@@ -49,7 +49,12 @@ fn show(expr: &Expr) -> String {
             let condition = f.condition.as_ref().map_or(String::new(), |c| format!(" if {}", show(c)));
             let name = f.key_var.as_ref().map_or(String::new(), |k| format!("{} ", k.name));
             let dots = if f.grouping { "..." } else { "" };
-            format!("(for {name}{} {}: {key}{}{dots}{condition})", f.value_var.name, show(&f.collection), show(&f.value))
+            format!(
+                "(for {name}{} {}: {key}{}{dots}{condition})",
+                f.value_var.name,
+                show(&f.collection),
+                show(&f.value)
+            )
         }
         ExprKind::Parens(e) => format!("({})", show(e)),
         ExprKind::Error => "!".into(),

@@ -75,7 +75,10 @@ impl<'a> Parser<'a> {
             kind => {
                 let (summary, detail) = match kind {
                     TokenKind::Star => ("Attribute name required", "Splat expressions ([*]) may not be used here."),
-                    _ => ("Index value required", "Index brackets must contain either a literal number or a literal string."),
+                    _ => (
+                        "Index value required",
+                        "Index brackets must contain either a literal number or a literal string.",
+                    ),
                 };
                 self.error_within(summary, detail, next.span(), root.span().to(next.span()));
                 return None;
@@ -84,7 +87,12 @@ impl<'a> Parser<'a> {
         let close = self.read();
         let span = open.span().to(close.span());
         if close.kind != TokenKind::CloseBracket {
-            self.error_within("Unclosed index brackets", "Index key must be followed by a closing bracket.", close.span(), span);
+            self.error_within(
+                "Unclosed index brackets",
+                "Index key must be followed by a closing bracket.",
+                close.span(),
+                span,
+            );
             return None;
         }
         Some(match key {

@@ -1,0 +1,172 @@
+//! Reading addresses from the command line: `-target`, `-replace`, the state commands.
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::SourceFile;
+use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
+use crate::lang::syntax::parser;
+
+use super::{AbsResourceInstance, InstanceKey, ModuleInstance, ModuleStep, Resource, ResourceMode, Target};
+
+/// Names that expressions use for something else.
+const RESERVED: &[&str] =
+    &["count", "each", "local", "module", "path", "self", "terraform", "var", "template", "lazy", "arg"];
+
+/// A module or a resource, all of its instances or one.
+pub fn target(text: &str) -> Result<Target, Diagnostics> {
+    match parts(text)? {
+        (module, None) => Ok(if module.0.iter().all(|step| step.key.is_none()) {
+            Target::Module(module.module())
+        } else {
+            Target::ModuleInstance(module)
+        }),
+        (module, Some((resource, InstanceKey::None))) => {
+            Ok(if !module.is_root() && module.0.iter().all(|step| step.key.is_none()) {
+                Target::ConfigResource(resource.in_module(module.module()))
+            } else {
+                Target::Resource(resource.absolute(module))
+            })
+        }
+        (module, Some((resource, key))) => Ok(Target::Instance(resource.absolute(module).instance(key))),
+    }
+}
+
+/// One resource instance.
+pub fn resource_instance(text: &str) -> Result<AbsResourceInstance, Diagnostics> {
+    match parts(text)? {
+        (module, Some((resource, key))) => Ok(resource.absolute(module).instance(key)),
+        (_, None) => Err(invalid(
+            "A resource instance address is required here. The module path must be followed by a resource instance specification.",
+        )),
+    }
+}
+
+type Parts = (ModuleInstance, Option<(Resource, InstanceKey)>);
+
+fn parts(text: &str) -> Result<Parts, Diagnostics> {
+    let file = SourceFile::new("<address>", text);
+    let (traversal, diagnostics) = parser::parse_traversal(file);
+    match traversal {
+        Some(traversal) if !diagnostics.has_errors() => of_traversal(&traversal).map_err(invalid),
+        _ => Err(diagnostics),
+    }
+}
+
+fn invalid(detail: impl Into<String>) -> Diagnostics {
+    Diagnostic::error("Invalid address", detail).into()
+}
+
+/// The names and keys of a traversal, one after the other.
+enum Step {
+    Name(Arc<str>),
+    Key(InstanceKey),
+}
+
+fn of_traversal(traversal: &Traversal) -> Result<Parts, String> {
+    let mut steps = vec![Step::Name(traversal.root.name.clone())];
+    for step in &traversal.steps {
+        steps.push(match step {
+            TraversalStep::Attr { name, .. } => Step::Name(name.name.clone()),
+            TraversalStep::Index { key, .. } => Step::Key(instance_key(key)?),
+            TraversalStep::Splat { .. } => return Err("Splat expressions ([*]) may not be used here.".into()),
+        });
+    }
+    let mut rest = steps.as_slice();
+    let mut module = Vec::new();
+    while let [Step::Name(name), after @ ..] = rest {
+        if &**name != "module" {
+            break;
+        }
+        let [Step::Name(name), after @ ..] = after else {
+            return Err("Prefix \"module.\" must be followed by a module name.".into());
+        };
+        let (key, after) = key_of(after);
+        module.push(ModuleStep { name: name.clone(), key });
+        rest = after;
+    }
+    let module = ModuleInstance(module.into());
+    if rest.is_empty() {
+        return Ok((module, None));
+    }
+    resource(rest).map(|resource| (module, Some(resource)))
+}
+
+fn resource(steps: &[Step]) -> Result<(Resource, InstanceKey), String> {
+    let (mode, rest) = match steps {
+        [Step::Name(name), rest @ ..] if &**name == "data" => (ResourceMode::Data, rest),
+        [Step::Name(name), rest @ ..] if &**name == "ephemeral" => (ResourceMode::Ephemeral, rest),
+        [Step::Name(name), rest @ ..] if &**name == "resource" => (ResourceMode::Managed, rest),
+        [Step::Name(name), ..] if RESERVED.contains(&&**name) => {
+            return Err(format!(
+                "The keyword {name:?} is reserved and cannot be used to target a resource address. If you are targeting a \
+                 resource type that uses a reserved keyword, please prefix your address with \"resource.\".",
+            ));
+        }
+        _ => (ResourceMode::Managed, steps),
+    };
+    match rest {
+        [] | [_] => Err("Resource specification must include a resource type and name.".into()),
+        [Step::Key(_), ..] => Err("A resource type name is required.".into()),
+        [_, Step::Key(_), ..] => Err("A resource name is required.".into()),
+        [Step::Name(kind), Step::Name(name), after @ ..] => {
+            let resource = Resource { mode, kind: kind.clone(), name: name.clone() };
+            match after {
+                [] => Ok((resource, InstanceKey::None)),
+                [Step::Key(key)] => Ok((resource, key.clone())),
+                [Step::Name(_)] => Err("Resource instance key must be given in square brackets.".into()),
+                _ => Err("Unexpected extra operators after address.".into()),
+            }
+        }
+    }
+}
+
+fn key_of(steps: &[Step]) -> (InstanceKey, &[Step]) {
+    match steps {
+        [Step::Key(key), rest @ ..] => (key.clone(), rest),
+        _ => (InstanceKey::None, steps),
+    }
+}
+
+fn instance_key(key: &IndexKey) -> Result<InstanceKey, String> {
+    match key {
+        IndexKey::String(text) => Ok(InstanceKey::Str(text.clone())),
+        IndexKey::Number(text) => text.parse().map(InstanceKey::Int).map_err(|_| {
+            "Invalid resource instance key: value must be a whole number, between -9223372036854775808 and 9223372036854775807."
+                .to_string()
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_print_as_they_are_written() {
+        for text in ["a.b", "a.b[0]", "data.a.b[\"k\"]", "module.x", "module.x[1].module.y.a.b", "ephemeral.a.b"] {
+            assert_eq!(target(text).unwrap().to_string(), text);
+        }
+        assert_eq!(target("resource.a.b").unwrap().to_string(), "a.b");
+    }
+
+    /// As the reference words them.
+    #[test]
+    fn mistakes() {
+        let cases = [
+            ("", "Must begin with a variable name."),
+            ("a", "Resource specification must include a resource type and name."),
+            ("a.b.c", "Resource instance key must be given in square brackets."),
+            ("a.b[", "Index brackets must contain either a literal number or a literal string."),
+            ("data.a.b[0].c", "Unexpected extra operators after address."),
+            ("module", "Prefix \"module.\" must be followed by a module name."),
+            ("a[0].b", "A resource name is required."),
+            ("a..b", "Dot must be followed by attribute name."),
+            ("a.b[0", "Index key must be followed by a closing bracket."),
+        ];
+        for (text, expected) in cases {
+            let found = target(text).unwrap_err().into_vec().remove(0).detail;
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+}

@@ -15,7 +15,7 @@ use super::{CONNECTION_WINDOW, Code, FRAME_SIZE, STREAM_WINDOW, Status, Transpor
 pub struct Channel {
     sender: SendRequest<Bytes>,
     /// Why the connection ended, once it has: calls that fail because of it say so.
-    ended: Arc<Mutex<Option<String>>>,
+    ended: Ended,
 }
 
 /// The path of a method, parsed once: "/package.Service/Method".
@@ -85,7 +85,7 @@ impl Channel {
         let (response, mut send) = self.send_head(method).await?;
         send.send_data(request, true).map_err(|error| self.failure(error))?;
         let response = response.await.map_err(|error| self.failure(error))?;
-        Answer::new(self.clone(), response)
+        Answer::new(self.ended.clone(), response)
     }
 
     /// A call of any number of messages, sent by `messages` (each with its prefix), answered with one.
@@ -96,7 +96,7 @@ impl Channel {
         }
         send.send_data(Bytes::new(), true).map_err(|error| self.failure(error))?;
         let response = response.await.map_err(|error| self.failure(error))?;
-        let mut answer = Answer::new(self.clone(), response)?;
+        let mut answer = Answer::new(self.ended.clone(), response)?;
         answer.message().await?.ok_or_else(|| Status::new(Code::Internal, "no message came back"))
     }
 
@@ -116,25 +116,32 @@ impl Channel {
     }
 
     fn failure(&self, error: h2::Error) -> Status {
-        let ended = self.ended.lock().ok().and_then(|ended| ended.clone());
-        let code = if error.is_remote() && error.is_reset() { Code::Cancelled } else { Code::Unavailable };
-        match ended {
-            Some(reason) => Status::new(Code::Unavailable, format!("{error}: {reason}")),
-            None => Status::new(code, error.to_string()),
-        }
+        failure(error, &self.ended)
+    }
+}
+
+type Ended = Arc<Mutex<Option<String>>>;
+
+fn failure(error: h2::Error, ended: &Ended) -> Status {
+    let ended = ended.lock().ok().and_then(|ended| ended.clone());
+    let code = if error.is_remote() && error.is_reset() { Code::Cancelled } else { Code::Unavailable };
+    match ended {
+        Some(reason) => Status::new(Code::Unavailable, format!("{error}: {reason}")),
+        None => Status::new(code, error.to_string()),
     }
 }
 
 /// The messages that come back from a call, in their order.
 pub struct Answer {
-    channel: Channel,
+    /// Not the channel: an answer that is waited for does not keep the connection open.
+    ended: Ended,
     body: RecvStream,
     unframer: Unframer,
     done: bool,
 }
 
 impl Answer {
-    fn new(channel: Channel, response: http::Response<RecvStream>) -> Result<Answer, Status> {
+    fn new(ended: Ended, response: http::Response<RecvStream>) -> Result<Answer, Status> {
         let (head, body) = response.into_parts();
         if head.status != StatusCode::OK {
             return Err(Status::new(Code::Unknown, format!("unexpected HTTP status {}", head.status)));
@@ -144,7 +151,7 @@ impl Answer {
         if done {
             check(&head.headers)?;
         }
-        Ok(Answer { channel, body, unframer: Unframer::default(), done })
+        Ok(Answer { ended, body, unframer: Unframer::default(), done })
     }
 
     /// The next message; `None` once the call has ended well.
@@ -158,13 +165,13 @@ impl Answer {
             }
             match self.body.data().await {
                 Some(data) => {
-                    let data = data.map_err(|error| self.channel.failure(error))?;
+                    let data = data.map_err(|error| failure(error, &self.ended))?;
                     let _ = self.body.flow_control().release_capacity(data.len());
                     self.unframer.push(data);
                 }
                 None => {
                     self.done = true;
-                    let trailers = self.body.trailers().await.map_err(|error| self.channel.failure(error))?;
+                    let trailers = self.body.trailers().await.map_err(|error| failure(error, &self.ended))?;
                     check(&trailers.unwrap_or_default())?;
                     if self.unframer.is_torn() {
                         return Err(Status::new(Code::Internal, "the last message is incomplete"));

@@ -2,3 +2,15 @@
 
 pub mod v5;
 pub mod v6;
+
+/// The messages of `proto/goplugin.proto`.
+#[allow(clippy::all)]
+pub mod goplugin {
+    include!(concat!(env!("OUT_DIR"), "/plugin.rs"));
+}
+
+/// The messages of `proto/health.proto`.
+#[allow(clippy::all)]
+pub mod health {
+    include!(concat!(env!("OUT_DIR"), "/grpc.health.v1.rs"));
+}

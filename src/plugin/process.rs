@@ -1,0 +1,384 @@
+//! A plugin's process: started, connected to, watched, asked to end, killed.
+//!
+//! Owns everything about the process and nothing about what it is asked. A process that is dropped is killed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::net::{TcpStream, UnixStream};
+use tokio::process::{Child, Command};
+use tokio::sync::{Notify, oneshot, watch};
+
+use super::diagnose::{additional_notes, os_error_text};
+use super::grpc::client::Method;
+use super::grpc::{Channel, frame};
+use super::handshake::{Address, COOKIE, Handshake, Refusal, UNRECOGNIZED_CAUSES, VERSIONS};
+use super::output::{self, Collected};
+use super::tls::{self, Identity};
+use super::wire::goplugin;
+use crate::log;
+
+/// Tells a plugin of ours the number of the process that alone may connect to it: both ends then check each other by
+/// the socket's credentials and need no TLS.
+pub const PEER_VARIABLE: &str = "TERRANE_PLUGIN_PEER";
+
+/// How long a plugin may take to print its handshake.
+pub const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a plugin may take to end when it was asked to.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long the last words of a dead process are waited for.
+const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How to start a plugin.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub command: PathBuf,
+    pub args: Vec<String>,
+    /// Added to our own environment.
+    pub env: Vec<(String, String)>,
+    pub security: Security,
+    pub start_timeout: Duration,
+    /// The name that levels of the log are set by: "aws".
+    pub log_name: String,
+}
+
+/// How the two ends know each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Security {
+    /// Certificates made for this connection.
+    MutualTls,
+    /// Not at all: TF_DISABLE_PLUGIN_TLS.
+    None,
+    /// The plugin is this very program: by the socket's credentials. It also gets a process group of its own, out of
+    /// reach of the terminal's interrupt, and no input; other plugins ignore the interrupt themselves and may ask
+    /// their user for something on the terminal.
+    OwnProgram,
+}
+
+/// A plugin that is running and connected.
+pub struct Plugin {
+    pub channel: Channel,
+    /// The protocol version that it chose.
+    pub version: u16,
+    pub process: Arc<Process>,
+}
+
+/// Why a plugin could not be started: a text without a name in it, for the caller to say which.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartError(pub String);
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// A process that may have ended by now.
+pub struct Process {
+    /// 0 if unknown.
+    pub pid: u32,
+    /// The file's name: "terraform-provider-aws_v5.100.0_x5".
+    pub program: String,
+    exit: watch::Receiver<Option<String>>,
+    kill: Arc<Notify>,
+    collected: Arc<Mutex<Collected>>,
+    /// Not ours to end.
+    reattached: bool,
+}
+
+impl Launch {
+    /// Starts the process and connects to it.
+    pub async fn start(&self) -> Result<Plugin, StartError> {
+        let identity = match self.security {
+            Security::MutualTls => Some(Identity::generate().map_err(StartError)?),
+            _ => None,
+        };
+        let mut child = self.command(identity.as_ref()).spawn().map_err(|error| {
+            StartError(format!("fork/exec {}: {}", self.command.display(), os_error_text(&error)))
+        })?;
+        let program = self.command.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let pid = child.id().unwrap_or(0);
+        log!(Debug, "starting plugin: path={} args={:?} pid={pid}", self.command.display(), self.args);
+
+        let collected = Arc::new(Mutex::new(Collected::default()));
+        let (first_line, line) = oneshot::channel();
+        let source = output::Source { log_name: self.log_name.clone(), module: format!("provider.{program}") };
+        let stdout = child.stdout.take().map(|stdout| tokio::spawn(output::watch_stdout(stdout, first_line)));
+        let stderr =
+            child.stderr.take().map(|stderr| tokio::spawn(output::watch_stderr(stderr, source, collected.clone())));
+        let (note, exit) = watch::channel(None);
+        let kill = Arc::new(Notify::new());
+        let group = self.security == Security::OwnProgram;
+        tokio::spawn(watch_process(child, group, kill.clone(), stderr, note));
+        drop(stdout);
+
+        let process = Arc::new(Process { pid, program, exit, kill, collected, reattached: false });
+        let handshake = self.handshake(line, &process).await?;
+        let channel = connect(&handshake, identity.as_ref(), self.security, pid).await.map_err(StartError)?;
+        log!(Debug, "using plugin: pid={pid} version={}", handshake.version);
+        Ok(Plugin { channel, version: handshake.version, process })
+    }
+
+    fn command(&self, identity: Option<&Identity>) -> Command {
+        let mut command = Command::new(&self.command);
+        command.args(&self.args).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        command.env(COOKIE.0, COOKIE.1);
+        command.env("PLUGIN_MIN_PORT", "10000").env("PLUGIN_MAX_PORT", "25000");
+        command.env("PLUGIN_PROTOCOL_VERSIONS", VERSIONS.map(|version| version.to_string()).join(","));
+        match identity {
+            Some(identity) => command.env("PLUGIN_CLIENT_CERT", identity.pem()),
+            None => command.env_remove("PLUGIN_CLIENT_CERT"),
+        };
+        if self.security == Security::OwnProgram {
+            command.env(PEER_VARIABLE, std::process::id().to_string()).stdin(Stdio::null());
+            #[cfg(unix)]
+            command.process_group(0);
+        } else {
+            command.env_remove(PEER_VARIABLE);
+        }
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Waits for the handshake line, the end of the output, the end of the process or the end of our patience.
+    async fn handshake(&self, line: oneshot::Receiver<String>, process: &Process) -> Result<Handshake, StartError> {
+        let mut exit = process.exit.clone();
+        let gone = async {
+            let _ = exit.wait_for(Option::is_some).await;
+            // Its last line may still be on the way.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        };
+        let line = tokio::select! {
+            biased;
+            line = line => line.ok(),
+            () = gone => return Err(StartError("plugin exited before we could connect".to_owned())),
+            () = tokio::time::sleep(self.start_timeout) => {
+                return Err(StartError("timeout while waiting for plugin to start".to_owned()));
+            }
+        };
+        match Handshake::parse(line.as_deref().unwrap_or_default()) {
+            Ok(handshake) => Ok(handshake),
+            Err(refusal @ Refusal::Incompatible(_)) => Err(StartError(refusal.to_string())),
+            Err(refusal @ Refusal::Unrecognized(_)) => {
+                let mut text = refusal.to_string();
+                if line.is_none() {
+                    text.push_str("\nFailed to read any lines from plugin's stdout");
+                }
+                text.push('\n');
+                text.push_str(UNRECOGNIZED_CAUSES);
+                text.push_str(&additional_notes(&self.command));
+                text.push_str(&process.last_words().await);
+                Err(StartError(text))
+            }
+        }
+    }
+}
+
+/// Waits for the process to end, by itself or because it is to be killed, and for all that it wrote; then says how.
+async fn watch_process(
+    mut child: Child,
+    group: bool,
+    kill: Arc<Notify>,
+    stderr: Option<tokio::task::JoinHandle<()>>,
+    exit: watch::Sender<Option<String>>,
+) {
+    let status = tokio::select! {
+        status = child.wait() => status,
+        () = kill.notified() => {
+            if group {
+                crate::base::process::signal_group(child.id(), crate::base::process::Signal::Kill);
+            }
+            let _ = child.start_kill();
+            child.wait().await
+        }
+    };
+    if let Some(stderr) = stderr {
+        // A grandchild may hold the pipe open for ever.
+        let _ = tokio::time::timeout(Duration::from_millis(500), stderr).await;
+    }
+    let _ = exit.send(Some(status.map_or_else(|error| error.to_string(), describe_exit)));
+}
+
+/// "exit status 3", "signal: killed".
+fn describe_exit(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        let name = match signal {
+            libc::SIGKILL => "killed",
+            libc::SIGSEGV => "segmentation fault",
+            libc::SIGABRT => "aborted",
+            libc::SIGTERM => "terminated",
+            libc::SIGINT => "interrupt",
+            libc::SIGPIPE => "broken pipe",
+            libc::SIGBUS => "bus error",
+            libc::SIGILL => "illegal instruction",
+            _ => return format!("signal: {signal}"),
+        };
+        return format!("signal: {name}");
+    }
+    match status.code() {
+        Some(code) => format!("exit status {code}"),
+        None => status.to_string(),
+    }
+}
+
+impl Process {
+    /// A process that somebody else has started and will end.
+    pub fn reattached(pid: u32) -> Process {
+        let (_, exit) = watch::channel(None);
+        Process {
+            pid,
+            program: String::new(),
+            exit,
+            kill: Arc::default(),
+            collected: Arc::default(),
+            reattached: true,
+        }
+    }
+
+    /// Asks the plugin to end; kills it if it does not. Ends when it is gone.
+    pub async fn shutdown(&self, channel: &Channel) {
+        if self.reattached {
+            return;
+        }
+        let mut exit = self.exit.clone();
+        let asked = async {
+            let shutdown = Method::new("/plugin.GRPCController/Shutdown");
+            // The answer may be lost with the process.
+            let _ = channel.call(&shutdown, frame(&goplugin::Empty {})).await;
+            let _ = exit.wait_for(Option::is_some).await;
+        };
+        if tokio::time::timeout(SHUTDOWN_TIMEOUT, asked).await.is_err() {
+            log!(Warn, "plugin failed to exit gracefully: pid={}", self.pid);
+            self.kill().await;
+        }
+    }
+
+    pub async fn kill(&self) {
+        self.kill.notify_one();
+        let _ = self.exit.clone().wait_for(Option::is_some).await;
+    }
+
+    /// How the process has ended; waits a little for a process that is about to.
+    async fn exit(&self) -> Option<String> {
+        let mut exit = self.exit.clone();
+        let ended = tokio::time::timeout(LAST_WORDS_TIMEOUT, exit.wait_for(Option::is_some)).await;
+        ended.ok()?.ok()?.clone()
+    }
+
+    /// What the dead process leaves for its user to read, after the text of the call that failed: its panic, told
+    /// once, or how it ended. Empty for a process that lives.
+    pub async fn epitaph(&self) -> String {
+        if self.reattached {
+            return String::new();
+        }
+        let Some(exit) = self.exit().await else { return String::new() };
+        let (panic, tail) = match self.collected.lock() {
+            Ok(mut collected) => (collected.take_panic(), collected.tail()),
+            Err(_) => (None, String::new()),
+        };
+        let name = &self.program;
+        match panic {
+            Some(panic) => format!(
+                "\n\nStack trace from the {name} plugin:\n\n{panic}\n\nError: The {name} plugin crashed!\n\n\
+                 This is always indicative of a bug within the plugin. It would be immensely\n\
+                 helpful if you could report the crash with the plugin's maintainers so that it\n\
+                 can be fixed. The output above should help diagnose the issue."
+            ),
+            None if tail.is_empty() => format!("\n\nThe {name} process has ended: {exit}."),
+            None => format!("\n\nThe {name} process has ended: {exit}. The last that it wrote:\n{tail}"),
+        }
+    }
+
+    /// What a process wrote that ended before it could be spoken to.
+    async fn last_words(&self) -> String {
+        if tokio::time::timeout(Duration::from_millis(200), self.exit.clone().wait_for(Option::is_some)).await.is_err() {
+            return String::new();
+        }
+        let tail = self.collected.lock().map(|collected| collected.tail()).unwrap_or_default();
+        if tail.is_empty() { tail } else { format!("\nThe plugin wrote to its standard error:\n{tail}\n") }
+    }
+
+    pub fn has_ended(&self) -> bool {
+        self.exit.borrow().is_some()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill.notify_one();
+    }
+}
+
+/// Connects to the address in the handshake and makes sure who is there.
+async fn connect(
+    handshake: &Handshake,
+    identity: Option<&Identity>,
+    security: Security,
+    pid: u32,
+) -> Result<Channel, String> {
+    let tls = match (&handshake.certificate, identity) {
+        (Some(server), Some(identity)) => Some(identity.client_config(server)?),
+        // The plugin knows nothing of TLS: an old one, or one of ours.
+        _ => None,
+    };
+    let failed = |error: &dyn std::fmt::Display| format!("cannot connect to the plugin: {error}");
+    match &handshake.address {
+        Address::Unix(path) => {
+            let stream = UnixStream::connect(path).await.map_err(|error| failed(&at(path, &error)))?;
+            if security == Security::OwnProgram {
+                check_peer(&stream, pid).map_err(|error| failed(&error))?;
+            }
+            over(stream, tls).await.map_err(|error| failed(&error))
+        }
+        Address::Tcp(address) => {
+            let stream = TcpStream::connect(address).await.map_err(|error| failed(&format!("{address}: {error}")))?;
+            let _ = stream.set_nodelay(true);
+            over(stream, tls).await.map_err(|error| failed(&error))
+        }
+    }
+}
+
+fn at(path: &Path, error: &io::Error) -> String {
+    format!("{}: {}", path.display(), os_error_text(error))
+}
+
+async fn over(
+    stream: impl super::grpc::Transport,
+    tls: Option<Arc<rustls::ClientConfig>>,
+) -> Result<Channel, String> {
+    let channel = match tls {
+        Some(config) => {
+            let connector = tokio_rustls::TlsConnector::from(config);
+            let stream = connector.connect(tls::server_name(), stream).await.map_err(|error| error.to_string())?;
+            Channel::connect(stream).await
+        }
+        None => Channel::connect(stream).await,
+    };
+    channel.map_err(|status| status.to_string())
+}
+
+/// Makes sure that the process at the other end is the one expected, of the same user.
+pub fn check_peer(stream: &UnixStream, expected: u32) -> Result<(), String> {
+    let peer = stream.peer_cred().map_err(|error| error.to_string())?;
+    // SAFETY: the call has no preconditions and cannot fail.
+    let own = unsafe { libc::geteuid() };
+    let known = peer.pid().is_none_or(|pid| u32::try_from(pid) == Ok(expected));
+    if peer.uid() == own && known {
+        Ok(())
+    } else {
+        Err(format!("process {:?} of user {} is at the other end of the socket", peer.pid(), peer.uid()))
+    }
+}
+
+/// Connects to a plugin that runs already, without TLS.
+pub async fn reattach(address: &Address, version: u16, pid: u32) -> Result<Plugin, StartError> {
+    let handshake = Handshake { version, address: address.clone(), certificate: None };
+    let channel = connect(&handshake, None, Security::None, pid).await.map_err(StartError)?;
+    Ok(Plugin { channel, version, process: Arc::new(Process::reattached(pid)) })
+}

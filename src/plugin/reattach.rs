@@ -1,0 +1,82 @@
+//! Providers that run already, started by their developers: the value of TF_REATTACH_PROVIDERS.
+
+use std::collections::BTreeMap;
+
+use super::handshake::{Address, VERSIONS};
+
+/// A provider to connect to instead of starting one. It speaks without TLS and is not ours to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reattach {
+    pub version: u16,
+    pub pid: u32,
+    pub address: Address,
+}
+
+/// Reads the variable: an object of source addresses (as written there) and where their providers listen.
+pub fn parse(text: &str) -> Result<BTreeMap<String, Reattach>, String> {
+    if text.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let entries: BTreeMap<String, Entry> = serde_json::from_str(text)
+        .map_err(|error| format!("Invalid format for TF_REATTACH_PROVIDERS: {error}"))?;
+    entries.into_iter().map(|(name, entry)| Ok((name.clone(), entry.resolve(&name)?))).collect()
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Entry {
+    protocol: String,
+    #[serde(default)]
+    protocol_version: u16,
+    #[serde(default)]
+    pid: u32,
+    addr: EntryAddress,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct EntryAddress {
+    network: String,
+    string: String,
+}
+
+impl Entry {
+    fn resolve(self, name: &str) -> Result<Reattach, String> {
+        let address = match self.addr.network.as_str() {
+            "unix" => Address::Unix(self.addr.string.into()),
+            "tcp" => Address::Tcp(self.addr.string),
+            other => return Err(format!("Unknown address type {other:?} for {name}")),
+        };
+        if self.protocol != "grpc" {
+            return Err(format!("Unsupported plugin protocol {:?} for {name}. Supported: [grpc]", self.protocol));
+        }
+        // Plugins from before there was a choice do not say.
+        let version = if self.protocol_version == 0 { 5 } else { self.protocol_version };
+        if !VERSIONS.contains(&version) {
+            return Err(format!("invalid protocol version {version} for reattach provider {name}"));
+        }
+        Ok(Reattach { version, pid: self.pid, address })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_the_variable() {
+        let entry = |version: &str, network: &str| {
+            format!(
+                r#"{{"hashicorp/x":{{"Protocol":"grpc",{version}"Pid":7,"Test":true,"Addr":{{"Network":"{network}","String":"/s"}}}}}}"#
+            )
+        };
+        let one = |version| Reattach { version, pid: 7, address: Address::Unix("/s".into()) };
+        let parsed = |text: &str| parse(text).map(|map| map.get("hashicorp/x").cloned());
+        assert_eq!(parsed(&entry("\"ProtocolVersion\":6,", "unix")), Ok(Some(one(6))));
+        assert_eq!(parsed(&entry("", "unix")), Ok(Some(one(5))));
+        assert_eq!(parsed(""), Ok(None));
+        assert!(parsed(&entry("\"ProtocolVersion\":9,", "unix")).unwrap_err().contains("invalid protocol version 9"));
+        assert!(parsed(&entry("", "udp")).unwrap_err().contains("udp"));
+        assert!(parsed("nonsense").unwrap_err().starts_with("Invalid format"));
+    }
+}

@@ -4,12 +4,17 @@
 //! expressions, resources or providers.
 
 mod big_float;
+pub mod convert;
+pub mod json;
 pub mod marks;
+pub mod msgpack;
 pub mod number;
+pub mod ops;
 pub mod path;
 pub mod set;
 pub mod text;
 pub mod ty;
+pub mod unify;
 pub mod unknown;
 #[allow(clippy::module_inception)]
 pub mod value;
@@ -21,3 +26,6 @@ pub use path::{Path, PathStep};
 pub use ty::{ObjectType, Type};
 pub use unknown::Refinement;
 pub use value::Value;
+
+#[cfg(test)]
+mod properties;

@@ -81,6 +81,11 @@ impl Value {
         Value::number(n)
     }
 
+    /// An integer as if it had been written in the configuration: with 512 bits (see `Number::literal`).
+    pub fn literal_int(n: i64) -> Value {
+        Value::number(Number::literal(n))
+    }
+
     /// A string, brought to Unicode's normal form C as the language requires.
     pub fn string(text: impl AsRef<str>) -> Value {
         let text = text.as_ref();
@@ -336,6 +341,16 @@ impl Value {
                 _ => self.at(key.as_number()?.as_usize()?),
             },
         }
+    }
+
+    /// Whether this is a known object, told without deriving its type.
+    pub fn is_known_object(&self) -> bool {
+        matches!(&self.data, Data::Mapping(m) if m.ty.get().is_none_or(Type::is_object))
+    }
+
+    /// Whether this is a known tuple, told without deriving its type.
+    pub fn is_known_tuple(&self) -> bool {
+        matches!(&self.data, Data::Sequence(s) if s.ty.get().is_none_or(Type::is_tuple))
     }
 
     /// Whether both share the same storage, so that they are equal without a look inside.

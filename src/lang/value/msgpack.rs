@@ -1,0 +1,420 @@
+//! Values as MessagePack, the way providers exchange them.
+//!
+//! Owns both directions. Unknown values are extensions: type 0 for a plain one, 12 for one with refinements; any other
+//! extension reads as a plain unknown, as the reference's readers do. Where the type is `Dynamic`, an array of two holds
+//! the type (as JSON) and the value. Marks cannot be written: remove them first.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use num_traits::ToPrimitive;
+use rmp::Marker;
+use rmp::decode::{self as dec, Bytes};
+use rmp::encode as enc;
+
+use super::{Number, ObjectType, Refinement, Type, Value};
+
+const PLAIN_UNKNOWN: i8 = 0;
+const REFINED_UNKNOWN: i8 = 12;
+
+/// Why bytes are not a value of the type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MsgpackError(pub String);
+
+impl fmt::Display for MsgpackError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+type Result<T> = std::result::Result<T, MsgpackError>;
+
+fn fail<T>(message: impl Into<String>) -> Result<T> {
+    Err(MsgpackError(message.into()))
+}
+
+/// Writes a value that conforms to the type. Marks are ignored.
+pub fn encode(value: &Value, ty: &Type) -> Vec<u8> {
+    let mut out = Vec::with_capacity(256);
+    write(value, ty, &mut out);
+    out
+}
+
+/// Reads one value of the type; anything after it is an error.
+pub fn decode(bytes: &[u8], ty: &Type) -> Result<Value> {
+    let mut input = Bytes::new(bytes);
+    let value = read(&mut input, ty)?;
+    if input.remaining_slice().is_empty() { Ok(value) } else { fail("extra bytes after msgpack value") }
+}
+
+// Writing to a `Vec` cannot fail, so the results of the low-level writers say nothing.
+fn write(value: &Value, ty: &Type, out: &mut Vec<u8>) {
+    if ty.is_dynamic() && !(value.ty().is_dynamic()) {
+        let _ = enc::write_array_len(out, 2);
+        let _ = enc::write_bin(out, &value.ty().to_json_bytes());
+        return write(value, value.ty(), out);
+    }
+    if !value.is_known() {
+        return write_unknown(value, out);
+    }
+    if value.is_null() {
+        let _ = enc::write_nil(out);
+    } else if let Some(text) = value.as_str() {
+        let _ = enc::write_str(out, text);
+    } else if let Some(b) = value.as_bool() {
+        let _ = enc::write_bool(out, b);
+    } else if let Some(n) = value.as_number() {
+        write_number(n, out);
+    } else {
+        write_compound(value, ty, out);
+    }
+}
+
+fn write_number(n: &Number, out: &mut Vec<u8>) {
+    if let Some(v) = n.as_i64() {
+        let _ = enc::write_sint(out, v);
+    } else if let Some(f) = n.as_exact_f64() {
+        let _ = enc::write_f64(out, f);
+    } else {
+        let _ = enc::write_str(out, &n.to_string());
+    }
+}
+
+fn write_compound(value: &Value, ty: &Type, out: &mut Vec<u8>) {
+    match ty {
+        Type::List(t) | Type::Set(t) => {
+            let _ = enc::write_array_len(out, value.len() as u32);
+            value.elements().iter().for_each(|v| write(v, t, out));
+        }
+        Type::Tuple(types) => {
+            let _ = enc::write_array_len(out, value.len() as u32);
+            value.elements().iter().zip(types.iter()).for_each(|(v, t)| write(v, t, out));
+        }
+        Type::Map(t) => {
+            let _ = enc::write_map_len(out, value.len() as u32);
+            for (key, v) in value.entries() {
+                let _ = enc::write_str(out, key);
+                write(v, t, out);
+            }
+        }
+        Type::Object(object) => {
+            let entries = value.entries();
+            let _ = enc::write_map_len(out, object.attributes.len() as u32);
+            for (name, t) in &object.attributes {
+                let _ = enc::write_str(out, name);
+                match entries.get(name) {
+                    Some(v) => write(v, t, out),
+                    None => drop(enc::write_nil(out)),
+                }
+            }
+        }
+        _ => drop(enc::write_nil(out)),
+    }
+}
+
+/// Keys of the map inside a refined unknown.
+mod fact {
+    pub const IS_NULL: i64 = 1;
+    pub const STRING_PREFIX: i64 = 2;
+    pub const NUMBER_MIN: i64 = 3;
+    pub const NUMBER_MAX: i64 = 4;
+    pub const LENGTH_MIN: i64 = 5;
+    pub const LENGTH_MAX: i64 = 6;
+}
+
+fn write_unknown(value: &Value, out: &mut Vec<u8>) {
+    let Some(facts) = value.refinement().filter(|f| !f.is_empty()) else {
+        let _ = enc::write_ext_meta(out, 1, PLAIN_UNKNOWN);
+        return out.push(0);
+    };
+    let mut body = Vec::new();
+    let mut count = 0;
+    let key = |body: &mut Vec<u8>, count: &mut u32, key: i64| {
+        *count += 1;
+        let _ = enc::write_sint(body, key);
+    };
+    if facts.not_null {
+        key(&mut body, &mut count, fact::IS_NULL);
+        let _ = enc::write_bool(&mut body, false);
+    }
+    if let Some(prefix) = &facts.string_prefix {
+        key(&mut body, &mut count, fact::STRING_PREFIX);
+        // Longer prefixes are not worth their bytes; the reference cuts them the same way.
+        let end = (0..=prefix.len().min(256)).rev().find(|i| prefix.is_char_boundary(*i)).unwrap_or(0);
+        let _ = enc::write_str(&mut body, &prefix[..end]);
+    }
+    for (k, bound) in [(fact::NUMBER_MIN, &facts.number_min), (fact::NUMBER_MAX, &facts.number_max)] {
+        if let Some((n, inclusive)) = bound {
+            key(&mut body, &mut count, k);
+            let _ = enc::write_array_len(&mut body, 2);
+            write_number(n, &mut body);
+            let _ = enc::write_bool(&mut body, *inclusive);
+        }
+    }
+    if facts.length_min > 0 {
+        key(&mut body, &mut count, fact::LENGTH_MIN);
+        let _ = enc::write_sint(&mut body, facts.length_min as i64);
+    }
+    if let Some(max) = facts.length_max.filter(|max| *max < i64::MAX as u64) {
+        key(&mut body, &mut count, fact::LENGTH_MAX);
+        let _ = enc::write_sint(&mut body, max as i64);
+    }
+    let mut content = Vec::with_capacity(body.len() + 1);
+    let _ = enc::write_map_len(&mut content, count);
+    content.extend(body);
+    let _ = enc::write_ext_meta(out, content.len() as u32, REFINED_UNKNOWN);
+    out.extend(content);
+}
+
+fn marker(input: &Bytes<'_>) -> Result<Marker> {
+    match input.remaining_slice().first() {
+        Some(byte) => Ok(Marker::from_u8(*byte)),
+        None => fail("unexpected end of msgpack value"),
+    }
+}
+
+fn broken<E: fmt::Debug>(e: E) -> MsgpackError {
+    MsgpackError(format!("malformed msgpack: {e:?}"))
+}
+
+fn is_extension(marker: Marker) -> bool {
+    matches!(
+        marker,
+        Marker::FixExt1
+            | Marker::FixExt2
+            | Marker::FixExt4
+            | Marker::FixExt8
+            | Marker::FixExt16
+            | Marker::Ext8
+            | Marker::Ext16
+            | Marker::Ext32
+    )
+}
+
+fn read(input: &mut Bytes<'_>, ty: &Type) -> Result<Value> {
+    let marker = marker(input)?;
+    if is_extension(marker) {
+        return read_unknown(input, ty);
+    }
+    if ty.is_dynamic() {
+        return read_dynamic(input, marker);
+    }
+    if marker == Marker::Null {
+        dec::read_nil(input).map_err(broken)?;
+        return Ok(Value::null(ty.clone()));
+    }
+    match ty {
+        Type::String => Ok(Value::string(read_text(input, marker)?)),
+        Type::Bool => match dec::read_bool(input) {
+            Ok(b) => Ok(Value::bool(b)),
+            Err(_) => fail("a bool is required"),
+        },
+        Type::Number => Ok(Value::number(read_number(input, marker)?)),
+        Type::List(t) => Ok(Value::list((**t).clone(), read_elements(input, t)?)),
+        Type::Set(t) => Ok(Value::set((**t).clone(), read_elements(input, t)?)),
+        Type::Tuple(types) => {
+            let length = array_length(input)?;
+            if length != types.len() {
+                return fail(format!("a tuple of length {} is required", types.len()));
+            }
+            let elements: Result<Vec<Value>> = types.iter().map(|t| read(input, t)).collect();
+            Ok(Value::tuple(elements?))
+        }
+        Type::Map(t) => {
+            let length = map_length(input)?;
+            let mut entries = BTreeMap::new();
+            for _ in 0..length {
+                let key = read_key(input)?;
+                entries.insert(Arc::from(key), read(input, t)?);
+            }
+            Ok(Value::map((**t).clone(), entries))
+        }
+        Type::Object(object) => read_object(input, ty, object),
+        Type::Dynamic => fail("unexpected dynamic type"),
+    }
+}
+
+fn read_elements(input: &mut Bytes<'_>, ty: &Type) -> Result<Vec<Value>> {
+    let length = array_length(input)?;
+    // A length is only believed as far as there are bytes for it.
+    let mut elements = Vec::with_capacity(length.min(input.remaining_slice().len()));
+    for _ in 0..length {
+        elements.push(read(input, ty)?);
+    }
+    Ok(elements)
+}
+
+fn read_object(input: &mut Bytes<'_>, ty: &Type, object: &ObjectType) -> Result<Value> {
+    let length = map_length(input)?;
+    if length != object.attributes.len() {
+        return fail(format!("an object with {} attributes is required ({length} given)", object.attributes.len()));
+    }
+    let mut attributes = BTreeMap::new();
+    for _ in 0..length {
+        let key = read_key(input)?;
+        let Some((name, t)) = object.attributes.get_key_value(key) else {
+            return fail(format!("unsupported attribute {key:?}"));
+        };
+        attributes.insert(name.clone(), read(input, t)?);
+    }
+    if attributes.len() != object.attributes.len() {
+        return fail("duplicate attribute in object");
+    }
+    Ok(if ty.has_dynamic() || ty.has_optional() { Value::object(attributes) } else { Value::object_of(ty.clone(), attributes) })
+}
+
+fn array_length(input: &mut Bytes<'_>) -> Result<usize> {
+    dec::read_array_len(input).map(|n| n as usize).or_else(|_| fail("a list is required"))
+}
+
+fn map_length(input: &mut Bytes<'_>) -> Result<usize> {
+    dec::read_map_len(input).map(|n| n as usize).or_else(|_| fail("a map is required"))
+}
+
+fn take<'a>(input: &mut Bytes<'a>, length: usize) -> Result<&'a [u8]> {
+    let rest = input.remaining_slice();
+    let Some((taken, rest)) = rest.split_at_checked(length) else { return fail("unexpected end of msgpack value") };
+    *input = Bytes::new(rest);
+    Ok(taken)
+}
+
+fn read_key<'a>(input: &mut Bytes<'a>) -> Result<&'a str> {
+    let marker = marker(input)?;
+    read_text(input, marker)
+}
+
+fn read_text<'a>(input: &mut Bytes<'a>, marker: Marker) -> Result<&'a str> {
+    let length = match marker {
+        Marker::FixStr(_) | Marker::Str8 | Marker::Str16 | Marker::Str32 => dec::read_str_len(input).map_err(broken)?,
+        Marker::Bin8 | Marker::Bin16 | Marker::Bin32 => dec::read_bin_len(input).map_err(broken)?,
+        _ => return fail("a string is required"),
+    };
+    std::str::from_utf8(take(input, length as usize)?).or_else(|_| fail("a string is not valid UTF-8"))
+}
+
+/// Integers have 64 bits of precision, floats 53, texts 512.
+fn read_number(input: &mut Bytes<'_>, marker: Marker) -> Result<Number> {
+    match marker {
+        Marker::FixStr(_) | Marker::Str8 | Marker::Str16 | Marker::Str32 => {
+            let text = read_text(input, marker)?;
+            Number::parse(text).map_or_else(|| fail(format!("invalid number {text:?}")), Ok)
+        }
+        Marker::F64 => dec::read_f64(input).map(Number::from).map_err(broken),
+        Marker::F32 => dec::read_f32(input).map(|f| Number::from(f64::from(f))).map_err(broken),
+        Marker::U64 => dec::read_u64(input).map(Number::from).map_err(broken),
+        _ => dec::read_int::<i64, _>(input).map(Number::from).or_else(|_| fail("a number is required")),
+    }
+}
+
+fn read_dynamic(input: &mut Bytes<'_>, marker: Marker) -> Result<Value> {
+    if marker == Marker::Null {
+        dec::read_nil(input).map_err(broken)?;
+        return Ok(Value::null_dynamic());
+    }
+    let length = array_length(input)?;
+    if length != 2 {
+        return fail(format!("dynamic value array must have exactly two elements ({length} given)"));
+    }
+    let text = read_key(input)?;
+    let ty = Type::from_json_bytes(text.as_bytes()).map_err(|e| MsgpackError(format!("invalid type: {e}")))?;
+    read(input, &ty)
+}
+
+fn read_unknown(input: &mut Bytes<'_>, ty: &Type) -> Result<Value> {
+    let meta = dec::read_ext_meta(input).map_err(broken)?;
+    let body = take(input, meta.size as usize)?;
+    if meta.typeid != REFINED_UNKNOWN || ty.is_dynamic() {
+        return Ok(Value::unknown(ty.clone()));
+    }
+    let mut body = Bytes::new(body);
+    let mut facts = Refinement::default();
+    for _ in 0..map_length(&mut body)? {
+        let key = dec::read_int::<i64, _>(&mut body).map_err(broken)?;
+        read_fact(&mut body, key, ty, &mut facts)?;
+    }
+    Ok(Value::unknown_refined(ty.clone(), facts))
+}
+
+fn read_fact(body: &mut Bytes<'_>, key: i64, ty: &Type, facts: &mut Refinement) -> Result<()> {
+    match key {
+        fact::IS_NULL => facts.not_null = !dec::read_bool(body).map_err(broken)?,
+        fact::STRING_PREFIX if *ty == Type::String => {
+            facts.string_prefix = Some(read_key(body)?).filter(|p| !p.is_empty()).map(Arc::from);
+        }
+        fact::NUMBER_MIN | fact::NUMBER_MAX if *ty == Type::Number => {
+            let length = array_length(body)?;
+            if length != 2 {
+                return fail("a number bound must have two elements");
+            }
+            let marker = marker(body)?;
+            let bound = Some((read_number(body, marker)?, dec::read_bool(body).map_err(broken)?));
+            if key == fact::NUMBER_MIN { facts.number_min = bound } else { facts.number_max = bound }
+        }
+        fact::LENGTH_MIN | fact::LENGTH_MAX if ty.is_collection() => {
+            let marker = marker(body)?;
+            let n = read_number(body, marker)?.truncated().and_then(|n| n.to_u64()).unwrap_or(0);
+            if key == fact::LENGTH_MIN { facts.length_min = n } else { facts.length_max = Some(n) }
+        }
+        // A fact from a newer writer: losing it is allowed.
+        _ => skip(body)?,
+    }
+    Ok(())
+}
+
+fn skip(input: &mut Bytes<'_>) -> Result<()> {
+    let marker = marker(input)?;
+    match marker {
+        Marker::FixArray(_) | Marker::Array16 | Marker::Array32 => {
+            for _ in 0..array_length(input)? {
+                skip(input)?;
+            }
+        }
+        Marker::FixMap(_) | Marker::Map16 | Marker::Map32 => {
+            for _ in 0..map_length(input)? {
+                skip(input)?;
+                skip(input)?;
+            }
+        }
+        Marker::Null => dec::read_nil(input).map_err(broken)?,
+        Marker::True | Marker::False => drop(dec::read_bool(input).map_err(broken)?),
+        Marker::Bin8 | Marker::Bin16 | Marker::Bin32 => {
+            let length = dec::read_bin_len(input).map_err(broken)?;
+            take(input, length as usize)?;
+        }
+        m if is_extension(m) => {
+            let meta = dec::read_ext_meta(input).map_err(broken)?;
+            take(input, meta.size as usize)?;
+        }
+        _ => drop(read_number(input, marker).or_else(|_| read_key(input).map(|_| Number::zero()))?),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wire_forms() {
+        let cases: Vec<(Value, Type, &[u8])> = vec![
+            (Value::unknown(Type::String), Type::String, &[0xd4, 0, 0]),
+            (Value::unknown_not_null(Type::String), Type::String, &[0xc7, 3, 12, 0x81, 1, 0xc2]),
+            (Value::int(-1), Type::Number, &[0xff]),
+            (Value::number(0.5), Type::Number, &[0xcb, 0x3f, 0xe0, 0, 0, 0, 0, 0, 0]),
+            (Value::number(Number::parse("0.1").unwrap()), Type::Number, &[0xa3, b'0', b'.', b'1']),
+            (Value::bool(true), Type::Dynamic, &[0x92, 0xc4, 6, b'"', b'b', b'o', b'o', b'l', b'"', 0xc3]),
+            (Value::dynamic(), Type::Dynamic, &[0xd4, 0, 0]),
+            (Value::null_dynamic(), Type::Dynamic, &[0xc0]),
+            (Value::object([("a", Value::null(Type::Bool))]), Type::object([("a", Type::Bool)]), &[0x81, 0xa1, b'a', 0xc0]),
+        ];
+        for (value, ty, bytes) in cases {
+            assert_eq!(encode(&value, &ty), bytes, "{value:?}");
+            assert_eq!(decode(bytes, &ty).unwrap(), value);
+        }
+        assert_eq!(decode(&[0xd4, 77, 9], &Type::Bool).unwrap(), Value::unknown(Type::Bool));
+        for bad in [&[0xdd, 0xff, 0xff, 0xff, 0xff][..], &[0xdb, 0xff, 0xff, 0xff, 0xff], &[], &[0x91], &[0xc0, 0xc0]] {
+            assert!(decode(bad, &Type::list(Type::String)).is_err());
+        }
+    }
+}

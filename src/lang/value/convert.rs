@@ -92,6 +92,9 @@ fn to(value: &Value, want: &Type, path: &mut Path) -> Result<Value, Failure> {
     if !value.is_known() || value.is_null() {
         return absent(value, want);
     }
+    if want.is_collection() && !value.is_known_tuple() && !value.is_known_object() && value.ty() == want {
+        return Ok(value.clone());
+    }
     let converted = match (want, value.as_str()) {
         (Type::String, Some(_)) => return Ok(value.clone()),
         (Type::Bool, Some(text)) => string_to_bool(text, path)?,

@@ -1,3 +1,5 @@
 //! JSON for programs.
 
 pub mod diagnostic;
+pub mod events;
+pub mod go;

@@ -1,0 +1,357 @@
+//! The messages of the JSON streams: one object per line, with the members that programs know.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::base::diag::Diagnostic;
+use crate::engine::event::Event;
+use crate::model::addr::{AbsResourceInstance, InstanceKey};
+use crate::model::plan::{Action, ActionReason, OutputChange, ResourceChange};
+use crate::model::version::LANGUAGE_VERSION;
+use crate::render::text::progress::{duration, words};
+
+use super::diagnostic::{diagnostic_json, severity_name};
+
+/// Version of the stream's format.
+const UI_VERSION: &str = "1.2";
+
+/// A message without its time: level, text, type, and what belongs to the type.
+#[derive(Debug)]
+pub struct Message {
+    level: &'static str,
+    text: String,
+    kind: &'static str,
+    members: Map<String, Json>,
+}
+
+impl Message {
+    fn new(kind: &'static str, text: impl Into<String>, members: Json) -> Message {
+        let members = match members {
+            Json::Object(members) => members,
+            _ => Map::new(),
+        };
+        Message { level: "info", text: text.into(), kind, members }
+    }
+
+    /// The line that is written; `timestamp` in RFC 3339.
+    pub fn line(&self, timestamp: &str) -> String {
+        let mut all: Vec<(&str, Json)> = vec![
+            ("@level", self.level.into()),
+            ("@message", self.text.as_str().into()),
+            ("@module", "terraform.ui".into()),
+            ("@timestamp", timestamp.into()),
+        ];
+        let mut rest: Vec<(&str, Json)> = self.members.iter().map(|(k, v)| (k.as_str(), v.clone())).collect();
+        rest.push(("type", self.kind.into()));
+        rest.sort_by(|a, b| a.0.cmp(b.0));
+        all.extend(rest);
+        let object: Map<String, Json> = all.into_iter().map(|(k, v)| (k.to_string(), v)).collect();
+        format!("{}\n", super::go::compact(&Json::Object(object)))
+    }
+}
+
+/// The first message of every stream.
+pub fn version() -> Message {
+    Message::new(
+        "version",
+        format!("Terrane {LANGUAGE_VERSION}"),
+        json!({ "terraform": LANGUAGE_VERSION, "ui": UI_VERSION }),
+    )
+}
+
+pub fn log(text: impl Into<String>) -> Message {
+    Message::new("log", text, Json::Null)
+}
+
+/// A message of `init` with its code.
+pub fn init_output(text: impl Into<String>, code: &str) -> Message {
+    Message::new("init_output", text, json!({ "message_code": code }))
+}
+
+pub fn diagnostic(diagnostic: &Diagnostic) -> Message {
+    let (level, word) = if diagnostic.is_error() { ("error", "Error") } else { ("warn", "Warning") };
+    debug_assert!(level.starts_with(&severity_name(diagnostic.severity)[..4]));
+    let document = serde_json::to_value(diagnostic_json(diagnostic)).unwrap_or(Json::Null);
+    let text = format!("{word}: {}", diagnostic.summary);
+    Message { level, ..Message::new("diagnostic", text, json!({ "diagnostic": document })) }
+}
+
+fn resource(addr: &AbsResourceInstance) -> Json {
+    let key = match addr.key() {
+        InstanceKey::None => Json::Null,
+        InstanceKey::Int(n) => (*n).into(),
+        InstanceKey::Str(s) => s.to_string().into(),
+    };
+    json!({
+        "addr": addr.to_string(),
+        "module": addr.module.to_string(),
+        "resource": addr.resource.to_string(),
+        "implied_provider": addr.resource.resource.implied_provider(),
+        "resource_type": addr.kind(),
+        "resource_name": &*addr.resource.resource.name,
+        "resource_key": key,
+    })
+}
+
+fn action_name(action: Action) -> &'static str {
+    match action {
+        Action::NoOp => "noop",
+        Action::Create => "create",
+        Action::Read => "read",
+        Action::Update => "update",
+        Action::Delete => "delete",
+        Action::DeleteThenCreate | Action::CreateThenDelete => "replace",
+        Action::Forget => "remove",
+    }
+}
+
+fn reason_name(reason: ActionReason) -> Option<&'static str> {
+    Some(match reason {
+        ActionReason::None => return None,
+        ActionReason::ReplaceBecauseCannotUpdate => "cannot_update",
+        ActionReason::ReplaceBecauseTainted => "tainted",
+        ActionReason::ReplaceByRequest => "requested",
+        ActionReason::ReplaceByTriggers => "replace_triggered_by",
+        ActionReason::DeleteBecauseNoResourceConfig => "delete_because_no_resource_config",
+        ActionReason::DeleteBecauseWrongRepetition => "delete_because_wrong_repetition",
+        ActionReason::DeleteBecauseCountIndex => "delete_because_count_index",
+        ActionReason::DeleteBecauseEachKey => "delete_because_each_key",
+        ActionReason::DeleteBecauseNoModule => "delete_because_no_module",
+        ActionReason::DeleteBecauseNoMoveTarget => "delete_because_no_move_target",
+        ActionReason::ReadBecauseConfigUnknown => "read_because_config_unknown",
+        ActionReason::ReadBecauseDependencyPending => "read_because_dependency_pending",
+        ActionReason::ReadBecauseCheckNested => "read_because_check_nested",
+    })
+}
+
+/// The words for actions in progress; reading is called refreshing here.
+fn verbs(action: Action) -> Option<(&'static str, &'static str)> {
+    match action {
+        Action::Read => Some(("Refreshing", "Refresh")),
+        other => words(other).map(|w| (w.doing, w.done)),
+    }
+}
+
+/// The hook members of a change: resource, action, id and seconds passed, as far as there are any.
+fn hook(
+    addr: &AbsResourceInstance,
+    action: Option<Action>,
+    id: &Option<(String, String)>,
+    seconds: Option<u64>,
+) -> Json {
+    let mut hook = Map::new();
+    hook.insert("resource".into(), resource(addr));
+    if let Some(action) = action {
+        hook.insert("action".into(), action_name(action).into());
+    }
+    if let Some((key, value)) = id {
+        hook.insert("id_key".into(), key.as_str().into());
+        hook.insert("id_value".into(), value.as_str().into());
+    }
+    if let Some(seconds) = seconds {
+        hook.insert("elapsed_seconds".into(), seconds.into());
+    }
+    json!({ "hook": hook })
+}
+
+fn id_text(id: &Option<(String, String)>) -> String {
+    id.as_ref().map_or(String::new(), |(key, value)| format!(" [{key}={value}]"))
+}
+
+/// The message of an event, if it has one.
+pub fn event(event: &Event) -> Option<Message> {
+    Some(match event {
+        Event::RefreshStarted { addr, id, .. } => Message::new(
+            "refresh_start",
+            format!("{addr}: Refreshing state...{}", id_text(id)),
+            hook(addr, None, id, None),
+        ),
+        Event::RefreshFinished { addr, id, .. } => Message::new(
+            "refresh_complete",
+            format!("{addr}: Refresh complete{}", id_text(id)),
+            hook(addr, None, id, None),
+        ),
+        Event::ReadStarted { addr } => apply_started(addr, Action::Read, &None)?,
+        Event::ReadFinished { addr, id, elapsed, failed } => apply_finished(addr, Action::Read, id, *elapsed, *failed)?,
+        Event::ApplyStarted { addr, action, id, .. } => apply_started(addr, *action, id)?,
+        Event::ApplyFinished { addr, action, id, elapsed, failed, .. } => {
+            apply_finished(addr, *action, id, *elapsed, *failed)?
+        }
+        Event::ProvisionStarted { addr, kind } => {
+            provision("provision_start", addr, kind, format!("{addr}: Provisioning with '{kind}'..."), None)
+        }
+        Event::ProvisionOutput { addr, kind, text } => {
+            provision("provision_progress", addr, kind, format!("{addr}: ({kind}): {text}"), Some(text))
+        }
+        Event::ProvisionFinished { addr, kind, failed: false } => {
+            provision("provision_complete", addr, kind, format!("{addr}: ({kind}) Provisioning complete"), None)
+        }
+        Event::ProvisionFinished { addr, kind, failed: true } => {
+            provision("provision_errored", addr, kind, format!("{addr}: ({kind}) Provisioning errored"), None)
+        }
+        Event::Unchanged { .. }
+        | Event::EphemeralStarted { .. }
+        | Event::EphemeralFinished { .. }
+        | Event::Diagnostics(_) => return None,
+    })
+}
+
+fn apply_started(addr: &AbsResourceInstance, action: Action, id: &Option<(String, String)>) -> Option<Message> {
+    let (doing, _) = verbs(action)?;
+    let text = format!("{addr}: {doing}...{}", id_text(id));
+    Some(Message::new("apply_start", text, hook(addr, Some(action), id, None)))
+}
+
+fn apply_finished(
+    addr: &AbsResourceInstance,
+    action: Action,
+    id: &Option<(String, String)>,
+    elapsed: Duration,
+    failed: bool,
+) -> Option<Message> {
+    let (_, done) = verbs(action)?;
+    let seconds = elapsed.as_secs_f64().round() as u64;
+    let after = duration(elapsed);
+    if failed {
+        let text = format!("{addr}: {done} errored after {after}");
+        return Some(Message::new("apply_errored", text, hook(addr, Some(action), &None, Some(seconds))));
+    }
+    let id = if action == Action::Delete { &None } else { id };
+    let text = format!("{addr}: {done} complete after {after}{}", id_text(id));
+    Some(Message::new("apply_complete", text, hook(addr, Some(action), id, Some(seconds))))
+}
+
+/// A change still goes on.
+pub fn still(addr: &AbsResourceInstance, action: Action, elapsed: Duration) -> Option<Message> {
+    let (doing, _) = verbs(action)?;
+    let text = format!("{addr}: Still {}... [{} elapsed]", doing.to_lowercase(), duration(elapsed));
+    Some(Message::new("apply_progress", text, hook(addr, Some(action), &None, Some(elapsed.as_secs()))))
+}
+
+fn provision(
+    kind: &'static str,
+    addr: &AbsResourceInstance,
+    provisioner: &str,
+    text: String,
+    output: Option<&String>,
+) -> Message {
+    let mut hook = Map::new();
+    hook.insert("resource".into(), resource(addr));
+    hook.insert("provisioner".into(), provisioner.into());
+    if let Some(output) = output {
+        hook.insert("output".into(), output.as_str().into());
+    }
+    Message::new(kind, text, json!({ "hook": hook }))
+}
+
+fn change_document(change: &ResourceChange) -> Json {
+    let mut document = Map::new();
+    document.insert("resource".into(), resource(&change.addr));
+    if change.previous_addr != change.addr {
+        document.insert("previous_resource".into(), resource(&change.previous_addr));
+    }
+    let moved_only = change.action == Action::NoOp && change.previous_addr != change.addr;
+    let action = if moved_only { "move" } else { action_name(change.action) };
+    document.insert("action".into(), action.into());
+    if let Some(reason) = reason_name(change.reason) {
+        document.insert("reason".into(), reason.into());
+    }
+    json!({ "change": document })
+}
+
+/// What the refresh found changed outside.
+pub fn drift(change: &ResourceChange) -> Message {
+    let text = format!("{}: Drift detected ({})", change.addr, action_name(change.action));
+    Message::new("resource_drift", text, change_document(change))
+}
+
+pub fn planned_change(change: &ResourceChange) -> Message {
+    let moved_only = change.action == Action::NoOp && change.previous_addr != change.addr;
+    let action = if moved_only { "move" } else { action_name(change.action) };
+    Message::new("planned_change", format!("{}: Plan to {action}", change.addr), change_document(change))
+}
+
+/// How many objects are concerned; `operation` is "plan", "apply" or "destroy".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub add: usize,
+    pub change: usize,
+    pub import: usize,
+    pub remove: usize,
+}
+
+pub fn change_summary(counts: Counts, operation: &str) -> Message {
+    let Counts { add, change, import, remove } = counts;
+    let imported = |verb: &str| if import > 0 { format!("{import} {verb}, ") } else { String::new() };
+    let text = match operation {
+        "apply" => {
+            format!(
+                "Apply complete! Resources: {}{add} added, {change} changed, {remove} destroyed.",
+                imported("imported")
+            )
+        }
+        "destroy" => format!("Destroy complete! Resources: {remove} destroyed."),
+        _ => format!("Plan: {}{add} to add, {change} to change, {remove} to destroy.", imported("to import")),
+    };
+    let changes = json!({ "add": add, "change": change, "import": import, "remove": remove, "operation": operation });
+    Message::new("change_summary", text, json!({ "changes": changes }))
+}
+
+/// The outputs of a plan: what happens to each.
+pub fn planned_outputs(outputs: &[OutputChange]) -> Option<Message> {
+    if outputs.is_empty() {
+        return None;
+    }
+    let document: Map<String, Json> = outputs
+        .iter()
+        .map(|o| (o.name.to_string(), json!({ "sensitive": o.sensitive, "action": action_name(o.action) })))
+        .collect();
+    Some(Message::new("outputs", format!("Outputs: {}", outputs.len()), json!({ "outputs": document })))
+}
+
+/// Outputs with their values: `(name, sensitive, type, value)`, in JSON already.
+pub fn outputs(outputs: Vec<(String, bool, Json, Json)>) -> Message {
+    let count = outputs.len();
+    let document: Map<String, Json> = outputs
+        .into_iter()
+        .map(|(name, sensitive, ty, value)| {
+            let document = if sensitive {
+                json!({ "sensitive": sensitive, "type": ty })
+            } else {
+                json!({ "sensitive": sensitive, "type": ty, "value": value })
+            };
+            (name, document)
+        })
+        .collect();
+    Message::new("outputs", format!("Outputs: {count}"), json!({ "outputs": document }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::addr::{ModuleInstance, Resource};
+
+    /// As the reference writes it.
+    #[test]
+    fn a_line_of_the_stream() {
+        let module = ModuleInstance::root().child("m", InstanceKey::None);
+        let addr = Resource::managed("terraform_data", "a").absolute(module).instance("k".into());
+        let started = Event::ApplyStarted { addr, deposed: None, action: Action::Create, id: None };
+        let expected = concat!(
+            r#"{"@level":"info","@message":"module.m.terraform_data.a[\"k\"]: Creating...","@module":"terraform.ui","#,
+            r#""@timestamp":"T","hook":{"resource":{"addr":"module.m.terraform_data.a[\"k\"]","module":"module.m","#,
+            r#""resource":"terraform_data.a[\"k\"]","implied_provider":"terraform","resource_type":"terraform_data","#,
+            r#""resource_name":"a","resource_key":"k"},"action":"create"},"type":"apply_start"}"#,
+            "\n"
+        );
+        assert_eq!(event(&started).unwrap().line("T"), expected);
+    }
+
+    #[test]
+    fn summaries() {
+        let counts = Counts { add: 1, change: 2, import: 0, remove: 3 };
+        assert_eq!(change_summary(counts, "plan").text, "Plan: 1 to add, 2 to change, 3 to destroy.");
+        assert_eq!(change_summary(counts, "destroy").text, "Destroy complete! Resources: 3 destroyed.");
+    }
+}

@@ -1,0 +1,49 @@
+//! JSON text as the reference's encoder writes it: `<`, `>`, `&` and two line separators escaped.
+
+use serde::Serialize;
+
+/// The text without blanks.
+pub fn compact(value: &impl Serialize) -> String {
+    escape(&serde_json::to_string(value).unwrap_or_default())
+}
+
+/// The text with two blanks per level.
+pub fn pretty(value: &impl Serialize) -> String {
+    escape(&serde_json::to_string_pretty(value).unwrap_or_default())
+}
+
+/// Escapes within the strings of a JSON text; outside of strings these characters do not occur.
+pub fn escape(text: &str) -> String {
+    let special = |c: char| matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\u{8}' | '\u{c}');
+    if !text.contains(special) && !text.contains("\\b") && !text.contains("\\f") {
+        return text.to_string();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            c if special(c) => out.push_str(&format!("\\u{:04x}", c as u32)),
+            '\\' => match chars.next() {
+                Some('b') => out.push_str("\\u0008"),
+                Some('f') => out.push_str("\\u000c"),
+                next => {
+                    out.push('\\');
+                    out.extend(next);
+                }
+            },
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_as_the_reference_does() {
+        assert_eq!(compact(&"a<b>&\u{2028}\n\u{8}"), r#""a\u003cb\u003e\u0026\u2028\n\u0008""#);
+        assert_eq!(pretty(&serde_json::json!({ "a": [] })), "{\n  \"a\": []\n}");
+    }
+}

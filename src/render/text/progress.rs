@@ -1,0 +1,183 @@
+//! A line for each event of a walk.
+
+use std::time::Duration;
+
+use crate::engine::event::{EphemeralVerb, Event};
+use crate::model::addr::AbsResourceInstance;
+use crate::model::plan::Action;
+use crate::model::state::DeposedKey;
+
+use super::style::Style;
+
+/// Longest part of an object's id that is shown.
+const ID_WIDTH: usize = 80;
+
+/// The line of an event with its line ending; none for events that are not shown.
+pub fn line(event: &Event, style: &Style) -> Option<String> {
+    let text = match event {
+        Event::RefreshStarted { addr, deposed, id } => {
+            format!("{}: Refreshing state...{}", object(addr, deposed.as_ref()), bracketed(id))
+        }
+        Event::ReadStarted { addr } => format!("{addr}: Reading..."),
+        Event::ReadFinished { failed: true, .. } | Event::ApplyFinished { failed: true, .. } => return None,
+        Event::ReadFinished { addr, id, elapsed, .. } => {
+            format!("{addr}: Read complete after {}{}", duration(*elapsed), bracketed(id))
+        }
+        Event::ApplyStarted { addr, deposed, action, id } => {
+            format!("{}: {}...{}", object(addr, deposed.as_ref()), words(*action)?.doing, bracketed(id))
+        }
+        Event::ApplyFinished { addr, deposed, action, id, elapsed, .. } => {
+            let id = if *action == Action::Delete { &None } else { id };
+            let done = words(*action)?.done;
+            format!("{}: {done} complete after {}{}", object(addr, deposed.as_ref()), duration(*elapsed), bracketed(id))
+        }
+        Event::ProvisionStarted { addr, kind } => format!("{addr}: Provisioning with '{kind}'..."),
+        Event::ProvisionOutput { addr, kind, text } => return Some(output(addr, kind, text, style)),
+        Event::EphemeralStarted { addr, verb } => format!("{addr}: {}...", ephemeral(*verb).0),
+        Event::EphemeralFinished { addr, verb, failed: false } => {
+            format!("{addr}: {} complete after 0s", ephemeral(*verb).0)
+        }
+        Event::RefreshFinished { .. }
+        | Event::Unchanged { .. }
+        | Event::ProvisionFinished { .. }
+        | Event::EphemeralFinished { .. }
+        | Event::Diagnostics(_) => return None,
+    };
+    Some(format!("{}\n", style.bold(text)))
+}
+
+/// The line that says that a change is still going on.
+pub fn still(
+    addr: &AbsResourceInstance,
+    deposed: Option<&DeposedKey>,
+    action: Action,
+    id: &Option<(String, String)>,
+    elapsed: Duration,
+    style: &Style,
+) -> Option<String> {
+    let doing = words(action)?.doing.to_lowercase();
+    let id = id.as_ref().map_or(String::new(), |(key, value)| format!("{key}={}, ", shortened(value)));
+    let text = format!("{}: Still {doing}... [{id}{} elapsed]", object(addr, deposed), duration(elapsed));
+    Some(format!("{}\n", style.bold(text)))
+}
+
+/// What changes of a kind are called, while they are made and after.
+pub struct Words {
+    pub doing: &'static str,
+    pub done: &'static str,
+}
+
+pub fn words(action: Action) -> Option<Words> {
+    Some(match action {
+        Action::Delete => Words { doing: "Destroying", done: "Destruction" },
+        Action::Create | Action::CreateThenDelete | Action::DeleteThenCreate => {
+            Words { doing: "Creating", done: "Creation" }
+        }
+        Action::Update => Words { doing: "Modifying", done: "Modifications" },
+        Action::Read => Words { doing: "Reading", done: "Read" },
+        Action::NoOp | Action::Forget => return None,
+    })
+}
+
+fn ephemeral(verb: EphemeralVerb) -> (&'static str,) {
+    match verb {
+        EphemeralVerb::Open => ("Opening",),
+        EphemeralVerb::Renew => ("Renewing",),
+        EphemeralVerb::Close => ("Closing",),
+    }
+}
+
+fn object(addr: &AbsResourceInstance, deposed: Option<&DeposedKey>) -> String {
+    deposed.map_or_else(|| addr.to_string(), |key| format!("{addr} (deposed object {key})"))
+}
+
+fn bracketed(id: &Option<(String, String)>) -> String {
+    match id {
+        Some((key, value)) if !value.is_empty() => format!(" [{key}={}]", shortened(value)),
+        _ => String::new(),
+    }
+}
+
+/// The id with its middle left out if it is very long.
+fn shortened(id: &str) -> String {
+    let chars: Vec<char> = id.chars().collect();
+    if chars.len() <= ID_WIDTH {
+        return id.to_string();
+    }
+    let dots = "...";
+    let front = (ID_WIDTH - dots.len()).div_ceil(2);
+    let back = ID_WIDTH - dots.len() - front;
+    let head: String = chars[..front].iter().collect();
+    let tail: String = chars[chars.len() - back..].iter().collect();
+    format!("{head}{dots}{tail}")
+}
+
+/// A provisioner's output, every line led by whose it is.
+fn output(addr: &AbsResourceInstance, kind: &str, text: &str, style: &Style) -> String {
+    let lead = style.bold(format!("{addr} ({kind}):"));
+    let lines = text.split(['\n', '\r']).map(str::trim_end).filter(|line| !line.is_empty());
+    lines.map(|line| format!("{lead} {line}\n")).collect()
+}
+
+/// Whole seconds as `12s`, `1m5s`, `1h0m5s`.
+pub fn duration(elapsed: Duration) -> String {
+    let seconds = (elapsed.as_secs_f64()).round() as u64;
+    let (h, m, s) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (h, m) {
+        (0, 0) => format!("{s}s"),
+        (0, _) => format!("{m}m{s}s"),
+        _ => format!("{h}h{m}m{s}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::addr::{InstanceKey, ModuleInstance, Resource};
+
+    fn addr() -> AbsResourceInstance {
+        Resource::managed("terraform_data", "a").absolute(ModuleInstance::root()).instance(InstanceKey::Int(1))
+    }
+
+    /// As the reference words them.
+    #[test]
+    fn lines() {
+        let id = Some(("id".to_string(), "x".to_string()));
+        let elapsed = Duration::from_millis(61_600);
+        let apply = |action, failed| Event::ApplyFinished {
+            addr: addr(),
+            deposed: None,
+            action,
+            id: id.clone(),
+            elapsed,
+            failed,
+        };
+        let cases = [
+            (
+                Event::RefreshStarted { addr: addr(), deposed: None, id: id.clone() },
+                "terraform_data.a[1]: Refreshing state... [id=x]\n",
+            ),
+            (
+                Event::ApplyStarted {
+                    addr: addr(),
+                    deposed: Some(DeposedKey("0a1b2c3d".into())),
+                    action: Action::Delete,
+                    id: id.clone(),
+                },
+                "terraform_data.a[1] (deposed object 0a1b2c3d): Destroying... [id=x]\n",
+            ),
+            (apply(Action::Create, false), "terraform_data.a[1]: Creation complete after 1m2s [id=x]\n"),
+            (apply(Action::Delete, false), "terraform_data.a[1]: Destruction complete after 1m2s\n"),
+            (apply(Action::Update, true), ""),
+            (
+                Event::ProvisionOutput { addr: addr(), kind: "local-exec".into(), text: "a\n\nb\r\n".into() },
+                "terraform_data.a[1] (local-exec): a\nterraform_data.a[1] (local-exec): b\n",
+            ),
+        ];
+        for (event, expected) in cases {
+            assert_eq!(line(&event, &Style::plain()).unwrap_or_default(), expected);
+        }
+        let text = still(&addr(), None, Action::Delete, &id, Duration::from_secs(10), &Style::plain());
+        assert_eq!(text.unwrap(), "terraform_data.a[1]: Still destroying... [id=x, 10s elapsed]\n");
+    }
+}

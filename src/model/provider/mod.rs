@@ -4,6 +4,7 @@
 
 mod message;
 mod provisioner;
+mod remote_state;
 
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use async_trait::async_trait;
 
 pub use message::*;
 pub use provisioner::{Output, ProvisionRequest, Provisioner};
+pub use remote_state::RemoteStates;
 
 use crate::lang::value::Value;
 use crate::model::schema::ProviderSchemas;

@@ -1,0 +1,96 @@
+//! Where randomness comes from: the operating system, or a seed.
+
+use rand::TryRngCore;
+use rand::rngs::OsRng;
+use sha2::{Digest, Sha256};
+
+/// A stream of random numbers.
+pub enum Source {
+    System,
+    /// SplitMix64 over this state: the same seed, the same numbers, on every machine and in every version.
+    Seeded(u64),
+}
+
+impl Source {
+    /// An empty seed is none.
+    pub fn new(seed: Option<&str>) -> Source {
+        match seed.filter(|seed| !seed.is_empty()) {
+            None => Source::System,
+            Some(seed) => {
+                let digest = Sha256::digest(seed.as_bytes());
+                Source::Seeded(digest.iter().take(8).fold(0, |state, byte| state << 8 | u64::from(*byte)))
+            }
+        }
+    }
+
+    fn next(&mut self) -> Result<u64, String> {
+        match self {
+            Source::System => OsRng.try_next_u64().map_err(|error| error.to_string()),
+            Source::Seeded(state) => {
+                *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                let mut mixed = *state;
+                mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+                Ok(mixed ^ (mixed >> 31))
+            }
+        }
+    }
+
+    /// A number below `bound`, each as likely as the next; `bound` must not be 0.
+    pub fn below(&mut self, bound: u64) -> Result<u64, String> {
+        // Numbers past the last whole multiple of the bound would favour the small ones.
+        let limit = u64::MAX - u64::MAX % bound;
+        loop {
+            let number = self.next()?;
+            if number < limit {
+                return Ok(number % bound);
+            }
+        }
+    }
+
+    pub fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> Result<&'a T, String> {
+        let index = self.below(from.len() as u64)?;
+        Ok(from[usize::try_from(index).unwrap_or(0)])
+    }
+
+    /// Fisher and Yates.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) -> Result<(), String> {
+        for last in (1..items.len()).rev() {
+            let other = self.below(last as u64 + 1)?;
+            items.swap(last, usize::try_from(other).unwrap_or(last));
+        }
+        Ok(())
+    }
+}
+
+/// `length` bytes from the operating system.
+pub fn system_bytes(length: usize) -> Result<Vec<u8>, String> {
+    let mut bytes = vec![0; length];
+    OsRng.try_fill_bytes(&mut bytes).map_err(|error| error.to_string())?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_repeats() {
+        let draw = |seed| {
+            let mut source = Source::new(Some(seed));
+            (0..5).map(|_| source.below(1000).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(draw("a"), draw("a"));
+        assert_ne!(draw("a"), draw("b"));
+    }
+
+    #[test]
+    fn every_number_comes() {
+        let mut source = Source::new(None);
+        let mut seen = [false; 6];
+        for _ in 0..1000 {
+            seen[usize::try_from(source.below(6).unwrap()).unwrap()] = true;
+        }
+        assert_eq!(seen, [true; 6]);
+    }
+}

@@ -1,0 +1,21 @@
+//! What the built-in providers are written with: attributes as tables, the plan that follows from them, checks with the
+//! messages that users know, and the provider that answers for a set of resources.
+//!
+//! The rules are those of the library that the real providers use (observed through them): defaults, then unknowns for
+//! what is computed, then each attribute's rules. Never knows a particular resource.
+
+mod attribute;
+mod check;
+mod convert;
+mod plan;
+mod provider;
+mod resource;
+mod stored;
+
+pub use attribute::{Attr, Rule, Shape};
+pub use check::{at_least, at_least_sum_of, exactly_one_of, one_true};
+pub use convert::{b64, bool_of, hex, int_of, object_with, strings_map, text_of};
+pub use plan::{Planned, plan};
+pub use provider::BuiltIn;
+pub use resource::{DataSource, Ephemeral, Function, Move, Resource, not_importable};
+pub use stored::stored_object;

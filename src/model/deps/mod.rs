@@ -1,1 +1,15 @@
-//! What is depended on: versions, constraints, requirements, package hashes, the lock file, the module manifest.
+//! What a configuration depends on and what is locked: versions, constraints, requirements, package hashes, the lock
+//! file and the manifest of modules. Texts and rules only; fetching is `install`.
+
+pub mod constraint;
+pub mod hash;
+pub mod lock;
+pub mod module_manifest;
+pub mod requirement;
+pub mod version;
+
+pub use constraint::{Constraint, Constraints, Operator};
+pub use hash::Hash;
+pub use lock::{Lock, LockedProvider};
+pub use requirement::Requirements;
+pub use version::Version;

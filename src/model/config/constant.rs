@@ -1,0 +1,77 @@
+//! Expressions that must be constant: no variables, no functions, of a given simple type.
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::{Range, Span};
+use crate::lang::eval::{ConstantScope, evaluate};
+use crate::lang::syntax::ast::{Attribute, Expr, ExprKind, Expression, TemplatePart};
+use crate::lang::value::{Type, Value, convert};
+
+/// The value of an expression in which nothing can be referred to.
+pub fn value(expr: &Expression) -> (Value, Diagnostics) {
+    match expr.kind() {
+        ExprKind::Bool(b) => return (Value::bool(*b), Diagnostics::new()),
+        ExprKind::Null => return (Value::null(Type::Dynamic), Diagnostics::new()),
+        ExprKind::Template(t) => {
+            if let Some(text) = t.as_literal() {
+                return (Value::string(text), Diagnostics::new());
+            }
+        }
+        _ => {}
+    }
+    evaluate(expr, &ConstantScope)
+}
+
+/// A constant string; none if it is not one, which is reported.
+pub fn string(attribute: &Attribute, diags: &mut Diagnostics) -> Option<String> {
+    string_of(&attribute.expr, diags)
+}
+
+pub fn string_of(expr: &Expression, diags: &mut Diagnostics) -> Option<String> {
+    simple(expr, &Type::String, diags)?.as_str().map(str::to_owned)
+}
+
+/// A constant bool; none if it is not one, which is reported.
+pub fn bool(attribute: &Attribute, diags: &mut Diagnostics) -> Option<bool> {
+    simple(&attribute.expr, &Type::Bool, diags)?.as_bool()
+}
+
+fn simple(expr: &Expression, ty: &Type, diags: &mut Diagnostics) -> Option<Value> {
+    let value = diags.take(value(expr));
+    let problem = match convert::convert(&value, ty) {
+        Ok(v) if v.is_null() => "null value is not allowed".to_owned(),
+        Ok(v) if !v.is_known() => "value must be known".to_owned(),
+        Ok(v) => return Some(v),
+        Err(e) => e.to_string(),
+    };
+    diags.push(
+        Diagnostic::error("Unsuitable value type", format!("Unsuitable value: {problem}"))
+            .at(start_range(expr))
+            .within(expr.range()),
+    );
+    None
+}
+
+/// The part of an expression that messages underline when the whole would be too much.
+pub fn start_range(expr: &Expression) -> Range {
+    expr.range_of(start_span(&expr.node))
+}
+
+fn start_span(expr: &Arc<Expr>) -> Span {
+    match &expr.kind {
+        ExprKind::Template(t) => match t.parts.first() {
+            Some(TemplatePart::Literal { span, .. }) if t.parts.len() > 1 => *span,
+            _ => expr.span,
+        },
+        ExprKind::RelativeTraversal { source, .. } | ExprKind::Splat { source, .. } => start_span(source),
+        ExprKind::Index { collection, .. } => start_span(collection),
+        ExprKind::Call(call) => call.name_span,
+        ExprKind::Conditional { condition, .. } => start_span(condition),
+        ExprKind::Binary { left, .. } => start_span(left),
+        ExprKind::Unary { op_span, .. } => *op_span,
+        ExprKind::Tuple { open, .. } | ExprKind::Object { open, .. } => *open,
+        ExprKind::For(f) => f.open,
+        _ => expr.span,
+    }
+}

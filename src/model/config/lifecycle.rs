@@ -1,0 +1,152 @@
+//! `lifecycle` blocks of resources.
+
+use std::sync::LazyLock;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression, Traversal};
+use crate::lang::syntax::body::BodySchema;
+use crate::model::addr::{self, ResourceMode};
+
+use super::block::{IgnoreChanges, Lifecycle};
+use super::{condition, constant, names};
+
+static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .attribute("create_before_destroy")
+        .attribute("prevent_destroy")
+        .attribute("ignore_changes")
+        .attribute("replace_triggered_by")
+        .block("precondition", &[])
+        .block("postcondition", &[])
+});
+
+pub fn decode(block: &Block, resource: &addr::Resource, diags: &mut Diagnostics) -> Lifecycle {
+    let content = diags.take(block.body.content(&SCHEMA));
+    let mut lifecycle = Lifecycle::default();
+    if resource.mode == ResourceMode::Managed {
+        let attribute = |name: &str| content.attribute(name);
+        lifecycle.create_before_destroy = attribute("create_before_destroy").and_then(|a| constant::bool(a, diags));
+        lifecycle.prevent_destroy = attribute("prevent_destroy").and_then(|a| constant::bool(a, diags)).unwrap_or(false);
+        if let Some(attribute) = attribute("replace_triggered_by") {
+            lifecycle.replace_triggered_by = decode_triggers(attribute, diags);
+        }
+        if let Some(attribute) = attribute("ignore_changes") {
+            lifecycle.ignore_changes = decode_ignore_changes(attribute, diags);
+        }
+    } else {
+        let kind = resource.mode.keyword();
+        for (name, attribute) in &content.attributes {
+            diags.push(
+                Diagnostic::error(
+                    format!("Invalid {kind} resource lifecycle argument"),
+                    format!(
+                        "The lifecycle argument {:?} is defined only for managed resources (\"resource\" blocks), and \
+                         is not valid for {kind} resources.",
+                        &**name
+                    ),
+                )
+                .at(attribute.name_range()),
+            );
+        }
+    }
+    for block in &content.blocks {
+        let Some(rule) = condition::decode(block, diags) else { continue };
+        condition::check_self_references(&rule, block.kind.as_str(), resource, diags);
+        match block.kind.as_str() {
+            "precondition" => lifecycle.preconditions.push(rule),
+            _ => lifecycle.postconditions.push(rule),
+        }
+    }
+    lifecycle
+}
+
+fn decode_ignore_changes(attribute: &Attribute, diags: &mut Diagnostics) -> IgnoreChanges {
+    if attribute.expr.as_keyword() == Some("all") {
+        return IgnoreChanges::All;
+    }
+    let mut paths: Vec<Traversal> = Vec::new();
+    let mut star: Option<Expression> = None;
+    for item in names::static_list(&attribute.expr, diags) {
+        if item.as_literal_string().as_deref() == Some("*") {
+            diags.push(
+                Diagnostic::error(
+                    "Invalid ignore_changes wildcard",
+                    "The [\"*\"] form of ignore_changes wildcard is was deprecated and is now invalid. Use \
+                     \"ignore_changes = all\" to ignore changes to all attributes.",
+                )
+                .at(attribute.expr.range()),
+            );
+            star = Some(item);
+            continue;
+        }
+        let item = names::unquote(&item, false, diags);
+        paths.extend(names::static_traversal(&item, diags));
+    }
+    match star {
+        Some(star) => {
+            if !paths.is_empty() {
+                diags.push(
+                    Diagnostic::error(
+                        "Invalid ignore_changes ruleset",
+                        "Cannot mix wildcard string \"*\" with non-wildcard references.",
+                    )
+                    .at(star.range())
+                    .within(attribute.expr.range()),
+                );
+            }
+            IgnoreChanges::All
+        }
+        None => IgnoreChanges::Paths(paths),
+    }
+}
+
+/// References to resources; an index may be `count.index` or `each.key`.
+fn decode_triggers(attribute: &Attribute, diags: &mut Diagnostics) -> Vec<Expression> {
+    let mut triggers = Vec::new();
+    for item in names::static_list(&attribute.expr, diags) {
+        if check_trigger(&item, diags) {
+            triggers.push(item);
+        }
+    }
+    triggers
+}
+
+fn check_trigger(item: &Expression, diags: &mut Diagnostics) -> bool {
+    let invalid = |summary: &str, detail: &str| Diagnostic::error(summary, detail).at(item.range());
+    let Some(root) = trigger_root(item) else {
+        diags.push(invalid(
+            "Invalid replace_triggered_by expression",
+            "Incorrect expression type: only references to resources, with attribute access and constant or repetition \
+             keys, are allowed here.",
+        ));
+        return false;
+    };
+    match root.as_str() {
+        "var" | "local" | "module" | "data" | "each" | "count" | "path" | "terraform" | "self" | "ephemeral" => {
+            diags.push(invalid(
+                "Invalid reference in replace_triggered_by expression",
+                "Only resources can be used in replace_triggered_by.",
+            ));
+            false
+        }
+        _ => true,
+    }
+}
+
+/// The first name of a reference that may be indexed by a repetition key.
+fn trigger_root(expr: &Expression) -> Option<String> {
+    match expr.kind() {
+        ExprKind::Variable(t) => Some(t.root_name().to_owned()),
+        ExprKind::RelativeTraversal { source, .. } => trigger_root(&expr.part(source)),
+        ExprKind::Index { collection, key, .. } => {
+            let key = expr.part(key);
+            let keyed = key.as_traversal().is_some_and(|t| match t.root_name() {
+                "count" => t.attr(0) == Some("index"),
+                "each" => t.attr(0) == Some("key"),
+                _ => false,
+            });
+            if keyed { trigger_root(&expr.part(collection)) } else { None }
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,164 @@
+//! Which names are valid, and the references that are written as text of their own: traversals in quotes, provider
+//! names, `depends_on`.
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::{Range, SourceFile, Span};
+use crate::lang::syntax::ast::{Attribute, Block, Expr, ExprKind, Expression, Traversal, TraversalStep};
+use crate::lang::syntax::parser;
+use crate::model::addr::{self, provider::parse_part};
+
+use super::block::ProviderRef;
+
+/// The detail of every message about a bad identifier.
+pub const BAD_IDENTIFIER: &str =
+    "A name must start with a letter or underscore and may contain only letters, digits, underscores, and dashes.";
+
+/// True for what may name a block: an identifier of the language.
+pub fn is_identifier(name: &str) -> bool {
+    let mut chars = name.chars();
+    let starts = |c: char| c == '_' || c.is_alphabetic();
+    chars.next().is_some_and(starts) && chars.all(|c| starts(c) || c == '-' || c.is_numeric())
+}
+
+/// Reports a label that is not an identifier.
+pub fn check_label(block: &Block, label: usize, summary: &str, diags: &mut Diagnostics) {
+    if !is_identifier(block.label(label)) {
+        diags.push(Diagnostic::error(summary, BAD_IDENTIFIER).at(block.label_range(label)));
+    }
+}
+
+/// "The block type name ... is reserved": `context` names the kind of block that it stands in.
+pub fn reserved_block(block: &Block, context: &str) -> Diagnostic {
+    Diagnostic::error(
+        format!("Reserved block type name in {context} block"),
+        format!("The block type name {:?} is reserved for use by Terrane in a future version.", &*block.kind.name),
+    )
+    .at(block.kind_range())
+}
+
+/// Reads a provider's local name in its normal form: lower case, letters, digits and dashes.
+pub fn check_provider_name(name: &str, range: &Range) -> Option<Diagnostic> {
+    let detail = match parse_part(name) {
+        Ok(normal) if normal == name => return None,
+        Ok(normal) => format!("Provider names must be normalized. Replace {name:?} with {normal:?} to fix this error."),
+        Err(problem) => format!("{name} is an invalid provider local name: {problem}"),
+    };
+    Some(Diagnostic::error("Invalid provider local name", detail).at(range.clone()))
+}
+
+/// An expression that should be a reference; the old form in quotes is taken with a warning.
+pub fn unquote(expr: &Expression, want_keyword: bool, diags: &mut Diagnostics) -> Expression {
+    let ExprKind::Template(template) = expr.kind() else { return expr.clone() };
+    let Some(text) = template.as_literal() else { return expr.clone() };
+    // Positions in the quoted text are those in the file, as long as it holds no escapes.
+    let inner = expr.node.span.start as usize + 1;
+    let padded = format!("{}{text}", " ".repeat(inner));
+    let file = SourceFile::new(expr.file.name(), padded);
+    let (traversal, problems) = parser::parse_traversal(file);
+    let Some(traversal) = traversal.filter(|_| !problems.has_errors()) else {
+        diags.extend(problems.into_iter().map(|d| d.at(expr.range())));
+        return expr.clone();
+    };
+    let what = if want_keyword {
+        ("Quoted keywords are deprecated", "keywords are", "keyword")
+    } else {
+        ("Quoted references are deprecated", "references are", "reference")
+    };
+    let (summary, plural, singular) = what;
+    let plural_again = if want_keyword { "keywords are" } else { "references are" };
+    diags.push(
+        Diagnostic::warning(
+            summary,
+            format!(
+                "In this context, {plural} expected literally rather than in quotes. Terraform 0.11 and earlier required \
+                 quotes, but quoted {plural_again} now deprecated and will be removed in a future version of Terrane. \
+                 Remove the quotes surrounding this {singular} to silence this warning."
+            ),
+        )
+        .at(expr.range()),
+    );
+    let node = Expr { span: expr.node.span, kind: ExprKind::Variable(traversal) };
+    Expression { file: expr.file.clone(), node: Arc::new(node) }
+}
+
+/// The elements of a list that must be written out; anything else is reported.
+pub fn static_list(expr: &Expression, diags: &mut Diagnostics) -> Vec<Expression> {
+    expr.as_static_list().unwrap_or_else(|| {
+        diags.push(
+            Diagnostic::error("Invalid expression", "A static list expression is required.")
+                .at(super::constant::start_range(expr)),
+        );
+        Vec::new()
+    })
+}
+
+/// A reference and nothing else; anything else is reported.
+pub fn static_traversal(expr: &Expression, diags: &mut Diagnostics) -> Option<Traversal> {
+    let found = expr.as_traversal().cloned();
+    if found.is_none() {
+        diags.push(
+            Diagnostic::error(
+                "Invalid expression",
+                "A single static variable reference is required: only attribute access and indexing with constant \
+                 keys. No calculations, function calls, template expressions, etc are allowed here.",
+            )
+            .at(expr.range()),
+        );
+    }
+    found
+}
+
+/// The references of `depends_on`.
+pub fn depends_on(attribute: &Attribute, diags: &mut Diagnostics) -> Vec<Traversal> {
+    let items = static_list(&attribute.expr, diags);
+    let mut found = Vec::new();
+    for item in items {
+        let item = unquote(&item, false, diags);
+        found.extend(static_traversal(&item, diags));
+    }
+    found
+}
+
+/// A reference to a provider configuration: `aws` or `aws.west`.
+pub fn provider_ref(expr: &Expression, argument: &str, diags: &mut Diagnostics) -> Option<ProviderRef> {
+    let expr = unquote(expr, false, diags);
+    let invalid = |detail: String, range: Range| Diagnostic::error("Invalid provider configuration reference", detail).at(range);
+    let usable = expr.as_traversal().filter(|t| t.steps.len() <= 1);
+    let Some(traversal) = usable else {
+        diags.push(invalid(
+            format!(
+                "The {argument} argument requires a provider type name, optionally followed by a period and then a \
+                 configuration alias."
+            ),
+            expr.range(),
+        ));
+        return None;
+    };
+    let name = traversal.root.name.clone();
+    let name_span = traversal.root.span;
+    if let Some(problem) = check_provider_name(&name, &expr.range_of(name_span)) {
+        diags.push(problem);
+        return None;
+    }
+    let alias = match traversal.steps.first() {
+        None => None,
+        Some(TraversalStep::Attr { name, .. }) => Some(name.name.clone()),
+        Some(other) => {
+            diags.push(invalid(
+                "Provider name must either stand alone or be followed by a period and then a configuration alias.".into(),
+                expr.range_of(other.span()),
+            ));
+            return None;
+        }
+    };
+    let range = expr.range_of(name_span);
+    Some(ProviderRef { addr: addr::LocalProviderConfig { local_name: name, alias }, range })
+}
+
+/// The place of a traversal in the file of its expression.
+pub fn traversal_range(traversal: &Traversal, file: &Arc<SourceFile>) -> Range {
+    let last: Span = traversal.steps.last().map_or(traversal.root.span, TraversalStep::span);
+    traversal.root.span.to(last).in_file(file)
+}

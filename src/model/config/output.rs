@@ -1,0 +1,55 @@
+//! `output` blocks.
+
+use std::sync::LazyLock;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::syntax::ast::Block;
+use crate::lang::syntax::body::BodySchema;
+
+use super::block::Output;
+use super::{condition, constant, names};
+
+static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .attribute("description")
+        .required("value")
+        .attribute("depends_on")
+        .attribute("sensitive")
+        .attribute("ephemeral")
+        .block("precondition", &[])
+        .block("postcondition", &[])
+});
+
+/// None if it has no value.
+pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Output> {
+    let content = diags.take(block.body.content(&SCHEMA));
+    names::check_label(block, 0, "Invalid output name", diags);
+    let description = content.attribute("description").and_then(|a| constant::string(a, diags));
+    let sensitive = content.attribute("sensitive").and_then(|a| constant::bool(a, diags)).unwrap_or(false);
+    let ephemeral = content.attribute("ephemeral").and_then(|a| constant::bool(a, diags)).unwrap_or(false);
+    let depends_on = content.attribute("depends_on").map(|a| names::depends_on(a, diags)).unwrap_or_default();
+    let mut preconditions = Vec::new();
+    for block in &content.blocks {
+        if block.kind.as_str() == "precondition" {
+            preconditions.extend(condition::decode(block, diags));
+        } else {
+            diags.push(
+                Diagnostic::error(
+                    "Postconditions are not allowed",
+                    "Output values can only have preconditions, not postconditions.",
+                )
+                .at(block.kind_range()),
+            );
+        }
+    }
+    Some(Output {
+        name: block.label(0).clone(),
+        description,
+        value: content.attribute("value")?.expr.clone(),
+        sensitive,
+        ephemeral,
+        depends_on,
+        preconditions,
+        range: block.header_range(),
+    })
+}

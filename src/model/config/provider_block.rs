@@ -1,0 +1,73 @@
+//! `provider` blocks.
+
+use std::sync::{Arc, LazyLock};
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::syntax::ast::Block;
+use crate::lang::syntax::body::BodySchema;
+
+use super::block::ProviderBlock;
+use super::names::{BAD_IDENTIFIER, check_provider_name, is_identifier};
+use super::{constant, module_call, requirements};
+
+const RESERVED: [&str; 4] = ["count", "depends_on", "for_each", "source"];
+
+static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
+    let schema = BodySchema::new().attribute("alias").attribute("version");
+    let schema = RESERVED.iter().fold(schema, |schema, name| schema.attribute(name));
+    schema.block("_", &[]).block("lifecycle", &[]).block("locals", &[])
+});
+
+/// None if the name cannot be a provider's local name.
+pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ProviderBlock> {
+    let (content, rest, problems) = block.body.partial_content(&SCHEMA);
+    diags.extend(problems);
+    let name = block.label(0).clone();
+    if let Some(problem) = check_provider_name(&name, &block.header_range()) {
+        diags.push(problem);
+        return None;
+    }
+    let mut alias: Option<Arc<str>> = None;
+    if let Some(attribute) = content.attribute("alias") {
+        let text = constant::string(attribute, diags).unwrap_or_default();
+        if !is_identifier(&text) {
+            let detail = format!("An alias must be a valid name. {BAD_IDENTIFIER}");
+            diags.push(Diagnostic::error("Invalid provider configuration alias", detail).at(attribute.expr.range()));
+        }
+        alias = Some(text.into());
+    }
+    let version = content.attribute("version");
+    if let Some(attribute) = version {
+        diags.push(
+            Diagnostic::warning(
+                "Version constraints inside provider configuration blocks are deprecated",
+                "Terraform 0.13 and earlier allowed provider version constraints inside the provider configuration \
+                 block, but that is now deprecated and will be removed in a future version of Terrane. To silence this \
+                 warning, move the provider version constraint into the required_providers block.",
+            )
+            .at(attribute.expr.range()),
+        );
+        requirements::constraint_text(attribute, diags);
+    }
+    for attribute in RESERVED.iter().filter_map(|name| content.attribute(name)) {
+        diags.push(
+            Diagnostic::error(
+                "Reserved argument name in provider block",
+                format!(
+                    "The provider argument name {:?} is reserved for use by Terrane in a future version.",
+                    attribute.name.as_str()
+                ),
+            )
+            .at(attribute.name_range()),
+        );
+    }
+    module_call::check_blocks(&content, "provider", "provider-specific", diags);
+    Some(ProviderBlock {
+        name,
+        name_range: block.label_range(0),
+        alias,
+        version: version.map(|a| a.expr.clone()),
+        body: rest,
+        range: block.header_range(),
+    })
+}

@@ -1,0 +1,182 @@
+//! `required_providers`: which providers a module uses, under which names, in which versions.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::Range;
+use crate::lang::syntax::ast::{Attribute, Block, Expression};
+use crate::lang::value::{Type, convert};
+use crate::model::addr::{self, provider::parse_part};
+use crate::model::deps::Constraints;
+
+use super::module::ProviderRequirement;
+use super::{constant, names};
+
+/// The text of a version constraint and where it stands; none if it is not one, which is reported, or null.
+pub fn constraint_text(attribute: &Attribute, diags: &mut Diagnostics) -> Option<(String, Range)> {
+    let value = diags.take(constant::value(&attribute.expr));
+    let mut invalid = |detail: String| {
+        diags.push(Diagnostic::error("Invalid version constraint", detail).at(attribute.expr.range()));
+    };
+    let Ok(value) = convert::convert(&value, &Type::String) else {
+        invalid(format!("A string value is required for {}.", attribute.name.as_str()));
+        return None;
+    };
+    if !value.is_known() {
+        return None;
+    }
+    let text = value.as_str()?;
+    if Constraints::parse(text).is_err() {
+        invalid("This string does not use correct version constraint syntax.".to_owned());
+        return None;
+    }
+    Some((text.to_owned(), attribute.range()))
+}
+
+/// One `required_providers` block.
+pub fn decode(block: &Block, diags: &mut Diagnostics) -> BTreeMap<Arc<str>, ProviderRequirement> {
+    let (attributes, problems) = block.body.just_attributes();
+    let broken = problems.has_errors();
+    diags.extend(problems);
+    let mut requirements = BTreeMap::new();
+    if broken {
+        return requirements;
+    }
+    for (name, attribute) in attributes {
+        if let Some(requirement) = decode_entry(&name, &attribute, diags) {
+            requirements.insert(name, requirement);
+        }
+    }
+    requirements
+}
+
+fn decode_entry(name: &Arc<str>, attribute: &Attribute, diags: &mut Diagnostics) -> Option<ProviderRequirement> {
+    let mut requirement = ProviderRequirement {
+        local_name: name.clone(),
+        source: addr::Provider::default_for(name),
+        versions: Vec::new(),
+        aliases: Vec::new(),
+        explicit: true,
+        range: attribute.expr.range(),
+    };
+    // The old short form: nothing but a version.
+    let (value, problems) = constant::value(&attribute.expr);
+    if !problems.has_errors() && value.ty().is_primitive() {
+        requirement.versions.extend(constraint_text(attribute, diags));
+        return with_implied_source(requirement, attribute, diags);
+    }
+    if let Some(problem) = names::check_provider_name(name, &attribute.expr.range()) {
+        diags.push(problem);
+        return None;
+    }
+    let Some(pairs) = attribute.expr.as_static_map() else {
+        diags.push(
+            Diagnostic::error("Invalid required_providers object", "Required providers entries must be strings or objects.")
+                .at(attribute.expr.range()),
+        );
+        return None;
+    };
+    let mut found = Diagnostics::new();
+    let mut has_source = false;
+    for (key, value) in pairs {
+        let key_text = key.as_keyword().map(Arc::from).or_else(|| key.as_literal_string());
+        match key_text.as_deref() {
+            Some("version") => requirement.versions.extend(decode_version(attribute, &value, &mut found)),
+            Some("source") => {
+                has_source = true;
+                if let Some(source) = decode_source(&value, &mut found) {
+                    requirement.source = source;
+                }
+            }
+            Some("configuration_aliases") => requirement.aliases = decode_aliases(name, &value, &mut found),
+            _ => found.push(
+                Diagnostic::error(
+                    "Invalid required_providers object",
+                    "required_providers objects can only contain \"version\", \"source\" and \"configuration_aliases\" \
+                     attributes. To configure a provider, use a \"provider\" block.",
+                )
+                .at(key.range()),
+            ),
+        }
+    }
+    let broken = found.has_errors();
+    diags.extend(found);
+    match (broken, has_source) {
+        (true, _) => None,
+        (false, true) => Some(requirement),
+        (false, false) => with_implied_source(requirement, attribute, diags),
+    }
+}
+
+fn with_implied_source(
+    mut requirement: ProviderRequirement,
+    attribute: &Attribute,
+    diags: &mut Diagnostics,
+) -> Option<ProviderRequirement> {
+    match parse_part(&requirement.local_name) {
+        Ok(kind) => {
+            requirement.source = addr::Provider::default_for(&kind);
+            Some(requirement)
+        }
+        Err(problem) => {
+            diags.push(Diagnostic::error("Invalid provider name", problem).at(attribute.expr.range()));
+            None
+        }
+    }
+}
+
+fn decode_version(attribute: &Attribute, value: &Expression, diags: &mut Diagnostics) -> Option<(String, Range)> {
+    let (constant, problems) = constant::value(value);
+    let invalid = |detail: &str| Diagnostic::error("Invalid version constraint", detail).at(value.range());
+    let Some(text) = constant.as_str().filter(|_| !problems.has_errors()) else {
+        diags.push(invalid("Version must be specified as a string."));
+        return None;
+    };
+    if Constraints::parse(text).is_err() {
+        diags.push(invalid("This string does not use correct version constraint syntax."));
+        return None;
+    }
+    Some((text.to_owned(), attribute.range()))
+}
+
+fn decode_source(value: &Expression, diags: &mut Diagnostics) -> Option<addr::Provider> {
+    let (constant, problems) = constant::value(value);
+    let Some(text) = constant.as_str().filter(|_| !problems.has_errors()) else {
+        diags.push(Diagnostic::error("Invalid source", "Source must be specified as a string.").at(value.range()));
+        return None;
+    };
+    match addr::Provider::parse_source(text) {
+        Ok(provider) => Some(provider),
+        Err(problem) => {
+            diags.push(problem.at(value.range()));
+            None
+        }
+    }
+}
+
+fn decode_aliases(name: &str, value: &Expression, diags: &mut Diagnostics) -> Vec<addr::LocalProviderConfig> {
+    let mut aliases = Vec::new();
+    for item in names::static_list(value, diags) {
+        let invalid = |detail: String| Diagnostic::error("Invalid configuration_aliases value", detail).at(value.range());
+        let Some(traversal) = names::static_traversal(&item, diags) else { continue };
+        let (local_name, alias) = (traversal.root.name.clone(), traversal.attr(0));
+        let Some(alias) = alias.filter(|_| traversal.steps.len() == 1) else {
+            diags.push(invalid(
+                "Configuration aliases can only contain references to local provider configuration names in the format \
+                 of provider.alias"
+                    .to_owned(),
+            ));
+            continue;
+        };
+        if &*local_name != name {
+            diags.push(invalid(format!(
+                "Configuration aliases must be prefixed with the provider name. Expected {name:?}, but found {:?}.",
+                &*local_name
+            )));
+            continue;
+        }
+        aliases.push(addr::LocalProviderConfig { local_name, alias: Some(alias.into()) });
+    }
+    aliases
+}

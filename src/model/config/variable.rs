@@ -1,0 +1,132 @@
+//! `variable` blocks.
+
+use std::sync::{Arc, LazyLock};
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::eval::type_expression::{self, Defaults};
+use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression, TemplateForm};
+use crate::lang::syntax::body::BodySchema;
+use crate::lang::value::{Type, Value, convert};
+
+use super::block::Variable;
+use super::{condition, constant, module_call, names};
+
+static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .attribute("description")
+        .attribute("default")
+        .attribute("type")
+        .attribute("sensitive")
+        .attribute("ephemeral")
+        .attribute("nullable")
+        .block("validation", &[])
+});
+
+pub fn decode(block: &Block, diags: &mut Diagnostics) -> Variable {
+    let content = diags.take(block.body.content(&SCHEMA));
+    let name = block.label(0).clone();
+    names::check_label(block, 0, "Invalid variable name", diags);
+    if module_call::is_reserved_name(&name) {
+        diags.push(
+            Diagnostic::error(
+                "Invalid variable name",
+                format!("The variable name {:?} is reserved due to its special meaning inside module blocks.", &*name),
+            )
+            .at(block.label_range(0)),
+        );
+    }
+    let mut flag = |name: &str, default: bool, diags: &mut Diagnostics| {
+        content.attribute(name).and_then(|a| constant::bool(a, diags)).unwrap_or(default)
+    };
+    let description = content.attribute("description").and_then(|a| constant::string(a, diags));
+    let (ty, type_defaults) = match content.attribute("type") {
+        Some(attribute) => decode_type(&attribute.expr, diags),
+        None => (Type::Dynamic, None),
+    };
+    let sensitive = flag("sensitive", false, diags);
+    let ephemeral = flag("ephemeral", false, diags);
+    let nullable = flag("nullable", true, diags);
+    let mut variable = Variable {
+        name: name.clone(),
+        description,
+        ty,
+        type_expression: content.attribute("type").map(|a| a.expr.clone()),
+        type_defaults,
+        default: None,
+        nullable,
+        sensitive,
+        ephemeral,
+        validations: Vec::new(),
+        range: block.header_range(),
+    };
+    if let Some(attribute) = content.attribute("default") {
+        variable.default = Some(decode_default(attribute, &variable, diags));
+    }
+    for block in &content.blocks {
+        variable.validations.extend(condition::decode_validation(&name, block, diags));
+    }
+    variable
+}
+
+fn decode_default(attribute: &Attribute, variable: &Variable, diags: &mut Diagnostics) -> Value {
+    let written = diags.take(constant::value(&attribute.expr));
+    let mut invalid = |detail: String| {
+        diags.push(Diagnostic::error("Invalid default value for variable", detail).at(attribute.expr.range()));
+    };
+    let filled = match &variable.type_defaults {
+        Some(defaults) if !written.is_null() => defaults.apply(&written),
+        _ => written,
+    };
+    let value = convert::convert(&filled, &variable.ty).unwrap_or_else(|e| {
+        invalid(format!("This default value is not compatible with the variable's type constraint: {e}."));
+        Value::dynamic()
+    });
+    if !variable.nullable && value.is_null() {
+        invalid("A null default value is not valid when nullable=false.".to_owned());
+    }
+    value
+}
+
+/// A type constraint, with the short forms `list` and `map`, and a word on the quoted forms of long ago.
+fn decode_type(expr: &Expression, diags: &mut Diagnostics) -> (Type, Option<Arc<Defaults>>) {
+    if let ExprKind::Template(t) = expr.kind()
+        && t.form == TemplateForm::Quoted
+        && let Some(text) = t.as_literal()
+    {
+        diags.push(quoted_type(&text).at(expr.range()));
+        return (Type::Dynamic, None);
+    }
+    match expr.as_keyword() {
+        Some("list") => return (Type::list(Type::Dynamic), None),
+        Some("map") => return (Type::map(Type::Dynamic), None),
+        _ => {}
+    }
+    let (ty, defaults, problems) = type_expression::parse_type(expr);
+    if problems.has_errors() {
+        diags.extend(problems);
+        return (Type::Dynamic, None);
+    }
+    diags.extend(problems);
+    (ty, defaults.map(Arc::new))
+}
+
+fn quoted_type(text: &str) -> Diagnostic {
+    let instead = match text {
+        "string" => "",
+        "list" => " and write list(string) instead to explicitly indicate that the list elements are strings",
+        "map" => " and write map(string) instead to explicitly indicate that the map elements are strings",
+        _ => {
+            return Diagnostic::error(
+                "Invalid legacy variable type hint",
+                "To provide a full type expression, remove the surrounding quotes and give the type expression directly.",
+            );
+        }
+    };
+    Diagnostic::error(
+        "Invalid quoted type constraints",
+        format!(
+            "Terraform 0.11 and earlier required type constraints to be given in quotes, but that form is now deprecated \
+             and will be removed in a future version of Terrane. Remove the quotes around {text:?}{instead}."
+        ),
+    )
+}

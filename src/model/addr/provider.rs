@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::base::diag::Diagnostic;
+
 use super::Module;
 
 /// The registry host of an address that names none.
@@ -45,6 +47,114 @@ impl Provider {
     /// As people write it: the host left out if it is the default one.
     pub fn for_display(&self) -> String {
         if &*self.host == DEFAULT_HOST { format!("{}/{}", self.namespace, self.kind) } else { self.to_string() }
+    }
+}
+
+/// One part of a provider's source address in its normal form; the error is for people.
+pub fn parse_part(given: &str) -> Result<String, &'static str> {
+    if given.is_empty() {
+        return Err("must have at least one character");
+    }
+    if given.starts_with("xn--") || given.contains("--") {
+        return Err("cannot use multiple consecutive dashes");
+    }
+    let normal = given.to_lowercase();
+    if normal.starts_with('-') || normal.ends_with('-') {
+        return Err(PART_RULE);
+    }
+    match normal.chars().find(|c| !(c.is_alphanumeric() || *c == '-')) {
+        None => Ok(normal),
+        Some('.') => Err("dots are not allowed"),
+        Some(_) => Err(PART_RULE),
+    }
+}
+
+const PART_RULE: &str = "must contain only letters, digits, and dashes, and may not use leading or trailing dashes";
+
+impl Provider {
+    /// A source address as people write it: `type`, `namespace/type` or `host/namespace/type`.
+    pub fn parse_source(text: &str) -> Result<Provider, Diagnostic> {
+        let parts: Vec<&str> = text.split('/').collect();
+        if parts.len() > 3 || parts.iter().any(|p| p.is_empty()) {
+            return Err(Diagnostic::error(
+                "Invalid provider source string",
+                "The \"source\" attribute must be in the format \"[hostname/][namespace/]name\"",
+            ));
+        }
+        let part = |what: &str, given: &str| {
+            parse_part(given).map_err(|e| {
+                let detail = format!("Invalid provider {what} {given:?} in source {text:?}: {e}\"");
+                Diagnostic::error(format!("Invalid provider {what}"), detail)
+            })
+        };
+        let provider = match parts.as_slice() {
+            [kind] => Provider::default_for(&part("type", kind)?),
+            [namespace, kind] => {
+                let kind = part("type", kind)?;
+                Provider::new(DEFAULT_HOST, &namespace_part(namespace, part)?, &kind)
+            }
+            [host, namespace, kind] => {
+                let kind = part("type", kind)?;
+                let namespace = namespace_part(namespace, part)?;
+                let host = normal_host(host).map_err(|e| {
+                    let detail = format!("Invalid provider source hostname namespace {host:?} in source {text:?}: {e}\"");
+                    Diagnostic::error("Invalid provider source hostname", detail)
+                })?;
+                Provider::new(&host, &namespace, &kind)
+            }
+            _ => unreachable!("one to three parts"),
+        };
+        provider.check_prefix()?;
+        Ok(provider)
+    }
+
+    /// Repositories are called `terraform-provider-x`; the provider itself is called `x`.
+    fn check_prefix(&self) -> Result<(), Diagnostic> {
+        let Some(rest) = self.kind.strip_prefix("terraform-") else { return Ok(()) };
+        let detail = match rest.strip_prefix("provider-").filter(|kind| parse_part(kind).is_ok()) {
+            Some(kind) => format!(
+                "Provider source {:?} has a type with the prefix \"terraform-provider-\", which isn't valid. Although that \
+                 prefix is often used in the names of version control repositories for Terraform providers, provider source \
+                 strings should not include it.\n\nDid you mean {:?}?",
+                self.for_display(),
+                Provider { kind: kind.into(), ..self.clone() }.for_display()
+            ),
+            None => format!(
+                "Provider source {:?} has a type with the prefix \"terraform-\", which isn't allowed because it would be \
+                 redundant to name a Terraform provider with that prefix. If you are the author of this provider, rename it \
+                 to not include the prefix.",
+                self.for_display()
+            ),
+        };
+        Err(Diagnostic::error("Invalid provider type", detail))
+    }
+}
+
+/// `-` stands for the providers of a time before namespaces.
+fn namespace_part(
+    given: &str,
+    part: impl Fn(&str, &str) -> Result<String, Diagnostic>,
+) -> Result<String, Diagnostic> {
+    if given == "-" { Ok(given.to_owned()) } else { part("namespace", given) }
+}
+
+/// A host in lower case, with its port unless that is the usual one.
+pub fn normal_host(given: &str) -> Result<String, &'static str> {
+    let (name, port) = match given.split_once(':') {
+        Some((name, port)) => (name, Some(port)),
+        None => (given, None),
+    };
+    let label_ok = |l: &str| {
+        !l.is_empty() && l.len() < 64 && !l.starts_with('-') && !l.ends_with('-') && l.chars().all(|c| c.is_alphanumeric() || c == '-')
+    };
+    if !name.split('.').all(label_ok) || !(name.contains('.') || name == "localhost") {
+        return Err("invalid hostname");
+    }
+    let name = name.to_lowercase();
+    match port {
+        None | Some("443") => Ok(name),
+        Some(port) if port.parse::<u16>().is_ok() => Ok(format!("{name}:{port}")),
+        Some(_) => Err("invalid port"),
     }
 }
 

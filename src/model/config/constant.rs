@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{Range, Span};
-use crate::lang::eval::{ConstantScope, evaluate};
-use crate::lang::syntax::ast::{Attribute, Expr, ExprKind, Expression, TemplatePart};
+use crate::base::source::{Range, SourceFile, Span};
+use crate::lang::eval::{Resolved, Scope, evaluate};
+use crate::lang::syntax::ast::{Attribute, Expr, ExprKind, Expression, TemplatePart, Traversal};
 use crate::lang::value::{Type, Value, convert};
 
 /// The value of an expression in which nothing can be referred to.
@@ -20,7 +20,23 @@ pub fn value(expr: &Expression) -> (Value, Diagnostics) {
         }
         _ => {}
     }
-    evaluate(expr, &ConstantScope)
+    let calls = expr.functions();
+    if let Some(call) = calls.first() {
+        let span = call.name_span.to(call.close);
+        let problem = Diagnostic::error("Function calls not allowed", "Functions may not be called here.");
+        return (Value::dynamic(), problem.at(expr.range_of(span)).into());
+    }
+    evaluate(expr, &NoNames)
+}
+
+/// A scope without names and functions.
+struct NoNames;
+
+impl Scope for NoNames {
+    fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
+        let problem = Diagnostic::error("Variables not allowed", "Variables may not be used here.");
+        Resolved::error(problem.at(traversal.root.span.in_file(file)))
+    }
 }
 
 /// A constant string; none if it is not one, which is reported.

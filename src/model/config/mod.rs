@@ -3,11 +3,53 @@
 //! Owns what blocks mean before anything is evaluated, and the mistakes that can be seen without evaluating. Never
 //! knows the state, a provider's process or a value that depends on a run.
 
+mod backend;
 mod block;
+mod call_check;
+mod condition;
+mod constant;
+mod file_set;
+mod lifecycle;
+mod load;
+mod locals;
+mod merge;
 mod module;
+mod module_call;
+mod module_file;
+pub mod module_source;
+mod names;
+mod output;
+mod provider_block;
+mod provider_check;
+mod provider_use;
+mod provisioner;
+mod requirements;
+mod resource;
+mod terraform_block;
+pub mod values_file;
+mod variable;
 
+use crate::base::diag::Diagnostic;
+use crate::base::source::Range;
+
+pub use backend::{LocalBackend, decode_local as decode_local_backend};
 pub use block::{
-    Condition, IgnoreChanges, Lifecycle, Local, ModuleCall, OnFailure, Output, ProviderBlock, ProviderPassing,
+    ByName, Condition, IgnoreChanges, Lifecycle, Local, ModuleCall, OnFailure, Output, ProviderBlock, ProviderPassing,
     ProviderRef, ProvisionerBlock, ProvisionerWhen, Resource, Variable,
 };
+pub use file_set::has_configuration;
+pub use load::{ModuleRequest, ModuleSite, load, load_module, manifest_resolver};
 pub use module::{Backend, Config, Module, ProviderRequirement};
+
+/// What the language has and this version cannot do yet: an error, so that nothing is silently left out.
+fn not_supported_yet(what: &str, range: &Range) -> Diagnostic {
+    Diagnostic::error(
+        format!("{what} blocks are not supported yet"),
+        format!(
+            "This version of Terrane does not know {} blocks yet, and will not act on a configuration of which it \
+             understands only a part.",
+            what.to_lowercase()
+        ),
+    )
+    .at(range.clone())
+}

@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use crate::base::source::Range;
 use crate::lang::syntax::body::Body;
 use crate::model::addr;
+use crate::model::deps::Version;
 
 use super::block::{ByName, Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
 
@@ -44,7 +45,7 @@ pub struct Module {
     /// The source address with which it was called; empty for the root.
     pub source: String,
     /// The version installed, if it came from a registry.
-    pub version: Option<semver::Version>,
+    pub version: Option<Version>,
     /// `required_version` constraints as written.
     pub required_versions: Vec<(String, Range)>,
     pub backend: Option<Backend>,

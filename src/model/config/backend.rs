@@ -1,0 +1,63 @@
+//! The `backend "local"` block; other kinds are not supported yet.
+
+use std::sync::LazyLock;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::syntax::body::BodySchema;
+
+use super::constant;
+use super::module::Backend;
+
+static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().attribute("path").attribute("workspace_dir"));
+
+/// What the local backend's block may set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LocalBackend {
+    pub path: Option<String>,
+    pub workspace_dir: Option<String>,
+}
+
+/// The settings of a `backend "local"` block.
+pub fn decode_local(backend: &Backend) -> (LocalBackend, Diagnostics) {
+    let mut diags = Diagnostics::new();
+    let content = diags.take(backend.body.content(&SCHEMA));
+    let mut text = |name: &str, diags: &mut Diagnostics| {
+        let attribute = content.attribute(name)?;
+        let value = diags.take(constant::value(&attribute.expr));
+        if value.is_null() {
+            return None;
+        }
+        let text = constant::string(attribute, diags)?;
+        if text.is_empty() && name == "path" {
+            let detail = "The \"path\" attribute value must not be empty.".to_owned();
+            diags.push(Diagnostic::error("Invalid local state file path", detail).at(attribute.expr.range()));
+        }
+        Some(text)
+    };
+    let settings = LocalBackend { path: text("path", &mut diags), workspace_dir: text("workspace_dir", &mut diags) };
+    (settings, diags)
+}
+
+/// Kinds that the reference has and this version does not.
+const LATER: [&str; 11] =
+    ["azurerm", "consul", "cos", "gcs", "http", "inmem", "kubernetes", "oss", "pg", "remote", "s3"];
+
+/// Reports a backend that cannot be used.
+pub(super) fn check(backend: &Backend, diags: &mut Diagnostics) {
+    let kind = &*backend.kind;
+    if kind == "local" {
+        return;
+    }
+    if LATER.contains(&kind) {
+        diags.push(
+            Diagnostic::error(
+                "Backend is not supported yet",
+                format!("This version of Terrane keeps state in local files only; the backend {kind:?} comes later."),
+            )
+            .at(backend.kind_range.clone()),
+        );
+    } else {
+        let detail = format!("There is no backend type named {kind:?}.");
+        diags.push(Diagnostic::error("Unsupported backend type", detail).at(backend.kind_range.clone()));
+    }
+}

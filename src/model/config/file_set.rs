@@ -1,0 +1,77 @@
+//! The files of a module's folder: which ones count, and in which order.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::Files;
+use crate::base::source::SourceFile;
+
+/// The files of one folder, each list sorted by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileSet {
+    pub primary: Vec<PathBuf>,
+    /// `override.tf` and `*_override.tf`: merged over what the others declare.
+    pub overrides: Vec<PathBuf>,
+    /// `*.tf.json`.
+    pub json: Vec<PathBuf>,
+}
+
+/// None if there is no such folder, which is reported.
+pub fn find(dir: &Path, files: &dyn Files) -> (Option<FileSet>, Diagnostics) {
+    let Ok(entries) = files.list(dir) else {
+        let detail = format!("Module directory {} does not exist or cannot be read.", dir.display());
+        return (None, Diagnostic::error("Failed to read module directory", detail).into());
+    };
+    let mut set = FileSet::default();
+    for entry in entries.iter().filter(|e| !e.is_dir && !is_ignored(&e.name)) {
+        let path = if dir == Path::new(".") { PathBuf::from(&entry.name) } else { dir.join(&entry.name) };
+        if let Some(stem) = entry.name.strip_suffix(".tf") {
+            let list = if stem == "override" || stem.ends_with("_override") { &mut set.overrides } else { &mut set.primary };
+            list.push(path);
+        } else if entry.name.ends_with(".tf.json") {
+            set.json.push(path);
+        }
+    }
+    (Some(set), Diagnostics::new())
+}
+
+/// True if the folder holds any configuration.
+pub fn has_configuration(dir: &Path, files: &dyn Files) -> bool {
+    let (set, _) = find(dir, files);
+    set.is_some_and(|s| !(s.primary.is_empty() && s.overrides.is_empty() && s.json.is_empty()))
+}
+
+/// The text of a file.
+pub fn read(path: &Path, files: &dyn Files) -> Result<Arc<SourceFile>, Diagnostic> {
+    let bytes = files.read(path).map_err(|_| {
+        let detail = format!("The file {:?} could not be read.", path.display());
+        Diagnostic::error("Failed to read file", detail)
+    })?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        let detail = format!("The file {:?} is not valid UTF-8. Configuration files must always be UTF-8 encoded.", path.display());
+        Diagnostic::error("Invalid character encoding", detail)
+    })?;
+    Ok(SourceFile::new(path.to_string_lossy(), text))
+}
+
+/// What editors leave behind.
+fn is_ignored(name: &str) -> bool {
+    name.starts_with('.') || name.ends_with('~') || (name.starts_with('#') && name.ends_with('#'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::files::Memory;
+
+    #[test]
+    fn files_are_sorted_out() {
+        let names = ["b.tf", "a.tf", ".x.tf", "c.tf~", "#d.tf#", "override.tf", "b_override.tf", "e.tf.json", "README.md", "sub/x.tf"];
+        let memory = Memory::of(names.map(|n| (n, "")));
+        let set = find(Path::new("."), &memory).0.unwrap();
+        assert_eq!(set.primary, ["a.tf", "b.tf"].map(PathBuf::from));
+        assert_eq!(set.overrides, ["b_override.tf", "override.tf"].map(PathBuf::from));
+        assert_eq!(set.json, ["e.tf.json"].map(PathBuf::from));
+    }
+}

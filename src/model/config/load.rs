@@ -1,0 +1,199 @@
+//! From a folder to the tree of modules.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::Files;
+use crate::lang::syntax::parser;
+use crate::model::addr;
+use crate::model::deps::module_manifest::ModuleManifest;
+use crate::model::deps::{Constraints, Version};
+
+use super::block::ModuleCall;
+use super::module::{Config, Module};
+use super::module_source::{self, ModuleSource};
+use super::{call_check, file_set, merge, module_file, provider_check, terraform_block};
+
+/// A module that is called and has to be found.
+pub struct ModuleRequest<'a> {
+    /// Its path in the tree.
+    pub path: &'a addr::Module,
+    pub parent_dir: &'a Path,
+    pub call: &'a ModuleCall,
+}
+
+/// Where a module was found.
+pub struct ModuleSite {
+    pub dir: PathBuf,
+    pub version: Option<Version>,
+}
+
+pub type Resolver<'a> = dyn Fn(&ModuleRequest) -> Result<ModuleSite, Diagnostic> + 'a;
+
+/// Loads the module of a folder and everything that it calls. Children are only looked at if their caller is sound.
+/// None if there is no such folder.
+pub fn load(root_dir: &Path, files: &dyn Files, resolver: &Resolver<'_>) -> (Option<Config>, Diagnostics) {
+    let (root, mut diags) = load_module(root_dir, addr::Module::root(), files);
+    let Some(mut root) = root else { return (None, diags) };
+    if diags.has_errors() {
+        return (Some(Config { root: Arc::new(root) }), diags);
+    }
+    load_children(&mut root, files, resolver, &mut diags);
+    let config = Config { root: Arc::new(root) };
+    if !diags.has_errors() {
+        provider_check::check(&config, &mut diags);
+    }
+    if !diags.has_errors() {
+        call_check::check(&config, &mut diags);
+    }
+    (Some(config), diags)
+}
+
+/// One module without what it calls. None if there is no such folder.
+pub fn load_module(dir: &Path, path: addr::Module, files: &dyn Files) -> (Option<Module>, Diagnostics) {
+    let (set, mut diags) = file_set::find(dir, files);
+    let Some(set) = set else { return (None, diags) };
+    for path in &set.json {
+        let detail = format!("The file {} is in JSON syntax, which this version of Terrane cannot read yet.", path.display());
+        diags.error("JSON configuration is not supported yet", detail);
+    }
+    for path in &set.overrides {
+        let detail = format!(
+            "The file {} overrides parts of other files, which this version of Terrane cannot do yet.",
+            path.display()
+        );
+        diags.error("Override files are not supported yet", detail);
+    }
+    let mut decoded = Vec::with_capacity(set.primary.len());
+    for path in &set.primary {
+        match file_set::read(path, files) {
+            Ok(source) => {
+                let body = diags.take(parser::parse_file(source));
+                decoded.push(module_file::decode(&body, &mut diags));
+            }
+            Err(problem) => diags.push(problem),
+        }
+    }
+    let module = merge::merge(decoded, empty_module(dir, path), &mut diags);
+    terraform_block::check_version(&module.required_versions, &module.path, &module.source, &mut diags);
+    (Some(module), diags)
+}
+
+fn empty_module(dir: &Path, path: addr::Module) -> Module {
+    Module {
+        path,
+        dir: dir.to_owned(),
+        source: String::new(),
+        version: None,
+        required_versions: Vec::new(),
+        backend: None,
+        requirements: BTreeMap::new(),
+        providers: IndexMap::new(),
+        variables: IndexMap::new(),
+        locals: IndexMap::new(),
+        outputs: IndexMap::new(),
+        calls: IndexMap::new(),
+        resources: IndexMap::new(),
+        provider_metas: BTreeMap::new(),
+        children: BTreeMap::new(),
+    }
+}
+
+/// Deep trees of calls are mistakes; the same folder again on its own path is a loop.
+const MAX_DEPTH: usize = 64;
+
+fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>, diags: &mut Diagnostics) {
+    let calls: Vec<ModuleCall> = module.calls.values().cloned().collect();
+    for call in calls {
+        let path = module.path.child(&call.name);
+        if path.0.len() > MAX_DEPTH {
+            let detail = format!("Module calls are nested more than {MAX_DEPTH} levels deep; a module probably calls itself.");
+            diags.push(Diagnostic::error("Module nesting too deep", detail).at(call.range.clone()));
+            continue;
+        }
+        let request = ModuleRequest { path: &path, parent_dir: &module.dir, call: &call };
+        let site = match resolver(&request) {
+            Ok(site) => site,
+            Err(problem) => {
+                diags.push(problem);
+                continue;
+            }
+        };
+        let (child, problems) = load_module(&site.dir, path, files);
+        let Some(mut child) = child else {
+            diags.push(unreadable(&site.dir, &call));
+            continue;
+        };
+        child.source = call.source.clone();
+        child.version = site.version;
+        let broken = problems.has_errors();
+        diags.extend(problems);
+        if !broken {
+            load_children(&mut child, files, resolver, diags);
+        }
+        module.children.insert(call.name.clone(), Arc::new(child));
+    }
+}
+
+fn unreadable(dir: &Path, call: &ModuleCall) -> Diagnostic {
+    let detail = format!(
+        "The directory {} could not be read for module {:?} at {}:{}.",
+        dir.display(),
+        &*call.name,
+        call.range.filename(),
+        call.range.start().line
+    );
+    Diagnostic::error("Unreadable module directory", detail).at(call.source_range.clone())
+}
+
+/// Local modules are found beside their caller; others through the manifest that installing writes.
+pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -> Result<ModuleSite, Diagnostic> + '_ {
+    move |request| {
+        let call = request.call;
+        if let Ok(ModuleSource::Local(source)) = module_source::parse(&call.source) {
+            return Ok(ModuleSite { dir: module_source::join_local(request.parent_dir, &source), version: None });
+        }
+        const AGAIN: &str = "Run \"terrane init\" to install all modules required by this configuration.";
+        let problem = |summary: &str, detail: String| Err(Diagnostic::error(summary, detail).at(call.source_range.clone()));
+        let Some(record) = manifest.get(request.path) else {
+            let detail = format!("This module is not yet installed. {AGAIN}");
+            return Err(Diagnostic::error("Module not installed", detail).at(call.range.clone()));
+        };
+        if !manifest.same_source(&record.source, &call.source) {
+            return problem(
+                "Module source has changed",
+                format!("The source address was changed since this module was installed. {AGAIN}"),
+            );
+        }
+        if let Some((text, _)) = &call.version {
+            const CHANGED: &str = "Module version requirements have changed";
+            let constraints = Constraints::parse(text).unwrap_or_default();
+            match &record.version {
+                None => {
+                    return problem(
+                        CHANGED,
+                        format!(
+                            "The version requirements have changed since this module was installed and the installed \
+                             version is no longer acceptable. {AGAIN}"
+                        ),
+                    );
+                }
+                Some(version) if !constraints.allows(version) => {
+                    return problem(
+                        CHANGED,
+                        format!(
+                            "The version requirements have changed since this module was installed and the installed \
+                             version ({version}) is no longer acceptable. {AGAIN}"
+                        ),
+                    );
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(ModuleSite { dir: record.dir.clone(), version: record.version.clone() })
+    }
+}

@@ -1,0 +1,216 @@
+//! Files to a module: everything that the files declare in one place, with duplicates reported.
+
+use std::hash::Hash;
+
+use indexmap::IndexMap;
+use indexmap::map::Entry;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::Range;
+use crate::model::addr::{self, ResourceMode, provider::parse_part};
+
+use super::backend;
+use super::block::{ProviderBlock, Resource};
+use super::module::{Module, ProviderRequirement};
+use super::module_file::ModuleFile;
+use super::terraform_block::TerraformBlock;
+
+/// Puts the files of a module together. `module` comes with its path and folder and nothing else.
+pub fn merge(files: Vec<ModuleFile>, mut module: Module, diags: &mut Diagnostics) -> Module {
+    merge_requirements(&files, &mut module, diags);
+    for file in files {
+        for block in file.terraform {
+            add_terraform(block, &mut module, diags);
+        }
+        for provider in file.providers {
+            add_provider(provider, &mut module, diags);
+        }
+        for variable in file.variables {
+            let key = variable.name.clone();
+            add(&mut module.variables, key, variable, |v| &v.range, &VARIABLE, diags);
+        }
+        for local in file.locals {
+            let key = local.name.clone();
+            add(&mut module.locals, key, local, |l| &l.range, &LOCAL, diags);
+        }
+        for output in file.outputs {
+            let key = output.name.clone();
+            add(&mut module.outputs, key, output, |o| &o.range, &OUTPUT, diags);
+        }
+        for call in file.calls {
+            let key = call.name.clone();
+            add(&mut module.calls, key, call, |c| &c.range, &CALL, diags);
+        }
+        for resource in file.resources {
+            add_resource(resource, &mut module, diags);
+        }
+    }
+    module
+}
+
+/// How a duplicate is reported: the summary, and the detail around name and place.
+struct Duplicate {
+    summary: &'static str,
+    what: &'static str,
+    verb: &'static str,
+    rule: &'static str,
+}
+
+static VARIABLE: Duplicate = Duplicate {
+    summary: "Duplicate variable declaration",
+    what: "A variable",
+    verb: "declared",
+    rule: "Variable names must be unique within a module.",
+};
+static LOCAL: Duplicate = Duplicate {
+    summary: "Duplicate local value definition",
+    what: "A local value",
+    verb: "defined",
+    rule: "Local value names must be unique within a module.",
+};
+static OUTPUT: Duplicate = Duplicate {
+    summary: "Duplicate output definition",
+    what: "An output",
+    verb: "defined",
+    rule: "Output names must be unique within a module.",
+};
+static CALL: Duplicate = Duplicate {
+    summary: "Duplicate module call",
+    what: "A module call",
+    verb: "defined",
+    rule: "Module calls must have unique names within a module.",
+};
+
+fn add<K: Hash + Eq + AsRef<str>, T>(
+    map: &mut IndexMap<K, T>,
+    key: K,
+    item: T,
+    range: impl Fn(&T) -> &Range,
+    duplicate: &Duplicate,
+    diags: &mut Diagnostics,
+) {
+    match map.entry(key) {
+        Entry::Vacant(place) => {
+            place.insert(item);
+        }
+        // The last one wins, as it would in an override.
+        Entry::Occupied(mut place) => {
+            let detail = format!(
+                "{} named {:?} was already {} at {}. {}",
+                duplicate.what,
+                place.key().as_ref(),
+                duplicate.verb,
+                range(place.get()),
+                duplicate.rule
+            );
+            diags.push(Diagnostic::error(duplicate.summary, detail).at(range(&item).clone()));
+            place.insert(item);
+        }
+    }
+}
+
+/// Requirements come first: resources find their provider by them.
+fn merge_requirements(files: &[ModuleFile], module: &mut Module, diags: &mut Diagnostics) {
+    let mut first: Option<&Range> = None;
+    let blocks = files.iter().flat_map(|f| &f.terraform).flat_map(|t| &t.requirements);
+    for (entries, range) in blocks {
+        if let Some(first) = first {
+            let detail = format!(
+                "A module may have only one required providers configuration. The required providers were previously \
+                 configured at {first}."
+            );
+            diags.push(Diagnostic::error("Duplicate required providers configuration", detail).at(range.clone()));
+            continue;
+        }
+        first = Some(range);
+        module.requirements = entries.clone();
+    }
+}
+
+fn add_terraform(block: TerraformBlock, module: &mut Module, diags: &mut Diagnostics) {
+    module.required_versions.extend(block.required_version);
+    for found in block.backends {
+        if let Some(previous) = &module.backend {
+            let detail = format!(
+                "A module may have only one backend configuration. The backend was previously configured at {}.",
+                previous.range
+            );
+            diags.push(Diagnostic::error("Duplicate backend configuration", detail).at(found.range.clone()));
+            continue;
+        }
+        if module.path.is_root() {
+            backend::check(&found, diags);
+        }
+        module.backend = Some(found);
+    }
+    for (name, body, range) in block.provider_metas {
+        if module.provider_metas.contains_key(&name) {
+            let detail = format!("A provider_meta block for provider {name:?} was already declared in this module.");
+            diags.push(Diagnostic::error("Duplicate provider_meta block", detail).at(range));
+            continue;
+        }
+        module.provider_metas.insert(name, body);
+    }
+}
+
+fn add_provider(block: ProviderBlock, module: &mut Module, diags: &mut Diagnostics) {
+    let key = addr::LocalProviderConfig { local_name: block.name.clone(), alias: block.alias.clone() };
+    if let Some(existing) = module.providers.get(&key) {
+        let name = &*block.name;
+        let detail = match &block.alias {
+            None => format!(
+                "A default (non-aliased) provider configuration for {name:?} was already given at {}. If multiple \
+                 configurations are required, set the \"alias\" argument for alternative configurations.",
+                existing.range
+            ),
+            Some(alias) => format!(
+                "A provider configuration for {name:?} with alias {:?} was already given at {}. Each configuration for \
+                 the same provider must have a distinct alias.",
+                &**alias, existing.range
+            ),
+        };
+        diags.push(Diagnostic::error("Duplicate provider configuration", detail).at(block.range.clone()));
+        return;
+    }
+    imply(module, &block.name, &block.range);
+    module.providers.insert(key, block);
+}
+
+fn add_resource(mut resource: Resource, module: &mut Module, diags: &mut Diagnostics) {
+    if let Some(existing) = module.resources.get(&resource.addr) {
+        let (kind, word) = match resource.addr.mode {
+            ResourceMode::Managed => ("resource", "resource"),
+            ResourceMode::Data => ("data", "data resource"),
+            ResourceMode::Ephemeral => ("ephemeral", "ephemeral resource"),
+        };
+        let detail = format!(
+            "A {} {word} named {:?} was already declared at {}. Resource names must be unique per type in each module.",
+            resource.addr.kind, &*resource.addr.name, existing.range
+        );
+        let summary = format!("Duplicate {kind} {:?} configuration", &*resource.addr.kind);
+        diags.push(Diagnostic::error(summary, detail).at(resource.range.clone()));
+        return;
+    }
+    let local_name = resource.local_provider_config().local_name;
+    if parse_part(&local_name).is_ok() {
+        resource.provider = module.provider_for_local_name(&local_name);
+        imply(module, &local_name, &resource.range);
+    }
+    module.resources.insert(resource.addr.clone(), resource);
+}
+
+/// The use of a local name is a requirement, if nothing states one.
+fn imply(module: &mut Module, local_name: &std::sync::Arc<str>, range: &Range) {
+    if module.requirements.contains_key(local_name) {
+        return;
+    }
+    let requirement = ProviderRequirement {
+        local_name: local_name.clone(),
+        source: addr::Provider::default_for(local_name),
+        versions: Vec::new(),
+        aliases: Vec::new(),
+        explicit: false,
+        range: range.clone(),
+    };
+    module.requirements.insert(local_name.clone(), requirement);
+}

@@ -1,0 +1,78 @@
+//! One file of a module: its blocks, decoded.
+
+use std::sync::LazyLock;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::syntax::ast::Block;
+use crate::lang::syntax::body::{Body, BodySchema};
+use crate::model::addr::ResourceMode;
+
+use super::block::{Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
+use super::terraform_block::TerraformBlock;
+use super::{locals, module_call, not_supported_yet, output, provider_block, resource, terraform_block, variable};
+
+static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .block("terraform", &[])
+        .block("required_providers", &[])
+        .block("provider", &["name"])
+        .block("variable", &["name"])
+        .block("locals", &[])
+        .block("output", &["name"])
+        .block("module", &["name"])
+        .block("resource", &["type", "name"])
+        .block("data", &["type", "name"])
+        .block("ephemeral", &["type", "name"])
+        .block("moved", &[])
+        .block("removed", &[])
+        .block("import", &[])
+        .block("check", &["name"])
+});
+
+/// What one file declares, in its order.
+#[derive(Default)]
+pub struct ModuleFile {
+    pub terraform: Vec<TerraformBlock>,
+    pub providers: Vec<ProviderBlock>,
+    pub variables: Vec<Variable>,
+    pub locals: Vec<Local>,
+    pub outputs: Vec<Output>,
+    pub calls: Vec<ModuleCall>,
+    pub resources: Vec<Resource>,
+}
+
+pub fn decode(body: &Body, diags: &mut Diagnostics) -> ModuleFile {
+    let content = diags.take(body.content(&SCHEMA));
+    let mut file = ModuleFile::default();
+    for block in &content.blocks {
+        decode_block(block, &mut file, diags);
+    }
+    file
+}
+
+fn decode_block(block: &Block, file: &mut ModuleFile, diags: &mut Diagnostics) {
+    match block.kind.as_str() {
+        "terraform" => file.terraform.push(terraform_block::decode(block, diags)),
+        "required_providers" => diags.push(
+            Diagnostic::error(
+                "Invalid required_providers block",
+                "A \"required_providers\" block must be nested inside a \"terraform\" block.",
+            )
+            .at(block.kind_range()),
+        ),
+        "provider" => file.providers.extend(provider_block::decode(block, diags)),
+        "variable" => file.variables.push(variable::decode(block, diags)),
+        "locals" => file.locals.extend(locals::decode(block, diags)),
+        "output" => file.outputs.extend(output::decode(block, diags)),
+        "module" => file.calls.extend(module_call::decode(block, diags)),
+        "resource" => file.resources.push(resource::decode(block, ResourceMode::Managed, diags)),
+        "data" => file.resources.push(resource::decode(block, ResourceMode::Data, diags)),
+        "ephemeral" => diags.push(not_supported_yet("Ephemeral", &block.header_range())),
+        "moved" => diags.push(not_supported_yet("Moved", &block.header_range())),
+        "removed" => diags.push(not_supported_yet("Removed", &block.header_range())),
+        "import" => diags.push(not_supported_yet("Import", &block.header_range())),
+        "check" => diags.push(not_supported_yet("Check", &block.header_range())),
+        // The schema lets nothing else through.
+        _ => {}
+    }
+}

@@ -1,0 +1,108 @@
+//! `terraform` blocks: version, requirements, backend, metadata for providers.
+
+use std::sync::{Arc, LazyLock};
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::Range;
+use crate::lang::syntax::ast::Block;
+use crate::lang::syntax::body::{Body, BodySchema};
+use crate::model::addr;
+use crate::model::deps::{Constraints, Operator, Version};
+use crate::model::version::LANGUAGE_VERSION;
+
+use super::module::{Backend, ProviderRequirement};
+use super::{names, not_supported_yet, requirements};
+
+static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
+    BodySchema::new()
+        .attribute("experiments")
+        .attribute("required_version")
+        .attribute("language")
+        .block("backend", &["type"])
+        .block("cloud", &[])
+        .block("required_providers", &[])
+        .block("provider_meta", &["provider"])
+});
+
+/// The parts of one `terraform` block.
+#[derive(Default)]
+pub struct TerraformBlock {
+    pub required_version: Option<(String, Range)>,
+    pub backends: Vec<Backend>,
+    /// With the range of each `required_providers` block.
+    pub requirements: Vec<(std::collections::BTreeMap<Arc<str>, ProviderRequirement>, Range)>,
+    pub provider_metas: Vec<(Arc<str>, Body, Range)>,
+}
+
+pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
+    let content = diags.take(block.body.content(&SCHEMA));
+    let mut parts = TerraformBlock {
+        required_version: content.attribute("required_version").and_then(|a| requirements::constraint_text(a, diags)),
+        ..TerraformBlock::default()
+    };
+    if let Some(attribute) = content.attribute("experiments") {
+        for item in names::static_list(&attribute.expr, diags) {
+            let name = item.as_keyword().unwrap_or_default().to_owned();
+            let detail = format!("There is no current experiment with the keyword {name:?}.");
+            diags.push(Diagnostic::error("Unknown experiment keyword", detail).at(item.range()));
+        }
+    }
+    if let Some(attribute) = content.attribute("language")
+        && attribute.expr.as_keyword() != Some("TF2021")
+    {
+        diags.push(
+            Diagnostic::error(
+                "Unsupported language edition",
+                "Only language edition TF2021 is supported by this version of Terrane.",
+            )
+            .at(attribute.expr.range()),
+        );
+    }
+    for inner in &content.blocks {
+        match inner.kind.as_str() {
+            "backend" => parts.backends.push(Backend {
+                kind: inner.label(0).clone(),
+                kind_range: inner.label_range(0),
+                body: inner.body.clone(),
+                range: inner.header_range(),
+            }),
+            "cloud" => diags.push(not_supported_yet("Cloud", &inner.header_range())),
+            "required_providers" => {
+                parts.requirements.push((requirements::decode(inner, diags), inner.header_range()));
+            }
+            _ => parts.provider_metas.push((inner.label(0).clone(), inner.body.clone(), inner.header_range())),
+        }
+    }
+    parts
+}
+
+/// Checks `required_version` against the version of the language that this program speaks.
+pub fn check_version(written: &[(String, Range)], module: &addr::Module, source: &str, diags: &mut Diagnostics) {
+    let Ok(current) = Version::parse(LANGUAGE_VERSION) else { return };
+    for (text, range) in written {
+        let Ok(constraints) = Constraints::parse(text) else { continue };
+        // A lone number behind `~>` sets no upper bound here.
+        let ok = constraints.0.iter().all(|c| match c.op {
+            Operator::Pessimistic if c.version.written_segments() == 1 => current >= c.version,
+            _ => c.allows(&current),
+        });
+        if ok {
+            continue;
+        }
+        let who = match module.is_root() {
+            true => "This configuration".to_owned(),
+            false => format!("Module {module} (from {source})"),
+        };
+        diags.push(
+            Diagnostic::error(
+                "Unsupported Terrane Core version",
+                format!(
+                    "{who} does not support Terrane version {LANGUAGE_VERSION}. To proceed, either choose another \
+                     supported Terrane version or update this version constraint. Version constraints are normally set \
+                     for good reason, so updating the constraint may lead to other errors or unexpected behavior."
+                ),
+            )
+            .at(range.clone()),
+        );
+    }
+}

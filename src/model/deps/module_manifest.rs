@@ -1,0 +1,108 @@
+//! `.terraform/modules/modules.json`: which modules are installed, and where.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::addr;
+use crate::model::deps::Version;
+
+/// Installed modules by their path in the tree; the root is the entry with an empty path.
+#[derive(Clone, Debug, Default)]
+pub struct ModuleManifest {
+    records: BTreeMap<addr::Module, Record>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The source address in its normal form.
+    pub source: String,
+    pub version: Option<Version>,
+    pub dir: PathBuf,
+}
+
+#[derive(Serialize, Deserialize)]
+struct File {
+    #[serde(rename = "Modules", default)]
+    modules: Vec<Entry>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    #[serde(rename = "Key")]
+    key: String,
+    #[serde(rename = "Source")]
+    source: String,
+    #[serde(rename = "Version", default, skip_serializing_if = "String::is_empty")]
+    version: String,
+    #[serde(rename = "Dir")]
+    dir: String,
+}
+
+impl ModuleManifest {
+    /// Reads the text of a manifest; the error is for people.
+    pub fn parse(text: &str) -> Result<ModuleManifest, String> {
+        if text.is_empty() {
+            return Ok(ModuleManifest::default());
+        }
+        let file: File = serde_json::from_str(text).map_err(|e| format!("error unmarshalling snapshot: {e}"))?;
+        let mut records = BTreeMap::new();
+        for entry in file.modules {
+            let version = match entry.version.as_str() {
+                "" => None,
+                text => Some(Version::parse(text).map_err(|e| format!("invalid version {text:?} for {}: {e}", entry.key))?),
+            };
+            let path = match entry.key.as_str() {
+                "" => addr::Module::root(),
+                key => key.split('.').map(Into::into).collect::<Vec<_>>().into(),
+            };
+            // Paths of other systems.
+            let dir = PathBuf::from(entry.dir.replace('\\', "/"));
+            records.insert(path, Record { source: entry.source, version, dir });
+        }
+        Ok(ModuleManifest { records })
+    }
+
+    /// The text of the file, sorted by path.
+    pub fn to_json(&self) -> String {
+        let modules = self.records.iter().map(|(path, record)| Entry {
+            key: path.0.join("."),
+            source: record.source.clone(),
+            version: record.version.as_ref().map(Version::to_string).unwrap_or_default(),
+            dir: record.dir.to_string_lossy().into_owned(),
+        });
+        serde_json::to_string(&File { modules: modules.collect() }).unwrap_or_default()
+    }
+
+    pub fn get(&self, path: &addr::Module) -> Option<&Record> {
+        self.records.get(path)
+    }
+
+    pub fn insert(&mut self, path: addr::Module, source: &str, version: Option<Version>, dir: &Path) {
+        self.records.insert(path, Record { source: source.to_owned(), version, dir: dir.to_owned() });
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Whether a recorded source is the one that a call names; records carry the registry's host.
+    pub fn same_source(&self, recorded: &str, written: &str) -> bool {
+        recorded == written || recorded.strip_prefix(addr::provider::DEFAULT_HOST).and_then(|r| r.strip_prefix('/')) == Some(written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_survives_a_round_trip() {
+        let text = r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"a.b","Source":"registry.terraform.io/x/y/z","Version":"1.2.3","Dir":".terraform/modules/a.b"}]}"#;
+        let manifest = ModuleManifest::parse(text).unwrap();
+        assert_eq!(manifest.to_json(), text);
+        let record = manifest.get(&addr::Module::root().child("a").child("b")).unwrap();
+        assert!(manifest.same_source(&record.source, "x/y/z"));
+    }
+}

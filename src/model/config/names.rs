@@ -79,7 +79,7 @@ pub fn unquote(expr: &Expression, want_keyword: bool, diags: &mut Diagnostics) -
         )
         .at(expr.range()),
     );
-    let node = Expr { span: expr.node.span, kind: ExprKind::Variable(traversal) };
+    let node = Expr::new(expr.node.span, ExprKind::Variable(traversal));
     Expression { file: expr.file.clone(), node: Arc::new(node) }
 }
 

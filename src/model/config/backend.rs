@@ -21,7 +21,7 @@ pub struct LocalBackend {
 pub fn decode_local(backend: &Backend) -> (LocalBackend, Diagnostics) {
     let mut diags = Diagnostics::new();
     let content = diags.take(backend.body.content(&SCHEMA));
-    let mut text = |name: &str, diags: &mut Diagnostics| {
+    let text = |name: &str, diags: &mut Diagnostics| {
         let attribute = content.attribute(name)?;
         let value = diags.take(constant::value(&attribute.expr));
         if value.is_null() {

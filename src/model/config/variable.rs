@@ -35,7 +35,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Variable {
             .at(block.label_range(0)),
         );
     }
-    let mut flag = |name: &str, default: bool, diags: &mut Diagnostics| {
+    let flag = |name: &str, default: bool, diags: &mut Diagnostics| {
         content.attribute(name).and_then(|a| constant::bool(a, diags)).unwrap_or(default)
     };
     let description = content.attribute("description").and_then(|a| constant::string(a, diags));

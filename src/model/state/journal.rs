@@ -1,1 +1,413 @@
 //! The journal: what changed since the last full snapshot, one checked record after the other.
+//!
+//! Owns the format and the rules of replay; never opens a file.
+//!
+//! A line per record: sixteen hex digits of the SHA-256 of the rest, a space, one JSON object with the record's kind
+//! under "k". The first record is the header. A line that is cut short or does not match its digits ends the journal:
+//! it was being written when the machine stopped. Readers must refuse a header whose "format" they do not know; new
+//! kinds of records need a new format, because an unknown record may be a change.
+//!
+//! The base is the state file that the changes apply to. Whenever a snapshot is about to be written, its fingerprint
+//! is recorded first, so that whichever of the two is on disk after a crash, the records that still apply are known.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::process::ProcessId;
+use crate::model::addr::AbsResourceInstance;
+
+use super::file::{Piece, compact, merge_checks, merge_output, merge_resource, resource_instance};
+use super::{DeposedKey, State};
+
+const FORMAT: u32 = 1;
+
+/// What the journal is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Lineage and serial of the base; the lineage to be given to the state if it had none.
+    pub lineage: String,
+    pub serial: u64,
+    /// Of the base; empty if there was no state.
+    pub base: String,
+    /// Who writes it.
+    pub process: ProcessId,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// What planning made of the base before anything was changed.
+    Prior(Vec<Piece>),
+    /// A plugin's process that this run started.
+    Plugin { name: String, process: ProcessId },
+    /// An object is about to be changed.
+    Started { addr: AbsResourceInstance, deposed: Option<DeposedKey> },
+    /// Something is as it now is.
+    Changed(Piece),
+    /// The snapshot that holds everything recorded before this is about to be written.
+    Snapshot { fingerprint: String, serial: u64 },
+}
+
+/// What identifies a state file's content: hex SHA-256, or nothing if there is no content.
+pub fn fingerprint(content: &[u8]) -> String {
+    if content.is_empty() { String::new() } else { hex(&Sha256::digest(content)) }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+#[derive(Serialize, Deserialize, Default)]
+struct Line<'a> {
+    #[serde(borrow)]
+    k: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lineage: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    serial: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process: Option<(u32, u64)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    addr: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deposed: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entry: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pieces: Option<Vec<Line<'a>>>,
+}
+
+impl Line<'_> {
+    fn of(kind: &'static str) -> Line<'static> {
+        Line { k: Cow::Borrowed(kind), ..Line::default() }
+    }
+
+    /// With its check and its line ending.
+    fn encode(&self) -> Vec<u8> {
+        let json = serde_json::to_string(self).unwrap_or_default();
+        format!("{} {json}\n", check_digits(json.as_bytes())).into_bytes()
+    }
+}
+
+fn check_digits(json: &[u8]) -> String {
+    hex(&Sha256::digest(json)[..8])
+}
+
+impl Header {
+    pub fn encode(&self) -> Vec<u8> {
+        Line {
+            format: Some(FORMAT),
+            lineage: Some(self.lineage.clone()),
+            serial: Some(self.serial),
+            fingerprint: Some(self.base.clone()),
+            process: Some((self.process.number, self.process.started)),
+            ..Line::of("header")
+        }
+        .encode()
+    }
+}
+
+impl Record {
+    pub fn encode(&self) -> Vec<u8> {
+        match self {
+            Record::Prior(pieces) => {
+                Line { pieces: Some(pieces.iter().map(piece_line).collect()), ..Line::of("prior") }.encode()
+            }
+            Record::Plugin { name, process } => {
+                let process = Some((process.number, process.started));
+                Line { name: Some(name.clone()), process, ..Line::of("plugin") }.encode()
+            }
+            Record::Started { addr, deposed } => {
+                let deposed = deposed.as_ref().map(|key| key.0.to_string());
+                Line { addr: Some(addr.to_string()), deposed, ..Line::of("started") }.encode()
+            }
+            Record::Changed(piece) => piece_line(piece).encode(),
+            Record::Snapshot { fingerprint, serial } => {
+                Line { fingerprint: Some(fingerprint.clone()), serial: Some(*serial), ..Line::of("snapshot") }.encode()
+            }
+        }
+    }
+
+    fn decode(line: Line<'_>) -> Option<Record> {
+        Some(match &*line.k {
+            "prior" => Record::Prior(line.pieces?.into_iter().map(piece_of).collect::<Option<_>>()?),
+            "plugin" => {
+                let (number, started) = line.process?;
+                Record::Plugin { name: line.name?, process: ProcessId { number, started } }
+            }
+            "started" => Record::Started {
+                addr: resource_instance(&line.addr?)?,
+                deposed: line.deposed.map(|key| DeposedKey(key.into())),
+            },
+            "snapshot" => Record::Snapshot { fingerprint: line.fingerprint?, serial: line.serial? },
+            _ => Record::Changed(piece_of(line)?),
+        })
+    }
+}
+
+fn piece_line(piece: &Piece) -> Line<'static> {
+    let raw = |text: &str| RawValue::from_string(compact(text)).ok();
+    match piece {
+        Piece::Instance(addr, text) => {
+            Line { addr: Some(addr.to_string()), entry: raw(text), ..Line::of("instance") }
+        }
+        Piece::GoneInstance(addr) => Line { addr: Some(addr.to_string()), ..Line::of("gone") },
+        Piece::Output(name, text) => Line { name: Some(name.to_string()), entry: raw(text), ..Line::of("output") },
+        Piece::GoneOutput(name) => Line { name: Some(name.to_string()), ..Line::of("gone_output") },
+        Piece::Checks(text) => Line { entry: raw(text), ..Line::of("checks") },
+    }
+}
+
+fn piece_of(line: Line<'_>) -> Option<Piece> {
+    let entry = line.entry.map(|raw| raw.get().to_string());
+    Some(match &*line.k {
+        "instance" => Piece::Instance(resource_instance(&line.addr?)?, entry?),
+        "gone" => Piece::GoneInstance(resource_instance(&line.addr?)?),
+        "output" => Piece::Output(line.name?.into(), entry?),
+        "gone_output" => Piece::GoneOutput(line.name?.into()),
+        // No results at all are null, which reads as no entry.
+        "checks" => Piece::Checks(entry.unwrap_or_else(|| "null".into())),
+        _ => return None,
+    })
+}
+
+/// A journal that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Journal {
+    pub header: Header,
+    pub records: Vec<Record>,
+    /// The last record was cut short.
+    pub torn: bool,
+}
+
+impl Journal {
+    /// Reads a journal's content; None if not even its header was written, which means that nothing was started.
+    /// Errors: a newer format, or damage in the middle (a good record after a bad one).
+    pub fn read(content: &[u8]) -> Result<Option<Journal>, Diagnostics> {
+        let mut lines = content.split_inclusive(|b| *b == b'\n');
+        let Some(first) = lines.next().and_then(checked) else { return Ok(None) };
+        let header = read_header(first)?;
+        let mut records = Vec::new();
+        let mut torn = false;
+        for line in lines {
+            match checked(line).and_then(|json| serde_json::from_slice(json).ok()).and_then(Record::decode) {
+                Some(_) if torn => return Err(damaged("a record in its middle is not what was written")),
+                Some(record) => records.push(record),
+                None => torn = true,
+            }
+        }
+        Ok(Some(Journal { header, records, torn }))
+    }
+
+    /// The index of the first record that the state on disk does not have; None if that state is neither the base nor
+    /// a snapshot of this journal.
+    pub fn position(&self, disk: &str) -> Option<usize> {
+        let snapshot = |record: &Record| matches!(record, Record::Snapshot { fingerprint, .. } if fingerprint == disk);
+        match self.records.iter().rposition(snapshot) {
+            Some(i) => Some(i + 1),
+            None => (self.header.base == disk).then_some(0),
+        }
+    }
+
+    /// Applies the records from a position on; returns how many changes there were.
+    pub fn replay(&self, from: usize, state: &mut State) -> Result<usize, Diagnostics> {
+        let mut changes = 0;
+        for piece in self.records.iter().skip(from).flat_map(pieces) {
+            apply(piece, state)?;
+            changes += 1;
+        }
+        Ok(changes)
+    }
+
+    /// Objects whose change was started and not finished, in order of address.
+    pub fn in_flight(&self) -> Vec<(AbsResourceInstance, Option<DeposedKey>)> {
+        let mut open = BTreeSet::new();
+        for record in &self.records {
+            match record {
+                Record::Started { addr, deposed } => _ = open.insert((addr.clone(), deposed.clone())),
+                Record::Changed(Piece::Instance(addr, _) | Piece::GoneInstance(addr)) => {
+                    open.retain(|(other, _)| other != addr);
+                }
+                _ => {}
+            }
+        }
+        open.into_iter().collect()
+    }
+
+    /// Every instance that the journal speaks of: what is at stake when it cannot be replayed.
+    pub fn instances(&self) -> BTreeSet<AbsResourceInstance> {
+        let named = |record: &Record| match record {
+            Record::Started { addr, .. } | Record::Changed(Piece::Instance(addr, _) | Piece::GoneInstance(addr)) => {
+                Some(addr.clone())
+            }
+            _ => None,
+        };
+        self.records.iter().filter_map(named).collect()
+    }
+
+    /// Plugin processes of that run, by name.
+    pub fn plugins(&self) -> impl Iterator<Item = (&str, ProcessId)> {
+        self.records.iter().filter_map(|record| match record {
+            Record::Plugin { name, process } => Some((name.as_str(), *process)),
+            _ => None,
+        })
+    }
+}
+
+fn pieces(record: &Record) -> &[Piece] {
+    match record {
+        Record::Prior(pieces) => pieces,
+        Record::Changed(piece) => std::slice::from_ref(piece),
+        _ => &[],
+    }
+}
+
+/// The JSON of a whole line whose digits are right.
+fn checked(line: &[u8]) -> Option<&[u8]> {
+    let line = line.strip_suffix(b"\n")?;
+    let (digits, rest) = line.split_at_checked(16)?;
+    let json = rest.strip_prefix(b" ")?;
+    (check_digits(json).as_bytes() == digits).then_some(json)
+}
+
+fn read_header(json: &[u8]) -> Result<Header, Diagnostics> {
+    let line: Line<'_> = serde_json::from_slice(json).map_err(|e| damaged(&e.to_string()))?;
+    match line.format {
+        Some(FORMAT) if line.k == "header" => {}
+        Some(other) => return Err(damaged(&format!("its format {other} is not known to this version"))),
+        None => return Err(damaged("it does not begin with a header")),
+    }
+    let fields = (line.lineage, line.serial, line.fingerprint, line.process);
+    let (Some(lineage), Some(serial), Some(base), Some((number, started))) = fields else {
+        return Err(damaged("its header is incomplete"));
+    };
+    Ok(Header { lineage, serial, base, process: ProcessId { number, started } })
+}
+
+fn damaged(why: &str) -> Diagnostics {
+    Diagnostic::error("Unreadable state journal", format!("The journal of an interrupted run cannot be read: {why}.")).into()
+}
+
+fn apply(piece: &Piece, state: &mut State) -> Result<(), Diagnostics> {
+    match piece {
+        Piece::Instance(_, text) => merge_resource(text, state)?,
+        Piece::GoneInstance(addr) => {
+            if let Some(resource) = state.resources.get_mut(&addr.containing_resource()) {
+                resource.instances.remove(addr.key());
+            }
+            state.prune(addr);
+        }
+        Piece::Output(name, text) => _ = state.outputs.insert(name.clone(), merge_output(name, text)?),
+        Piece::GoneOutput(name) => _ = state.outputs.remove(name),
+        Piece::Checks(text) => state.checks = merge_checks(text)?,
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file::{Rendered, read};
+    use super::*;
+
+    const WIDE: &str = include_str!("file/fixtures/wide.tfstate");
+
+    fn header() -> Header {
+        Header { lineage: "l".into(), serial: 3, base: "b".into(), process: ProcessId { number: 7, started: 8 } }
+    }
+
+    fn started(text: &str) -> Record {
+        Record::Started { addr: resource_instance(text).unwrap(), deposed: None }
+    }
+
+    /// Every piece that leads from nothing to a state with everything in it.
+    fn everything() -> (State, Vec<Piece>) {
+        let state = read(WIDE.as_bytes()).unwrap().unwrap().state;
+        let pieces = Rendered::of(&state).changes_since(&Rendered::of(&State::default()));
+        (state, pieces)
+    }
+
+    #[test]
+    fn replay_gives_the_state_again() {
+        let (state, pieces) = everything();
+        let mut content = header().encode();
+        content.extend(Record::Prior(pieces[..3].to_vec()).encode());
+        for piece in &pieces[3..] {
+            content.extend(Record::Changed(piece.clone()).encode());
+        }
+        let journal = Journal::read(&content).unwrap().unwrap();
+        assert_eq!(journal.header, header());
+        assert_eq!(journal.position("b"), Some(0));
+        assert_eq!(journal.position("x"), None);
+        let mut replayed = State::default();
+        assert_eq!(journal.replay(0, &mut replayed).unwrap(), pieces.len());
+        assert_eq!(Rendered::of(&replayed), Rendered::of(&state));
+        let back = Rendered::of(&State::default()).changes_since(&Rendered::of(&state));
+        for piece in &back {
+            apply(piece, &mut replayed).unwrap();
+        }
+        assert!(replayed.is_empty() && replayed.checks.is_none());
+    }
+
+    #[test]
+    fn cut_anywhere_it_holds_every_whole_record() {
+        let (_, pieces) = everything();
+        let mut content = header().encode();
+        let mut ends = vec![content.len()];
+        for record in [started("a.b"), Record::Changed(pieces[0].clone()), started("a.c")] {
+            content.extend(record.encode());
+            ends.push(content.len());
+        }
+        for cut in 0..=content.len() {
+            let journal = Journal::read(&content[..cut]).unwrap();
+            let whole = ends.iter().filter(|end| **end <= cut).count();
+            match journal {
+                None => assert_eq!(whole, 0, "cut at {cut}"),
+                Some(journal) => {
+                    assert_eq!(journal.records.len() + 1, whole, "cut at {cut}");
+                    assert_eq!(journal.torn, !ends.contains(&cut));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn damage_in_the_middle_is_an_error() {
+        let mut content = header().encode();
+        let at = content.len() + 30;
+        content.extend(started("a.b").encode());
+        content.extend(started("a.c").encode());
+        content[at] ^= 1;
+        assert!(Journal::read(&content).is_err());
+    }
+
+    #[test]
+    fn snapshots_move_the_base_and_open_changes_are_known() {
+        let (_, pieces) = everything();
+        let Piece::Instance(addr, _) = &pieces[0] else { panic!("the first piece is an instance") };
+        let journal = Journal {
+            header: header(),
+            records: vec![
+                started("a.b"),
+                started(&addr.to_string()),
+                Record::Changed(pieces[0].clone()),
+                Record::Snapshot { fingerprint: "s".into(), serial: 4 },
+                Record::Changed(pieces[1].clone()),
+            ],
+            torn: false,
+        };
+        assert_eq!((journal.position("b"), journal.position("s")), (Some(0), Some(4)));
+        assert_eq!(journal.replay(4, &mut State::default()).unwrap(), 1);
+        let open: Vec<String> = journal.in_flight().iter().map(|(a, _)| a.to_string()).collect();
+        assert_eq!(open, ["a.b"]);
+    }
+}

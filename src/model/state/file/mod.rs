@@ -1,1 +1,190 @@
-//! State files: version 4 and the upgrade of older ones.
+//! The file that holds a state: finding out its version, reading it, writing it.
+//!
+//! The format is the reference's, version 4, byte for byte: it never changes here on our own account. Older versions
+//! are brought up to it in steps (`upgrade`), newer ones are refused. Works on bytes; never opens a file.
+
+mod address;
+mod json_text;
+mod render;
+mod upgrade;
+mod v4;
+
+pub use render::{Piece, Rendered};
+
+pub(super) use address::resource_instance;
+pub(super) use json_text::compact;
+pub(super) use v4::{merge_checks, merge_output, merge_resource};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::model::version::LANGUAGE_VERSION;
+
+use super::{State, StateMeta};
+
+/// A state with what identifies the snapshot.
+#[derive(Clone, Debug)]
+pub struct StateFile {
+    pub meta: StateMeta,
+    pub state: State,
+}
+
+const UNSUPPORTED: &str = "Unsupported state file format";
+const INVALID: &str = "Invalid state file format";
+
+/// Reads the content of a state file; None if it is empty, which is how a state that was never written looks.
+pub fn read(content: &[u8]) -> Result<Option<StateFile>, Diagnostics> {
+    if content.is_empty() {
+        return Ok(None);
+    }
+    if content.starts_with(b"tfstate") {
+        return Err(unsupported(
+            "The state is stored in a legacy binary format that is not supported since Terraform v0.7. To continue, first upgrade the state using Terraform 0.6.16 or earlier.",
+        ));
+    }
+    match sniff_version(content)? {
+        0 => Err(unsupported(
+            "The state file uses JSON syntax but has a version number of zero. There was never a JSON-based state format zero, so this state file is invalid and cannot be processed.",
+        )),
+        1..=3 => upgrade::read(content).map(Some),
+        4 => v4::read(content).map(Some),
+        version => {
+            let origin = match sniff_program(content) {
+                Some(program) => format!("was created by Terraform {program}"),
+                None => "may have been created by a newer version of Terraform".to_string(),
+            };
+            Err(unsupported(format!(
+                "The state file uses format version {version}, which is not supported by Terrane {LANGUAGE_VERSION}. This state file {origin}.",
+            )))
+        }
+    }
+}
+
+/// The content of the file for a state. To write many snapshots of one state, keep a [`Rendered`].
+pub fn write(meta: &StateMeta, state: &State) -> Vec<u8> {
+    Rendered::of(state).to_bytes(meta)
+}
+
+/// The diagnostics of a state that cannot be read, as one text: how they appear within another message.
+pub fn problems_text(diagnostics: &Diagnostics) -> String {
+    let text = |d: &Diagnostic| match d.detail.is_empty() {
+        true => d.summary.clone(),
+        false => format!("{}: {}", d.summary, d.detail),
+    };
+    let errors: Vec<String> = diagnostics.iter().filter(|d| d.is_error()).map(text).collect();
+    match &errors[..] {
+        [] => String::new(),
+        [one] => one.clone(),
+        many => format!("{} problems:\n\n- {}", many.len(), many.join("\n- ")),
+    }
+}
+
+fn unsupported(detail: impl Into<String>) -> Diagnostics {
+    Diagnostic::error(UNSUPPORTED, detail).into()
+}
+
+const NO_VERSION: &str =
+    "The state file does not have a \"version\" attribute, which is required to identify the format version.";
+
+fn sniff_version(content: &[u8]) -> Result<u64, Diagnostics> {
+    #[derive(Deserialize)]
+    struct Sniff<'a> {
+        #[serde(borrow)]
+        version: Option<&'a RawValue>,
+    }
+    // Syntax first, so that a file cut short is told from one that is no state.
+    let whole: Result<&RawValue, _> = serde_json::from_slice(content);
+    let raw = match whole {
+        Ok(raw) => raw.get(),
+        Err(error) => {
+            let offset = byte_offset(content, &error);
+            return Err(both(format!("The state file could not be parsed as JSON: syntax error at byte offset {offset}.")));
+        }
+    };
+    if !raw.starts_with('{') {
+        return Err(match raw {
+            "null" => unsupported(NO_VERSION),
+            other => both(bad_version(other)),
+        });
+    }
+    let sniff: Sniff<'_> = serde_json::from_str(raw).map_err(|e| conformity(&e.to_string()))?;
+    match sniff.version.map(RawValue::get) {
+        None => Err(unsupported(NO_VERSION)),
+        Some(text) => text.parse().map_err(|_| unsupported(bad_version(text))),
+    }
+}
+
+fn both(first: String) -> Diagnostics {
+    vec![Diagnostic::error(UNSUPPORTED, first), Diagnostic::error(UNSUPPORTED, NO_VERSION)].into()
+}
+
+fn bad_version(text: &str) -> String {
+    format!("The version in the state file is {}. A positive whole number is required.", json_kind(text))
+}
+
+/// What a JSON text is, as Go's decoder words it.
+fn json_kind(text: &str) -> String {
+    match text.bytes().next() {
+        Some(b'"') => "string".into(),
+        Some(b'{') => "object".into(),
+        Some(b'[') => "array".into(),
+        Some(b't' | b'f') => "bool".into(),
+        _ => format!("number {text}"),
+    }
+}
+
+fn conformity(why: &str) -> Diagnostics {
+    let detail = format!("The state file does not conform to the expected JSON data structure: {why}.");
+    Diagnostic::error(INVALID, detail).into()
+}
+
+fn byte_offset(content: &[u8], error: &serde_json::Error) -> usize {
+    let before: usize =
+        content.split_inclusive(|b| *b == b'\n').take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();
+    (before + error.column()).min(content.len())
+}
+
+fn sniff_program(content: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Sniff {
+        terraform_version: Option<String>,
+    }
+    let sniff: Sniff = serde_json::from_slice(content).ok()?;
+    sniff.terraform_version.filter(|version| !version.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Recorded from the reference with `state list -state=FILE`.
+    #[test]
+    fn unreadable_files_are_explained() {
+        let syntax = "The state file could not be parsed as JSON: syntax error at byte offset";
+        let cases = [
+            ("{\"version\": 4, \"serial\": }", format!("2 problems:\n\n- {UNSUPPORTED}: {syntax} 26.\n- {UNSUPPORTED}: {NO_VERSION}")),
+            ("{\"version\": 4, \"serial\"", format!("2 problems:\n\n- {UNSUPPORTED}: {syntax} 23.\n- {UNSUPPORTED}: {NO_VERSION}")),
+            ("{\"version\":4} x", format!("2 problems:\n\n- {UNSUPPORTED}: {syntax} 15.\n- {UNSUPPORTED}: {NO_VERSION}")),
+            (" \n", format!("2 problems:\n\n- {UNSUPPORTED}: {syntax} 2.\n- {UNSUPPORTED}: {NO_VERSION}")),
+            ("{}", format!("{UNSUPPORTED}: {NO_VERSION}")),
+            ("null", format!("{UNSUPPORTED}: {NO_VERSION}")),
+            ("{\"version\":\"4\"}", format!("{UNSUPPORTED}: The version in the state file is string. A positive whole number is required.")),
+            ("{\"version\":-4}", format!("{UNSUPPORTED}: The version in the state file is number -4. A positive whole number is required.")),
+            (
+                "{\"version\":5}",
+                format!("{UNSUPPORTED}: The state file uses format version 5, which is not supported by Terrane {LANGUAGE_VERSION}. This state file may have been created by a newer version of Terraform."),
+            ),
+            (
+                "{\"version\":5,\"terraform_version\":\"2.1.0\"}",
+                format!("{UNSUPPORTED}: The state file uses format version 5, which is not supported by Terrane {LANGUAGE_VERSION}. This state file was created by Terraform 2.1.0."),
+            ),
+        ];
+        for (content, expected) in cases {
+            let problems = read(content.as_bytes()).map(|_| ()).unwrap_err();
+            assert_eq!(problems_text(&problems), expected, "{content}");
+        }
+        assert!(read(b"").unwrap().is_none());
+        assert!(read(b"tfstate\x01").is_err());
+    }
+}

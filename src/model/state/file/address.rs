@@ -1,0 +1,231 @@
+//! Addresses as state files write them. Read by hand, because a large state holds a great many.
+
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostic;
+use crate::model::addr::provider::{DEFAULT_HOST, DEFAULT_NAMESPACE};
+use crate::model::addr::{
+    AbsProviderConfig, AbsResourceInstance, ConfigResource, InstanceKey, Module, ModuleInstance, ModuleStep, Provider, Resource,
+    ResourceMode,
+};
+
+/// `module.a["k"].module.b[0]`.
+pub fn module_instance(text: &str) -> Result<ModuleInstance, Diagnostic> {
+    let mut cursor = Cursor { rest: text };
+    let steps = cursor.module_steps();
+    match (steps, cursor.rest) {
+        (Some(steps), "") if !steps.is_empty() && !text.ends_with('.') => Ok(ModuleInstance(steps.into())),
+        _ => {
+            Err(Diagnostic::error("Invalid module instance address", "A module instance address must begin with \"module.\"."))
+        }
+    }
+}
+
+/// `module.a.aws_x.y` or `module.a.data.aws_x.y`: a dependency. Instance keys, which old states have, are dropped.
+pub fn config_resource(text: &str) -> Result<ConfigResource, Diagnostic> {
+    let mut cursor = Cursor { rest: text };
+    parse_resource(&mut cursor).filter(|_| cursor.rest.is_empty()).ok_or_else(|| {
+        Diagnostic::error("Invalid address", "Resource specification must include a resource type and name.")
+    })
+}
+
+/// `module.a[0].data.aws_x.y["k"]`: as resource instances print.
+pub fn resource_instance(text: &str) -> Option<AbsResourceInstance> {
+    let mut cursor = Cursor { rest: text };
+    let module = ModuleInstance(cursor.module_steps()?.into());
+    let resource = cursor.resource()?;
+    let key = cursor.key()?;
+    cursor.rest.is_empty().then(|| AbsResourceInstance { module, resource: resource.instance(key) })
+}
+
+fn parse_resource(cursor: &mut Cursor<'_>) -> Option<ConfigResource> {
+    let module = static_path(cursor.module_steps()?);
+    let resource = cursor.resource()?;
+    cursor.key()?;
+    Some(ConfigResource { module, resource })
+}
+
+/// `module.x.provider["registry.terraform.io/hashicorp/aws"].west`, or the form of 0.12: `provider.aws.west`.
+pub fn provider_config(text: &str) -> Result<AbsProviderConfig, Diagnostic> {
+    let mut cursor = Cursor { rest: text };
+    parse_provider_config(&mut cursor).filter(|_| cursor.rest.is_empty()).ok_or_else(|| {
+        Diagnostic::error(
+            "Invalid provider configuration address",
+            format!("State contains the provider configuration address {text:?}, which is not correctly formatted."),
+        )
+    })
+}
+
+fn parse_provider_config(cursor: &mut Cursor<'_>) -> Option<AbsProviderConfig> {
+    let module = static_path(cursor.module_steps()?);
+    cursor.take("provider")?;
+    let provider = match cursor.key()? {
+        InstanceKey::Str(source) => parse_provider(&source)?,
+        InstanceKey::Int(_) => return None,
+        InstanceKey::None => {
+            cursor.dot()?;
+            Provider::new(DEFAULT_HOST, LEGACY_NAMESPACE, cursor.name()?)
+        }
+    };
+    let alias = match cursor.dot() {
+        Some(()) => Some(Arc::from(cursor.name()?)),
+        None => None,
+    };
+    Some(AbsProviderConfig { module, provider, alias })
+}
+
+/// The namespace of providers in states older than source addresses.
+const LEGACY_NAMESPACE: &str = "-";
+
+fn parse_provider(source: &str) -> Option<Provider> {
+    let parts: Vec<&str> = source.split('/').collect();
+    if parts.iter().any(|part| part.is_empty()) {
+        return None;
+    }
+    match parts[..] {
+        [kind] => Some(Provider::new(DEFAULT_HOST, DEFAULT_NAMESPACE, kind)),
+        [namespace, kind] => Some(Provider::new(DEFAULT_HOST, namespace, kind)),
+        [host, namespace, kind] => Some(Provider::new(host, namespace, kind)),
+        _ => None,
+    }
+}
+
+fn static_path(steps: Vec<ModuleStep>) -> Module {
+    Module(steps.into_iter().map(|step| step.name).collect())
+}
+
+struct Cursor<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Cursor<'a> {
+    fn take(&mut self, token: &str) -> Option<()> {
+        self.rest = self.rest.strip_prefix(token)?;
+        Some(())
+    }
+
+    fn dot(&mut self) -> Option<()> {
+        self.take(".")
+    }
+
+    /// Up to the next dot or bracket.
+    fn name(&mut self) -> Option<&'a str> {
+        let end = self.rest.find(['.', '[']).unwrap_or(self.rest.len());
+        let (name, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        (!name.is_empty()).then_some(name)
+    }
+
+    /// `aws_x.y` or `data.aws_x.y`.
+    fn resource(&mut self) -> Option<Resource> {
+        let mut kind = self.name()?;
+        let mode = match kind {
+            "data" => ResourceMode::Data,
+            "ephemeral" => ResourceMode::Ephemeral,
+            _ => ResourceMode::Managed,
+        };
+        if mode != ResourceMode::Managed {
+            self.dot()?;
+            kind = self.name()?;
+        }
+        self.dot()?;
+        Some(Resource { mode, kind: kind.into(), name: self.name()?.into() })
+    }
+
+    /// `module.x[key].` as often as it comes; the dot after the last one is taken too, unless the text ends.
+    fn module_steps(&mut self) -> Option<Vec<ModuleStep>> {
+        let mut steps = Vec::new();
+        while self.take("module.").is_some() {
+            let name = self.name()?.into();
+            steps.push(ModuleStep { name, key: self.key()? });
+            if self.rest.is_empty() {
+                break;
+            }
+            self.dot()?;
+        }
+        Some(steps)
+    }
+
+    /// An instance key, or none if no bracket follows; nothing if it is malformed.
+    fn key(&mut self) -> Option<InstanceKey> {
+        if self.take("[").is_none() {
+            return Some(InstanceKey::None);
+        }
+        if self.take("\"").is_some() {
+            let text = self.quoted()?;
+            self.take("]")?;
+            return Some(InstanceKey::Str(text.into()));
+        }
+        let end = self.rest.find(']')?;
+        let number = self.rest[..end].parse().ok()?;
+        self.rest = &self.rest[end + 1..];
+        Some(InstanceKey::Int(number))
+    }
+
+    /// The rest of a quoted string, its escapes resolved.
+    fn quoted(&mut self) -> Option<String> {
+        let mut text = String::new();
+        let mut chars = self.rest.char_indices();
+        while let Some((i, c)) = chars.next() {
+            match c {
+                '"' => {
+                    self.rest = &self.rest[i + 1..];
+                    return Some(text);
+                }
+                '\\' => match chars.next()?.1 {
+                    'n' => text.push('\n'),
+                    'r' => text.push('\r'),
+                    't' => text.push('\t'),
+                    escape @ ('u' | 'U') => {
+                        let count = if escape == 'u' { 4 } else { 8 };
+                        let digits: String = chars.by_ref().take(count).map(|(_, c)| c).collect();
+                        text.push(char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?);
+                    }
+                    other => text.push(other),
+                },
+                // `$${` and `%%{` stand for the introducer itself.
+                '$' | '%' if self.rest[i + 1..].starts_with(c) && self.rest[i + 2..].starts_with('{') => {
+                    text.push(c);
+                    chars.next();
+                }
+                other => text.push(other),
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_is_read() {
+        for text in ["module.a", "module.a[0].module.b[\"k\\\"\\n$${x}.[y]\"]", "module.a[\"é\"]"] {
+            assert_eq!(module_instance(text).unwrap().to_string(), text);
+        }
+        for text in ["aws_x.y", "data.aws_x.y", "module.a.module.b.data.aws_x.y"] {
+            assert_eq!(config_resource(text).unwrap().to_string(), text);
+        }
+        for text in ["provider[\"h.io/n/t\"]", "module.a.provider[\"h.io/n/t\"].west"] {
+            assert_eq!(provider_config(text).unwrap().to_string(), text);
+        }
+        for text in ["a.b", "module.m[\"x.y\"].data.a.b[2]", "a.b[\"[\"]"] {
+            assert_eq!(resource_instance(text).unwrap().to_string(), text);
+        }
+        assert_eq!(provider_config("provider.aws.w").unwrap().to_string(), "provider[\"registry.terraform.io/-/aws\"].w");
+    }
+
+    #[test]
+    fn malformed_addresses_are_errors() {
+        for text in ["", "x.y", "module", "module.a.", "module.a[", "module.a[\"x]", "module.a.b"] {
+            assert!(module_instance(text).is_err(), "{text}");
+        }
+        for text in ["", "x", "data.x", "module.a", "a.b.c", "a..b"] {
+            assert!(config_resource(text).is_err(), "{text}");
+        }
+        for text in ["", "x", "provider", "provider[0]", "provider[\"a/b/c/d\"]", "provider[\"a\"]x"] {
+            assert!(provider_config(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,474 @@
+//! Writing version 4: a state kept as the pieces of its file, so that a snapshot costs a copy and a change costs the
+//! instance that changed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base64::Engine as _;
+
+use crate::lang::value::{Path, PathStep, Type, json};
+use crate::model::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, Resource};
+use crate::model::state::{
+    Attributes, CheckResult, CheckStatus, Instance, Object, ObjectStatus, OutputValue, State, StateMeta,
+};
+use crate::model::version::LANGUAGE_VERSION;
+
+use super::json_text::{indent, new_line, string};
+
+/// Nesting of the lines of one instance object within the file.
+const OBJECT_DEPTH: usize = 4;
+
+/// A state as text in pieces. Two are equal if their files are, serial and lineage aside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rendered {
+    /// By the text of the module instance: the order of the file.
+    resources: BTreeMap<(Arc<str>, Resource), RenderedResource>,
+    outputs: BTreeMap<Arc<str>, Arc<[u8]>>,
+    /// The value of "check_results".
+    checks: Arc<[u8]>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct RenderedResource {
+    addr: AbsResource,
+    provider: AbsProviderConfig,
+    instances: BTreeMap<InstanceKey, Arc<[u8]>>,
+}
+
+/// A piece in which two states differ, as text of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// A resource entry of the file that holds one instance only.
+    Instance(AbsResourceInstance, String),
+    GoneInstance(AbsResourceInstance),
+    Output(Arc<str>, String),
+    GoneOutput(Arc<str>),
+    Checks(String),
+}
+
+impl Rendered {
+    pub fn of(state: &State) -> Rendered {
+        let mut rendered = Rendered { checks: render_checks(state.checks.as_deref()), ..Rendered::default() };
+        for (addr, resource) in &state.resources {
+            for (key, instance) in &resource.instances {
+                rendered.set(addr, key, &resource.provider, instance);
+            }
+        }
+        for (name, output) in &state.outputs {
+            rendered.set_output(name, Some(output));
+        }
+        rendered
+    }
+
+    /// Replaces one instance; without objects it goes.
+    pub fn set_instance(&mut self, addr: &AbsResourceInstance, provider: &AbsProviderConfig, instance: &Instance) {
+        self.set(&addr.containing_resource(), addr.key(), provider, instance);
+    }
+
+    fn set(&mut self, addr: &AbsResource, key: &InstanceKey, provider: &AbsProviderConfig, instance: &Instance) {
+        let place = (Arc::from(addr.module.to_string()), addr.resource.clone());
+        if instance.current.is_none() && instance.deposed.is_empty() {
+            if let Some(resource) = self.resources.get_mut(&place) {
+                resource.instances.remove(key);
+                if resource.instances.is_empty() {
+                    self.resources.remove(&place);
+                }
+            }
+            return;
+        }
+        let resource = self
+            .resources
+            .entry(place)
+            .or_insert_with(|| RenderedResource {
+                addr: addr.clone(),
+                provider: provider.clone(),
+                instances: BTreeMap::new(),
+            });
+        resource.provider = provider.clone();
+        resource.instances.insert(key.clone(), render_instance(key, instance).into());
+    }
+
+    /// Replaces one output of the root module, or removes it.
+    pub fn set_output(&mut self, name: &str, output: Option<&OutputValue>) {
+        match output {
+            Some(output) => _ = self.outputs.insert(name.into(), render_output(output).into()),
+            None => _ = self.outputs.remove(name),
+        }
+    }
+
+    pub fn set_checks(&mut self, checks: Option<&[CheckResult]>) {
+        self.checks = render_checks(checks);
+    }
+
+    /// One instance as a resource entry of its own; nothing if it is not there.
+    pub fn instance_entry(&self, addr: &AbsResourceInstance) -> Option<String> {
+        let module: Arc<str> = addr.module.to_string().into();
+        let resource = self.resources.get(&(module.clone(), addr.resource.resource.clone()))?;
+        let objects = resource.instances.get(addr.key())?;
+        let mut out = Vec::new();
+        render_resource(&module, &addr.resource.resource, &resource.provider, [objects].into_iter(), &mut out);
+        Some(text_of(out))
+    }
+
+    /// What has to be done to `base` to get this: in the order of the file.
+    pub fn changes_since(&self, base: &Rendered) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        for (place, resource) in &self.resources {
+            let old = base.resources.get(place);
+            let same_provider = old.is_some_and(|old| old.provider == resource.provider);
+            for (key, objects) in &resource.instances {
+                if same_provider && old.and_then(|old| old.instances.get(key)) == Some(objects) {
+                    continue;
+                }
+                let mut out = Vec::new();
+                render_resource(&place.0, &place.1, &resource.provider, [objects].into_iter(), &mut out);
+                pieces.push(Piece::Instance(resource.addr.instance(key.clone()), text_of(out)));
+            }
+        }
+        for (place, old) in &base.resources {
+            let here = self.resources.get(place);
+            let gone = old.instances.keys().filter(|key| here.is_none_or(|r| !r.instances.contains_key(*key)));
+            pieces.extend(gone.map(|key| Piece::GoneInstance(old.addr.instance(key.clone()))));
+        }
+        for (name, output) in &self.outputs {
+            if base.outputs.get(name) != Some(output) {
+                pieces.push(Piece::Output(name.clone(), text_of(output.to_vec())));
+            }
+        }
+        let gone = base.outputs.keys().filter(|name| !self.outputs.contains_key(*name));
+        pieces.extend(gone.map(|name| Piece::GoneOutput(name.clone())));
+        if self.checks != base.checks {
+            pieces.push(Piece::Checks(text_of(self.checks.to_vec())));
+        }
+        pieces
+    }
+
+    /// The text of an output's entry; nothing if it is not there.
+    pub fn output_entry(&self, name: &str) -> Option<String> {
+        self.outputs.get(name).map(|bytes| text_of(bytes.to_vec()))
+    }
+
+    /// The whole file.
+    pub fn to_bytes(&self, meta: &StateMeta) -> Vec<u8> {
+        let size: usize = self.resources.values().flat_map(|r| r.instances.values()).map(|text| text.len() + 2).sum();
+        let mut out = Vec::with_capacity(size + 400 * self.resources.len() + 1024);
+        out.extend_from_slice(b"{\n  \"version\": 4,\n  \"terraform_version\": ");
+        string(LANGUAGE_VERSION, &mut out);
+        out.extend_from_slice(format!(",\n  \"serial\": {},\n  \"lineage\": ", meta.serial).as_bytes());
+        string(&meta.lineage, &mut out);
+        out.extend_from_slice(b",\n  \"outputs\": {");
+        for (i, (name, output)) in self.outputs.iter().enumerate() {
+            separate(i, 2, &mut out);
+            string(name, &mut out);
+            out.extend_from_slice(b": ");
+            out.extend_from_slice(output);
+        }
+        close(self.outputs.is_empty(), b"}", 1, &mut out);
+        out.extend_from_slice(b",\n  \"resources\": [");
+        for (i, ((module, resource), rendered)) in self.resources.iter().enumerate() {
+            separate(i, 2, &mut out);
+            render_resource(module, resource, &rendered.provider, rendered.instances.values(), &mut out);
+        }
+        close(self.resources.is_empty(), b"]", 1, &mut out);
+        out.extend_from_slice(b",\n  \"check_results\": ");
+        out.extend_from_slice(if self.checks.is_empty() { b"null" } else { &self.checks });
+        out.extend_from_slice(b"\n}\n");
+        out
+    }
+}
+
+/// What was rendered from text and ASCII is text.
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+fn separate(index: usize, depth: usize, out: &mut Vec<u8>) {
+    if index > 0 {
+        out.push(b',');
+    }
+    new_line(depth, out);
+}
+
+fn close(empty: bool, bracket: &[u8], depth: usize, out: &mut Vec<u8>) {
+    if !empty {
+        new_line(depth, out);
+    }
+    out.extend_from_slice(bracket);
+}
+
+fn field(name: &str, depth: usize, out: &mut Vec<u8>) {
+    new_line(depth, out);
+    string(name, out);
+    out.extend_from_slice(b": ");
+}
+
+fn render_resource<'a>(
+    module: &str,
+    resource: &Resource,
+    provider: &AbsProviderConfig,
+    instances: impl Iterator<Item = &'a Arc<[u8]>>,
+    out: &mut Vec<u8>,
+) {
+    let fields = [
+        ("module", module),
+        ("mode", resource.mode.state_name()),
+        ("type", &*resource.kind),
+        ("name", &*resource.name),
+        ("provider", &provider.to_string()),
+    ];
+    out.push(b'{');
+    for (name, value) in fields.into_iter().filter(|(name, value)| *name != "module" || !value.is_empty()) {
+        field(name, 3, out);
+        string(value, out);
+        out.push(b',');
+    }
+    field("instances", 3, out);
+    out.push(b'[');
+    for (i, objects) in instances.enumerate() {
+        separate(i, OBJECT_DEPTH, out);
+        out.extend_from_slice(objects);
+    }
+    new_line(3, out);
+    out.push(b']');
+    new_line(2, out);
+    out.push(b'}');
+}
+
+/// The objects of an instance: the current one, then the deposed ones by their keys.
+fn render_instance(key: &InstanceKey, instance: &Instance) -> Vec<u8> {
+    let mut out = Vec::new();
+    let current = instance.current.iter().map(|object| ("", object));
+    let deposed = instance.deposed.iter().map(|(key, object)| (&*key.0, object));
+    for (i, (deposed, object)) in current.chain(deposed).enumerate() {
+        if i > 0 {
+            separate(i, OBJECT_DEPTH, &mut out);
+        }
+        render_object(key, deposed, object, &mut out);
+    }
+    out
+}
+
+fn render_object(key: &InstanceKey, deposed: &str, object: &Object, out: &mut Vec<u8>) {
+    let depth = OBJECT_DEPTH + 1;
+    out.push(b'{');
+    match key {
+        InstanceKey::None => {}
+        InstanceKey::Int(n) => {
+            field("index_key", depth, out);
+            out.extend_from_slice(format!("{n},").as_bytes());
+        }
+        InstanceKey::Str(text) => text_field("index_key", text, depth, out),
+    }
+    if object.status == ObjectStatus::Tainted {
+        text_field("status", "tainted", depth, out);
+    }
+    if !deposed.is_empty() {
+        text_field("deposed", deposed, depth, out);
+    }
+    field("schema_version", depth, out);
+    out.extend_from_slice(object.schema_version.to_string().as_bytes());
+    out.push(b',');
+    render_attributes(&object.attributes, depth, out);
+    field("sensitive_attributes", depth, out);
+    render_paths(object.sensitive.iter().map(|(path, _)| path), depth, out);
+    if !object.private.is_empty() {
+        out.push(b',');
+        field("private", depth, out);
+        string(&base64::engine::general_purpose::STANDARD.encode(&object.private), out);
+    }
+    if !object.dependencies.is_empty() {
+        out.push(b',');
+        field("dependencies", depth, out);
+        out.push(b'[');
+        for (i, dependency) in object.dependencies.iter().enumerate() {
+            separate(i, depth + 1, out);
+            string(&dependency.to_string(), out);
+        }
+        close(false, b"]", depth, out);
+    }
+    if object.create_before_destroy {
+        out.push(b',');
+        field("create_before_destroy", depth, out);
+        out.extend_from_slice(b"true");
+    }
+    new_line(OBJECT_DEPTH, out);
+    out.push(b'}');
+}
+
+fn text_field(name: &str, value: &str, depth: usize, out: &mut Vec<u8>) {
+    field(name, depth, out);
+    string(value, out);
+    out.push(b',');
+}
+
+fn render_attributes(attributes: &Attributes, depth: usize, out: &mut Vec<u8>) {
+    match attributes {
+        Attributes::Json(text) => {
+            field("attributes", depth, out);
+            indent(text, depth, out);
+        }
+        Attributes::Value { value, ty } => {
+            field("attributes", depth, out);
+            indent(&json::to_json(value, ty), depth, out);
+        }
+        Attributes::Flat(pairs) => {
+            let sorted: BTreeMap<&str, &str> = pairs.iter().map(|(k, v)| (&**k, &**v)).collect();
+            // Go leaves an empty map out.
+            if sorted.is_empty() {
+                return;
+            }
+            field("attributes_flat", depth, out);
+            out.push(b'{');
+            for (i, (name, value)) in sorted.into_iter().enumerate() {
+                separate(i, depth + 1, out);
+                string(name, out);
+                out.extend_from_slice(b": ");
+                string(value, out);
+            }
+            close(false, b"}", depth, out);
+        }
+    }
+    out.push(b',');
+}
+
+fn render_paths<'a>(paths: impl Iterator<Item = &'a Path>, depth: usize, out: &mut Vec<u8>) {
+    let mut compact = Vec::new();
+    compact.push(b'[');
+    for (i, path) in paths.enumerate() {
+        if i > 0 {
+            compact.push(b',');
+        }
+        compact.push(b'[');
+        for (j, step) in path.steps().iter().enumerate() {
+            if j > 0 {
+                compact.push(b',');
+            }
+            render_step(step, &mut compact);
+        }
+        compact.push(b']');
+    }
+    compact.push(b']');
+    indent(&text_of(compact), depth, out);
+}
+
+fn render_step(step: &PathStep, out: &mut Vec<u8>) {
+    match step {
+        PathStep::Attr(name) => {
+            out.extend_from_slice(b"{\"type\":\"get_attr\",\"value\":");
+            string(name, out);
+        }
+        PathStep::Index(key) => {
+            out.extend_from_slice(b"{\"type\":\"index\",\"value\":");
+            out.extend_from_slice(json::to_json(key, &Type::Dynamic).as_bytes());
+        }
+    }
+    out.push(b'}');
+}
+
+fn render_output(output: &OutputValue) -> Vec<u8> {
+    let ty = output.value.ty();
+    let mut out = vec![b'{'];
+    field("value", 3, &mut out);
+    indent(&json::to_json(&output.value, ty), 3, &mut out);
+    out.push(b',');
+    field("type", 3, &mut out);
+    indent(&ty.to_json().to_string(), 3, &mut out);
+    if output.sensitive {
+        out.push(b',');
+        field("sensitive", 3, &mut out);
+        out.extend_from_slice(b"true");
+    }
+    new_line(2, &mut out);
+    out.push(b'}');
+    out
+}
+
+fn render_checks(checks: Option<&[CheckResult]>) -> Arc<[u8]> {
+    let Some(checks) = checks.filter(|list| !list.is_empty()) else { return Arc::from(&b"null"[..]) };
+    let status = |status: CheckStatus| match status {
+        CheckStatus::Unknown => "unknown",
+        CheckStatus::Pass => "pass",
+        CheckStatus::Fail => "fail",
+        CheckStatus::Error => "error",
+    };
+    let mut sorted: Vec<&CheckResult> = checks.iter().collect();
+    sorted.sort_by(|a, b| a.config_addr.cmp(&b.config_addr));
+    let list: Vec<serde_json::Value> = sorted
+        .into_iter()
+        .map(|check| {
+            let kind = if &*check.kind == "output_value" { "output" } else { &*check.kind };
+            let objects: Vec<serde_json::Value> = check
+                .objects
+                .iter()
+                .map(|(addr, result, messages)| {
+                    let mut object = serde_json::json!({"object_addr": addr, "status": status(*result)});
+                    if !messages.is_empty() {
+                        object["failure_messages"] = messages.as_slice().into();
+                    }
+                    object
+                })
+                .collect();
+            // Go writes no list as null.
+            let objects = if objects.is_empty() { serde_json::Value::Null } else { objects.into() };
+            serde_json::json!({"object_kind": kind, "config_addr": check.config_addr, "status": status(check.status), "objects": objects})
+        })
+        .collect();
+    let mut out = Vec::new();
+    indent(&serde_json::Value::from(list).to_string(), 1, &mut out);
+    out.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read;
+    use super::*;
+
+    /// Written by the reference: data source, count, for_each, modules, sensitive paths, a tainted object, checks.
+    const WIDE: &str = include_str!("fixtures/wide.tfstate");
+
+    #[test]
+    fn what_the_reference_wrote_is_written_again_byte_for_byte() {
+        let file = read(WIDE.as_bytes()).unwrap().unwrap();
+        let text = String::from_utf8(super::super::write(&file.meta, &file.state)).unwrap();
+        for (i, (ours, theirs)) in text.lines().zip(WIDE.lines()).enumerate() {
+            assert_eq!(ours, theirs, "line {}", i + 1);
+        }
+        assert_eq!(text.len(), WIDE.len());
+    }
+
+    #[test]
+    fn an_empty_state_has_its_empty_lists() {
+        let meta = StateMeta { terraform_version: String::new(), serial: 1, lineage: "l".into() };
+        let text = String::from_utf8(super::super::write(&meta, &State::default())).unwrap();
+        let expected = format!(
+            "{{\n  \"version\": 4,\n  \"terraform_version\": \"{LANGUAGE_VERSION}\",\n  \"serial\": 1,\n  \"lineage\": \"l\",\n  \"outputs\": {{}},\n  \"resources\": [],\n  \"check_results\": null\n}}\n",
+        );
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn changes_are_pieces_of_the_file() {
+        let before = read(WIDE.as_bytes()).unwrap().unwrap().state;
+        let mut after = before.clone();
+        let (addr, provider, instance) = before.instances().find(|(a, ..)| a.to_string() == "terraform_data.c").unwrap();
+        let (provider, mut instance) = (provider.clone(), instance.clone());
+        instance.current.as_mut().unwrap().status = ObjectStatus::Ready;
+        *after.instance_mut(&addr, &provider) = instance.clone();
+        after.outputs.remove("n");
+        after.checks = None;
+        let base = Rendered::of(&before);
+        let pieces = Rendered::of(&after).changes_since(&base);
+        assert_eq!(pieces.len(), 3, "{pieces:?}");
+        assert!(matches!(&pieces[0], Piece::Instance(a, text) if *a == addr && !text.contains("tainted")));
+        assert_eq!(pieces[1], Piece::GoneOutput("n".into()));
+        assert_eq!(pieces[2], Piece::Checks("null".into()));
+
+        let mut incremental = base.clone();
+        incremental.set_instance(&addr, &provider, &instance);
+        incremental.set_output("n", None);
+        incremental.set_checks(None);
+        assert_eq!(incremental, Rendered::of(&after));
+        incremental.set_instance(&addr, &provider, &Instance::default());
+        assert_eq!(incremental.instance_entry(&addr), None);
+    }
+}

@@ -1,0 +1,217 @@
+//! Versions 1 to 3, as Terraform up to 0.11 wrote them: read into what version 4 holds.
+//!
+//! Attributes stay flat until a provider upgrades them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::value::Value;
+use crate::model::addr::{
+    AbsProviderConfig, AbsResource, InstanceKey, Module, ModuleInstance, ModuleStep, Provider, Resource, ResourceMode,
+};
+use crate::model::state::{Attributes, DeposedKey, Instance, Object, ObjectStatus, OutputValue, ResourceState, State, StateMeta};
+
+use super::{StateFile, conformity};
+
+#[derive(Deserialize)]
+struct File {
+    #[serde(default)]
+    terraform_version: Option<String>,
+    #[serde(default)]
+    serial: u64,
+    #[serde(default)]
+    lineage: Option<String>,
+    #[serde(default)]
+    modules: Vec<ModuleEntry>,
+}
+
+#[derive(Deserialize)]
+struct ModuleEntry {
+    #[serde(default)]
+    path: Vec<String>,
+    /// Version 3: objects with type and value; before: plain texts.
+    #[serde(default)]
+    outputs: BTreeMap<String, Json>,
+    #[serde(default)]
+    resources: BTreeMap<String, ResourceEntry>,
+}
+
+#[derive(Deserialize)]
+struct ResourceEntry {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(default)]
+    provider: Option<String>,
+    #[serde(default)]
+    primary: Option<ObjectEntry>,
+    #[serde(default)]
+    deposed: Option<Vec<ObjectEntry>>,
+}
+
+#[derive(Deserialize)]
+struct ObjectEntry {
+    #[serde(default)]
+    attributes: BTreeMap<String, String>,
+    #[serde(default)]
+    meta: BTreeMap<String, Json>,
+    #[serde(default)]
+    tainted: bool,
+}
+
+/// Reads a whole file of version 1, 2 or 3.
+pub(super) fn read(content: &[u8]) -> Result<StateFile, Diagnostics> {
+    let file: File = serde_json::from_slice(content).map_err(|e| conformity(&e.to_string()))?;
+    let mut state = State::default();
+    for module in file.modules {
+        let addr = module_address(&module.path);
+        if addr.is_root() {
+            state.outputs = module.outputs.into_iter().filter_map(output).collect();
+        }
+        for (key, entry) in module.resources {
+            add_resource(&addr, &key, entry, &mut state)?;
+        }
+    }
+    let meta = StateMeta {
+        terraform_version: file.terraform_version.unwrap_or_default(),
+        serial: file.serial,
+        lineage: file.lineage.unwrap_or_default(),
+    };
+    Ok(StateFile { meta, state })
+}
+
+/// The path begins with "root"; module calls had no instances then.
+fn module_address(path: &[String]) -> ModuleInstance {
+    let steps = path.iter().skip(1).map(|name| ModuleStep { name: name.as_str().into(), key: InstanceKey::None });
+    ModuleInstance(steps.collect())
+}
+
+fn output((name, entry): (String, Json)) -> Option<(Arc<str>, OutputValue)> {
+    let (value, sensitive) = match &entry {
+        Json::Object(fields) => {
+            (value_of(fields.get("value")?), fields.get("sensitive").and_then(Json::as_bool).unwrap_or(false))
+        }
+        other => (value_of(other), false),
+    };
+    Some((name.into(), OutputValue { value, sensitive }))
+}
+
+/// Strings, lists and maps of them were all there was.
+fn value_of(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::null_dynamic(),
+        Json::Bool(b) => Value::string(if *b { "true" } else { "false" }),
+        Json::Number(n) => Value::string(n.to_string()),
+        Json::String(text) => Value::string(text),
+        Json::Array(list) => Value::tuple(list.iter().map(value_of).collect()),
+        Json::Object(map) => Value::object(map.iter().map(|(k, v)| (k.as_str(), value_of(v)))),
+    }
+}
+
+fn add_resource(module: &ModuleInstance, key: &str, entry: ResourceEntry, state: &mut State) -> Result<(), Diagnostics> {
+    let Some((resource, index)) = resource_key(key) else {
+        let detail = format!("State contains the resource key {key:?}, which is not correctly formatted.");
+        return Err(Diagnostic::error("Invalid resource key in state", detail).into());
+    };
+    let provider = provider_of(module, &entry, &resource);
+    let mut instance = Instance { current: entry.primary.map(object), deposed: BTreeMap::new() };
+    for (i, deposed) in entry.deposed.unwrap_or_default().into_iter().enumerate() {
+        // They had no names; any that differ will do, and the same ones each time the file is read.
+        instance.deposed.insert(DeposedKey(format!("{:08x}", i + 1).into()), object(deposed));
+    }
+    if instance.current.is_none() && instance.deposed.is_empty() {
+        return Ok(());
+    }
+    let addr = AbsResource { module: module.clone(), resource };
+    let target = state
+        .resources
+        .entry(addr)
+        .or_insert_with(|| ResourceState { provider: provider.clone(), instances: BTreeMap::new() });
+    target.instances.insert(index, instance);
+    Ok(())
+}
+
+/// `aws_x.y`, `aws_x.y.0`, `data.aws_x.y`.
+fn resource_key(key: &str) -> Option<(Resource, InstanceKey)> {
+    let (mode, rest) = match key.strip_prefix("data.") {
+        Some(rest) => (ResourceMode::Data, rest),
+        None => (ResourceMode::Managed, key),
+    };
+    let mut parts = rest.splitn(3, '.');
+    let (kind, name) = (parts.next()?, parts.next()?);
+    let index = match parts.next() {
+        None => InstanceKey::None,
+        Some(number) => InstanceKey::Int(number.parse().ok()?),
+    };
+    Some((Resource { mode, kind: kind.into(), name: name.into() }, index))
+}
+
+/// `provider.aws.west`, `module.a.provider.aws`, `aws` or nothing: the type's own, in the module or above it.
+fn provider_of(module: &ModuleInstance, entry: &ResourceEntry, resource: &Resource) -> AbsProviderConfig {
+    let text = entry.provider.as_deref().unwrap_or_default();
+    if let Ok(addr) = super::address::provider_config(text) {
+        return addr;
+    }
+    let (kind, alias) = match text.split_once('.') {
+        Some((kind, alias)) => (kind, Some(Arc::from(alias))),
+        None if text.is_empty() => (if entry.kind.is_empty() { resource.implied_provider() } else { implied(&entry.kind) }, None),
+        None => (text, None),
+    };
+    let module = if alias.is_some() { module.module() } else { Module::root() };
+    AbsProviderConfig { module, provider: Provider::new(crate::model::addr::provider::DEFAULT_HOST, "-", kind), alias }
+}
+
+fn implied(kind: &str) -> &str {
+    kind.split_once('_').map_or(kind, |(provider, _)| provider)
+}
+
+fn object(entry: ObjectEntry) -> Object {
+    let schema_version = match entry.meta.get("schema_version") {
+        Some(Json::String(text)) => text.parse().unwrap_or(0),
+        Some(Json::Number(n)) => n.as_i64().unwrap_or(0),
+        _ => 0,
+    };
+    let private: BTreeMap<&String, &Json> = entry.meta.iter().filter(|(name, _)| *name != "schema_version").collect();
+    let private = if private.is_empty() { Vec::new() } else { serde_json::to_vec(&private).unwrap_or_default() };
+    Object {
+        status: if entry.tainted { ObjectStatus::Tainted } else { ObjectStatus::Ready },
+        schema_version,
+        attributes: Attributes::Flat(entry.attributes.into_iter().collect()),
+        sensitive: Arc::from([]),
+        private: private.into(),
+        dependencies: Arc::from([]),
+        create_before_destroy: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_3_is_read() {
+        let text = r#"{"version":3,"terraform_version":"0.11.14","serial":7,"lineage":"l","modules":[
+            {"path":["root"],"outputs":{"o":{"sensitive":false,"type":"string","value":"x"}},"resources":{
+              "null_resource.a.1":{"type":"null_resource","depends_on":[],"primary":{"id":"5","attributes":{"id":"5"},
+                "meta":{"schema_version":"2"},"tainted":true},"deposed":[],"provider":"provider.null"},
+              "data.aws_ami.z":{"type":"aws_ami","primary":{"attributes":{}},"provider":"aws.west"}}},
+            {"path":["root","m"],"outputs":{},"resources":{"null_resource.b":{"type":"null_resource","primary":{},"provider":""}}}]}"#;
+        let file = read(text.as_bytes()).unwrap();
+        assert_eq!((file.meta.serial, file.meta.lineage.as_str()), (7, "l"));
+        let seen: Vec<String> = file.state.instances().map(|(a, p, _)| format!("{a} {p}")).collect();
+        assert_eq!(
+            seen,
+            [
+                "data.aws_ami.z provider[\"registry.terraform.io/-/aws\"].west",
+                "null_resource.a[1] provider[\"registry.terraform.io/-/null\"]",
+                "module.m.null_resource.b provider[\"registry.terraform.io/-/null\"]",
+            ]
+        );
+        let (_, _, instance) = file.state.instances().nth(1).unwrap();
+        let object = instance.current.as_ref().unwrap();
+        assert_eq!((object.status, object.schema_version), (ObjectStatus::Tainted, 2));
+    }
+}

@@ -7,6 +7,7 @@ pub mod atomic;
 pub mod diag;
 pub mod env;
 pub mod files;
+pub mod identity;
 pub mod lock;
 pub mod log;
 pub mod process;

@@ -332,7 +332,7 @@ mod tests {
     /// Every piece that leads from nothing to a state with everything in it.
     fn everything() -> (State, Vec<Piece>) {
         let state = read(WIDE.as_bytes()).unwrap().unwrap().state;
-        let pieces = Rendered::of(&state).changes_since(&Rendered::of(&State::default()));
+        let pieces = Rendered::of(&state).unwrap().changes_since(&Rendered::of(&State::default()).unwrap());
         (state, pieces)
     }
 
@@ -350,8 +350,8 @@ mod tests {
         assert_eq!(journal.position("x"), None);
         let mut replayed = State::default();
         assert_eq!(journal.replay(0, &mut replayed).unwrap(), pieces.len());
-        assert_eq!(Rendered::of(&replayed), Rendered::of(&state));
-        let back = Rendered::of(&State::default()).changes_since(&Rendered::of(&state));
+        assert_eq!(Rendered::of(&replayed).unwrap(), Rendered::of(&state).unwrap());
+        let back = Rendered::of(&State::default()).unwrap().changes_since(&Rendered::of(&state).unwrap());
         for piece in &back {
             apply(piece, &mut replayed).unwrap();
         }

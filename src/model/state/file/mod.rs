@@ -62,8 +62,9 @@ pub fn read(content: &[u8]) -> Result<Option<StateFile>, Diagnostics> {
 }
 
 /// The content of the file for a state. To write many snapshots of one state, keep a [`Rendered`].
-pub fn write(meta: &StateMeta, state: &State) -> Vec<u8> {
-    Rendered::of(state).to_bytes(meta)
+/// Errors: values that no file can hold, unknown ones for example.
+pub fn write(meta: &StateMeta, state: &State) -> Result<Vec<u8>, Diagnostics> {
+    Ok(Rendered::of(state)?.to_bytes(meta))
 }
 
 /// The diagnostics of a state that cannot be read, as one text: how they appear within another message.

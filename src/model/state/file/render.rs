@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 
-use crate::lang::value::{Path, PathStep, Type, json};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::value::json::{self, JsonError};
+use crate::lang::value::{Path, PathStep, Type};
 use crate::model::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, Resource};
 use crate::model::state::{
     Attributes, CheckResult, CheckStatus, Instance, Object, ObjectStatus, OutputValue, State, StateMeta,
@@ -47,25 +49,37 @@ pub enum Piece {
 }
 
 impl Rendered {
-    pub fn of(state: &State) -> Rendered {
+    /// Errors: values that no file can hold, unknown ones for example.
+    pub fn of(state: &State) -> Result<Rendered, Diagnostics> {
         let mut rendered = Rendered { checks: render_checks(state.checks.as_deref()), ..Rendered::default() };
         for (addr, resource) in &state.resources {
             for (key, instance) in &resource.instances {
-                rendered.set(addr, key, &resource.provider, instance);
+                rendered.set(addr, key, &resource.provider, instance)?;
             }
         }
         for (name, output) in &state.outputs {
-            rendered.set_output(name, Some(output));
+            rendered.set_output(name, Some(output))?;
         }
-        rendered
+        Ok(rendered)
     }
 
     /// Replaces one instance; without objects it goes.
-    pub fn set_instance(&mut self, addr: &AbsResourceInstance, provider: &AbsProviderConfig, instance: &Instance) {
-        self.set(&addr.containing_resource(), addr.key(), provider, instance);
+    pub fn set_instance(
+        &mut self,
+        addr: &AbsResourceInstance,
+        provider: &AbsProviderConfig,
+        instance: &Instance,
+    ) -> Result<(), Diagnostics> {
+        self.set(&addr.containing_resource(), addr.key(), provider, instance)
     }
 
-    fn set(&mut self, addr: &AbsResource, key: &InstanceKey, provider: &AbsProviderConfig, instance: &Instance) {
+    fn set(
+        &mut self,
+        addr: &AbsResource,
+        key: &InstanceKey,
+        provider: &AbsProviderConfig,
+        instance: &Instance,
+    ) -> Result<(), Diagnostics> {
         let place = (Arc::from(addr.module.to_string()), addr.resource.clone());
         if instance.current.is_none() && instance.deposed.is_empty() {
             if let Some(resource) = self.resources.get_mut(&place) {
@@ -74,8 +88,12 @@ impl Rendered {
                     self.resources.remove(&place);
                 }
             }
-            return;
+            return Ok(());
         }
+        let objects = render_instance(key, instance).map_err(|why| {
+            let detail = format!("Instance {} cannot be written to the state: {why}.", addr.instance(key.clone()));
+            Diagnostics::from(Diagnostic::error("Failed to serialize resource instance in state", detail))
+        })?;
         let resource = self
             .resources
             .entry(place)
@@ -85,15 +103,22 @@ impl Rendered {
                 instances: BTreeMap::new(),
             });
         resource.provider = provider.clone();
-        resource.instances.insert(key.clone(), render_instance(key, instance).into());
+        resource.instances.insert(key.clone(), objects.into());
+        Ok(())
     }
 
     /// Replaces one output of the root module, or removes it.
-    pub fn set_output(&mut self, name: &str, output: Option<&OutputValue>) {
-        match output {
-            Some(output) => _ = self.outputs.insert(name.into(), render_output(output).into()),
-            None => _ = self.outputs.remove(name),
-        }
+    pub fn set_output(&mut self, name: &str, output: Option<&OutputValue>) -> Result<(), Diagnostics> {
+        let Some(output) = output else {
+            self.outputs.remove(name);
+            return Ok(());
+        };
+        let entry = render_output(output).map_err(|why| {
+            let detail = format!("An error occured while serializing output value {name:?}: {why}.");
+            Diagnostics::from(Diagnostic::error("Failed to serialize output value in state", detail))
+        })?;
+        self.outputs.insert(name.into(), entry.into());
+        Ok(())
     }
 
     pub fn set_checks(&mut self, checks: Option<&[CheckResult]>) {
@@ -235,7 +260,7 @@ fn render_resource<'a>(
 }
 
 /// The objects of an instance: the current one, then the deposed ones by their keys.
-fn render_instance(key: &InstanceKey, instance: &Instance) -> Vec<u8> {
+fn render_instance(key: &InstanceKey, instance: &Instance) -> Result<Vec<u8>, JsonError> {
     let mut out = Vec::new();
     let current = instance.current.iter().map(|object| ("", object));
     let deposed = instance.deposed.iter().map(|(key, object)| (&*key.0, object));
@@ -243,12 +268,12 @@ fn render_instance(key: &InstanceKey, instance: &Instance) -> Vec<u8> {
         if i > 0 {
             separate(i, OBJECT_DEPTH, &mut out);
         }
-        render_object(key, deposed, object, &mut out);
+        render_object(key, deposed, object, &mut out)?;
     }
-    out
+    Ok(out)
 }
 
-fn render_object(key: &InstanceKey, deposed: &str, object: &Object, out: &mut Vec<u8>) {
+fn render_object(key: &InstanceKey, deposed: &str, object: &Object, out: &mut Vec<u8>) -> Result<(), JsonError> {
     let depth = OBJECT_DEPTH + 1;
     out.push(b'{');
     match key {
@@ -268,9 +293,9 @@ fn render_object(key: &InstanceKey, deposed: &str, object: &Object, out: &mut Ve
     field("schema_version", depth, out);
     out.extend_from_slice(object.schema_version.to_string().as_bytes());
     out.push(b',');
-    render_attributes(&object.attributes, depth, out);
+    render_attributes(&object.attributes, depth, out)?;
     field("sensitive_attributes", depth, out);
-    render_paths(object.sensitive.iter().map(|(path, _)| path), depth, out);
+    render_paths(object.sensitive.iter().map(|(path, _)| path), depth, out)?;
     if !object.private.is_empty() {
         out.push(b',');
         field("private", depth, out);
@@ -293,6 +318,7 @@ fn render_object(key: &InstanceKey, deposed: &str, object: &Object, out: &mut Ve
     }
     new_line(OBJECT_DEPTH, out);
     out.push(b'}');
+    Ok(())
 }
 
 fn text_field(name: &str, value: &str, depth: usize, out: &mut Vec<u8>) {
@@ -301,7 +327,7 @@ fn text_field(name: &str, value: &str, depth: usize, out: &mut Vec<u8>) {
     out.push(b',');
 }
 
-fn render_attributes(attributes: &Attributes, depth: usize, out: &mut Vec<u8>) {
+fn render_attributes(attributes: &Attributes, depth: usize, out: &mut Vec<u8>) -> Result<(), JsonError> {
     match attributes {
         Attributes::Json(text) => {
             field("attributes", depth, out);
@@ -309,13 +335,13 @@ fn render_attributes(attributes: &Attributes, depth: usize, out: &mut Vec<u8>) {
         }
         Attributes::Value { value, ty } => {
             field("attributes", depth, out);
-            indent(&json::to_json(value, ty), depth, out);
+            indent(&json::to_json(value, ty)?, depth, out);
         }
         Attributes::Flat(pairs) => {
             let sorted: BTreeMap<&str, &str> = pairs.iter().map(|(k, v)| (&**k, &**v)).collect();
             // Go leaves an empty map out.
             if sorted.is_empty() {
-                return;
+                return Ok(());
             }
             field("attributes_flat", depth, out);
             out.push(b'{');
@@ -329,9 +355,14 @@ fn render_attributes(attributes: &Attributes, depth: usize, out: &mut Vec<u8>) {
         }
     }
     out.push(b',');
+    Ok(())
 }
 
-fn render_paths<'a>(paths: impl Iterator<Item = &'a Path>, depth: usize, out: &mut Vec<u8>) {
+fn render_paths<'a>(
+    paths: impl Iterator<Item = &'a Path>,
+    depth: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), JsonError> {
     let mut compact = Vec::new();
     compact.push(b'[');
     for (i, path) in paths.enumerate() {
@@ -343,15 +374,16 @@ fn render_paths<'a>(paths: impl Iterator<Item = &'a Path>, depth: usize, out: &m
             if j > 0 {
                 compact.push(b',');
             }
-            render_step(step, &mut compact);
+            render_step(step, &mut compact)?;
         }
         compact.push(b']');
     }
     compact.push(b']');
     indent(&text_of(compact), depth, out);
+    Ok(())
 }
 
-fn render_step(step: &PathStep, out: &mut Vec<u8>) {
+fn render_step(step: &PathStep, out: &mut Vec<u8>) -> Result<(), JsonError> {
     match step {
         PathStep::Attr(name) => {
             out.extend_from_slice(b"{\"type\":\"get_attr\",\"value\":");
@@ -359,17 +391,18 @@ fn render_step(step: &PathStep, out: &mut Vec<u8>) {
         }
         PathStep::Index(key) => {
             out.extend_from_slice(b"{\"type\":\"index\",\"value\":");
-            out.extend_from_slice(json::to_json(key, &Type::Dynamic).as_bytes());
+            out.extend_from_slice(json::to_json(key, &Type::Dynamic)?.as_bytes());
         }
     }
     out.push(b'}');
+    Ok(())
 }
 
-fn render_output(output: &OutputValue) -> Vec<u8> {
+fn render_output(output: &OutputValue) -> Result<Vec<u8>, JsonError> {
     let ty = output.value.ty();
     let mut out = vec![b'{'];
     field("value", 3, &mut out);
-    indent(&json::to_json(&output.value, ty), 3, &mut out);
+    indent(&json::to_json(&output.value, ty)?, 3, &mut out);
     out.push(b',');
     field("type", 3, &mut out);
     indent(&ty.to_json().to_string(), 3, &mut out);
@@ -380,7 +413,7 @@ fn render_output(output: &OutputValue) -> Vec<u8> {
     }
     new_line(2, &mut out);
     out.push(b'}');
-    out
+    Ok(out)
 }
 
 fn render_checks(checks: Option<&[CheckResult]>) -> Arc<[u8]> {
@@ -429,7 +462,7 @@ mod tests {
     #[test]
     fn what_the_reference_wrote_is_written_again_byte_for_byte() {
         let file = read(WIDE.as_bytes()).unwrap().unwrap();
-        let text = String::from_utf8(super::super::write(&file.meta, &file.state)).unwrap();
+        let text = String::from_utf8(super::super::write(&file.meta, &file.state).unwrap()).unwrap();
         for (i, (ours, theirs)) in text.lines().zip(WIDE.lines()).enumerate() {
             assert_eq!(ours, theirs, "line {}", i + 1);
         }
@@ -439,7 +472,7 @@ mod tests {
     #[test]
     fn an_empty_state_has_its_empty_lists() {
         let meta = StateMeta { terraform_version: String::new(), serial: 1, lineage: "l".into() };
-        let text = String::from_utf8(super::super::write(&meta, &State::default())).unwrap();
+        let text = String::from_utf8(super::super::write(&meta, &State::default()).unwrap()).unwrap();
         let expected = format!(
             "{{\n  \"version\": 4,\n  \"terraform_version\": \"{LANGUAGE_VERSION}\",\n  \"serial\": 1,\n  \"lineage\": \"l\",\n  \"outputs\": {{}},\n  \"resources\": [],\n  \"check_results\": null\n}}\n",
         );
@@ -456,19 +489,19 @@ mod tests {
         *after.instance_mut(&addr, &provider) = instance.clone();
         after.outputs.remove("n");
         after.checks = None;
-        let base = Rendered::of(&before);
-        let pieces = Rendered::of(&after).changes_since(&base);
+        let base = Rendered::of(&before).unwrap();
+        let pieces = Rendered::of(&after).unwrap().changes_since(&base);
         assert_eq!(pieces.len(), 3, "{pieces:?}");
         assert!(matches!(&pieces[0], Piece::Instance(a, text) if *a == addr && !text.contains("tainted")));
         assert_eq!(pieces[1], Piece::GoneOutput("n".into()));
         assert_eq!(pieces[2], Piece::Checks("null".into()));
 
         let mut incremental = base.clone();
-        incremental.set_instance(&addr, &provider, &instance);
-        incremental.set_output("n", None);
+        incremental.set_instance(&addr, &provider, &instance).unwrap();
+        incremental.set_output("n", None).unwrap();
         incremental.set_checks(None);
-        assert_eq!(incremental, Rendered::of(&after));
-        incremental.set_instance(&addr, &provider, &Instance::default());
+        assert_eq!(incremental, Rendered::of(&after).unwrap());
+        incremental.set_instance(&addr, &provider, &Instance::default()).unwrap();
         assert_eq!(incremental.instance_entry(&addr), None);
     }
 }

@@ -366,7 +366,7 @@ fn path_step(step: &Step<'_>) -> Result<PathStep, Diagnostics> {
             Ok(PathStep::Attr(name.into()))
         }
         "index" => {
-            let key = json::from_json(step.value.get(), &Type::Dynamic).map_err(|e| {
+            let key = json::from_json(step.value.get().as_bytes(), &Type::Dynamic).map_err(|e| {
                 Diagnostics::from(Diagnostic::error("Error unmarshaling path step", e.to_string()))
             })?;
             Ok(PathStep::Index(key))
@@ -388,7 +388,7 @@ fn read_output(name: &str, output: &Output<'_>) -> Result<OutputValue, Diagnosti
     })?;
     let value = match output.value.map(RawValue::get) {
         None => Ok(Value::null(ty)),
-        Some(text) => json::from_json(text, &ty),
+        Some(text) => json::from_json(text.as_bytes(), &ty),
     };
     let value = value.map_err(|why| {
         let detail = format!("The state file has an invalid value for output {name:?}: {why}.");

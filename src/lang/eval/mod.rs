@@ -1,16 +1,17 @@
 //! Tree and scope to value and diagnostics; pure.
 
+mod call;
+mod conditional;
+pub mod describe;
 pub mod dynamic;
+mod expression;
+mod for_expression;
 pub mod scope;
+mod splat;
+mod template;
+pub mod traversal;
 pub mod type_expression;
 
+pub use call::invoke;
+pub use expression::{evaluate, evaluate_to};
 pub use scope::{Resolved, Scope};
-
-use crate::base::diag::Diagnostics;
-use crate::lang::syntax::ast::Expression;
-use crate::lang::value::Value;
-
-/// The value of an expression; unknown where an error prevents one.
-pub fn evaluate(_expression: &Expression, _scope: &dyn Scope) -> (Value, Diagnostics) {
-    (Value::dynamic(), Diagnostics::new())
-}

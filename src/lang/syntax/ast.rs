@@ -79,6 +79,26 @@ impl Expr {
         expr
     }
 
+    /// The first token or so: what messages about an argument point to.
+    pub fn start_span(&self) -> Span {
+        match &self.kind {
+            ExprKind::Template(template) if template.as_wrapped().is_none() => match template.parts.first() {
+                Some(TemplatePart::Literal { span, .. }) => *span,
+                Some(TemplatePart::Interpolation(e) | TemplatePart::Directive(e)) => e.start_span(),
+                None => self.span,
+            },
+            ExprKind::Index { brackets, .. } => Span { start: brackets.start, end: brackets.start + 1 },
+            ExprKind::Splat { marker, .. } => *marker,
+            ExprKind::Call(call) => call.name_span.to(call.open),
+            ExprKind::Conditional { condition: first, .. } | ExprKind::Binary { left: first, .. } => first.start_span(),
+            ExprKind::Unary { op_span, .. } => *op_span,
+            ExprKind::Tuple { open, .. } | ExprKind::Object { open, .. } => *open,
+            ExprKind::For(f) => f.open,
+            ExprKind::TemplateJoin(inner) | ExprKind::Parens(inner) => inner.start_span(),
+            _ => self.span,
+        }
+    }
+
     /// Levels of nodes, this one included.
     pub fn height(&self) -> usize {
         self.height.into()

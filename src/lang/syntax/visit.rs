@@ -59,9 +59,7 @@ impl Expression {
 
     /// The traversals that the expression reads, in source order, without those whose root a `for` binds.
     pub fn variables(&self) -> Vec<&Traversal> {
-        let mut found = Vec::new();
-        walk_variables(&self.node, &mut Vec::new(), &mut found);
-        found
+        variables_of(&self.node)
     }
 
     /// The calls in the expression, outer before inner.
@@ -70,6 +68,13 @@ impl Expression {
         walk_calls(&self.node, &mut found);
         found
     }
+}
+
+/// As [`Expression::variables`], for a part of one.
+pub fn variables_of(expr: &Expr) -> Vec<&Traversal> {
+    let mut found = Vec::new();
+    walk_variables(expr, &mut Vec::new(), &mut found);
+    found
 }
 
 fn walk_variables<'a>(expr: &'a Expr, bound: &mut Vec<&'a str>, found: &mut Vec<&'a Traversal>) {

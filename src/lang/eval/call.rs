@@ -1,0 +1,343 @@
+//! Function calls: arguments to parameters, what unknowns, nulls and marks do to a call, and the functions that take
+//! expressions instead of values.
+
+use std::borrow::Cow;
+
+use crate::base::diag::{Diagnostic, FunctionCall};
+use crate::base::source::Span;
+use crate::base::suggest;
+use crate::lang::functions::{CallContext, Function, FunctionError, Param, Signature};
+use crate::lang::syntax::ast::{Call, Expr};
+use crate::lang::value::convert::convert;
+use crate::lang::value::{Marks, Type, Value};
+
+use super::expression::{Env, Evaluator};
+
+const INVALID_ARGUMENT: &str = "Invalid function argument";
+
+/// An argument: its value and the expression that it came from.
+struct Argument<'e> {
+    expr: &'e Expr,
+    /// Where a message about it points to.
+    at: Span,
+    /// Present for elements of an expanded argument.
+    value: Option<Value>,
+}
+
+impl Evaluator<'_> {
+    pub(super) fn call(&mut self, expr: &Expr, call: &Call, env: Env<'_>) -> Value {
+        let base = call.name.strip_prefix("core::").unwrap_or(&call.name);
+        match base {
+            "try" => return self.try_call(expr, call, env),
+            "can" => return self.can_call(expr, call, env),
+            _ => {}
+        }
+        let scope = self.scope;
+        let Some(function) = scope.function(base) else { return self.unknown_function(expr, call, env) };
+        let signature = function.signature();
+        let Some(args) = self.arguments(expr, call, signature, env) else { return Value::dynamic() };
+        if !self.check_count(expr, call, signature, &args, env) {
+            return Value::dynamic();
+        }
+        let then = self.now();
+        let mut values = Vec::with_capacity(args.len());
+        for (i, argument) in args.iter().enumerate() {
+            let Some(param) = param(signature, i) else { continue };
+            let value = match (&argument.value, base, i) {
+                (Some(value), ..) => value.clone(),
+                (None, "templatestring", 0) => match self.template_argument(expr, call, argument.expr, env) {
+                    Some(value) => value,
+                    None => continue,
+                },
+                _ => self.eval(argument.expr, env),
+            };
+            match convert(&value, &param.ty) {
+                Ok(value) => values.push(value),
+                Err(error) => self.bad_argument(expr, call, param, argument, &error.to_string(), env),
+            }
+        }
+        if self.failed_since(then) {
+            return Value::dynamic();
+        }
+        match invoke(function, values, &CallContext { scope }) {
+            Ok(value) => value,
+            Err(error) => {
+                self.failed_call(expr, call, signature, &args, &error, env);
+                Value::dynamic()
+            }
+        }
+    }
+
+    /// The arguments with an expanded last one spread out. Nothing if it cannot be, for whatever reason.
+    fn arguments<'e>(&mut self, expr: &Expr, call: &'e Call, signature: &Signature, env: Env<'_>) -> Option<Vec<Argument<'e>>> {
+        let plain = |expr: &'e Expr| Argument { expr, at: expr.start_span(), value: None };
+        let Some((last, first)) = call.args.split_last().filter(|_| call.expand_final) else {
+            return Some(call.args.iter().map(|arg| plain(arg)).collect());
+        };
+        let then = self.now();
+        let value = self.eval(last, env);
+        if self.failed_since(then) {
+            return None;
+        }
+        let sequence = matches!(value.ty(), Type::Tuple(_) | Type::List(_) | Type::Set(_));
+        if !sequence && !value.ty().is_dynamic() {
+            let detail = "The expanding argument (indicated by ...) must be of a tuple, list, or set type.";
+            self.bad_expansion(expr, call, signature, last, detail, env);
+            return None;
+        }
+        if value.is_null() {
+            let detail = "The expanding argument (indicated by ...) must not be null.";
+            self.bad_expansion(expr, call, signature, last, detail, env);
+            return None;
+        }
+        if !value.is_known() {
+            return None;
+        }
+        let marks = value.marks();
+        let spread = value.elements().iter().map(|v| Argument { expr: last, at: last.span, value: Some(v.clone().mark(marks)) });
+        Some(first.iter().map(|arg| plain(arg)).chain(spread).collect())
+    }
+
+    #[cold]
+    fn bad_expansion(&mut self, expr: &Expr, call: &Call, signature: &Signature, last: &Expr, detail: &str, env: Env<'_>) {
+        let diagnostic = Diagnostic::error("Invalid expanding argument value", detail).at(self.range(last.span));
+        self.report_call(diagnostic, expr, call, Some(signature), last, env);
+    }
+
+    fn check_count(&mut self, expr: &Expr, call: &Call, signature: &Signature, args: &[Argument<'_>], env: Env<'_>) -> bool {
+        let (given, wanted) = (args.len(), signature.params.len());
+        if given < wanted {
+            let least = if signature.variadic.is_some() { " at least" } else { "" };
+            let detail = format!(
+                "Function {:?} expects{least} {wanted} argument(s). Missing value for {:?}.",
+                call.name, signature.params[given].name
+            );
+            self.too_few(expr, call, Some(signature), detail, env);
+            return false;
+        }
+        if given > wanted && signature.variadic.is_none() {
+            let detail = format!("Function {:?} expects only {wanted} argument(s).", call.name);
+            let at = self.range(args[wanted].at);
+            let diagnostic = Diagnostic::error("Too many function arguments", detail).at(at);
+            self.report_call(diagnostic, expr, call, Some(signature), expr, env);
+            return false;
+        }
+        true
+    }
+
+    #[cold]
+    fn too_few(&mut self, expr: &Expr, call: &Call, signature: Option<&Signature>, detail: String, env: Env<'_>) {
+        let diagnostic = Diagnostic::error("Not enough function arguments", detail).at(self.range(call.close));
+        self.report_call(diagnostic, expr, call, signature, expr, env);
+    }
+
+    #[cold]
+    fn bad_argument(&mut self, expr: &Expr, call: &Call, param: &Param, argument: &Argument<'_>, reason: &str, env: Env<'_>) {
+        let detail = format!("Invalid value for {:?} parameter: {reason}.", param.name);
+        let diagnostic = Diagnostic::error(INVALID_ARGUMENT, detail).at(self.range(argument.at));
+        let signature = self.scope.function(call.name.strip_prefix("core::").unwrap_or(&call.name)).map(|f| f.signature());
+        self.report_call(diagnostic, expr, call, signature, argument.expr, env);
+    }
+
+    #[cold]
+    fn failed_call(&mut self, expr: &Expr, call: &Call, signature: &Signature, args: &[Argument<'_>], error: &FunctionError, env: Env<'_>) {
+        let found = error.argument.and_then(|i| param(signature, i).map(|p| (p, args.get(i))));
+        match found {
+            Some((param, Some(argument))) => self.bad_argument(expr, call, param, argument, &error.message, env),
+            Some((param, None)) => {
+                let detail = format!("Invalid value for {:?} parameter: {}.", param.name, error.message);
+                let mut diagnostic = Diagnostic::error(INVALID_ARGUMENT, detail).at(self.range(expr.span));
+                diagnostic.function_call = Some(called(call, Some(signature)));
+                self.report(diagnostic, None, expr, env);
+            }
+            None => self.failed_as_a_whole(expr, call, Some(signature), &error.message, env),
+        }
+    }
+
+    #[cold]
+    fn failed_as_a_whole(&mut self, expr: &Expr, call: &Call, signature: Option<&Signature>, message: &str, env: Env<'_>) {
+        let detail = format!("Call to function {:?} failed: {message}.", call.name);
+        let diagnostic = Diagnostic::error("Error in function call", detail).at(self.range(call.name_span.to(call.open)));
+        self.report_call(diagnostic, expr, call, signature, expr, env);
+    }
+
+    #[cold]
+    fn report_call(&mut self, mut diagnostic: Diagnostic, expr: &Expr, call: &Call, signature: Option<&Signature>, about: &Expr, env: Env<'_>) {
+        diagnostic.function_call = Some(called(call, signature));
+        self.report(diagnostic, Some(expr.span), about, env);
+    }
+
+    #[cold]
+    fn unknown_function(&mut self, expr: &Expr, call: &Call, env: Env<'_>) -> Value {
+        let names = self.scope.function_names();
+        let (summary, detail) = unknown_function_text(&call.name, &names);
+        let diagnostic = Diagnostic::error(summary, detail).at(self.range(call.name_span));
+        self.report(diagnostic, Some(expr.span), expr, env);
+        Value::dynamic()
+    }
+
+    /// `try(a, b, ...)`: the first that has a value.
+    fn try_call(&mut self, expr: &Expr, call: &Call, env: Env<'_>) -> Value {
+        if call.args.is_empty() {
+            self.failed_as_a_whole(expr, call, None, "at least one argument is required", env);
+            return Value::dynamic();
+        }
+        let start = self.now().values;
+        for arg in &call.args {
+            let then = self.now();
+            let value = self.eval(arg, env);
+            if self.failed_since(then) {
+                continue;
+            }
+            self.diagnostics.truncate(start);
+            // What is unknown now may turn out to be an error later, and then another argument counts.
+            return if value.is_wholly_known() { value } else { Value::dynamic() };
+        }
+        let failures = self.diagnostics.split_off(start);
+        let mut message = String::from("no expression succeeded:\n");
+        for failure in &failures {
+            let at = failure.subject.as_ref().map_or_else(String::new, |range| format!(" (at {range})"));
+            message.push_str(&format!("- {}{at}\n  {}\n", failure.summary, failure.detail));
+        }
+        message.push_str("\nAt least one expression must produce a successful result");
+        self.failed_as_a_whole(expr, call, None, &message, env);
+        Value::dynamic()
+    }
+
+    /// `can(a)`: whether it has a value.
+    fn can_call(&mut self, expr: &Expr, call: &Call, env: Env<'_>) -> Value {
+        let [arg] = call.args.as_slice() else {
+            if call.args.is_empty() {
+                let detail = format!("Function {:?} expects 1 argument(s). Missing value for \"expression\".", call.name);
+                self.too_few(expr, call, None, detail, env);
+            } else {
+                let detail = format!("Function {:?} expects only 1 argument(s).", call.name);
+                let diagnostic =
+                    Diagnostic::error("Too many function arguments", detail).at(self.range(call.args[1].start_span()));
+                self.report_call(diagnostic, expr, call, None, expr, env);
+            }
+            return Value::dynamic();
+        };
+        let then = self.now();
+        let value = self.eval(arg, env);
+        let failed = self.failed_since(then);
+        self.diagnostics.truncate(then.values);
+        match (failed, value.is_wholly_known()) {
+            (true, _) => Value::bool(false),
+            (false, true) => Value::bool(true),
+            (false, false) => Value::unknown(Type::Bool),
+        }
+    }
+
+    /// The first argument of `templatestring`: a string that comes from elsewhere.
+    fn template_argument(&mut self, expr: &Expr, call: &Call, arg: &Expr, env: Env<'_>) -> Option<Value> {
+        let complaint: Cow<'static, str> = match literal_template(arg) {
+            Some(complaint) => complaint.into(),
+            None => {
+                let then = self.now();
+                let value = self.eval(arg, env);
+                if !self.failed_since(then) {
+                    match convert(&value, &Type::String) {
+                        Ok(value) => return Some(value),
+                        Err(error) => format!("invalid template value: {error}").into(),
+                    }
+                } else {
+                    let failures = self.diagnostics.split_off(then.values);
+                    let first = failures.iter().find(|d| d.is_error())?;
+                    let at = first.subject.as_ref().map_or_else(String::new, |range| format!("{range}: "));
+                    format!("invalid template expression: {at}{}; {}", first.summary, first.detail).into()
+                }
+            }
+        };
+        let param = Param::new("template", Type::String);
+        let argument = Argument { expr: arg, at: arg.start_span(), value: None };
+        self.bad_argument(expr, call, &param, &argument, &complaint, env);
+        None
+    }
+}
+
+/// Why an expression is no reference to a template from elsewhere.
+fn literal_template(arg: &Expr) -> Option<&'static str> {
+    use crate::lang::syntax::ast::ExprKind;
+    match &arg.kind {
+        ExprKind::Template(template) if template.as_wrapped().is_some() => Some("invalid template expression: templatestring is only for rendering templates retrieved dynamically from elsewhere; to treat the inner expression as template syntax, write the reference expression directly without any template interpolation syntax"),
+        ExprKind::Template(template) if template.as_literal().is_some() => Some("invalid template expression: templatestring is only for rendering templates retrieved dynamically from elsewhere, and so does not support providing a literal template; consider using a template string expression instead"),
+        ExprKind::Template(_) => Some("invalid template expression: templatestring is only for rendering templates retrieved dynamically from elsewhere; to render an inline template, consider using a plain template string expression"),
+        ExprKind::Variable(_) | ExprKind::RelativeTraversal { .. } | ExprKind::Index { .. } | ExprKind::Splat { .. } => None,
+        _ => Some("invalid template expression: must be a direct reference to a single string from elsewhere, containing valid Terraform template syntax"),
+    }
+}
+
+fn param(signature: &Signature, i: usize) -> Option<&Param> {
+    signature.params.get(i).or(signature.variadic.as_ref())
+}
+
+fn called(call: &Call, signature: Option<&Signature>) -> FunctionCall {
+    let base = call.name.rsplit("::").next().unwrap_or(&call.name);
+    let text = match (base, signature) {
+        (_, Some(signature)) => {
+            let text = signature.text();
+            text.split_once('(').map_or_else(|| text.clone(), |(_, params)| format!("{base}({params}"))
+        }
+        ("try", None) => "try(expressions...)".into(),
+        ("can", None) => "can(expression)".into(),
+        _ => String::new(),
+    };
+    FunctionCall { name: call.name.to_string(), signature: text }
+}
+
+/// Summary and detail for a name that no function has.
+fn unknown_function_text(name: &str, names: &[String]) -> (&'static str, String) {
+    let Some((namespace, function)) = name.rsplit_once("::") else {
+        let hint = match suggest::name(name, names.iter().map(String::as_str).chain(["can", "try"])) {
+            Some(other) => format!(" Did you mean {other:?}?"),
+            None => String::new(),
+        };
+        return ("Call to unknown function", format!("There is no function named {name:?}.{hint}"));
+    };
+    let mut parts = namespace.split("::");
+    let (first, provider) = (parts.next().unwrap_or(""), parts.next());
+    let detail = match (first, provider) {
+        ("provider", None | Some("")) => {
+            "The function call must include the provider name after the \"provider::\" prefix.".to_string()
+        }
+        ("provider", Some(provider)) => format!(
+            "There is no function named {name:?}. Ensure that provider name {provider:?} is declared in this module's required_providers block, and that this provider offers a function named {function:?}."
+        ),
+        _ => format!(
+            "The function namespace {first:?} is not valid. Provider function calls must use the \"provider::\" namespace prefix."
+        ),
+    };
+    ("Unknown provider function", detail)
+}
+
+/// Calls a function with arguments of the right number and types: deals with nulls, unknowns and marks on its behalf.
+pub fn invoke(function: &dyn Function, mut args: Vec<Value>, context: &CallContext<'_>) -> Result<Value, FunctionError> {
+    let signature = function.signature();
+    let mut marks = Marks::NONE;
+    let (mut dynamic, mut unknown) = (false, false);
+    for (i, arg) in args.iter_mut().enumerate() {
+        let Some(param) = param(signature, i) else { continue };
+        if arg.is_null() && !param.allow_null {
+            return Err(FunctionError::argument(i, "argument must not be null"));
+        }
+        if !param.allow_marked && arg.has_marks_deep() {
+            let (bare, found) = arg.unmark_deep();
+            *arg = bare;
+            marks |= found;
+        }
+        dynamic |= arg.ty().is_dynamic() && !arg.is_null() && !param.allow_dynamic;
+        unknown |= !arg.is_known() && !param.allow_unknown;
+    }
+    if dynamic {
+        return Ok(Value::dynamic().mark(marks));
+    }
+    let result = if unknown {
+        Value::unknown(function.return_type(&args)?)
+    } else {
+        function.call(&args, context)?
+    };
+    let result = if function.never_null() && !result.ty().is_dynamic() { result.refine_not_null() } else { result };
+    Ok(result.mark(marks))
+}
+

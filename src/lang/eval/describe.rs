@@ -1,0 +1,157 @@
+//! What the names in an expression were when it failed: the lines under the snippet of a message.
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, ExpressionValue};
+use crate::base::source::SourceFile;
+use crate::lang::syntax::ast::{Expr, Expression, IndexKey, Traversal, TraversalStep};
+use crate::lang::value::text::go_quoted;
+use crate::lang::value::{Marks, Type, Value};
+
+use super::expression::{Env, bound};
+use super::scope::Scope;
+use super::traversal::apply_step;
+
+/// Why a message is given. Values that did not cause it are left out, lest people think they did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Causes {
+    pub unknown: bool,
+    pub sensitive: bool,
+    pub ephemeral: bool,
+}
+
+/// The diagnostic with the values of the names in an expression.
+pub fn with_values(diagnostic: Diagnostic, expression: &Expression, scope: &dyn Scope) -> Diagnostic {
+    with_causes(diagnostic, expression, scope, Causes::default())
+}
+
+/// As `with_values`, for a message about unknown, sensitive or ephemeral values.
+pub fn with_causes(mut diagnostic: Diagnostic, expression: &Expression, scope: &dyn Scope, causes: Causes) -> Diagnostic {
+    diagnostic.values = describe(&expression.node, scope, &expression.file, None, causes);
+    diagnostic
+}
+
+pub(super) fn values_in(expr: &Expr, scope: &dyn Scope, file: &Arc<SourceFile>, env: Env<'_>) -> Vec<ExpressionValue> {
+    describe(expr, scope, file, env, Causes::default())
+}
+
+fn describe(expr: &Expr, scope: &dyn Scope, file: &Arc<SourceFile>, env: Env<'_>, causes: Causes) -> Vec<ExpressionValue> {
+    let mut found: Vec<ExpressionValue> = Vec::new();
+    for traversal in crate::lang::syntax::visit::variables_of(expr) {
+        let Some((shown, value)) = longest_valid(traversal, scope, file, env) else { continue };
+        if found.iter().any(|v| v.traversal == shown) {
+            continue;
+        }
+        if let Some(statement) = statement(&value, causes) {
+            found.push(ExpressionValue { traversal: shown, statement });
+        }
+    }
+    found.sort_by(|a, b| a.traversal.cmp(&b.traversal));
+    found
+}
+
+/// The longest prefix of a traversal that has a value, and at least one step.
+fn longest_valid(traversal: &Traversal, scope: &dyn Scope, file: &Arc<SourceFile>, env: Env<'_>) -> Option<(String, Value)> {
+    let (mut value, consumed) = match bound(env, traversal.root_name()) {
+        Some(value) => (value.clone(), 0),
+        None => {
+            let resolved = scope.resolve(traversal, file);
+            if resolved.diagnostics.has_errors() {
+                return None;
+            }
+            (resolved.value, resolved.consumed.min(traversal.steps.len()))
+        }
+    };
+    let mut valid = consumed;
+    for step in &traversal.steps[consumed..] {
+        match apply_step(&value, step) {
+            Ok(next) => value = next,
+            Err(_) => break,
+        }
+        valid += 1;
+    }
+    (valid > 0).then(|| (show(traversal, valid), value))
+}
+
+fn show(traversal: &Traversal, steps: usize) -> String {
+    let mut text = traversal.root_name().to_string();
+    for step in &traversal.steps[..steps] {
+        match step {
+            TraversalStep::Attr { name, .. } => {
+                text.push('.');
+                text.push_str(&name.name);
+            }
+            TraversalStep::Index { key: IndexKey::Number(n), .. } => {
+                text.push_str(&format!("[{n}]"));
+            }
+            TraversalStep::Index { key: IndexKey::String(key), .. } => {
+                text.push_str(&format!("[{}]", go_quoted(key)));
+            }
+            TraversalStep::Splat { .. } => text.push_str("[...]"),
+        }
+    }
+    text
+}
+
+/// What to say of a value; nothing if it did not cause the message.
+fn statement(value: &Value, causes: Causes) -> Option<String> {
+    if value.marks().contains(Marks::SENSITIVE) {
+        return causes.sensitive.then(|| match (value.marks().contains(Marks::EPHEMERAL), causes.ephemeral) {
+            (true, true) => "has an ephemeral, sensitive value".into(),
+            _ => "has a sensitive value".into(),
+        });
+    }
+    if value.marks().contains(Marks::EPHEMERAL) && causes.ephemeral {
+        return Some("has an ephemeral value".into());
+    }
+    if value.is_known() {
+        return Some(format!("is {}", compact(value)));
+    }
+    match (value.ty(), causes.unknown) {
+        (Type::Dynamic, true) => Some("will be known only after apply".into()),
+        (Type::Dynamic, false) => None,
+        (ty, false) => Some(format!("is a {}", ty.friendly_name())),
+        (ty, true) => Some(format!("is a {}{}, known only after apply", ty.friendly_name(), length(value))),
+    }
+}
+
+/// What is known of the length of an unknown collection.
+fn length(value: &Value) -> String {
+    const NOT_WORTH_SHOWING: u64 = 1024;
+    let Some(facts) = value.refinement().filter(|_| value.ty().is_collection()) else { return String::new() };
+    let max = facts.length_max.filter(|max| *max <= NOT_WORTH_SHOWING);
+    match (facts.length_min, max) {
+        (min, Some(max)) if min == max => format!(" of length {min}"),
+        (0, Some(max)) => format!(" with up to {max} elements"),
+        (0, None) => String::new(),
+        (min, Some(max)) => format!(" with between {min} and {max} elements"),
+        (min, None) => format!(" with at least {min} elements"),
+    }
+}
+
+/// A value in a few words. Elements are never shown: they may be sensitive where the whole is not.
+pub fn compact(value: &Value) -> String {
+    if value.is_null() {
+        return "null".into();
+    }
+    if let Some(b) = value.as_bool() {
+        return b.to_string();
+    }
+    if let Some(number) = value.as_number() {
+        return number.to_general_text(10);
+    }
+    if let Some(text) = value.as_str() {
+        return go_quoted(text);
+    }
+    match (value.ty(), value.len()) {
+        (Type::Object(_), 0) => "object with no attributes".into(),
+        (Type::Object(_), 1) => {
+            let name = value.entries().keys().next().map_or("", |name| name);
+            format!("object with 1 attribute {}", go_quoted(name))
+        }
+        (Type::Object(_), n) => format!("object with {n} attributes"),
+        (ty, 0) => format!("empty {}", ty.friendly_name()),
+        (ty, 1) => format!("{} with 1 element", ty.friendly_name()),
+        (ty, n) => format!("{} with {n} elements", ty.friendly_name()),
+    }
+}

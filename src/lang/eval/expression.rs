@@ -1,0 +1,328 @@
+//! The evaluator: dispatch over the kinds of expressions, literals, constructors, operators and conditionals.
+//!
+//! Evaluation goes on after a mistake, with an unknown value in its place, so that one run finds them all.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::{Range, SourceFile, Span};
+use crate::lang::syntax::ast::{BinaryOp, Expr, ExprKind, Expression, ObjectItem, Traversal, UnaryOp};
+use crate::lang::syntax::visit::is_literal_key;
+use crate::lang::value::convert::convert;
+use crate::lang::value::{Marks, Number, Type, Value};
+
+use super::describe;
+use super::scope::Scope;
+
+/// Names that the expression itself binds around a part of it, innermost first.
+pub(super) type Env<'e> = Option<&'e Frame<'e>>;
+
+pub(super) struct Frame<'e> {
+    pub bound: Bound<'e>,
+    pub outer: Env<'e>,
+}
+
+pub(super) enum Bound<'e> {
+    /// The element that a splat is at.
+    Item(&'e Value),
+    /// The variables of a `for`.
+    Names { key: Option<(&'e str, &'e Value)>, value: (&'e str, &'e Value) },
+}
+
+/// The value of a name that the expression binds.
+pub(super) fn bound<'e>(mut env: Env<'e>, name: &str) -> Option<&'e Value> {
+    while let Some(frame) = env {
+        if let Bound::Names { key, value } = &frame.bound {
+            if value.0 == name {
+                return Some(value.1);
+            }
+            if let Some((key_name, key)) = key
+                && *key_name == name
+            {
+                return Some(key);
+            }
+        }
+        env = frame.outer;
+    }
+    None
+}
+
+/// The element of the innermost splat.
+fn item<'e>(mut env: Env<'e>) -> Option<&'e Value> {
+    while let Some(frame) = env {
+        if let Bound::Item(item) = frame.bound {
+            return Some(item);
+        }
+        env = frame.outer;
+    }
+    None
+}
+
+/// The value of an expression; unknown where an error prevents one.
+pub fn evaluate(expression: &Expression, scope: &dyn Scope) -> (Value, Diagnostics) {
+    let mut evaluator = Evaluator::new(scope, &expression.file);
+    let value = evaluator.eval(&expression.node, None);
+    evaluator.finish(value)
+}
+
+/// The value of an expression, converted to a type; unknown of that type where an error prevents one.
+pub fn evaluate_to(expression: &Expression, ty: &Type, scope: &dyn Scope) -> (Value, Diagnostics) {
+    let (value, mut diagnostics) = evaluate(expression, scope);
+    if diagnostics.has_errors() {
+        return (Value::unknown(ty.clone()), diagnostics);
+    }
+    match convert(&value, ty) {
+        Ok(value) => (value, diagnostics),
+        Err(error) => {
+            let detail = format!("Invalid expression value: {error}.");
+            let diagnostic = Diagnostic::error("Incorrect value type", detail).at(expression.range());
+            diagnostics.push(describe::with_values(diagnostic, expression, scope));
+            (Value::unknown(ty.clone()), diagnostics)
+        }
+    }
+}
+
+pub(super) struct Evaluator<'a> {
+    pub scope: &'a dyn Scope,
+    pub file: &'a Arc<SourceFile>,
+    pub diagnostics: Vec<Diagnostic>,
+    /// What the scope said about names. Unlike the diagnostics of values, these stay even where they come from a branch
+    /// that is not taken.
+    pub names: Vec<Diagnostic>,
+}
+
+/// How many diagnostics there were at some moment.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    pub values: usize,
+    names: usize,
+}
+
+impl<'a> Evaluator<'a> {
+    pub fn new(scope: &'a dyn Scope, file: &'a Arc<SourceFile>) -> Evaluator<'a> {
+        Evaluator { scope, file, diagnostics: Vec::new(), names: Vec::new() }
+    }
+
+    fn finish(self, value: Value) -> (Value, Diagnostics) {
+        if self.names.is_empty() {
+            return (value, self.diagnostics.into());
+        }
+        let names = Diagnostics::from(self.names);
+        if names.has_errors() {
+            return (Value::dynamic(), names);
+        }
+        (value, names.into_iter().chain(self.diagnostics).collect())
+    }
+
+    pub fn range(&self, span: Span) -> Range {
+        span.in_file(self.file)
+    }
+
+    pub fn now(&self) -> Moment {
+        Moment { values: self.diagnostics.len(), names: self.names.len() }
+    }
+
+    /// True if an error was found since then.
+    pub fn failed_since(&self, then: Moment) -> bool {
+        let new = |all: &[Diagnostic], from: usize| all.get(from..).is_some_and(|d| d.iter().any(Diagnostic::is_error));
+        new(&self.diagnostics, then.values) || new(&self.names, then.names)
+    }
+
+    /// Reports a mistake in `part`, with the values of the names in it.
+    #[cold]
+    pub fn error(&mut self, summary: &str, detail: impl Into<String>, part: &Expr, context: Option<Span>, env: Env<'_>) {
+        let diagnostic = Diagnostic::error(summary, detail).at(self.range(part.span));
+        self.report(diagnostic, context, part, env);
+    }
+
+    #[cold]
+    pub fn report(&mut self, mut diagnostic: Diagnostic, context: Option<Span>, about: &Expr, env: Env<'_>) {
+        diagnostic.context = context.map(|c| self.range(c));
+        diagnostic.values = describe::values_in(about, self.scope, self.file, env);
+        self.diagnostics.push(diagnostic);
+    }
+
+    pub fn eval(&mut self, expr: &Expr, env: Env<'_>) -> Value {
+        match &expr.kind {
+            ExprKind::Variable(traversal) => self.variable(expr, traversal, env),
+            ExprKind::Template(template) => self.template(expr, template, env),
+            ExprKind::Number(text) => Number::parse(text).map_or_else(|| Value::unknown(Type::Number), Value::number),
+            ExprKind::Bool(b) => Value::bool(*b),
+            ExprKind::Null => Value::null_dynamic(),
+            ExprKind::Call(call) => self.call(expr, call, env),
+            ExprKind::RelativeTraversal { source, steps } => {
+                let value = self.eval(source, env);
+                self.apply_steps(value, steps, expr, env)
+            }
+            ExprKind::Index { collection, key, brackets } => {
+                let collection = self.eval(collection, env);
+                let key = self.eval(key, env);
+                self.index(&collection, &key, *brackets, expr, env)
+            }
+            ExprKind::Splat { source, each, marker, .. } => self.splat(source, each, *marker, env),
+            ExprKind::SplatItem => item(env).cloned().unwrap_or_else(Value::dynamic),
+            ExprKind::Conditional { condition, then, otherwise } => self.conditional(expr, [condition, then, otherwise], env),
+            ExprKind::Binary { op, left, right, .. } => self.binary(expr, *op, left, right, env),
+            ExprKind::Unary { op, operand, .. } => self.unary(expr, *op, operand, env),
+            ExprKind::Tuple { elements, .. } => Value::tuple(elements.iter().map(|e| self.eval(e, env)).collect()),
+            ExprKind::Object { items, .. } => self.object(items, env),
+            ExprKind::For(f) => self.for_expression(expr, f, env),
+            ExprKind::TemplateJoin(tuple) => self.template_join(expr, tuple, env),
+            ExprKind::Parens(inner) => self.eval(inner, env),
+            ExprKind::Error => Value::dynamic(),
+        }
+    }
+
+    fn variable(&mut self, expr: &Expr, traversal: &Traversal, env: Env<'_>) -> Value {
+        if let Some(value) = bound(env, traversal.root_name()) {
+            return self.apply_steps(value.clone(), &traversal.steps, expr, env);
+        }
+        let resolved = self.scope.resolve(traversal, self.file);
+        if !resolved.diagnostics.is_empty() {
+            let failed = resolved.diagnostics.has_errors();
+            for diagnostic in resolved.diagnostics {
+                if !self.names.contains(&diagnostic) {
+                    self.names.push(diagnostic);
+                }
+            }
+            if failed {
+                return Value::dynamic();
+            }
+        }
+        match traversal.steps.get(resolved.consumed..) {
+            None | Some([]) => resolved.value,
+            Some(rest) => self.apply_steps(resolved.value, rest, expr, env),
+        }
+    }
+
+    fn object(&mut self, items: &[ObjectItem], env: Env<'_>) -> Value {
+        let mut attributes = BTreeMap::new();
+        let mut marks = Marks::NONE;
+        let mut known = true;
+        for item in items {
+            let then = self.now();
+            let key = self.object_key(&item.key, env);
+            let failed = self.failed_since(then);
+            let value = self.eval(&item.value, env);
+            if failed {
+                known = false;
+                continue;
+            }
+            if key.is_null() {
+                let diagnostic =
+                    Diagnostic::error("Null value as key", "Can't use a null value as a key.").at(self.range(item.value.span));
+                self.report(diagnostic, None, &item.key, env);
+                known = false;
+                continue;
+            }
+            let (key, key_marks) = key.unmark();
+            marks |= key_marks;
+            match convert(&key, &Type::String) {
+                Ok(key) => match key.as_arc_str() {
+                    Some(key) => {
+                        attributes.insert(key, value);
+                    }
+                    None => known = false,
+                },
+                Err(error) => {
+                    let detail = format!("Can't use this value as a key: {error}.");
+                    self.error("Incorrect key type", detail, &item.key, None, env);
+                    known = false;
+                }
+            }
+        }
+        if known { Value::object(attributes).mark(marks) } else { Value::dynamic() }
+    }
+
+    fn object_key(&mut self, key: &Expr, env: Env<'_>) -> Value {
+        match &key.kind {
+            ExprKind::Variable(traversal) if traversal.steps.is_empty() => Value::shared_string(traversal.root.name.clone()),
+            ExprKind::Variable(_) => {
+                let detail = "If this expression is intended to be a reference, wrap it in parentheses. If it's instead intended as a literal name containing periods, wrap it in quotes to create a string literal.";
+                let diagnostic = Diagnostic::error("Ambiguous attribute key", detail).at(self.range(key.span));
+                self.diagnostics.push(diagnostic);
+                Value::dynamic()
+            }
+            ExprKind::Bool(b) => Value::string(if *b { "true" } else { "false" }),
+            ExprKind::Null => Value::string("null"),
+            _ => {
+                debug_assert!(!is_literal_key(key));
+                self.eval(key, env)
+            }
+        }
+    }
+
+    fn binary(&mut self, expr: &Expr, op: BinaryOp, left: &Expr, right: &Expr, env: Env<'_>) -> Value {
+        let (operand, result) = operator_types(op);
+        let then = self.now();
+        let given_left = self.eval(left, env);
+        let given_right = self.eval(right, env);
+        let converted_left = self.operand(&given_left, &operand, "left", left, expr.span, env);
+        let converted_right = self.operand(&given_right, &operand, "right", right, expr.span, env);
+        if self.failed_since(then) {
+            let marks = match (&converted_left, &converted_right) {
+                (Some(left), Some(right)) => left.marks() | right.marks(),
+                _ => Marks::NONE,
+            };
+            return Value::unknown(result).mark(marks);
+        }
+        let (Some(left), Some(right)) = (converted_left, converted_right) else { return Value::unknown(result) };
+        let outcome = match op {
+            BinaryOp::Equal => Ok(left.equals(&right)),
+            BinaryOp::NotEqual => Ok(left.not_equals(&right)),
+            BinaryOp::Or => left.or(&right),
+            BinaryOp::And => left.and(&right),
+            BinaryOp::Greater => left.greater_than(&right),
+            BinaryOp::GreaterEqual => left.greater_than_or_equal(&right),
+            BinaryOp::Less => left.less_than(&right),
+            BinaryOp::LessEqual => left.less_than_or_equal(&right),
+            BinaryOp::Add => left.add(&right),
+            BinaryOp::Subtract => left.subtract(&right),
+            BinaryOp::Multiply => left.multiply(&right),
+            BinaryOp::Divide => left.divide(&right),
+            BinaryOp::Modulo => left.modulo(&right),
+        };
+        outcome.unwrap_or_else(|error| {
+            self.error("Operation failed", format!("Error during operation: {error}."), expr, None, env);
+            Value::unknown(result)
+        })
+    }
+
+    fn operand(&mut self, value: &Value, want: &Type, side: &str, part: &Expr, context: Span, env: Env<'_>) -> Option<Value> {
+        if want.is_dynamic() || value.ty() == want {
+            return Some(value.clone());
+        }
+        match convert(value, want) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                let detail = format!("Unsuitable value for {side} operand: {error}.");
+                self.error("Invalid operand", detail, part, Some(context), env);
+                None
+            }
+        }
+    }
+
+    fn unary(&mut self, expr: &Expr, op: UnaryOp, operand: &Expr, env: Env<'_>) -> Value {
+        let ty = if op == UnaryOp::Not { Type::Bool } else { Type::Number };
+        let then = self.now();
+        let given = self.eval(operand, env);
+        let value = self.operand(&given, &ty, "unary", operand, expr.span, env);
+        let Some(value) = value.filter(|_| !self.failed_since(then)) else { return Value::unknown(ty) };
+        let outcome = if op == UnaryOp::Not { value.not() } else { value.negate() };
+        outcome.unwrap_or_else(|error| {
+            self.error("Operation failed", format!("Error during operation: {error}."), expr, None, env);
+            Value::unknown(ty)
+        })
+    }
+}
+
+/// The types of the operands and of the result.
+fn operator_types(op: BinaryOp) -> (Type, Type) {
+    match op {
+        BinaryOp::Or | BinaryOp::And => (Type::Bool, Type::Bool),
+        BinaryOp::Equal | BinaryOp::NotEqual => (Type::Dynamic, Type::Bool),
+        BinaryOp::Greater | BinaryOp::GreaterEqual | BinaryOp::Less | BinaryOp::LessEqual => (Type::Number, Type::Bool),
+        _ => (Type::Number, Type::Number),
+    }
+}

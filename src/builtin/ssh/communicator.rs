@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::Lines;
 use super::scp::{self, ChannelWire, Source};
-use super::session::{Exit, Session};
+use super::session::{self, Exit, Session};
 use super::settings::{Hop, Platform, Settings};
 
 const FIRST_DELAY: Duration = Duration::from_secs(1);
@@ -40,6 +40,8 @@ pub struct Communicator {
 impl Communicator {
     /// Connects, trying again until `timeout` has passed.
     pub async fn connect(settings: Settings, lines: Lines<'_>) -> Result<Communicator, String> {
+        // A key that cannot be read will not become readable by waiting.
+        session::check(&settings)?;
         let deadline = Instant::now() + settings.timeout;
         let mut last = "<nil>".to_owned();
         let mut delay = FIRST_DELAY;
@@ -50,7 +52,6 @@ impl Communicator {
                     lines("Connected!");
                     return Ok(Communicator { settings, session });
                 }
-                Ok(Err(error)) if is_final(&error) => return Err(error),
                 Ok(Err(error)) => last = error,
                 Err(_) => return Err(format!("timeout - last error: {last}")),
             }
@@ -139,13 +140,6 @@ impl Communicator {
     }
 }
 
-/// A key that cannot be read will not become readable by waiting.
-fn is_final(error: &str) -> bool {
-    ["ssh private key: ", "failed to parse certificate: ", "error parsing the host key: "]
-        .iter()
-        .any(|mark| error.contains(mark))
-}
-
 fn announce(settings: &Settings, lines: Lines<'_>) {
     let hop_lines = |hop: &Hop| {
         format!(
@@ -160,7 +154,7 @@ fn announce(settings: &Settings, lines: Lines<'_>) {
         )
     };
     lines(&format!(
-        "Connecting to remote host via SSH...\n{}\n  Target Platform: {}\n",
+        "Connecting to remote host via SSH...\n{}\n  Target Platform: {}",
         hop_lines(&settings.target),
         settings.platform.name()
     ));

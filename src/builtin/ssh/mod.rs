@@ -14,7 +14,8 @@ pub mod settings;
 #[cfg(test)]
 mod sshd_tests;
 
-pub use communicator::{Communicator, ExecError};
+pub use communicator::{Communicator, ExecError, LineSplitter, expand_home};
+pub use scp::Source;
 
 /// Where lines for the user go.
 pub type Lines<'a> = &'a (dyn Fn(&str) + Send + Sync);

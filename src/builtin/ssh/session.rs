@@ -9,7 +9,7 @@ use russh::keys::PublicKeyOrCertificate;
 use russh::{Channel, ChannelMsg, Preferred, Pty};
 
 use super::auth::{self, Agent};
-use super::keys::HostKey;
+use super::keys::{self, HostKey};
 use super::proxy;
 use super::settings::{Hop, Settings};
 
@@ -24,6 +24,18 @@ pub enum Exit {
     Signal(String),
     /// The connection closed without a word.
     Lost,
+}
+
+/// Whether the keys and certificates of the settings can be read; asked before the first attempt.
+pub fn check(settings: &Settings) -> Result<(), String> {
+    for hop in [Some(&settings.target), settings.bastion.as_ref()].into_iter().flatten() {
+        if let Some(key) = &hop.private_key {
+            keys::private_key(key.expose())?;
+            hop.certificate.as_deref().map(keys::certificate).transpose()?;
+        }
+        hop.host_key.as_deref().map(HostKey::parse).transpose()?;
+    }
+    Ok(())
 }
 
 /// An open connection. Dropping it closes it, then its bastion.

@@ -95,7 +95,7 @@ impl Settings {
         let platform = match get("target_platform").as_deref() {
             None | Some("unix") => Platform::Unix,
             Some("windows") => Platform::Windows,
-            Some(_) => return Err("target_platform for provisioner has to be either \"unix\" or \"windows\"".into()),
+            Some(_) => return Err("target_platform for provisioner has to be either unix or windows".into()),
         };
         let target = Hop {
             host,
@@ -245,7 +245,7 @@ mod tests {
             (&[("user", "u")][..], "host for provisioner cannot be empty"),
             (
                 &[("host", "h"), ("target_platform", "vms")],
-                "target_platform for provisioner has to be either \"unix\" or \"windows\"",
+                "target_platform for provisioner has to be either unix or windows",
             ),
             (&[("host", "h"), ("port", "70000")], "port must be a whole number between 1 and 65535, not \"70000\""),
             (&[("host", "h"), ("proxy_host", "p"), ("proxy_scheme", "ftp")], "proxy: unknown scheme: ftp"),

@@ -6,6 +6,8 @@ use async_trait::async_trait;
 use tokio::io::AsyncWriteExt;
 
 use crate::builtin::sdk::{Attr, DataSource, Shape, bool_of, object_with, text_of};
+use crate::builtin::without_handshake;
+use crate::builtin::wording::reason;
 use crate::lang::value::{Path, Type, Value};
 use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
 
@@ -36,6 +38,7 @@ fn failed(summary: &str, detail: String) -> ProviderDiagnostics {
 
 async fn run(config: &Value) -> std::io::Result<Output> {
     let mut command = tokio::process::Command::new(text_of(config, "command").unwrap_or_default());
+    without_handshake(&mut command);
     command.args(config.get("arguments").map(Value::elements).unwrap_or_default().iter().filter_map(Value::as_str));
     if let Some(folder) = text_of(config, "working_directory").filter(|folder| !folder.is_empty()) {
         command.current_dir(folder);
@@ -63,8 +66,7 @@ impl DataSource for Command {
     async fn read(&self, config: &Value) -> Result<Value, ProviderDiagnostics> {
         let command = text_of(config, "command").unwrap_or_default();
         let output = run(config).await.map_err(|error| {
-            let shown = error.to_string();
-            let shown = shown.split(" (os error").next().unwrap_or_default().to_lowercase();
+            let shown = reason(&error);
             failed(
                 "Command Execution Failed",
                 format!(

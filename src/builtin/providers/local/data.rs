@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 
-use super::super::io_text;
 use super::{checksum_attributes, checksums};
 use crate::builtin::sdk::{Attr, DataSource, Shape, b64, object_with, text_of};
+use crate::builtin::wording::io_text;
 use crate::lang::value::Value;
 use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
 

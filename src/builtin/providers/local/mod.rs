@@ -11,11 +11,11 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
 use crate::builtin::sdk::{Attr, BuiltIn, Function, b64, hex};
+use crate::builtin::wording::io_text;
 use crate::lang::value::{Type, Value};
 use crate::model::provider::FunctionError;
 use crate::model::schema::{FunctionSignature, Parameter};
 
-use super::io_text;
 
 pub fn provider() -> BuiltIn {
     BuiltIn::new(

@@ -6,8 +6,8 @@ use num_bigint::BigUint;
 
 use super::source::system_bytes;
 use super::{fixed_id, keepers, retry_error};
-use crate::builtin::providers::base64_text;
 use crate::builtin::sdk::{Attr, Resource, Rule, Shape, at_least, b64, hex, int_of, object_with, text_of};
+use crate::builtin::wording::base64_text;
 use crate::lang::value::{Type, Value};
 use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::builtin::wording::is_printable;
 use crate::lang::syntax::lexer::is_identifier;
 use crate::lang::value::Value;
 
@@ -191,11 +192,6 @@ fn quoted(text: &str) -> String {
     }
     out.push('"');
     out
-}
-
-/// As Go has it: letters, marks, numbers, punctuation, symbols and the plain space.
-fn is_printable(c: char) -> bool {
-    c == ' ' || !(c.is_control() || c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}' | '\u{e000}'..='\u{f8ff}'))
 }
 
 #[cfg(test)]

@@ -1,0 +1,23 @@
+//! The built-in provisioners, a file each, and what those that connect share.
+
+mod connection;
+pub mod file;
+pub mod local_exec;
+pub mod remote_exec;
+
+use std::sync::Arc;
+
+use crate::lang::value::Type;
+use crate::model::provider::ProviderDiagnostic;
+use crate::model::schema::{Attribute, Block, Schema};
+
+/// A provisioner's attributes: name, type, required.
+fn schema(attributes: &[(&str, Type, bool)]) -> Arc<Schema> {
+    let attribute = |ty: &Type, required: bool| Attribute { required, optional: !required, ..Attribute::new(ty.clone()) };
+    let attributes = attributes.iter().map(|(name, ty, required)| (Arc::from(*name), attribute(ty, *required)));
+    Arc::new(Schema::new(0, Block { attributes: attributes.collect(), ..Block::default() }))
+}
+
+fn failed(name: &str, detail: impl Into<String>) -> Vec<ProviderDiagnostic> {
+    vec![ProviderDiagnostic::error(format!("{name} provisioner error"), detail)]
+}

@@ -1,0 +1,82 @@
+//! The built-in plugins by name: one row each.
+
+use std::sync::Arc;
+
+use super::providers::{local, null, random, terraform};
+use super::provisioners::{file, local_exec, remote_exec};
+use crate::model::provider::{Provider, Provisioner, RemoteStates};
+
+/// What some built-ins need from the other doors; whoever serves them fills it in.
+#[derive(Clone)]
+pub struct Services {
+    pub remote_states: Arc<dyn RemoteStates>,
+}
+
+/// How a plugin is made.
+#[derive(Clone, Copy)]
+pub enum Make {
+    Provider(fn(&Services) -> Arc<dyn Provider>),
+    Provisioner(fn(&Services) -> Arc<dyn Provisioner>),
+}
+
+#[derive(Clone, Copy)]
+pub struct BuiltInPlugin {
+    /// As in `terraform.io/builtin/NAME`, or as a `provisioner` block names it.
+    pub name: &'static str,
+    /// The plugin protocol's major version.
+    pub protocol: u32,
+    pub make: Make,
+}
+
+impl BuiltInPlugin {
+    /// As in `internal-plugin KIND NAME`.
+    pub fn kind(&self) -> &'static str {
+        match self.make {
+            Make::Provider(_) => "provider",
+            Make::Provisioner(_) => "provisioner",
+        }
+    }
+}
+
+/// All of them. Provisioners exist in protocol 5 only.
+pub const PLUGINS: &[BuiltInPlugin] = &[
+    BuiltInPlugin { name: "local", protocol: 5, make: Make::Provider(|_| Arc::new(local::provider())) },
+    BuiltInPlugin { name: "null", protocol: 5, make: Make::Provider(|_| Arc::new(null::provider())) },
+    BuiltInPlugin { name: "random", protocol: 5, make: Make::Provider(|_| Arc::new(random::provider())) },
+    BuiltInPlugin {
+        name: "terraform",
+        protocol: 6,
+        make: Make::Provider(|services| Arc::new(terraform::provider(services.remote_states.clone()))),
+    },
+    BuiltInPlugin { name: "file", protocol: 5, make: Make::Provisioner(|_| Arc::new(file::File::default())) },
+    BuiltInPlugin {
+        name: "local-exec",
+        protocol: 5,
+        make: Make::Provisioner(|_| Arc::new(local_exec::LocalExec::default())),
+    },
+    BuiltInPlugin {
+        name: "remote-exec",
+        protocol: 5,
+        make: Make::Provisioner(|_| Arc::new(remote_exec::RemoteExec::default())),
+    },
+];
+
+/// The plugin of this kind ("provider", "provisioner") and name.
+pub fn find(kind: &str, name: &str) -> Option<&'static BuiltInPlugin> {
+    PLUGINS.iter().find(|plugin| plugin.kind() == kind && plugin.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_found_once() {
+        for plugin in PLUGINS {
+            let same = PLUGINS.iter().filter(|other| other.kind() == plugin.kind() && other.name == plugin.name);
+            assert_eq!(same.count(), 1);
+            assert!(find(plugin.kind(), plugin.name).is_some());
+        }
+        assert!(find("provider", "file").is_none());
+    }
+}

@@ -15,6 +15,9 @@ use super::expression::{Env, Evaluator};
 
 const INVALID_ARGUMENT: &str = "Invalid function argument";
 
+/// A call, its expression and what it calls.
+type Site<'s> = (&'s Expr, &'s Call, &'s Signature);
+
 /// An argument: its value and the expression that it came from.
 struct Argument<'e> {
     expr: &'e Expr,
@@ -27,14 +30,14 @@ struct Argument<'e> {
 impl Evaluator<'_> {
     pub(super) fn call(&mut self, expr: &Expr, call: &Call, env: Env<'_>) -> Value {
         let base = call.name.strip_prefix("core::").unwrap_or(&call.name);
-        match base {
-            "try" => return self.try_call(expr, call, env),
-            "can" => return self.can_call(expr, call, env),
-            _ => {}
-        }
         let scope = self.scope;
         let Some(function) = scope.function(base) else { return self.unknown_function(expr, call, env) };
         let signature = function.signature();
+        match base {
+            "try" => return self.try_call(expr, call, signature, env),
+            "can" => return self.can_call(expr, call, signature, env),
+            _ => {}
+        }
         let Some(args) = self.arguments(expr, call, signature, env) else { return Value::dynamic() };
         if !self.check_count(expr, call, signature, &args, env) {
             return Value::dynamic();
@@ -45,7 +48,7 @@ impl Evaluator<'_> {
             let Some(param) = param(signature, i) else { continue };
             let value = match (&argument.value, base, i) {
                 (Some(value), ..) => value.clone(),
-                (None, "templatestring", 0) => match self.template_argument(expr, call, argument.expr, env) {
+                (None, "templatestring", 0) => match self.template_argument((expr, call, signature), argument.expr, env) {
                     Some(value) => value,
                     None => continue,
                 },
@@ -53,7 +56,7 @@ impl Evaluator<'_> {
             };
             match convert(&value, &param.ty) {
                 Ok(value) => values.push(value),
-                Err(error) => self.bad_argument(expr, call, param, argument, &error.to_string(), env),
+                Err(error) => self.bad_argument((expr, call, signature), i, argument, &error.to_string(), env),
             }
         }
         if self.failed_since(then) {
@@ -101,7 +104,7 @@ impl Evaluator<'_> {
     #[cold]
     fn bad_expansion(&mut self, expr: &Expr, call: &Call, signature: &Signature, last: &Expr, detail: &str, env: Env<'_>) {
         let diagnostic = Diagnostic::error("Invalid expanding argument value", detail).at(self.range(last.span));
-        self.report_call(diagnostic, expr, call, Some(signature), last, env);
+        self.report_call(diagnostic, expr, call, signature, last, env);
     }
 
     fn check_count(&mut self, expr: &Expr, call: &Call, signature: &Signature, args: &[Argument<'_>], env: Env<'_>) -> bool {
@@ -112,57 +115,57 @@ impl Evaluator<'_> {
                 "Function {:?} expects{least} {wanted} argument(s). Missing value for {:?}.",
                 call.name, signature.params[given].name
             );
-            self.too_few(expr, call, Some(signature), detail, env);
+            self.too_few(expr, call, signature, detail, env);
             return false;
         }
         if given > wanted && signature.variadic.is_none() {
             let detail = format!("Function {:?} expects only {wanted} argument(s).", call.name);
             let at = self.range(args[wanted].at);
             let diagnostic = Diagnostic::error("Too many function arguments", detail).at(at);
-            self.report_call(diagnostic, expr, call, Some(signature), expr, env);
+            self.report_call(diagnostic, expr, call, signature, expr, env);
             return false;
         }
         true
     }
 
     #[cold]
-    fn too_few(&mut self, expr: &Expr, call: &Call, signature: Option<&Signature>, detail: String, env: Env<'_>) {
+    fn too_few(&mut self, expr: &Expr, call: &Call, signature: &Signature, detail: String, env: Env<'_>) {
         let diagnostic = Diagnostic::error("Not enough function arguments", detail).at(self.range(call.close));
         self.report_call(diagnostic, expr, call, signature, expr, env);
     }
 
     #[cold]
-    fn bad_argument(&mut self, expr: &Expr, call: &Call, param: &Param, argument: &Argument<'_>, reason: &str, env: Env<'_>) {
-        let detail = format!("Invalid value for {:?} parameter: {reason}.", param.name);
+    fn bad_argument(&mut self, (expr, call, signature): Site<'_>, i: usize, argument: &Argument<'_>, reason: &str, env: Env<'_>) {
+        let name = param(signature, i).map_or("", |p| &p.name);
+        let detail = format!("Invalid value for {name:?} parameter: {reason}.");
         let diagnostic = Diagnostic::error(INVALID_ARGUMENT, detail).at(self.range(argument.at));
-        let signature = self.scope.function(call.name.strip_prefix("core::").unwrap_or(&call.name)).map(|f| f.signature());
         self.report_call(diagnostic, expr, call, signature, argument.expr, env);
     }
 
     #[cold]
     fn failed_call(&mut self, expr: &Expr, call: &Call, signature: &Signature, args: &[Argument<'_>], error: &FunctionError, env: Env<'_>) {
-        let found = error.argument.and_then(|i| param(signature, i).map(|p| (p, args.get(i))));
+        let found = error.argument.and_then(|i| param(signature, i).map(|p| (i, p, args.get(i))));
         match found {
-            Some((param, Some(argument))) => self.bad_argument(expr, call, param, argument, &error.message, env),
-            Some((param, None)) => {
+            Some((i, _, Some(argument))) => self.bad_argument((expr, call, signature), i, argument, &error.message, env),
+            Some((_, param, None)) => {
                 let detail = format!("Invalid value for {:?} parameter: {}.", param.name, error.message);
                 let mut diagnostic = Diagnostic::error(INVALID_ARGUMENT, detail).at(self.range(expr.span));
-                diagnostic.function_call = Some(called(call, Some(signature)));
+                diagnostic.function_call = Some(called(call, signature));
                 self.report(diagnostic, None, expr, env);
             }
-            None => self.failed_as_a_whole(expr, call, Some(signature), &error.message, env),
+            None => self.failed_as_a_whole(expr, call, signature, &error.message, env),
         }
     }
 
     #[cold]
-    fn failed_as_a_whole(&mut self, expr: &Expr, call: &Call, signature: Option<&Signature>, message: &str, env: Env<'_>) {
+    fn failed_as_a_whole(&mut self, expr: &Expr, call: &Call, signature: &Signature, message: &str, env: Env<'_>) {
         let detail = format!("Call to function {:?} failed: {message}.", call.name);
         let diagnostic = Diagnostic::error("Error in function call", detail).at(self.range(call.name_span.to(call.open)));
         self.report_call(diagnostic, expr, call, signature, expr, env);
     }
 
     #[cold]
-    fn report_call(&mut self, mut diagnostic: Diagnostic, expr: &Expr, call: &Call, signature: Option<&Signature>, about: &Expr, env: Env<'_>) {
+    fn report_call(&mut self, mut diagnostic: Diagnostic, expr: &Expr, call: &Call, signature: &Signature, about: &Expr, env: Env<'_>) {
         diagnostic.function_call = Some(called(call, signature));
         self.report(diagnostic, Some(expr.span), about, env);
     }
@@ -170,6 +173,10 @@ impl Evaluator<'_> {
     #[cold]
     fn unknown_function(&mut self, expr: &Expr, call: &Call, env: Env<'_>) -> Value {
         let names = self.scope.function_names();
+        if names.is_empty() {
+            self.error("Function calls not allowed", "Functions may not be called here.", expr, None, env);
+            return Value::dynamic();
+        }
         let (summary, detail) = unknown_function_text(&call.name, &names);
         let diagnostic = Diagnostic::error(summary, detail).at(self.range(call.name_span));
         self.report(diagnostic, Some(expr.span), expr, env);
@@ -177,9 +184,9 @@ impl Evaluator<'_> {
     }
 
     /// `try(a, b, ...)`: the first that has a value.
-    fn try_call(&mut self, expr: &Expr, call: &Call, env: Env<'_>) -> Value {
+    fn try_call(&mut self, expr: &Expr, call: &Call, signature: &Signature, env: Env<'_>) -> Value {
         if call.args.is_empty() {
-            self.failed_as_a_whole(expr, call, None, "at least one argument is required", env);
+            self.failed_as_a_whole(expr, call, signature, "at least one argument is required", env);
             return Value::dynamic();
         }
         let start = self.now().values;
@@ -200,21 +207,21 @@ impl Evaluator<'_> {
             message.push_str(&format!("- {}{at}\n  {}\n", failure.summary, failure.detail));
         }
         message.push_str("\nAt least one expression must produce a successful result");
-        self.failed_as_a_whole(expr, call, None, &message, env);
+        self.failed_as_a_whole(expr, call, signature, &message, env);
         Value::dynamic()
     }
 
     /// `can(a)`: whether it has a value.
-    fn can_call(&mut self, expr: &Expr, call: &Call, env: Env<'_>) -> Value {
+    fn can_call(&mut self, expr: &Expr, call: &Call, signature: &Signature, env: Env<'_>) -> Value {
         let [arg] = call.args.as_slice() else {
             if call.args.is_empty() {
                 let detail = format!("Function {:?} expects 1 argument(s). Missing value for \"expression\".", call.name);
-                self.too_few(expr, call, None, detail, env);
+                self.too_few(expr, call, signature, detail, env);
             } else {
                 let detail = format!("Function {:?} expects only 1 argument(s).", call.name);
                 let diagnostic =
                     Diagnostic::error("Too many function arguments", detail).at(self.range(call.args[1].start_span()));
-                self.report_call(diagnostic, expr, call, None, expr, env);
+                self.report_call(diagnostic, expr, call, signature, expr, env);
             }
             return Value::dynamic();
         };
@@ -230,7 +237,7 @@ impl Evaluator<'_> {
     }
 
     /// The first argument of `templatestring`: a string that comes from elsewhere.
-    fn template_argument(&mut self, expr: &Expr, call: &Call, arg: &Expr, env: Env<'_>) -> Option<Value> {
+    fn template_argument(&mut self, site: Site<'_>, arg: &Expr, env: Env<'_>) -> Option<Value> {
         let complaint: Cow<'static, str> = match literal_template(arg) {
             Some(complaint) => complaint.into(),
             None => {
@@ -249,9 +256,8 @@ impl Evaluator<'_> {
                 }
             }
         };
-        let param = Param::new("template", Type::String);
         let argument = Argument { expr: arg, at: arg.start_span(), value: None };
-        self.bad_argument(expr, call, &param, &argument, &complaint, env);
+        self.bad_argument(site, 0, &argument, &complaint, env);
         None
     }
 }
@@ -272,24 +278,17 @@ fn param(signature: &Signature, i: usize) -> Option<&Param> {
     signature.params.get(i).or(signature.variadic.as_ref())
 }
 
-fn called(call: &Call, signature: Option<&Signature>) -> FunctionCall {
+fn called(call: &Call, signature: &Signature) -> FunctionCall {
     let base = call.name.rsplit("::").next().unwrap_or(&call.name);
-    let text = match (base, signature) {
-        (_, Some(signature)) => {
-            let text = signature.text();
-            text.split_once('(').map_or_else(|| text.clone(), |(_, params)| format!("{base}({params}"))
-        }
-        ("try", None) => "try(expressions...)".into(),
-        ("can", None) => "can(expression)".into(),
-        _ => String::new(),
-    };
-    FunctionCall { name: call.name.to_string(), signature: text }
+    let text = signature.text();
+    let signature = text.split_once('(').map_or_else(|| text.clone(), |(_, params)| format!("{base}({params}"));
+    FunctionCall { name: call.name.to_string(), signature }
 }
 
 /// Summary and detail for a name that no function has.
 fn unknown_function_text(name: &str, names: &[String]) -> (&'static str, String) {
     let Some((namespace, function)) = name.rsplit_once("::") else {
-        let hint = match suggest::name(name, names.iter().map(String::as_str).chain(["can", "try"])) {
+        let hint = match suggest::name(name, names.iter().map(String::as_str)) {
             Some(other) => format!(" Did you mean {other:?}?"),
             None => String::new(),
         };

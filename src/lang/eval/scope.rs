@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::diag::Diagnostics;
+use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::SourceFile;
 use crate::lang::functions::{Function, Machine};
 use crate::lang::syntax::ast::Traversal;
@@ -73,5 +73,15 @@ impl Scope for Bindings<'_> {
 
     fn machine(&self) -> Option<&dyn Machine> {
         self.outer.machine()
+    }
+}
+
+/// Where neither names nor functions mean anything.
+pub struct Constant;
+
+impl Scope for Constant {
+    fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
+        let diagnostic = Diagnostic::error("Variables not allowed", "Variables may not be used here.");
+        Resolved::error(diagnostic.at(traversal.root.span.in_file(file)))
     }
 }

@@ -1,5 +1,6 @@
 //! Tree and scope to value and diagnostics; pure.
 
+mod attribute;
 mod call;
 mod conditional;
 pub mod describe;
@@ -12,6 +13,7 @@ mod template;
 pub mod traversal;
 pub mod type_expression;
 
+pub use attribute::evaluate_attribute;
 pub use call::invoke;
 pub use expression::{evaluate, evaluate_to};
 pub use scope::{Resolved, Scope};

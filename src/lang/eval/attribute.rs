@@ -1,0 +1,27 @@
+//! The value of an argument for which a schema gives the type.
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::syntax::ast::Expression;
+use crate::lang::value::convert::convert;
+use crate::lang::value::{Type, Value};
+
+use super::describe;
+use super::expression::evaluate;
+use super::scope::Scope;
+
+/// The value converted to the type; `name` is the argument's name for messages. With errors: unknown.
+pub fn evaluate_attribute(expression: &Expression, name: &str, ty: &Type, scope: &dyn Scope) -> (Value, Diagnostics) {
+    let (value, mut diagnostics) = evaluate(expression, scope);
+    if diagnostics.has_errors() {
+        return (Value::unknown(ty.clone()), diagnostics);
+    }
+    match convert(&value, ty) {
+        Ok(value) => (value, diagnostics),
+        Err(error) => {
+            let detail = format!("Inappropriate value for attribute \"{name}\": {error}.");
+            let diagnostic = Diagnostic::error("Incorrect attribute value type", detail).at(expression.range());
+            diagnostics.push(describe::with_values(diagnostic, expression, scope));
+            (Value::unknown(ty.clone()), diagnostics)
+        }
+    }
+}

@@ -1,1 +1,382 @@
-//! Reading addresses: from traversals in configuration, from the command line, from state files.
+//! Reading addresses: from traversals in configuration, and from the command line.
+
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostic;
+use crate::base::source::{SourceFile, Span};
+use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
+use crate::lang::syntax::parser;
+
+use super::{
+    AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ModuleStep, Reference, Resource, ResourceMode,
+    Subject, Target,
+};
+
+/// What a traversal in an expression refers to. The error is the reference's "Invalid reference" and the like.
+pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<Reference, Diagnostic> {
+    let reader = Reader { traversal, file };
+    let root = traversal.root.name.clone();
+    match &*root {
+        "var" => reader.attribute(Subject::Variable),
+        "local" => reader.attribute(Subject::Local),
+        "count" => reader.attribute(Subject::Count),
+        "each" => reader.attribute(Subject::Each),
+        "path" => reader.attribute(Subject::Path),
+        "terraform" => reader.attribute(Subject::Terraform),
+        "self" => Ok(reader.found(Subject::SelfObject, 0)),
+        "module" => reader.module(),
+        "data" => reader.resource(ResourceMode::Data, 1),
+        "ephemeral" => reader.resource(ResourceMode::Ephemeral, 1),
+        "resource" => reader.resource(ResourceMode::Managed, 1),
+        "template" | "lazy" | "arg" => Err(Diagnostic::error(
+            "Reserved symbol name",
+            format!(
+                "The symbol name \"{root}\" is reserved for use in a future Terrane version. If you are using a provider \
+                 that already uses this as a resource type name, please add the prefix \"resource.\" to force \
+                 interpretation as a resource type name."
+            ),
+        )
+        .at(traversal.root.span.in_file(file))),
+        _ => reader.resource(ResourceMode::Managed, 0),
+    }
+}
+
+struct Reader<'t> {
+    traversal: &'t Traversal,
+    file: &'t Arc<SourceFile>,
+}
+
+impl Reader<'_> {
+    fn error(&self, detail: impl Into<String>, span: Span) -> Diagnostic {
+        Diagnostic::error("Invalid reference", detail).at(span.in_file(self.file))
+    }
+
+    /// A subject that the root and the first `steps` steps make up.
+    fn found(&self, subject: Subject, steps: usize) -> Reference {
+        let (used, remaining) = self.traversal.steps.split_at(steps);
+        let span = used.iter().fold(self.traversal.root.span, |span, step| span.to(step.span()));
+        Reference { subject, range: span.in_file(self.file), remaining: remaining.to_vec() }
+    }
+
+    fn attribute(&self, subject: fn(Arc<str>) -> Subject) -> Result<Reference, Diagnostic> {
+        let root = &self.traversal.root;
+        match self.traversal.steps.first() {
+            Some(TraversalStep::Attr { name, .. }) => Ok(self.found(subject(name.name.clone()), 1)),
+            Some(other) => {
+                Err(self.error(format!("The {:?} object does not support this operation.", &*root.name), other.span()))
+            }
+            None => Err(self.error(
+                format!(
+                    "The {:?} object cannot be accessed directly. Instead, access one of its attributes.",
+                    &*root.name
+                ),
+                root.span,
+            )),
+        }
+    }
+
+    fn module(&self) -> Result<Reference, Diagnostic> {
+        let name = match self.traversal.steps.first() {
+            Some(TraversalStep::Attr { name, .. }) => name.name.clone(),
+            _ => return self.attribute(Subject::Module),
+        };
+        let (key, after) = match self.traversal.steps.get(1) {
+            Some(TraversalStep::Index { key, span }) => (self.key(key, *span)?, 2),
+            _ => (InstanceKey::None, 1),
+        };
+        Ok(match self.traversal.steps.get(after) {
+            Some(TraversalStep::Attr { name: output, .. }) => {
+                self.found(Subject::ModuleOutput(name, key, output.name.clone()), after + 1)
+            }
+            _ if key.is_none() => self.found(Subject::Module(name), after),
+            _ => self.found(Subject::ModuleInstance(name, key), after),
+        })
+    }
+
+    /// `at` counts the steps before the resource type: 0 where the root is the type.
+    fn resource(&self, mode: ResourceMode, at: usize) -> Result<Reference, Diagnostic> {
+        let root = &self.traversal.root;
+        let steps = &self.traversal.steps;
+        if steps.len() < at + 1 {
+            let what = match (at, mode) {
+                (0, _) => {
+                    let detail = "A reference to a resource type must be followed by at least one attribute access, \
+                                  specifying the resource name.";
+                    return Err(self.error(detail, self.traversal.span));
+                }
+                (_, ResourceMode::Data) => ("data", "data source"),
+                (_, ResourceMode::Ephemeral) => ("ephemeral", "ephemeral resource"),
+                (_, ResourceMode::Managed) => ("resource", "resource"),
+            };
+            let detail = format!(
+                "The \"{}\" object must be followed by two attribute names: the {} type and the resource name.",
+                what.0, what.1
+            );
+            return Err(self.error(detail, self.traversal.span));
+        }
+        let kind = match at {
+            0 => root.name.clone(),
+            _ => match &steps[0] {
+                TraversalStep::Attr { name, .. } => name.name.clone(),
+                other => {
+                    let detail = format!("The {:?} object does not support this operation.", &*root.name);
+                    return Err(self.error(detail, other.span()));
+                }
+            },
+        };
+        let name = match steps.get(at) {
+            Some(TraversalStep::Attr { name, .. }) => name.name.clone(),
+            other => {
+                let what = match mode {
+                    ResourceMode::Data => "a data source",
+                    ResourceMode::Ephemeral => "an ephemeral resource type",
+                    ResourceMode::Managed => "a resource type",
+                };
+                let detail = format!(
+                    "A reference to {what} must be followed by at least one attribute access, specifying the resource \
+                     name."
+                );
+                return Err(self.error(detail, other.map_or(self.traversal.span, TraversalStep::span)));
+            }
+        };
+        let resource = Resource { mode, kind, name };
+        Ok(match steps.get(at + 1) {
+            Some(TraversalStep::Index { key, span }) => {
+                let key = self.key(key, *span)?;
+                self.found(Subject::ResourceInstance(resource.instance(key)), at + 2)
+            }
+            _ => self.found(Subject::Resource(resource), at + 1),
+        })
+    }
+
+    fn key(&self, key: &IndexKey, span: Span) -> Result<InstanceKey, Diagnostic> {
+        instance_key(key).ok_or_else(|| {
+            Diagnostic::error("Invalid index key", "Resource instance keys must be whole numbers or strings.")
+                .at(span.in_file(self.file))
+        })
+    }
+}
+
+fn instance_key(key: &IndexKey) -> Option<InstanceKey> {
+    match key {
+        IndexKey::String(text) => Some(InstanceKey::Str(text.clone())),
+        IndexKey::Number(text) => text.parse().ok().map(InstanceKey::Int),
+    }
+}
+
+fn invalid(detail: impl Into<String>, span: Span, file: &Arc<SourceFile>) -> Diagnostic {
+    Diagnostic::error("Invalid address", detail).at(span.in_file(file))
+}
+
+/// An address as `-target` takes it: a module or module instance, a resource, or a resource instance.
+pub fn parse_target(text: &str) -> Result<Target, Diagnostic> {
+    let file = SourceFile::new("", text);
+    let traversal = whole_traversal(&file)?;
+    parse_target_traversal(&traversal, &file)
+}
+
+/// The same from a traversal in a configuration file.
+pub fn parse_target_traversal(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<Target, Diagnostic> {
+    let mut steps = Steps::new(traversal, file);
+    let module = steps.module_instance()?;
+    if steps.at_end() {
+        return Ok(Target::ModuleInstance(module));
+    }
+    let resource = steps.resource()?;
+    let key = steps.key()?;
+    steps.expect_end()?;
+    let addr = resource.absolute(module);
+    Ok(match key {
+        InstanceKey::None => Target::Resource(addr),
+        key => Target::Instance(addr.instance(key)),
+    })
+}
+
+/// The address of one resource instance, as `-replace` and the state commands take it.
+pub fn parse_abs_instance(text: &str) -> Result<AbsResourceInstance, Diagnostic> {
+    match parse_target(text)? {
+        Target::Resource(resource) => Ok(resource.instance(InstanceKey::None)),
+        Target::Instance(instance) => Ok(instance),
+        _ => {
+            let file = SourceFile::new("", text);
+            let detail = "A resource instance address is required here. The module path must be followed by a \
+                          resource instance specification.";
+            Err(invalid(detail, Span::new(0, text.len()), &file))
+        }
+    }
+}
+
+/// The address of a resource without an instance key.
+pub fn parse_abs_resource(text: &str) -> Result<AbsResource, Diagnostic> {
+    match parse_target(text)? {
+        Target::Resource(resource) => Ok(resource),
+        _ => {
+            let file = SourceFile::new("", text);
+            Err(invalid("A resource address is required, without an instance key.", Span::new(0, text.len()), &file))
+        }
+    }
+}
+
+/// The address of a module instance: the form that state files hold. Empty for the root.
+pub fn parse_module_instance(text: &str) -> Result<ModuleInstance, Diagnostic> {
+    if text.is_empty() {
+        return Ok(ModuleInstance::root());
+    }
+    let file = SourceFile::new("", text);
+    let traversal = whole_traversal(&file)?;
+    let mut steps = Steps::new(&traversal, &file);
+    let module = steps.module_instance()?;
+    steps.expect_end()?;
+    Ok(module)
+}
+
+fn whole_traversal(file: &Arc<SourceFile>) -> Result<Traversal, Diagnostic> {
+    let (traversal, diagnostics) = parser::parse_traversal(file.clone());
+    if let Some(error) = diagnostics.into_iter().find(Diagnostic::is_error) {
+        return Err(error);
+    }
+    traversal.ok_or_else(|| invalid("An address is required.", Span::default(), file))
+}
+
+/// The parts of an address, read one after the other.
+struct Steps<'t> {
+    parts: Vec<(Part<'t>, Span)>,
+    next: usize,
+    file: &'t Arc<SourceFile>,
+    whole: Span,
+}
+
+enum Part<'t> {
+    Name(&'t Arc<str>),
+    Key(&'t IndexKey),
+    Splat,
+}
+
+impl<'t> Steps<'t> {
+    fn new(traversal: &'t Traversal, file: &'t Arc<SourceFile>) -> Steps<'t> {
+        let root = (Part::Name(&traversal.root.name), traversal.root.span);
+        let rest = traversal.steps.iter().map(|step| match step {
+            TraversalStep::Attr { name, span } => (Part::Name(&name.name), *span),
+            TraversalStep::Index { key, span } => (Part::Key(key), *span),
+            TraversalStep::Splat { span } => (Part::Splat, *span),
+        });
+        Steps { parts: [root].into_iter().chain(rest).collect(), next: 0, file, whole: traversal.span }
+    }
+
+    fn at_end(&self) -> bool {
+        self.next >= self.parts.len()
+    }
+
+    fn name(&mut self) -> Option<Arc<str>> {
+        let (Part::Name(name), _) = self.parts.get(self.next)? else { return None };
+        self.next += 1;
+        Some((*name).clone())
+    }
+
+    fn span(&self) -> Span {
+        self.parts.get(self.next).map_or(self.whole, |(_, span)| *span)
+    }
+
+    fn key(&mut self) -> Result<InstanceKey, Diagnostic> {
+        let Some((Part::Key(key), span)) = self.parts.get(self.next) else { return Ok(InstanceKey::None) };
+        self.next += 1;
+        instance_key(key)
+            .ok_or_else(|| invalid("Invalid resource key: must be a whole number or a string.", *span, self.file))
+    }
+
+    fn module_instance(&mut self) -> Result<ModuleInstance, Diagnostic> {
+        let mut path = Vec::new();
+        while matches!(self.parts.get(self.next), Some((Part::Name(name), _)) if &***name == "module") {
+            self.next += 1;
+            let span = self.span();
+            let name = self
+                .name()
+                .ok_or_else(|| invalid("Prefix \"module.\" must be followed by a module name.", span, self.file))?;
+            path.push(ModuleStep { name, key: self.key()? });
+        }
+        Ok(ModuleInstance(path.into()))
+    }
+
+    fn resource(&mut self) -> Result<Resource, Diagnostic> {
+        let mut mode = ResourceMode::Managed;
+        let missing = |span, file| invalid("Resource specification must include a resource type and name.", span, file);
+        let mut kind = self.name().ok_or_else(|| missing(self.whole, self.file))?;
+        if matches!(&*kind, "data" | "ephemeral" | "resource") && self.parts.len() - self.next >= 2 {
+            mode = match &*kind {
+                "data" => ResourceMode::Data,
+                "ephemeral" => ResourceMode::Ephemeral,
+                _ => ResourceMode::Managed,
+            };
+            kind = self.name().ok_or_else(|| missing(self.whole, self.file))?;
+        }
+        if self.at_end() {
+            return Err(missing(self.whole, self.file));
+        }
+        let what = if mode == ResourceMode::Data { "data source" } else { "resource" };
+        let span = self.span();
+        let name = self.name().ok_or_else(|| invalid(format!("A {what} name is required."), span, self.file))?;
+        Ok(Resource { mode, kind, name })
+    }
+
+    fn expect_end(&self) -> Result<(), Diagnostic> {
+        match self.parts.get(self.next) {
+            None => Ok(()),
+            Some((Part::Name(_), span)) if matches!(self.parts[self.next - 1].0, Part::Name(_)) => {
+                Err(invalid("Resource instance key must be given in square brackets.", *span, self.file))
+            }
+            Some((_, span)) => Err(invalid("Unexpected extra operators after address.", *span, self.file)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_print_as_they_were_read() {
+        let cases = [
+            "aws_instance.a",
+            "aws_instance.a[0]",
+            r#"module.m["x"].data.aws_ami.b["k\"y"]"#,
+            "module.a.module.b[1]",
+            "ephemeral.random_password.p",
+        ];
+        for text in cases {
+            assert_eq!(parse_target(text).map(|t| t.to_string()).ok().as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn bad_targets_say_why() {
+        let cases = [
+            ("aws_instance", "Resource specification must include a resource type and name."),
+            ("module.a.data.x", "Resource specification must include a resource type and name."),
+            ("aws_instance.a.b", "Resource instance key must be given in square brackets."),
+            ("aws_instance.a[0].b", "Unexpected extra operators after address."),
+            ("module[0]", "Prefix \"module.\" must be followed by a module name."),
+        ];
+        for (text, detail) in cases {
+            assert_eq!(parse_target(text).unwrap_err().detail, detail, "{text}");
+        }
+    }
+
+    #[test]
+    fn references_end_where_the_subject_ends() {
+        let cases = [
+            ("var.a.b", "var.a", 1),
+            ("aws_x.y[0].z", "aws_x.y[0]", 1),
+            ("data.t.n[\"k\"].v[0]", "data.t.n[\"k\"]", 2),
+            ("module.m.out.x", "module.m.out", 1),
+            ("module.m[\"a\"]", "module.m[\"a\"]", 0),
+            ("self.id", "self", 1),
+        ];
+        for (text, subject, remaining) in cases {
+            let file = SourceFile::new("t.tf", text);
+            let traversal = parser::parse_traversal(file.clone()).0.unwrap();
+            let reference = parse_reference(&traversal, &file).unwrap();
+            assert_eq!((reference.subject.to_string().as_str(), reference.remaining.len()), (subject, remaining));
+            assert_eq!(reference.range.text().len(), subject.len());
+        }
+    }
+}

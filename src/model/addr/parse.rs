@@ -301,7 +301,7 @@ impl<'t> Steps<'t> {
         let mut mode = ResourceMode::Managed;
         let missing = |span, file| invalid("Resource specification must include a resource type and name.", span, file);
         let mut kind = self.name().ok_or_else(|| missing(self.whole, self.file))?;
-        if matches!(&*kind, "data" | "ephemeral" | "resource") && self.parts.len() - self.next >= 2 {
+        if matches!(&*kind, "data" | "ephemeral" | "resource") {
             mode = match &*kind {
                 "data" => ResourceMode::Data,
                 "ephemeral" => ResourceMode::Ephemeral,

@@ -1,0 +1,476 @@
+//! Drawing a difference as the lines of a plan.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use crate::lang::value::Value;
+use crate::lang::value::ty::is_identifier;
+use crate::model::addr::instance::write_escaped;
+use crate::model::plan::Action;
+use crate::render::text::style::Style;
+
+use super::change::Change;
+use super::json_text::document;
+use super::slices::pair_lists;
+use super::{Blocks, Diff, Kind, compute};
+
+/// How a difference is drawn; parts inherit it and change single settings.
+#[derive(Clone)]
+pub struct Drawing<'s> {
+    pub style: &'s Style,
+    /// Deleted parts do not say `-> null`, for the whole says it.
+    pub hide_null_suffix: bool,
+    /// Every part says that it forces replacement.
+    pub force_replace: bool,
+    pub show_unchanged: bool,
+    pub hide_symbols: bool,
+}
+
+impl<'s> Drawing<'s> {
+    pub fn new(style: &'s Style) -> Drawing<'s> {
+        Drawing { style, hide_null_suffix: false, force_replace: false, show_unchanged: false, hide_symbols: false }
+    }
+
+    fn null_suffix(&self, action: Action) -> String {
+        let shown = action == Action::Delete && !self.hide_null_suffix;
+        if shown { format!(" {}", self.style.dark_gray("-> null")) } else { String::new() }
+    }
+
+    fn replace_suffix(&self, replace: bool) -> String {
+        let shown = replace || self.force_replace;
+        if shown { format!(" {}", self.style.red("# forces replacement")) } else { String::new() }
+    }
+
+    fn symbol(&self, action: Action) -> String {
+        if self.hide_symbols { String::new() } else { format!("{} ", symbol(action, self.style)) }
+    }
+
+    fn unchanged(&self, what: &str, count: usize) -> String {
+        let plural = if count == 1 { "" } else { "s" };
+        self.style.dark_gray(format!("# ({count} unchanged {what}{plural} hidden)"))
+    }
+
+    fn arrow(&self) -> String {
+        self.style.yellow("->")
+    }
+
+    fn with_unchanged(&self) -> Drawing<'s> {
+        Drawing { show_unchanged: true, ..self.clone() }
+    }
+}
+
+/// Three columns that say what is done.
+pub fn symbol(action: Action, style: &Style) -> String {
+    match action {
+        Action::DeleteThenCreate => format!("{}/{}", style.red("-"), style.green("+")),
+        Action::CreateThenDelete => format!("{}/{}", style.green("+"), style.red("-")),
+        Action::Create => format!("  {}", style.green("+")),
+        Action::Delete => format!("  {}", style.red("-")),
+        Action::Forget => format!(" {}", style.red(".")),
+        Action::Read => format!(" {}", style.cyan("<=")),
+        Action::Update => format!("  {}", style.yellow("~")),
+        Action::NoOp => "   ".into(),
+    }
+}
+
+fn pad(indent: usize) -> String {
+    "    ".repeat(indent)
+}
+
+/// A name as it stands before `=`: quoted unless it is an identifier.
+pub fn valid_name(name: &str) -> String {
+    if is_identifier(name) { name.to_owned() } else { quoted(name) }
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    let _ = write_escaped(&mut out, text);
+    out.push('"');
+    out
+}
+
+/// Shown even if unchanged, for they tell people which object it is.
+fn is_important(name: &str) -> bool {
+    matches!(name, "id" | "name" | "tags")
+}
+
+/// Draws a difference in a given way.
+pub fn draw(diff: &Diff, indent: usize, drawing: &Drawing<'_>) -> String {
+    let d = drawing;
+    match &diff.kind {
+        Kind::Primitive { before, after } => primitive(diff, before, after, indent, d),
+        Kind::List { elements, context } => list(diff, elements, *context, indent, d),
+        Kind::Set(elements) => set(diff, elements, indent, d),
+        Kind::Map { elements, align } => map(diff, elements, *align, indent, d),
+        Kind::Object { attributes, nested } => object(diff, attributes, *nested, indent, d),
+        Kind::Block { attributes, blocks } => block(diff, attributes, blocks, indent, d),
+        Kind::Sensitive { .. } => {
+            format!("(sensitive value){}{}", d.null_suffix(diff.action), d.replace_suffix(diff.replace))
+        }
+        Kind::SensitiveBlock { .. } => sensitive_block(diff, indent, d),
+        Kind::WriteOnly => format!("(write-only attribute){}{}", d.null_suffix(diff.action), d.replace_suffix(diff.replace)),
+        Kind::Unknown(None) => format!("(known after apply){}", d.replace_suffix(diff.replace)),
+        Kind::Unknown(Some(before)) => {
+            let inner = Drawing { hide_null_suffix: true, ..d.clone() };
+            format!("{} {} (known after apply){}", draw(before, indent, &inner), d.arrow(), d.replace_suffix(diff.replace))
+        }
+        Kind::TypeChange(before, after) => {
+            let inner = Drawing { hide_null_suffix: true, ..d.clone() };
+            format!("{} {} {}", draw(before, indent, &inner), d.arrow(), draw(after, indent, &inner))
+        }
+    }
+}
+
+/// Lines that stand above a part: a change of its sensitivity.
+fn warnings(diff: &Diff, indent: usize, d: &Drawing<'_>) -> Vec<String> {
+    let (before, after, unchanged, what) = match &diff.kind {
+        Kind::Sensitive { before, after, inner } => (*before, *after, inner.action == Action::NoOp, "attribute value"),
+        Kind::SensitiveBlock { before, after, inner } => (*before, *after, *inner == Action::NoOp, "block"),
+        _ => return Vec::new(),
+    };
+    if before == after || matches!(diff.action, Action::Create | Action::Delete) {
+        return Vec::new();
+    }
+    let warning = d.style.yellow("Warning");
+    let pad = pad(indent);
+    let mut text = if before {
+        format!("  # {warning}: this {what} will no longer be marked as sensitive\n{pad}  # after applying this change.")
+    } else {
+        format!(
+            "  # {warning}: this {what} will be marked as sensitive and will not\n{pad}  # display in UI output after \
+             applying this change."
+        )
+    };
+    if unchanged {
+        text.push_str(" The value is unchanged.");
+    }
+    vec![text]
+}
+
+fn write_warnings(out: &mut String, diff: &Diff, indent: usize, d: &Drawing<'_>) {
+    for warning in warnings(diff, indent, d) {
+        let _ = writeln!(out, "{}{warning}", pad(indent));
+    }
+}
+
+fn primitive(diff: &Diff, before: &Value, after: &Value, indent: usize, d: &Drawing<'_>) -> String {
+    let is_string = |v: &Value| v.as_str().is_some();
+    if is_string(before) || is_string(after) {
+        return text(diff, before, after, indent, d);
+    }
+    let shown = |v: &Value| plain(v, d);
+    let replace = d.replace_suffix(diff.replace);
+    match diff.action {
+        Action::Create => format!("{}{replace}", shown(after)),
+        Action::Delete if before.is_null() => format!("{}{replace}", shown(before)),
+        Action::Delete => format!("{}{}{replace}", shown(before), d.null_suffix(diff.action)),
+        Action::NoOp => format!("{}{replace}", shown(before)),
+        _ => format!("{} {} {}{replace}", shown(before), d.arrow(), shown(after)),
+    }
+}
+
+fn plain(value: &Value, d: &Drawing<'_>) -> String {
+    if let Some(b) = value.as_bool() {
+        b.to_string()
+    } else if let Some(n) = value.as_number() {
+        n.to_string()
+    } else if let Some(s) = value.as_str() {
+        format!("{s:?}")
+    } else {
+        d.style.dark_gray("null")
+    }
+}
+
+fn text(diff: &Diff, before: &Value, after: &Value, indent: usize, d: &Drawing<'_>) -> String {
+    let (old, new) = (before.as_str(), after.as_str());
+    let (old_json, new_json) = (old.and_then(document), new.and_then(document));
+    let replace = d.replace_suffix(diff.replace);
+    let multiline = |t: Option<&str>| t.is_some_and(|t| t.contains('\n'));
+    let lines = match diff.action {
+        Action::Create | Action::NoOp => {
+            if new_json.is_some() {
+                let old_json = if diff.action == Action::NoOp { new_json.clone() } else { None };
+                return json(diff, old_json, new_json, indent, d);
+            }
+            if !multiline(new) {
+                return format!("{}{replace}", plain(after, d));
+            }
+            marked_lines(new.unwrap_or(""), Action::NoOp, indent, d)
+        }
+        Action::Delete => {
+            if before.is_null() {
+                return format!("{}{replace}", plain(before, d));
+            }
+            if old_json.is_some() {
+                return json(diff, old_json, None, indent, d);
+            }
+            if !multiline(old) {
+                return format!("{}{}{replace}", plain(before, d), d.null_suffix(diff.action));
+            }
+            marked_lines(old.unwrap_or(""), Action::NoOp, indent, d)
+        }
+        _ => {
+            if old_json.is_some() && new_json.is_some() {
+                return json(diff, old_json, new_json, indent, d);
+            }
+            if old_json.is_some() || new_json.is_some() {
+                let part = |before: &Value, after: &Value, action| {
+                    let kind = Kind::Primitive { before: before.clone(), after: after.clone() };
+                    Box::new(Diff { kind, action, replace: false })
+                };
+                let null = Value::null_dynamic();
+                let kind =
+                    Kind::TypeChange(part(before, &null, Action::Delete), part(&null, after, Action::Create));
+                return draw(&Diff { kind, ..diff.clone() }, indent, d);
+            }
+            if !multiline(old) && !multiline(new) {
+                return format!("{} {} {}{replace}", plain(before, d), d.arrow(), plain(after, d));
+            }
+            changed_lines(old, new, indent, d)
+        }
+    };
+    let suffix = d.null_suffix(diff.action);
+    format!("<<-EOT{replace}\n{}\n{}{}EOT{suffix}", lines.join("\n"), pad(indent), d.symbol(Action::NoOp))
+}
+
+fn marked_lines(text: &str, action: Action, indent: usize, d: &Drawing<'_>) -> Vec<String> {
+    text.split('\n').map(|line| format!("{}{}{line}", pad(indent + 1), d.symbol(action))).collect()
+}
+
+fn changed_lines(old: Option<&str>, new: Option<&str>, indent: usize, d: &Drawing<'_>) -> Vec<String> {
+    let split = |t: Option<&str>| match t {
+        Some(t) => t.split('\n').map(Value::string).collect(),
+        None => vec![Value::null_dynamic()],
+    };
+    let (old, new): (Vec<Value>, Vec<Value>) = (split(old), split(new));
+    let line = |action, value: &Value| {
+        let text = value.as_str().map_or_else(|| plain(value, d), str::to_owned);
+        format!("{}{}{text}", pad(indent + 1), d.symbol(action))
+    };
+    let pairs = pair_lists(&old, &new, |_| false);
+    pairs
+        .into_iter()
+        .filter_map(|pair| match pair {
+            (None, a) => a.map(|a| line(Action::Create, &new[a])),
+            (Some(b), None) => Some(line(Action::Delete, &old[b])),
+            (Some(b), Some(_)) => Some(line(Action::NoOp, &old[b])),
+        })
+        .collect()
+}
+
+fn json(diff: &Diff, before: Option<Value>, after: Option<Value>, indent: usize, d: &Drawing<'_>) -> String {
+    let null = Value::null_dynamic();
+    let change = Change {
+        before_explicit: before.is_some(),
+        after_explicit: after.is_some(),
+        ..Change::root(before.as_ref().unwrap_or(&null), after.as_ref().unwrap_or(&null), &[])
+    };
+    let inner = compute::dynamic(change);
+    let mut options = Drawing { hide_null_suffix: true, force_replace: false, ..d.clone() };
+    let (mut whitespace, mut replace) = (String::new(), String::new());
+    let mut action = diff.action;
+    if inner.action == Action::NoOp && diff.action == Action::Update {
+        whitespace = if diff.replace { " # whitespace changes force replacement" } else { " # whitespace changes" }.into();
+        options.show_unchanged = true;
+        action = Action::NoOp;
+    } else {
+        replace = d.replace_suffix(diff.replace);
+    }
+    let body = draw(&inner, indent + 1, &options);
+    if matches!(diff.action, Action::Create | Action::Delete) {
+        action = Action::NoOp;
+    }
+    let suffix = d.null_suffix(diff.action);
+    if body.contains('\n') {
+        let symbol = d.symbol(action);
+        let (inside, outside, blank) = (pad(indent + 1), pad(indent), d.symbol(Action::NoOp));
+        return format!("jsonencode({whitespace}\n{inside}{symbol}{body}{replace}\n{outside}{blank}){suffix}");
+    }
+    format!("jsonencode({body}{whitespace}){replace}{suffix}")
+}
+
+fn list(diff: &Diff, elements: &[Diff], context: bool, indent: usize, d: &Drawing<'_>) -> String {
+    let suffix = d.null_suffix(diff.action);
+    if elements.is_empty() {
+        return format!("[]{suffix}{}", d.replace_suffix(diff.replace));
+    }
+    let inner = Drawing { hide_null_suffix: true, ..d.clone() };
+    let plain = inner.with_unchanged();
+    let mut out = format!("[{}\n", d.replace_suffix(diff.replace));
+    let mut hidden: Vec<&Diff> = Vec::new();
+    let mut show_next = false;
+    for element in elements {
+        if element.action == Action::NoOp && !show_next && !d.show_unchanged {
+            hidden.push(element);
+            continue;
+        }
+        show_next = false;
+        if context {
+            if hidden.len() > 1 {
+                let text = d.unchanged("element", hidden.len() - 1);
+                let _ = writeln!(out, "{}{}{text}", pad(indent + 1), d.symbol(Action::NoOp));
+            }
+            if let Some(last) = hidden.last() {
+                let text = draw(last, indent + 1, &plain);
+                let _ = writeln!(out, "{}{}{text},", pad(indent + 1), d.symbol(Action::NoOp));
+            }
+            hidden.clear();
+            show_next = element.action != Action::NoOp;
+        }
+        write_warnings(&mut out, element, indent + 1, d);
+        let options = if element.action == Action::NoOp { &plain } else { &inner };
+        let text = draw(element, indent + 1, options);
+        let _ = writeln!(out, "{}{}{text},", pad(indent + 1), d.symbol(element.action));
+    }
+    if !hidden.is_empty() {
+        let text = d.unchanged("element", hidden.len());
+        let _ = writeln!(out, "{}{}{text}", pad(indent + 1), d.symbol(Action::NoOp));
+    }
+    let _ = write!(out, "{}{}]{suffix}", pad(indent), d.symbol(Action::NoOp));
+    out
+}
+
+fn set(diff: &Diff, elements: &[Diff], indent: usize, d: &Drawing<'_>) -> String {
+    let suffix = d.null_suffix(diff.action);
+    if elements.is_empty() {
+        return format!("[]{suffix}{}", d.replace_suffix(diff.replace));
+    }
+    let inner = Drawing { hide_null_suffix: true, ..d.clone() };
+    let mut out = format!("[{}\n", d.replace_suffix(diff.replace));
+    let mut hidden = 0;
+    for element in elements {
+        if element.action == Action::NoOp && !d.show_unchanged {
+            hidden += 1;
+            continue;
+        }
+        write_warnings(&mut out, element, indent + 1, d);
+        let text = draw(element, indent + 1, &inner);
+        let _ = writeln!(out, "{}{}{text},", pad(indent + 1), d.symbol(element.action));
+    }
+    write_hidden(&mut out, "element", hidden, indent, d);
+    let _ = write!(out, "{}{}]{suffix}", pad(indent), d.symbol(Action::NoOp));
+    out
+}
+
+fn write_hidden(out: &mut String, what: &str, count: usize, indent: usize, d: &Drawing<'_>) {
+    if count > 0 {
+        let _ = writeln!(out, "{}{}{}", pad(indent + 1), d.symbol(Action::NoOp), d.unchanged(what, count));
+    }
+}
+
+fn map(diff: &Diff, elements: &BTreeMap<Arc<str>, Diff>, align: bool, indent: usize, d: &Drawing<'_>) -> String {
+    let suffix = d.null_suffix(diff.action);
+    if elements.is_empty() {
+        return format!("{{}}{suffix}{}", d.replace_suffix(diff.replace));
+    }
+    let inner = Drawing { hide_null_suffix: true, ..d.clone() };
+    let width = if align { elements.keys().map(|k| quoted(k).chars().count()).max().unwrap_or(0) } else { 0 };
+    let mut out = format!("{{{}\n", d.replace_suffix(diff.replace));
+    let mut hidden = 0;
+    for (key, element) in elements {
+        if element.action == Action::NoOp && !d.show_unchanged {
+            hidden += 1;
+            continue;
+        }
+        write_warnings(&mut out, element, indent + 1, d);
+        let text = draw(element, indent + 1, &inner);
+        let comma = if align { "" } else { "," };
+        let _ = writeln!(out, "{}{}{:width$} = {text}{comma}", pad(indent + 1), d.symbol(element.action), quoted(key));
+    }
+    write_hidden(&mut out, "element", hidden, indent, d);
+    let _ = write!(out, "{}{}}}{suffix}", pad(indent), d.symbol(Action::NoOp));
+    out
+}
+
+fn object(diff: &Diff, attributes: &BTreeMap<Arc<str>, Diff>, nested: bool, indent: usize, d: &Drawing<'_>) -> String {
+    let suffix = d.null_suffix(diff.action);
+    if attributes.is_empty() {
+        return format!("{{}}{suffix}{}", d.replace_suffix(diff.replace));
+    }
+    let inner = Drawing { hide_null_suffix: !nested, ..d.clone() };
+    let mut out = format!("{{{}\n", d.replace_suffix(diff.replace));
+    write_attributes(&mut out, attributes, indent, &inner);
+    let _ = write!(out, "{}{}}}{suffix}", pad(indent), d.symbol(Action::NoOp));
+    out
+}
+
+/// The attributes that are worth showing, aligned, and how many are not shown.
+fn write_attributes(out: &mut String, attributes: &BTreeMap<Arc<str>, Diff>, indent: usize, d: &Drawing<'_>) {
+    let width = attributes.keys().map(|name| valid_name(name).chars().count()).max().unwrap_or(0);
+    let important = d.with_unchanged();
+    let mut hidden = 0;
+    for (name, attribute) in attributes {
+        let options = if is_important(name) { &important } else { d };
+        if attribute.action == Action::NoOp && !options.show_unchanged {
+            hidden += 1;
+            continue;
+        }
+        write_warnings(out, attribute, indent + 1, options);
+        let text = draw(attribute, indent + 1, options);
+        let symbol = options.symbol(attribute.action);
+        let _ = writeln!(out, "{}{symbol}{:width$} = {text}", pad(indent + 1), valid_name(name));
+    }
+    write_hidden(out, "attribute", hidden, indent, d);
+}
+
+fn block(
+    diff: &Diff,
+    attributes: &BTreeMap<Arc<str>, Diff>,
+    blocks: &BTreeMap<Arc<str>, Blocks>,
+    indent: usize,
+    d: &Drawing<'_>,
+) -> String {
+    if attributes.is_empty() && blocks.is_empty() {
+        return format!("{{}}{}", d.replace_suffix(diff.replace));
+    }
+    let mut out = format!("{{{}\n", d.replace_suffix(diff.replace));
+    write_attributes(&mut out, attributes, indent, d);
+    let mut hidden = 0;
+    for (kind, group) in blocks {
+        let mut shown = false;
+        for (key, diff) in &group.blocks {
+            let hides = match diff.action {
+                Action::Create => group.after_sensitive,
+                Action::Delete => group.before_sensitive,
+                _ => group.before_sensitive || group.after_sensitive,
+            };
+            let replaced = hides.then(|| {
+                let (before, after) = (group.before_sensitive, group.after_sensitive);
+                let action = if diff.action == Action::NoOp && before != after { Action::Update } else { diff.action };
+                Diff { kind: Kind::SensitiveBlock { before, after, inner: diff.action }, action, replace: diff.replace }
+            });
+            let diff = replaced.as_ref().unwrap_or(diff);
+            if diff.action == Action::NoOp && !d.show_unchanged {
+                hidden += 1;
+                continue;
+            }
+            if !shown && !attributes.is_empty() {
+                out.push('\n');
+                shown = true;
+            }
+            let options = Drawing { force_replace: group.replace, ..d.clone() };
+            write_warnings(&mut out, diff, indent + 1, &options);
+            let label = key.as_ref().map_or_else(String::new, |key| format!(" {key:?}"));
+            let text = draw(diff, indent + 1, &options);
+            let symbol = options.symbol(diff.action);
+            let _ = writeln!(out, "{}{symbol}{}{label} {text}", pad(indent + 1), valid_name(kind));
+        }
+    }
+    if hidden > 0 {
+        out.push('\n');
+        write_hidden(&mut out, "block", hidden, indent, d);
+    }
+    let _ = write!(out, "{}{}}}", pad(indent), d.symbol(Action::NoOp));
+    out
+}
+
+fn sensitive_block(diff: &Diff, indent: usize, d: &Drawing<'_>) -> String {
+    let (inside, outside, blank) = (pad(indent + 1), pad(indent), d.symbol(Action::NoOp));
+    format!(
+        "{{{}\n{inside}{blank}# At least one attribute in this block is (or was) sensitive,\n{inside}{blank}# so its \
+         contents will not be displayed.\n{outside}{blank}}}",
+        d.replace_suffix(diff.replace)
+    )
+}
+

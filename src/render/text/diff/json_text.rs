@@ -1,0 +1,13 @@
+//! Strings that hold JSON documents: shown as the documents.
+
+use crate::lang::value::{Value, json};
+
+/// The value of a text that is a JSON object or array; others are shown as strings.
+pub(super) fn document(text: &str) -> Option<Value> {
+    let trimmed = text.trim_start();
+    if !trimmed.starts_with(['{', '[']) {
+        return None;
+    }
+    let ty = json::implied_type(text).ok()?;
+    json::from_json(text, &ty).ok()
+}

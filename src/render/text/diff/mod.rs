@@ -1,0 +1,72 @@
+//! What changes between two values, as a tree of differences that is computed first and drawn afterwards.
+//!
+//! Owns the comparison that people see in plans; never decides what is done.
+
+mod change;
+mod compute;
+mod draw;
+mod json_text;
+mod slices;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::lang::value::{Path, Value};
+use crate::model::plan::Action;
+use crate::model::schema::Block;
+
+pub use draw::{Drawing, symbol, valid_name};
+pub use draw::draw as draw_with;
+
+use super::style::Style;
+
+/// A difference with what kind of change it is and whether it forces replacement.
+#[derive(Clone, Debug)]
+pub struct Diff {
+    pub kind: Kind,
+    pub action: Action,
+    pub replace: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// Before and after, null where absent.
+    Primitive { before: Value, after: Value },
+    /// `context`: the neighbours of a change are shown too.
+    List { elements: Vec<Diff>, context: bool },
+    Set(Vec<Diff>),
+    Map { elements: BTreeMap<Arc<str>, Diff>, align: bool },
+    /// `nested`: of a nested attribute type, whose deleted parts say `-> null`.
+    Object { attributes: BTreeMap<Arc<str>, Diff>, nested: bool },
+    Block { attributes: BTreeMap<Arc<str>, Diff>, blocks: BTreeMap<Arc<str>, Blocks> },
+    Sensitive { inner: Box<Diff>, before: bool, after: bool },
+    SensitiveBlock { before: bool, after: bool, inner: Action },
+    Unknown(Option<Box<Diff>>),
+    WriteOnly,
+    TypeChange(Box<Diff>, Box<Diff>),
+}
+
+/// The nested blocks of one kind.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    pub blocks: Vec<(Option<Arc<str>>, Diff)>,
+    pub replace: bool,
+    pub before_sensitive: bool,
+    pub after_sensitive: bool,
+}
+
+/// The difference of two objects of a block's shape; null stands for absence.
+pub fn block_diff(schema: &Block, before: &Value, after: &Value, replace: &[Path]) -> Diff {
+    let paths: Vec<_> = replace.iter().map(Path::steps).collect();
+    compute::block(schema, change::Change::root(before, after, &paths))
+}
+
+/// The difference of two values of no particular type: outputs, dynamic attributes.
+pub fn value_diff(before: &Value, after: &Value) -> Diff {
+    compute::dynamic(change::Change::root(before, after, &[]))
+}
+
+/// Draws a difference that begins behind something at the given indentation (in steps of four columns).
+pub fn draw(diff: &Diff, indent: usize, style: &Style) -> String {
+    draw::draw(diff, indent, &Drawing::new(style))
+}

@@ -1,0 +1,106 @@
+//! Pairing the elements of two sequences.
+
+use crate::lang::value::Value;
+
+use super::change::same;
+
+/// Indices before and after of each pair, in the order in which they are shown.
+pub(super) type Pairs = Vec<(Option<usize>, Option<usize>)>;
+
+/// Pairs two lists by their longest common subsequence. Objects that stand opposite each other between common elements
+/// are taken for changed versions of one another.
+pub(super) fn pair_lists(before: &[Value], after: &[Value], is_object: impl Fn(&Value) -> bool) -> Pairs {
+    let common = longest_common(before, after);
+    let mut pairs = Pairs::new();
+    let (mut b, mut a, mut c) = (0, 0, 0);
+    while b < before.len() || a < after.len() || c < common.len() {
+        while b < before.len() && common.get(c).is_none_or(|(i, _)| !same(&before[b], &before[*i])) {
+            let opposite = is_object(&before[b])
+                && after.get(a).is_some_and(&is_object)
+                && common.get(c).is_none_or(|(_, j)| !same(&after[a], &after[*j]));
+            pairs.push((Some(b), opposite.then_some(a)));
+            b += 1;
+            a += usize::from(opposite);
+        }
+        while a < after.len() && common.get(c).is_none_or(|(_, j)| !same(&after[a], &after[*j])) {
+            pairs.push((None, Some(a)));
+            a += 1;
+        }
+        if c < common.len() {
+            pairs.push((Some(b), Some(a)));
+            (b, a, c) = (b + 1, a + 1, c + 1);
+        }
+    }
+    pairs
+}
+
+/// Pairs two sets: equal elements meet, the others stand alone.
+pub(super) fn pair_sets(before: &[Value], after: &[Value]) -> Pairs {
+    let mut taken = vec![false; after.len()];
+    let mut pairs = Pairs::new();
+    for (i, element) in before.iter().enumerate() {
+        let found = after.iter().enumerate().position(|(j, other)| !taken[j] && same(element, other));
+        if let Some(j) = found {
+            taken[j] = true;
+        }
+        pairs.push((Some(i), found));
+    }
+    pairs.extend(taken.iter().enumerate().filter(|(_, taken)| !**taken).map(|(j, _)| (None, Some(j))));
+    pairs
+}
+
+/// Index pairs of a longest common subsequence. Equal ends are cut off first, so that the table is small where little
+/// changed.
+fn longest_common(before: &[Value], after: &[Value]) -> Vec<(usize, usize)> {
+    let prefix = before.iter().zip(after).take_while(|(a, b)| same(a, b)).count();
+    let (rest_b, rest_a) = (&before[prefix..], &after[prefix..]);
+    let suffix = rest_b.iter().rev().zip(rest_a.iter().rev()).take_while(|(a, b)| same(a, b)).count();
+    let (mid_b, mid_a) = (&rest_b[..rest_b.len() - suffix], &rest_a[..rest_a.len() - suffix]);
+    let mut common: Vec<(usize, usize)> = (0..prefix).map(|i| (i, i)).collect();
+    // A table of that size would cost more than it is worth to a reader.
+    if mid_b.len().saturating_mul(mid_a.len()) <= 4_000_000 {
+        let width = mid_a.len() + 1;
+        let mut lengths = vec![0u32; (mid_b.len() + 1) * width];
+        for i in (0..mid_b.len()).rev() {
+            for j in (0..mid_a.len()).rev() {
+                lengths[i * width + j] = if same(&mid_b[i], &mid_a[j]) {
+                    lengths[(i + 1) * width + j + 1] + 1
+                } else {
+                    lengths[(i + 1) * width + j].max(lengths[i * width + j + 1])
+                };
+            }
+        }
+        let (mut i, mut j) = (0, 0);
+        while i < mid_b.len() && j < mid_a.len() {
+            if same(&mid_b[i], &mid_a[j]) {
+                common.push((prefix + i, prefix + j));
+                (i, j) = (i + 1, j + 1);
+            } else if lengths[(i + 1) * width + j] >= lengths[i * width + j + 1] {
+                i += 1;
+            } else {
+                j += 1;
+            }
+        }
+    }
+    common.extend((0..suffix).rev().map(|i| (before.len() - 1 - i, after.len() - 1 - i)));
+    common
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_by_longest_common_subsequence() {
+        let values = |text: &str| text.chars().map(|c| Value::string(c.to_string())).collect::<Vec<_>>();
+        let cases = [
+            ("abc", "ac", vec![(Some(0), Some(0)), (Some(1), None), (Some(2), Some(1))]),
+            ("ab", "xab", vec![(None, Some(0)), (Some(0), Some(1)), (Some(1), Some(2))]),
+            ("a", "b", vec![(Some(0), None), (None, Some(0))]),
+        ];
+        for (before, after, expected) in cases {
+            assert_eq!(pair_lists(&values(before), &values(after), |_| false), expected);
+        }
+        assert_eq!(pair_lists(&values("a"), &values("b"), |_| true), vec![(Some(0), Some(0))]);
+    }
+}

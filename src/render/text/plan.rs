@@ -1,0 +1,402 @@
+//! A plan for people: what was found changed, what will be done, how many of each.
+//!
+//! Pure: schemas come in through a look-up, width and colour through the style.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use crate::lang::value::{Marks, Path, PathStep, Value};
+use crate::model::addr::{InstanceKey, Provider, ResourceMode};
+use crate::model::plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
+use crate::model::schema::{Block, Schema, decode};
+
+use super::diff::{self, Diff, valid_name};
+use super::style::Style;
+use super::wrap::wrap_paragraphs;
+
+/// Finds the schema of a resource type; none where the provider cannot be had (the change is then shown by its values).
+pub type SchemaLookup<'a> = dyn Fn(&Provider, ResourceMode, &str) -> Option<Arc<Schema>> + 'a;
+
+/// What the text of a plan depends on beside the plan.
+pub struct PlanText<'a> {
+    pub plan: &'a Plan,
+    pub schemas: &'a SchemaLookup<'a>,
+    pub style: &'a Style,
+    /// Leaves out advice to run commands.
+    pub in_automation: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    Proposed,
+    Drift,
+}
+
+struct Shown<'a> {
+    change: &'a ResourceChange,
+    diff: Diff,
+}
+
+/// The whole text, from the blank line before the first heading.
+pub fn plan_text(text: &PlanText<'_>) -> String {
+    let mut out = String::new();
+    let plan = text.plan;
+    let changes: Vec<Shown<'_>> = plan.changes.iter().filter(|c| is_shown(c)).map(|c| shown(c, text)).collect();
+    let outputs = output_lines(&plan.outputs, text.style);
+    let has_drift = write_drift(&mut out, text, changes.is_empty() && outputs.is_empty());
+    if changes.is_empty() && outputs.is_empty() {
+        write_no_changes(&mut out, text, has_drift);
+        return out;
+    }
+    if has_drift {
+        out.push_str(&rule(text.style));
+        out.push('\n');
+    }
+    let mut counts: BTreeMap<Action, usize> = BTreeMap::new();
+    for shown in &changes {
+        if shown.change.action != Action::NoOp {
+            *counts.entry(shown.change.action).or_default() += 1;
+        }
+    }
+    if !counts.is_empty() {
+        write_legend(&mut out, &counts, text.style);
+    }
+    if !changes.is_empty() {
+        write_changes(&mut out, text, &changes, &counts);
+    }
+    if !outputs.is_empty() {
+        let _ = write!(out, "\nChanges to Outputs:\n{outputs}");
+        if counts.is_empty() {
+            let note = "You can apply this plan to save these new output values to the Terrane state, without changing \
+                        any real infrastructure.";
+            let _ = writeln!(out, "\n{}", wrap_paragraphs(note, text.style.width));
+        }
+    }
+    out
+}
+
+fn is_shown(change: &ResourceChange) -> bool {
+    match change.action {
+        Action::NoOp => change.previous_addr != change.addr || change.importing.is_some(),
+        Action::Delete => change.addr.mode() == ResourceMode::Managed,
+        _ => true,
+    }
+}
+
+fn shown<'a>(change: &'a ResourceChange, text: &PlanText<'_>) -> Shown<'a> {
+    let schema = (text.schemas)(&change.provider.provider, change.addr.mode(), change.addr.kind());
+    Shown { change, diff: change_diff(change, schema.as_deref()) }
+}
+
+/// The difference of one change, with what the schema calls sensitive hidden.
+pub fn change_diff(change: &ResourceChange, schema: Option<&Schema>) -> Diff {
+    let (before, after) = (&change.change.before, &change.change.after);
+    match schema {
+        Some(schema) => {
+            let hide = |value: &Value| with_schema_marks(value, &schema.block);
+            diff::block_diff(&schema.block, &hide(before), &hide(after), &change.required_replace)
+        }
+        None => diff::value_diff(before, after),
+    }
+}
+
+/// The value with the attributes marked that the schema calls sensitive.
+pub fn with_schema_marks(value: &Value, schema: &Block) -> Value {
+    if value.is_null() || !value.is_known() {
+        return value.clone();
+    }
+    let paths = decode::sensitive_paths(schema, value);
+    if paths.is_empty() {
+        return value.clone();
+    }
+    let paths: Vec<(Path, Marks)> = paths.into_iter().map(|path| (path, Marks::SENSITIVE)).collect();
+    value.mark_at_paths(&paths)
+}
+
+fn rule(style: &Style) -> String {
+    format!("{}\n", style.dark_gray("─".repeat(style.width)))
+}
+
+fn write_legend(out: &mut String, counts: &BTreeMap<Action, usize>, style: &Style) {
+    let text = "Terrane used the selected providers to generate the following execution plan. Resource actions are \
+                indicated with the following symbols:";
+    let _ = writeln!(out, "\n{}", wrap_paragraphs(text, style.width));
+    let rows = [
+        (Action::Create, "create"),
+        (Action::Update, "update in-place"),
+        (Action::Delete, "destroy"),
+        (Action::DeleteThenCreate, "destroy and then create replacement"),
+        (Action::CreateThenDelete, "create replacement and then destroy"),
+        (Action::Read, "read (data resources)"),
+    ];
+    for (action, words) in rows {
+        if counts.contains_key(&action) {
+            let _ = writeln!(out, "{} {words}", diff::symbol(action, style));
+        }
+    }
+}
+
+fn write_changes(out: &mut String, text: &PlanText<'_>, changes: &[Shown<'_>], counts: &BTreeMap<Action, usize>) {
+    out.push_str(if text.plan.errored {
+        "\nTerrane planned the following actions, but then encountered a problem:\n"
+    } else {
+        "\nTerrane will perform the following actions:\n"
+    });
+    for shown in changes {
+        write_change(out, shown, Cause::Proposed, text.style);
+    }
+    let count = |action| counts.get(&action).copied().unwrap_or(0);
+    let replaced = count(Action::DeleteThenCreate) + count(Action::CreateThenDelete);
+    let add = count(Action::Create) + replaced;
+    let destroy = count(Action::Delete) + replaced;
+    let imported = changes.iter().filter(|shown| shown.change.importing.is_some()).count();
+    let import = if imported > 0 { format!("{imported} to import, ") } else { String::new() };
+    let heading = text.style.bold("Plan:");
+    let change = count(Action::Update);
+    let _ = writeln!(out, "\n{heading} {import}{add} to add, {change} to change, {destroy} to destroy.");
+}
+
+fn write_change(out: &mut String, shown: &Shown<'_>, cause: Cause, style: &Style) {
+    let change = shown.change;
+    let resource = &change.addr.resource.resource;
+    let header = format!("{} {:?} {:?}", resource.mode.keyword(), &*resource.kind, &*resource.name);
+    let action = if cause == Cause::Drift { shown.diff.action } else { change.action };
+    let (symbol, body) = if action == Action::Forget {
+        let options = diff::Drawing { hide_symbols: true, hide_null_suffix: true, ..diff::Drawing::new(style) };
+        (diff::symbol(action, style), diff::draw_with(&shown.diff, 0, &options))
+    } else {
+        (diff::symbol(action, style), diff::draw(&shown.diff, 0, style))
+    };
+    let _ = writeln!(out, "\n{}{symbol} {header} {body}", comment(change, action, cause, style));
+}
+
+/// The lines above a change: which object, what happens to it and why.
+fn comment(change: &ResourceChange, action: Action, cause: Cause, style: &Style) -> String {
+    let mut addr = change.addr.to_string();
+    if let Some(key) = &change.deposed {
+        addr = format!("{addr} (deposed object {key})");
+    }
+    let name = style.bold(format!("  # {addr}"));
+    let replaced = style.bold(style.red("replaced"));
+    let moved = change.previous_addr != change.addr;
+    let (mut said_moved, mut said_imported) = (false, false);
+    let mut out = match (action, change.reason) {
+        (Action::Create, _) => format!("{name} will be created"),
+        (Action::Read, reason) => format!("{name} will be read during apply{}", read_reason(reason)),
+        (Action::Update, _) if cause == Cause::Drift => format!("{name} has changed"),
+        (Action::Update, _) => format!("{name} will be updated in-place"),
+        (Action::Delete, _) if cause == Cause::Drift => format!("{name} has been deleted"),
+        (Action::Delete, _) => {
+            let destroyed = style.bold(style.red("destroyed"));
+            format!("{name} will be {destroyed}{}", delete_reason(change))
+        }
+        (Action::DeleteThenCreate | Action::CreateThenDelete, reason) => match reason {
+            ActionReason::ReplaceBecauseTainted => format!("{name} is tainted, so it must be {replaced}"),
+            ActionReason::ReplaceByRequest => format!("{name} will be {replaced}, as requested"),
+            ActionReason::ReplaceByTriggers => {
+                format!("{name} will be {replaced} due to changes in replace_triggered_by")
+            }
+            _ => format!("{name} must be {replaced}"),
+        },
+        (Action::Forget, _) => {
+            let name = style.bold(format!(" # {addr}"));
+            let mut text = format!(
+                "{name} will no longer be managed by Terrane, but will not be destroyed\n # (destroy = false is set in \
+                 the configuration)"
+            );
+            if change.deposed.is_some() {
+                text.push_str("\n # (left over from a partially-failed replacement of this instance)");
+            }
+            text
+        }
+        (Action::NoOp, _) if moved => {
+            said_moved = true;
+            let old = style.bold(format!("  # {}", change.previous_addr));
+            format!("{old} has moved to {}", style.bold(&addr))
+        }
+        (Action::NoOp, _) => {
+            said_imported = true;
+            let generated = if change.generated_config.is_some() { "\n  # (config will be generated)" } else { "" };
+            format!("{name} will be imported{generated}")
+        }
+    };
+    out.push('\n');
+    if moved && !said_moved {
+        let _ = writeln!(out, "  # (moved from {})", change.previous_addr);
+    }
+    if let Some(importing) = change.importing.as_ref().filter(|_| !said_imported) {
+        let _ = match &importing.id {
+            Some(id) => writeln!(out, "  # (imported from \"{id}\")"),
+            None => writeln!(out, "  # (will be imported first)"),
+        };
+    }
+    if change.importing.is_some() && action.is_replace() {
+        let _ = writeln!(out, "  # {}", style.yellow("Warning: this will destroy the imported resource"));
+    }
+    out
+}
+
+fn read_reason(reason: ActionReason) -> &'static str {
+    match reason {
+        ActionReason::ReadBecauseConfigUnknown => "\n  # (config refers to values not yet known)",
+        ActionReason::ReadBecauseDependencyPending => {
+            "\n  # (depends on a resource or a module with changes pending)"
+        }
+        ActionReason::ReadBecauseCheckNested => "\n  # (config will be reloaded to verify a check block)",
+        _ => "",
+    }
+}
+
+fn delete_reason(change: &ResourceChange) -> String {
+    let resource = &change.addr.resource.resource;
+    let key = match change.addr.key() {
+        InstanceKey::Str(text) => format!("{text:?}"),
+        InstanceKey::Int(n) => n.to_string(),
+        InstanceKey::None => String::new(),
+    };
+    let mut text = match change.reason {
+        ActionReason::DeleteBecauseNoResourceConfig => {
+            format!("\n  # (because {}.{} is not in configuration)", resource.kind, resource.name)
+        }
+        ActionReason::DeleteBecauseNoMoveTarget => format!(
+            "\n  # (because {} was moved to {}, which is not in configuration)",
+            change.previous_addr, change.addr
+        ),
+        ActionReason::DeleteBecauseNoModule => {
+            format!("\n  # (because {} is not in configuration)", change.addr.module)
+        }
+        ActionReason::DeleteBecauseWrongRepetition => match change.addr.key() {
+            InstanceKey::None => "\n  # (because resource uses count or for_each)".into(),
+            InstanceKey::Int(_) => "\n  # (because resource does not use count)".into(),
+            InstanceKey::Str(_) => "\n  # (because resource does not use for_each)".into(),
+        },
+        ActionReason::DeleteBecauseCountIndex => format!("\n  # (because index [{key}] is out of range for count)"),
+        ActionReason::DeleteBecauseEachKey => format!("\n  # (because key [{key}] is not in for_each map)"),
+        _ => String::new(),
+    };
+    if change.deposed.is_some() {
+        text.push_str("\n  # (left over from a partially-failed replacement of this instance)");
+    }
+    text
+}
+
+/// The changed outputs, one entry each; empty if none changes.
+pub fn output_lines(outputs: &[OutputChange], style: &Style) -> String {
+    let changed: Vec<(&OutputChange, Diff)> = outputs.iter().map(|o| (o, output_diff(o))).collect();
+    let width = changed.iter().map(|(o, _)| valid_name(&o.name).chars().count()).max().unwrap_or(0);
+    let mut out = String::new();
+    for (output, diff) in changed.iter().filter(|(_, diff)| diff.action != Action::NoOp) {
+        let text = diff::draw(diff, 0, style);
+        let symbol = diff::symbol(diff.action, style);
+        let _ = writeln!(out, "{symbol} {:width$} = {text}", valid_name(&output.name));
+    }
+    out
+}
+
+fn output_diff(output: &OutputChange) -> Diff {
+    let hide = |value: &Value| {
+        let present = !value.is_null() || output.action == Action::NoOp;
+        if output.sensitive && present { value.mark(Marks::SENSITIVE) } else { value.clone() }
+    };
+    let (before, after) = (hide(&output.change.before), hide(&output.change.after));
+    diff::value_diff(&before, &after)
+}
+
+/// Changes made outside. Returns whether anything was written.
+fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> bool {
+    let refresh_only = text.plan.mode == Mode::RefreshOnly;
+    if nothing_planned && !refresh_only {
+        return false;
+    }
+    let drift: Vec<Shown<'_>> = text
+        .plan
+        .drift
+        .iter()
+        .filter(|change| refresh_only || is_relevant(change, text.plan))
+        .map(|change| shown(change, text))
+        .filter(|shown| shown.diff.action != Action::NoOp || (refresh_only && shown.change.addr != shown.change.previous_addr))
+        .collect();
+    if drift.is_empty() {
+        return false;
+    }
+    let style = text.style;
+    let note = format!("{} {}", style.bold(style.cyan("Note:")), style.bold("Objects have changed outside of Terrane"));
+    let intro = "Terrane detected the following changes made outside of Terrane since the last \"terrane apply\" which may \
+                 have affected this plan:";
+    let _ = writeln!(out, "\n{note}\n\n{}", wrap_paragraphs(intro, style.width));
+    for shown in &drift {
+        write_change(out, shown, Cause::Drift, style);
+    }
+    let close = if refresh_only {
+        "This is a refresh-only plan, so Terrane will not take any actions to undo these. If you were expecting these \
+         changes then you can apply this plan to record the updated values in the Terrane state without changing any \
+         remote objects."
+    } else {
+        "Unless you have made equivalent changes to your configuration, or ignored the relevant attributes using \
+         ignore_changes, the following plan may include actions to undo or respond to these changes."
+    };
+    let _ = writeln!(out, "\n\n{}", wrap_paragraphs(close, style.width));
+    if !refresh_only {
+        out.push('\n');
+    }
+    true
+}
+
+/// Whether something that was planned looked at what changed outside.
+fn is_relevant(change: &ResourceChange, plan: &Plan) -> bool {
+    let changed_attribute = |path: &Path| match path.steps().first() {
+        Some(PathStep::Attr(name)) => change.change.before.get(name) != change.change.after.get(name),
+        _ => true,
+    };
+    plan.relevant_attributes.iter().any(|(addr, path)| *addr == change.addr && changed_attribute(path))
+}
+
+fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {
+    let style = text.style;
+    let heading = |words: &str| format!("{} {}", style.bold(style.green("No changes.")), style.bold(words));
+    let wrap = |words: &str| wrap_paragraphs(words, style.width);
+    if text.plan.errored {
+        if has_drift {
+            out.push_str(&rule(style));
+        }
+        let failed = style.bold(style.red("Planning failed."));
+        let rest = style.bold("Terrane encountered an error while generating this plan.");
+        let _ = writeln!(out, "\n{failed} {rest}\n");
+        return;
+    }
+    let (title, body) = match text.plan.mode {
+        Mode::RefreshOnly if has_drift => return,
+        Mode::RefreshOnly => (
+            "Your infrastructure still matches the configuration.",
+            "Terrane has checked that the real remote objects still match the result of your most recent changes, and \
+             found no differences."
+                .to_owned(),
+        ),
+        Mode::Destroy => (
+            "No objects need to be destroyed.",
+            "Either you have not created any objects yet or the existing objects were already deleted outside of Terrane."
+                .to_owned(),
+        ),
+        Mode::Normal if has_drift => {
+            let advice = if text.in_automation { "." } else { ":\n  terrane apply -refresh-only" };
+            (
+                "Your infrastructure matches the configuration.",
+                format!(
+                    "Your configuration already matches the changes detected above. If you'd like to update the Terrane \
+                     state to match, create and apply a refresh-only plan{advice}"
+                ),
+            )
+        }
+        Mode::Normal => (
+            "Your infrastructure matches the configuration.",
+            "Terrane has compared your real infrastructure against your configuration and found no differences, so no \
+             changes are needed."
+                .to_owned(),
+        ),
+    };
+    if has_drift {
+        out.push_str(&rule(style));
+    }
+    let _ = writeln!(out, "\n{}\n\n{}", heading(title), wrap(&body));
+}

@@ -240,9 +240,7 @@ fn comment(change: &ResourceChange, action: Action, cause: Cause, style: &Style)
 fn read_reason(reason: ActionReason) -> &'static str {
     match reason {
         ActionReason::ReadBecauseConfigUnknown => "\n  # (config refers to values not yet known)",
-        ActionReason::ReadBecauseDependencyPending => {
-            "\n  # (depends on a resource or a module with changes pending)"
-        }
+        ActionReason::ReadBecauseDependencyPending => "\n  # (depends on a resource or a module with changes pending)",
         ActionReason::ReadBecauseCheckNested => "\n  # (config will be reloaded to verify a check block)",
         _ => "",
     }
@@ -297,7 +295,7 @@ pub fn output_lines(outputs: &[OutputChange], style: &Style) -> String {
 fn output_diff(output: &OutputChange) -> Diff {
     let hide = |value: &Value| {
         let present = !value.is_null() || output.action == Action::NoOp;
-        if output.sensitive && present { value.mark(Marks::SENSITIVE) } else { value.clone() }
+        if output.sensitive && present { value.clone().mark(Marks::SENSITIVE) } else { value.clone() }
     };
     let (before, after) = (hide(&output.change.before), hide(&output.change.after));
     diff::value_diff(&before, &after)
@@ -315,7 +313,9 @@ fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> 
         .iter()
         .filter(|change| refresh_only || is_relevant(change, text.plan))
         .map(|change| shown(change, text))
-        .filter(|shown| shown.diff.action != Action::NoOp || (refresh_only && shown.change.addr != shown.change.previous_addr))
+        .filter(|shown| {
+            shown.diff.action != Action::NoOp || (refresh_only && shown.change.addr != shown.change.previous_addr)
+        })
         .collect();
     if drift.is_empty() {
         return false;

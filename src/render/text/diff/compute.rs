@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::lang::value::{Type, Value};
 use crate::model::plan::Action;
-use crate::model::schema::{Attribute, Block, Nesting, NestedBlock, ObjectShape};
+use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
 
 use super::change::{Change, join};
 use super::slices::{Pairs, pair_lists, pair_sets};
@@ -78,7 +78,11 @@ fn nested_blocks(schema: &NestedBlock, change: Change<'_>) -> (Blocks, Action, b
             let diff = if before.before.is_null() {
                 Diff { kind: Kind::Unknown(None), action: Action::Create, replace }
             } else {
-                let inner = Diff { kind: Kind::Block { attributes: BTreeMap::new(), blocks: BTreeMap::new() }, action: Action::Delete, replace };
+                let inner = Diff {
+                    kind: Kind::Block { attributes: BTreeMap::new(), blocks: BTreeMap::new() },
+                    action: Action::Delete,
+                    replace,
+                };
                 Diff { kind: Kind::Unknown(Some(Box::new(inner))), action: Action::Update, replace }
             };
             action = diff.action;
@@ -133,7 +137,9 @@ fn nested_attribute(schema: &ObjectShape, change: Change<'_>) -> Diff {
 fn known_nested(schema: &ObjectShape, change: &Change<'_>) -> Diff {
     let one = |change: Change<'_>| {
         let compute = |change: &Change<'_>| nested_object(schema, change);
-        sensitive(&change, &compute).or_else(|| unknown(&change, &compute)).unwrap_or_else(|| nested_object(schema, &change))
+        sensitive(&change, &compute)
+            .or_else(|| unknown(&change, &compute))
+            .unwrap_or_else(|| nested_object(schema, &change))
     };
     match schema.nesting {
         Nesting::Single | Nesting::Group => nested_object(schema, change),

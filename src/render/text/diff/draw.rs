@@ -109,11 +109,18 @@ pub fn draw(diff: &Diff, indent: usize, drawing: &Drawing<'_>) -> String {
             format!("(sensitive value){}{}", d.null_suffix(diff.action), d.replace_suffix(diff.replace))
         }
         Kind::SensitiveBlock { .. } => sensitive_block(diff, indent, d),
-        Kind::WriteOnly => format!("(write-only attribute){}{}", d.null_suffix(diff.action), d.replace_suffix(diff.replace)),
+        Kind::WriteOnly => {
+            format!("(write-only attribute){}{}", d.null_suffix(diff.action), d.replace_suffix(diff.replace))
+        }
         Kind::Unknown(None) => format!("(known after apply){}", d.replace_suffix(diff.replace)),
         Kind::Unknown(Some(before)) => {
             let inner = Drawing { hide_null_suffix: true, ..d.clone() };
-            format!("{} {} (known after apply){}", draw(before, indent, &inner), d.arrow(), d.replace_suffix(diff.replace))
+            format!(
+                "{} {} (known after apply){}",
+                draw(before, indent, &inner),
+                d.arrow(),
+                d.replace_suffix(diff.replace)
+            )
         }
         Kind::TypeChange(before, after) => {
             let inner = Drawing { hide_null_suffix: true, ..d.clone() };
@@ -135,7 +142,9 @@ fn warnings(diff: &Diff, indent: usize, d: &Drawing<'_>) -> Vec<String> {
     let warning = d.style.yellow("Warning");
     let pad = pad(indent);
     let mut text = if before {
-        format!("  # {warning}: this {what} will no longer be marked as sensitive\n{pad}  # after applying this change.")
+        format!(
+            "  # {warning}: this {what} will no longer be marked as sensitive\n{pad}  # after applying this change."
+        )
     } else {
         format!(
             "  # {warning}: this {what} will be marked as sensitive and will not\n{pad}  # display in UI output after \
@@ -220,8 +229,7 @@ fn text(diff: &Diff, before: &Value, after: &Value, indent: usize, d: &Drawing<'
                     Box::new(Diff { kind, action, replace: false })
                 };
                 let null = Value::null_dynamic();
-                let kind =
-                    Kind::TypeChange(part(before, &null, Action::Delete), part(&null, after, Action::Create));
+                let kind = Kind::TypeChange(part(before, &null, Action::Delete), part(&null, after, Action::Create));
                 return draw(&Diff { kind, ..diff.clone() }, indent, d);
             }
             if !multiline(old) && !multiline(new) {
@@ -271,7 +279,8 @@ fn json(diff: &Diff, before: Option<Value>, after: Option<Value>, indent: usize,
     let (mut whitespace, mut replace) = (String::new(), String::new());
     let mut action = diff.action;
     if inner.action == Action::NoOp && diff.action == Action::Update {
-        whitespace = if diff.replace { " # whitespace changes force replacement" } else { " # whitespace changes" }.into();
+        whitespace =
+            if diff.replace { " # whitespace changes force replacement" } else { " # whitespace changes" }.into();
         options.show_unchanged = true;
         action = Action::NoOp;
     } else {
@@ -473,4 +482,3 @@ fn sensitive_block(diff: &Diff, indent: usize, d: &Drawing<'_>) -> String {
         d.replace_suffix(diff.replace)
     )
 }
-

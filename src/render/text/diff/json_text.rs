@@ -8,6 +8,6 @@ pub(super) fn document(text: &str) -> Option<Value> {
     if !trimmed.starts_with(['{', '[']) {
         return None;
     }
-    let ty = json::implied_type(text).ok()?;
-    json::from_json(text, &ty).ok()
+    let ty = json::implied_type(text.as_bytes()).ok()?;
+    json::from_json(text.as_bytes(), &ty).ok()
 }

@@ -15,8 +15,8 @@ use crate::lang::value::{Path, Value};
 use crate::model::plan::Action;
 use crate::model::schema::Block;
 
-pub use draw::{Drawing, symbol, valid_name};
 pub use draw::draw as draw_with;
+pub use draw::{Drawing, symbol, valid_name};
 
 use super::style::Style;
 
@@ -31,16 +31,39 @@ pub struct Diff {
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// Before and after, null where absent.
-    Primitive { before: Value, after: Value },
+    Primitive {
+        before: Value,
+        after: Value,
+    },
     /// `context`: the neighbours of a change are shown too.
-    List { elements: Vec<Diff>, context: bool },
+    List {
+        elements: Vec<Diff>,
+        context: bool,
+    },
     Set(Vec<Diff>),
-    Map { elements: BTreeMap<Arc<str>, Diff>, align: bool },
+    Map {
+        elements: BTreeMap<Arc<str>, Diff>,
+        align: bool,
+    },
     /// `nested`: of a nested attribute type, whose deleted parts say `-> null`.
-    Object { attributes: BTreeMap<Arc<str>, Diff>, nested: bool },
-    Block { attributes: BTreeMap<Arc<str>, Diff>, blocks: BTreeMap<Arc<str>, Blocks> },
-    Sensitive { inner: Box<Diff>, before: bool, after: bool },
-    SensitiveBlock { before: bool, after: bool, inner: Action },
+    Object {
+        attributes: BTreeMap<Arc<str>, Diff>,
+        nested: bool,
+    },
+    Block {
+        attributes: BTreeMap<Arc<str>, Diff>,
+        blocks: BTreeMap<Arc<str>, Blocks>,
+    },
+    Sensitive {
+        inner: Box<Diff>,
+        before: bool,
+        after: bool,
+    },
+    SensitiveBlock {
+        before: bool,
+        after: bool,
+        inner: Action,
+    },
     Unknown(Option<Box<Diff>>),
     WriteOnly,
     TypeChange(Box<Diff>, Box<Diff>),

@@ -26,8 +26,7 @@ pub fn decode(block: &Block, resource: &addr::Resource, diags: &mut Diagnostics)
     if resource.mode == ResourceMode::Managed {
         let attribute = |name: &str| content.attribute(name);
         lifecycle.create_before_destroy = attribute("create_before_destroy").and_then(|a| constant::bool(a, diags));
-        lifecycle.prevent_destroy =
-            attribute("prevent_destroy").and_then(|a| constant::bool(a, diags)).unwrap_or(false);
+        lifecycle.prevent_destroy = attribute("prevent_destroy").and_then(|a| constant::bool(a, diags)).unwrap_or(false);
         if let Some(attribute) = attribute("replace_triggered_by") {
             lifecycle.replace_triggered_by = decode_triggers(attribute, diags);
         }

@@ -58,8 +58,7 @@ pub fn load_module(dir: &Path, path: addr::Module, files: &dyn Files) -> (Option
     let (set, mut diags) = file_set::find(dir, files);
     let Some(set) = set else { return (None, diags) };
     for path in &set.json {
-        let detail =
-            format!("The file {} is in JSON syntax, which this version of Terrane cannot read yet.", path.display());
+        let detail = format!("The file {} is in JSON syntax, which this version of Terrane cannot read yet.", path.display());
         diags.error("JSON configuration is not supported yet", detail);
     }
     for path in &set.overrides {
@@ -112,8 +111,7 @@ fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>
     for call in calls {
         let path = module.path.child(&call.name);
         if path.0.len() > MAX_DEPTH {
-            let detail =
-                format!("Module calls are nested more than {MAX_DEPTH} levels deep; a module probably calls itself.");
+            let detail = format!("Module calls are nested more than {MAX_DEPTH} levels deep; a module probably calls itself.");
             diags.push(Diagnostic::error("Module nesting too deep", detail).at(call.range.clone()));
             continue;
         }
@@ -160,8 +158,7 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
             return Ok(ModuleSite { dir: module_source::join_local(request.parent_dir, &source), version: None });
         }
         const AGAIN: &str = "Run \"terrane init\" to install all modules required by this configuration.";
-        let problem =
-            |summary: &str, detail: String| Err(Diagnostic::error(summary, detail).at(call.source_range.clone()));
+        let problem = |summary: &str, detail: String| Err(Diagnostic::error(summary, detail).at(call.source_range.clone()));
         let Some(record) = manifest.get(request.path) else {
             let detail = format!("This module is not yet installed. {AGAIN}");
             return Err(Diagnostic::error("Module not installed", detail).at(call.range.clone()));

@@ -150,9 +150,7 @@ fn check_passed_on(module: &Module, caller: Option<&Caller>, names: &Names, diag
                  warning, add to {parent} a required_providers entry named {name:?} with source = {assumed:?}, or a \
                  different source address if appropriate."
             );
-            diags.push(
-                Diagnostic::warning("Reference to undefined provider", detail).at(passed.in_parent.range.clone()),
-            );
+            diags.push(Diagnostic::warning("Reference to undefined provider", detail).at(passed.in_parent.range.clone()));
             continue;
         }
         if let Some(caller) = caller
@@ -165,9 +163,7 @@ fn check_passed_on(module: &Module, caller: Option<&Caller>, names: &Names, diag
                  add an entry for {name:?} to the \"providers\" argument in the module {:?} block.",
                 &*caller.call.name
             );
-            diags.push(
-                Diagnostic::warning("Missing required provider configuration", detail).at(caller.call.range.clone()),
-            );
+            diags.push(Diagnostic::warning("Missing required provider configuration", detail).at(caller.call.range.clone()));
         }
     }
 }
@@ -186,9 +182,7 @@ fn check_not_configured_in_repetition(
          this module to instead expect provider configurations to be passed by its caller.",
         module.path, caller.call.source
     );
-    diags.push(
-        Diagnostic::error("Module is incompatible with count, for_each, and depends_on", detail).at(range.clone()),
-    );
+    diags.push(Diagnostic::error("Module is incompatible with count, for_each, and depends_on", detail).at(range.clone()));
 }
 
 fn check_not_overridden(module: &Module, names: &Names, diags: &mut Diagnostics) {
@@ -200,9 +194,7 @@ fn check_not_overridden(module: &Module, names: &Names, diags: &mut Diagnostics)
             module.path,
             module_text(&module.path.parent().unwrap_or_default())
         );
-        diags.push(
-            Diagnostic::error("Cannot override provider configuration", detail).at(passed.in_child.range.clone()),
-        );
+        diags.push(Diagnostic::error("Cannot override provider configuration", detail).at(passed.in_child.range.clone()));
     }
 }
 

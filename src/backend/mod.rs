@@ -1,1 +1,16 @@
-//! The door to state stores.
+//! The door to state stores: where states are kept, and how they are locked.
+//!
+//! Owns the two traits, the backends behind them, and what makes a run's results safe whatever the store: the journal,
+//! its replay, and when to write a snapshot. Never knows configuration, plans or the engine.
+
+pub mod journal_writer;
+pub mod journaled;
+pub mod local;
+pub mod lock;
+pub mod recovery;
+pub mod store;
+
+pub use journaled::{FinishError, JournaledState};
+pub use lock::{LockInfo, acquire};
+pub use recovery::{Access, Loaded, load};
+pub use store::{Backend, LockError, StateStore, StoreError};

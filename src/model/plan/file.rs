@@ -1,1 +1,156 @@
 //! Saved plan files: a format of our own, versioned.
+//!
+//! A zip archive: `terrane-plan.json` (module `text`), the states before and after refresh as
+//! state files, the configuration's files as they were read, and the dependency lock file. Only the version that wrote
+//! a plan may apply it, so the format may change freely: count [`FORMAT`] up whenever it does.
+
+mod text;
+
+use std::io::{Cursor, Read, Write};
+use std::path::PathBuf;
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::Memory;
+use crate::model::state::file::{self as state_file, StateFile};
+use crate::model::state::StateMeta;
+use crate::model::version::PROGRAM_VERSION;
+
+use super::Plan;
+
+/// Of what this program writes.
+const FORMAT: u32 = 1;
+
+const PLAN: &str = "terrane-plan.json";
+const PRIOR: &str = "tfstate";
+const PREVIOUS: &str = "tfstate-prev";
+const LOCK: &str = ".terraform.lock.hcl";
+const CONFIG: &str = "config/";
+/// The member by which a plan of the reference is known.
+const REFERENCE_PLAN: &str = "tfplan";
+
+/// Everything that applying a plan later needs.
+#[derive(Clone, Debug, Default)]
+pub struct SavedPlan {
+    pub plan: Plan,
+    /// The state that the plan starts from; applying it to another one is refused.
+    pub state: StateMeta,
+    pub backend: BackendSettings,
+    pub config: ConfigSnapshot,
+    /// The lock file as it was; None if there was none.
+    pub lock: Option<Vec<u8>>,
+}
+
+/// Which backend the state is in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BackendSettings {
+    /// "local", "s3" and so on.
+    pub kind: String,
+    pub workspace: String,
+    /// The backend's configuration as JSON text, without what was given on the command line or in the environment.
+    pub config: String,
+}
+
+/// The configuration's files as they were read: paths as the loader named them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConfigSnapshot {
+    pub files: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl ConfigSnapshot {
+    /// As files to load the configuration from, for [`crate::base::files::Overlay::masking`].
+    pub fn to_memory(&self) -> Memory {
+        Memory::of(self.files.iter().map(|(path, content)| (path, content)))
+    }
+}
+
+/// The content of the plan file. Errors: values that no state can hold.
+pub fn write(saved: &SavedPlan) -> Result<Vec<u8>, Diagnostics> {
+    let prior = state_file::write(&saved.state, &saved.plan.prior_state)?;
+    let previous = state_file::write(&saved.state, &saved.plan.previous_state)?;
+    let main = text::encode(saved);
+    pack(saved, &main, &prior, &previous)
+        .map_err(|e| Diagnostic::error("Failed to write plan file", format!("The plan could not be packed: {e}.")).into())
+}
+
+fn pack(saved: &SavedPlan, main: &[u8], prior: &[u8], previous: &[u8]) -> zip::result::ZipResult<Vec<u8>> {
+    // Level 1: a plan is read once or twice; writing it must not cost more than making it.
+    let options =
+        SimpleFileOptions::default().compression_method(CompressionMethod::Deflated).compression_level(Some(1));
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    let mut member = |name: &str, content: &[u8]| -> zip::result::ZipResult<()> {
+        archive.start_file(name, options.large_file(content.len() > u32::MAX as usize / 2))?;
+        Ok(archive.write_all(content)?)
+    };
+    member(PLAN, main)?;
+    member(PRIOR, prior)?;
+    member(PREVIOUS, previous)?;
+    for (i, (_, content)) in saved.config.files.iter().enumerate() {
+        member(&format!("{CONFIG}{i}"), content)?;
+    }
+    if let Some(lock) = &saved.lock {
+        member(LOCK, lock)?;
+    }
+    Ok(archive.finish()?.into_inner())
+}
+
+/// Whether a file's content may be a plan: whether it is a zip archive at all.
+pub fn is_archive(content: &[u8]) -> bool {
+    content.starts_with(b"PK\x03\x04")
+}
+
+/// Reads a plan file; `name` is its path as the user gave it.
+pub fn read(name: &str, content: &[u8]) -> Result<SavedPlan, Diagnostics> {
+    read_reason(content).map_err(|why| {
+        Diagnostic::error(format!("Failed to load {name:?} as a plan file"), why).into()
+    })
+}
+
+/// As [`read`]; the error is the reason only, as other messages quote it.
+pub fn read_reason(content: &[u8]) -> Result<SavedPlan, String> {
+    let mut archive = ZipArchive::new(Cursor::new(content)).map_err(|_| "zip: not a valid zip file".to_string())?;
+    let Some(main) = member(&mut archive, PLAN)? else {
+        return Err(match archive.index_for_name(REFERENCE_PLAN) {
+            Some(_) => "this plan was made by Terraform (or by a program with the same format); plan files cannot be transferred between programs. Run \"terrane plan\" with the same options to make one that Terrane can apply.".into(),
+            None => "the given file is not a valid plan file".into(),
+        });
+    };
+    let (mut saved, paths) = text::decode(&main)?;
+    let mut state = |name: &str| -> Result<StateFile, String> {
+        let content = member(&mut archive, name)?.ok_or_else(|| format!("the plan has no {name}"))?;
+        let file = state_file::read(&content).map_err(|problems| state_file::problems_text(&problems))?;
+        file.ok_or_else(|| format!("the plan's {name} is empty"))
+    };
+    let prior = state(PRIOR)?;
+    saved.plan.previous_state = state(PREVIOUS)?.state;
+    saved.plan.prior_state = prior.state;
+    saved.state = prior.meta;
+    for (i, path) in paths.into_iter().enumerate() {
+        let content = member(&mut archive, &format!("{CONFIG}{i}"))?;
+        let content = content.ok_or_else(|| format!("the plan lacks the configuration file {path}"))?;
+        saved.config.files.push((path.into(), content));
+    }
+    saved.lock = member(&mut archive, LOCK)?;
+    Ok(saved)
+}
+
+fn member(archive: &mut ZipArchive<Cursor<&[u8]>>, name: &str) -> Result<Option<Vec<u8>>, String> {
+    let mut file = match archive.by_name(name) {
+        Err(zip::result::ZipError::FileNotFound) => return Ok(None),
+        other => other.map_err(|e| format!("{name}: {e}"))?,
+    };
+    let mut content = Vec::new();
+    file.read_to_end(&mut content).map_err(|e| format!("{name}: {e}"))?;
+    Ok(Some(content))
+}
+
+fn other_version(version: &str) -> String {
+    format!(
+        "plan file was created by Terrane {version}, but this is {PROGRAM_VERSION}; plan files cannot be transferred between different Terrane versions",
+    )
+}
+
+#[cfg(test)]
+mod tests;

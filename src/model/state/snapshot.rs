@@ -9,7 +9,7 @@ use crate::model::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, In
 use super::{DeposedKey, Object};
 
 /// What identifies a snapshot among others of its lineage.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StateMeta {
     /// The version of the program that wrote it.
     pub terraform_version: String,

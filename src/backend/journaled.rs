@@ -1,0 +1,338 @@
+//! The state while it is being changed: every change goes to the journal at once, snapshots go to the store when they
+//! cost little, and at the end.
+//!
+//! Owns serial and lineage of what is written. Keeps the state as the pieces of its file, so that a change costs the
+//! instance that changed, and a snapshot a copy.
+
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use crate::base::atomic;
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::process::ProcessId;
+use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
+use crate::model::state::file::{Piece, Rendered};
+use crate::model::state::journal::{Header, Record, fingerprint};
+use crate::model::state::{CheckResult, DeposedKey, Instance, OutputValue, State, StateMeta};
+use crate::model::version::LANGUAGE_VERSION;
+
+use super::journal_writer::{Durable, JournalWriter};
+use super::recovery::Loaded;
+use super::store::StateStore;
+
+/// A snapshot may take at most this part of the time that passed since the last one.
+const SHARE: u32 = 20;
+
+/// The state of one run, from the first change to the last snapshot.
+pub struct JournaledState {
+    store: Arc<dyn StateStore>,
+    inner: Mutex<Inner>,
+    /// Held while a snapshot is being written: there is never more than one.
+    writing: tokio::sync::Mutex<Timing>,
+}
+
+struct Inner {
+    /// Of the snapshot in the store.
+    meta: StateMeta,
+    base: String,
+    stored: Option<Rendered>,
+    now: Rendered,
+    journal: Option<JournalWriter>,
+    /// Something was recorded since the last snapshot.
+    dirty: bool,
+    /// A snapshot failed: what the store holds is not known.
+    unsure: bool,
+}
+
+struct Timing {
+    last: Instant,
+    /// What the last snapshot took; an estimate before the first one.
+    cost: Duration,
+}
+
+/// A final snapshot that the store refused.
+#[derive(Debug)]
+pub struct FinishError {
+    pub reason: String,
+    /// The snapshot, to be kept elsewhere.
+    pub snapshot: Arc<[u8]>,
+}
+
+impl JournaledState {
+    /// A run that starts from the state as it was loaded, under the store's lock.
+    pub fn new(store: Arc<dyn StateStore>, loaded: &Loaded) -> Result<JournaledState, Diagnostics> {
+        let (meta, stored) = match &loaded.file {
+            Some(file) => (file.meta.clone(), Some(Rendered::of(&file.state)?)),
+            None => {
+                let meta =
+                    StateMeta { terraform_version: LANGUAGE_VERSION.into(), serial: 0, lineage: String::new() };
+                (meta, None)
+            }
+        };
+        let now = match &stored {
+            Some(rendered) => rendered.clone(),
+            None => Rendered::of(&State::default())?,
+        };
+        let base = loaded.fingerprint.clone();
+        let inner = Inner { meta, base, stored, now, journal: None, dirty: false, unsure: false };
+        let timing = Timing { last: Instant::now(), cost: Duration::ZERO };
+        Ok(JournaledState { store, inner: Mutex::new(inner), writing: tokio::sync::Mutex::new(timing) })
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Lineage and serial of the snapshot in the store.
+    pub fn meta(&self) -> StateMeta {
+        self.inner().meta.clone()
+    }
+
+    /// Opens the journal. `state` is what apply starts from: the stored state as refresh and moves made it.
+    pub async fn begin(&self, state: &State) -> Result<(), Diagnostics> {
+        let now = Rendered::of(state)?;
+        let durable = {
+            let mut inner = self.inner();
+            if inner.meta.lineage.is_empty() && inner.stored.is_none() {
+                inner.meta.lineage = uuid::Uuid::new_v4().to_string();
+            }
+            inner.open_journal(&self.store.journal())?;
+            let pieces = match &inner.stored {
+                Some(stored) => now.changes_since(stored),
+                None => now.changes_since(&Rendered::default()),
+            };
+            inner.now = now;
+            inner.dirty = !pieces.is_empty();
+            (!pieces.is_empty()).then(|| inner.append(&Record::Prior(pieces))).flatten()
+        };
+        wait(durable).await
+    }
+
+    /// Durable before the object is touched.
+    pub async fn started(
+        &self,
+        addr: &AbsResourceInstance,
+        deposed: Option<&DeposedKey>,
+    ) -> Result<(), Diagnostics> {
+        let record = Record::Started { addr: addr.clone(), deposed: deposed.cloned() };
+        let durable = self.inner().append(&record);
+        wait(durable).await
+    }
+
+    /// The whole instance as it is now; without objects: it is gone. Durable when this completes.
+    pub async fn finished(
+        &self,
+        addr: &AbsResourceInstance,
+        provider: &AbsProviderConfig,
+        instance: &Instance,
+    ) -> Result<(), Diagnostics> {
+        let durable = {
+            let mut inner = self.inner();
+            inner.now.set_instance(addr, provider, instance)?;
+            inner.dirty = true;
+            let piece = match inner.now.instance_entry(addr) {
+                Some(text) => Piece::Instance(addr.clone(), text),
+                None => Piece::GoneInstance(addr.clone()),
+            };
+            inner.append(&Record::Changed(piece))
+        };
+        wait(durable).await?;
+        self.snapshot_if_due().await
+    }
+
+    /// A root output as it is now; none: it is gone.
+    pub async fn output(&self, name: &str, value: Option<&OutputValue>) -> Result<(), Diagnostics> {
+        let durable = {
+            let mut inner = self.inner();
+            inner.now.set_output(name, value)?;
+            inner.dirty = true;
+            let piece = match inner.now.output_entry(name) {
+                Some(text) => Piece::Output(name.into(), text),
+                None => Piece::GoneOutput(name.into()),
+            };
+            inner.append(&Record::Changed(piece))
+        };
+        wait(durable).await
+    }
+
+    /// Results of checks; they are found anew by every run, so they wait for the snapshot.
+    pub fn checks(&self, checks: Option<&[CheckResult]>) {
+        self.inner().now.set_checks(checks);
+    }
+
+    /// A plugin's process, so that the next run can tell whether it outlived this one.
+    pub fn plugin(&self, name: &str, process: ProcessId) {
+        // Nobody waits: it is durable with the next record that somebody waits for.
+        drop(self.inner().append(&Record::Plugin { name: name.into(), process }));
+    }
+
+    /// Writes a snapshot if it will take under a twentieth of the time since the last one.
+    pub async fn snapshot_if_due(&self) -> Result<(), Diagnostics> {
+        let Ok(mut timing) = self.writing.try_lock() else { return Ok(()) };
+        let passed = timing.last.elapsed();
+        if passed < timing.cost * SHARE || passed < self.store.snapshot_pause() {
+            return Ok(());
+        }
+        let started = Instant::now();
+        let Some((snapshot, meta, rendered)) = self.inner().snapshot() else { return Ok(()) };
+        if timing.cost.is_zero() {
+            // Before the first one: guess, so that a large state is not written for its first instance.
+            timing.cost = Duration::from_millis(5) + Duration::from_nanos(20 * snapshot.len() as u64);
+            if passed < timing.cost * SHARE {
+                self.inner().dirty = true;
+                return Ok(());
+            }
+        }
+        match self.store(&snapshot, meta, rendered).await {
+            Ok(()) => {}
+            // The journal has it all; the last snapshot is the one that must succeed.
+            Err(reason) => {
+                crate::log!(Warn, "state snapshot not written: {reason}");
+                let mut inner = self.inner();
+                (inner.dirty, inner.unsure) = (true, true);
+            }
+        }
+        *timing = Timing { last: Instant::now(), cost: started.elapsed() };
+        Ok(())
+    }
+
+    /// Records the snapshot, then writes it.
+    async fn store(&self, snapshot: &Arc<[u8]>, meta: StateMeta, rendered: Rendered) -> Result<(), String> {
+        let print = fingerprint(snapshot);
+        let durable = self.inner().append(&Record::Snapshot { fingerprint: print.clone(), serial: meta.serial });
+        wait(durable).await.map_err(|problems| crate::model::state::file::problems_text(&problems))?;
+        self.store.write(snapshot.clone()).await.map_err(|e| e.0)?;
+        let mut inner = self.inner();
+        inner.meta = meta;
+        inner.base = print;
+        inner.stored = Some(rendered);
+        Ok(())
+    }
+
+    /// Writes the last snapshot, if the store does not have it, and removes the journal. `state` is the final state
+    /// where the caller has it; otherwise what was told is what is written.
+    /// After an error the journal is still there: call [`Self::forget_journal`] once the snapshot is safe elsewhere.
+    pub async fn finish(&self, state: Option<&State>) -> Result<(), FinishError> {
+        let _timing = self.writing.lock().await;
+        let failed = |reason: String| FinishError { reason, snapshot: Arc::from([]) };
+        let (snapshot, meta, needed) = {
+            let mut inner = self.inner();
+            if let Some(state) = state {
+                inner.now = Rendered::of(state)
+                    .map_err(|problems| failed(crate::model::state::file::problems_text(&problems)))?;
+            }
+            let same = inner.stored.as_ref() == Some(&inner.now);
+            let needed = !same || inner.unsure || self.store.writes_elsewhere();
+            let (snapshot, meta) = inner.next_snapshot();
+            (snapshot, meta, needed)
+        };
+        if needed {
+            // A journal that cannot be written must not keep the snapshot from being.
+            let print = fingerprint(&snapshot);
+            let record = Record::Snapshot { fingerprint: print.clone(), serial: meta.serial };
+            let durable = self.inner().append(&record);
+            let _ = wait(durable).await;
+            if let Err(error) = self.store.write(snapshot.clone()).await {
+                return Err(FinishError { reason: error.0, snapshot });
+            }
+            let mut inner = self.inner();
+            (inner.meta, inner.base) = (meta, print);
+            inner.stored = Some(inner.now.clone());
+            (inner.dirty, inner.unsure) = (false, false);
+        }
+        self.forget_journal().map_err(|e| failed(e.to_string()))
+    }
+
+    /// Ends the journal and removes it.
+    pub fn forget_journal(&self) -> io::Result<()> {
+        match self.inner().journal.take() {
+            Some(journal) => journal.remove(),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Inner {
+    fn open_journal(&mut self, path: &Path) -> Result<(), Diagnostics> {
+        if self.journal.is_some() {
+            return Ok(());
+        }
+        let header = Header {
+            lineage: self.meta.lineage.clone(),
+            serial: self.meta.serial,
+            base: self.base.clone(),
+            process: ProcessId::current(),
+        };
+        if let Err(e) = std::fs::create_dir_all(atomic::directory_of(path)) {
+            crate::log!(Warn, "no folder for the state journal: {e}");
+        }
+        match JournalWriter::create(path, &header.encode()) {
+            Ok(journal) => self.journal = Some(journal),
+            // A folder that takes no files: as safe as the snapshots are.
+            Err(e) if matches!(e.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
+                crate::log!(Warn, "running without a state journal: {e}");
+            }
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(Diagnostic::error(
+                    "State is being changed by another run",
+                    format!("The journal {} exists: another run is changing this state, or did so without a lock and was interrupted.", path.display()),
+                )
+                .into());
+            }
+            Err(e) => return Err(journal_failed(&e)),
+        }
+        Ok(())
+    }
+
+    fn append(&self, record: &Record) -> Option<Durable> {
+        self.journal.as_ref().map(|journal| journal.append(record.encode()))
+    }
+
+    /// The next snapshot if anything changed since the last one.
+    fn snapshot(&mut self) -> Option<(Arc<[u8]>, StateMeta, Rendered)> {
+        std::mem::take(&mut self.dirty).then(|| {
+            let (snapshot, meta) = self.next_snapshot();
+            (snapshot, meta, self.now.clone())
+        })
+    }
+
+    fn next_snapshot(&mut self) -> (Arc<[u8]>, StateMeta) {
+        let mut meta = self.meta.clone();
+        meta.terraform_version = LANGUAGE_VERSION.into();
+        if self.stored.as_ref() != Some(&self.now) || self.unsure {
+            meta.serial += 1;
+        }
+        // A state that was written without a lineage keeps none.
+        if meta.lineage.is_empty() && self.stored.is_none() {
+            meta.lineage = uuid::Uuid::new_v4().to_string();
+            self.meta.lineage.clone_from(&meta.lineage);
+        }
+        (self.now.to_bytes(&meta).into(), meta)
+    }
+}
+
+async fn wait(durable: Option<Durable>) -> Result<(), Diagnostics> {
+    match durable {
+        Some(durable) => durable.wait().await.map_err(|e| journal_failed(&e)),
+        None => Ok(()),
+    }
+}
+
+fn journal_failed(error: &io::Error) -> Diagnostics {
+    Diagnostic::error(
+        "Failed to record a change of the state",
+        format!("The journal of this run cannot be written: {error}.\n\nNothing further is started, so that nothing is lost."),
+    )
+    .into()
+}
+
+/// Keeps a snapshot that the store refused: `errored.tfstate`.
+pub fn write_errored_state(path: &Path, snapshot: &[u8]) -> io::Result<()> {
+    atomic::write_private(path, snapshot)
+}
+
+#[cfg(test)]
+#[path = "journaled_tests.rs"]
+mod tests;

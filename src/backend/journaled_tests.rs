@@ -1,0 +1,202 @@
+//! Tests of a run as a whole: interrupted at every byte of its journal, refused by the store, overtaken by others.
+
+use super::*;
+use crate::backend::local::{LocalStore, StatePaths};
+use crate::backend::recovery::{Access, load};
+use crate::backend::store::StateStore;
+use crate::lang::value::Value;
+use crate::model::addr::{InstanceKey, ModuleInstance, Provider, Resource};
+use crate::model::state::file;
+use crate::model::state::{Attributes, Object, ObjectStatus};
+
+fn addr(i: i64) -> AbsResourceInstance {
+    Resource::managed("t", "n").absolute(ModuleInstance::root()).instance(InstanceKey::Int(i))
+}
+
+fn provider() -> AbsProviderConfig {
+    AbsProviderConfig::root(Provider::default_for("t"))
+}
+
+fn instance(text: &str) -> Instance {
+    let object = Object {
+        status: ObjectStatus::Ready,
+        schema_version: 0,
+        attributes: Attributes::Json(format!("{{\"v\":{text:?}}}").into()),
+        sensitive: Arc::from([]),
+        private: Arc::from([]),
+        dependencies: Arc::from([]),
+        create_before_destroy: false,
+    };
+    Instance { current: Some(object), ..Instance::default() }
+}
+
+fn state_of(instances: &[(i64, &str)]) -> State {
+    let mut state = State::default();
+    for (i, text) in instances {
+        *state.instance_mut(&addr(*i), &provider()) = instance(text);
+    }
+    state
+}
+
+fn show(state: &State) -> String {
+    let text = |(addr, _, instance): (AbsResourceInstance, &AbsProviderConfig, &Instance)| {
+        let Some(Attributes::Json(json)) = instance.current.as_ref().map(|o| &o.attributes) else { return String::new() };
+        format!("{}{json}", addr.key())
+    };
+    state.instances().map(text).collect::<Vec<_>>().join(" ")
+}
+
+fn store_in(dir: &Path) -> Arc<dyn StateStore> {
+    let path = dir.join("terraform.tfstate");
+    Arc::new(LocalStore::new(StatePaths { read: path.clone(), write: path, backup: None }))
+}
+
+async fn run(dir: &Path) -> JournaledState {
+    let store = store_in(dir);
+    let loaded = load(&*store, Access::Locked).await.unwrap();
+    let run = JournaledState::new(store, &loaded).unwrap();
+    // No snapshots of their own accord in tests: the journal is what is looked at.
+    run.writing.lock().await.cost = Duration::from_secs(3600);
+    run
+}
+
+async fn loaded(dir: &Path, access: Access) -> String {
+    show(&load(&*store_in(dir), access).await.unwrap().file.map(|f| f.state).unwrap_or_default())
+}
+
+/// A base with two instances; a run that refreshes one, changes it, removes the other and begins a third.
+async fn interrupted(dir: &Path) -> JournaledState {
+    let first = run(dir).await;
+    first.finish(Some(&state_of(&[(0, "a"), (1, "b")]))).await.unwrap();
+    let second = run(dir).await;
+    second.begin(&state_of(&[(0, "refreshed"), (1, "b")])).await.unwrap();
+    for i in 0..3 {
+        second.started(&addr(i), None).await.unwrap();
+    }
+    second.finished(&addr(0), &provider(), &instance("changed")).await.unwrap();
+    second.finished(&addr(1), &provider(), &Instance::default()).await.unwrap();
+    let output = OutputValue { value: Value::int(5), sensitive: false };
+    second.output("o", Some(&output)).await.unwrap();
+    second
+}
+
+#[tokio::test]
+async fn a_run_ends_with_one_snapshot_and_no_journal() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = interrupted(dir.path()).await;
+    assert!(dir.path().join(".terraform.tfstate.journal").exists());
+    run.finish(None).await.unwrap();
+    let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["terraform.tfstate"]);
+    let content = std::fs::read(dir.path().join("terraform.tfstate")).unwrap();
+    let file = file::read(&content).unwrap().unwrap();
+    assert_eq!((file.meta.serial, show(&file.state).as_str()), (2, "[0]{\"v\":\"changed\"}"));
+    assert!(!file.meta.lineage.is_empty() && file.state.outputs.contains_key("o"));
+}
+
+#[tokio::test]
+async fn killed_at_any_byte_no_whole_record_is_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    std::mem::forget(interrupted(dir.path()).await);
+    let journal = std::fs::read(dir.path().join(".terraform.tfstate.journal")).unwrap();
+    let base = std::fs::read(dir.path().join("terraform.tfstate")).unwrap();
+    // Line by line: header, prior, three started, changed, gone, output.
+    let expected = |lines: usize| match lines {
+        0 | 1 => "[0]{\"v\":\"a\"} [1]{\"v\":\"b\"}",
+        2..=5 => "[0]{\"v\":\"refreshed\"} [1]{\"v\":\"b\"}",
+        6 => "[0]{\"v\":\"changed\"} [1]{\"v\":\"b\"}",
+        _ => "[0]{\"v\":\"changed\"}",
+    };
+    for cut in (0..=journal.len()).step_by(5).chain([journal.len()]) {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("terraform.tfstate"), &base).unwrap();
+        std::fs::write(dir.path().join(".terraform.tfstate.journal"), &journal[..cut]).unwrap();
+        let lines = journal[..cut].iter().filter(|b| **b == b'\n').count();
+        assert_eq!(loaded(dir.path(), Access::ReadOnly).await, expected(lines), "cut at {cut}, without the lock");
+        assert_eq!(std::fs::read(dir.path().join("terraform.tfstate")).unwrap(), base, "reading wrote");
+        let store = store_in(dir.path());
+        let first = load(&*store, Access::Locked).await.unwrap();
+        assert_eq!(show(&first.file.unwrap().state), expected(lines), "cut at {cut}");
+        assert_eq!(first.warnings.is_empty(), lines < 3, "cut at {cut}: {:?}", first.warnings);
+        // Replay is on disk now: the next one finds the same and no journal.
+        assert!(!store.journal().exists());
+        assert_eq!(loaded(dir.path(), Access::Locked).await, expected(lines));
+    }
+}
+
+#[tokio::test]
+async fn interrupted_instances_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    std::mem::forget(interrupted(dir.path()).await);
+    let loaded = load(&*store_in(dir.path()), Access::Locked).await.unwrap();
+    let warnings = loaded.warnings.into_vec();
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].detail.contains("  - t.n[2]\n") && !warnings[0].detail.contains("t.n[0]"));
+}
+
+#[tokio::test]
+async fn a_foreign_base_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    std::mem::forget(interrupted(dir.path()).await);
+    let path = dir.path().join("terraform.tfstate");
+    let meta = StateMeta { terraform_version: String::new(), serial: 9, lineage: "x".into() };
+    let foreign = file::write(&meta, &state_of(&[(7, "z")])).unwrap();
+    std::fs::write(&path, &foreign).unwrap();
+    for access in [Access::ReadOnly, Access::Locked] {
+        let problems = load(&*store_in(dir.path()), access).await.map(|_| ()).unwrap_err().into_vec();
+        assert_eq!(problems[0].summary, "State changed since an interrupted run");
+        assert!(problems[0].detail.contains("  - t.n[0]\n  - t.n[1]\n  - t.n[2]\n"), "{}", problems[0].detail);
+    }
+    assert_eq!(std::fs::read(&path).unwrap(), foreign);
+    assert!(dir.path().join(".terraform.tfstate.journal").exists());
+}
+
+#[tokio::test]
+async fn a_crash_between_snapshot_and_removal_replays_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = interrupted(dir.path()).await;
+    let journal = dir.path().join(".terraform.tfstate.journal");
+    let (snapshot, meta, rendered) = run.inner().snapshot().unwrap();
+    run.store(&snapshot, meta, rendered).await.unwrap();
+    run.finished(&addr(5), &provider(), &instance("later")).await.unwrap();
+    std::mem::forget(run);
+    assert!(journal.exists());
+    let expected = "[0]{\"v\":\"changed\"} [5]{\"v\":\"later\"}";
+    assert_eq!(loaded(dir.path(), Access::ReadOnly).await, expected);
+    assert_eq!(loaded(dir.path(), Access::Locked).await, expected);
+    assert!(!journal.exists());
+}
+
+#[tokio::test]
+async fn a_refused_snapshot_is_handed_back_and_the_journal_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = interrupted(dir.path()).await;
+    let path = dir.path().join("terraform.tfstate");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    let error = run.finish(None).await.unwrap_err();
+    assert!(error.reason.contains("is a directory"), "{}", error.reason);
+    let kept = file::read(&error.snapshot).unwrap().unwrap();
+    assert_eq!(show(&kept.state), "[0]{\"v\":\"changed\"}");
+    assert!(dir.path().join(".terraform.tfstate.journal").exists());
+    write_errored_state(&dir.path().join("errored.tfstate"), &error.snapshot).unwrap();
+    run.forget_journal().unwrap();
+    assert!(!dir.path().join(".terraform.tfstate.journal").exists());
+}
+
+#[tokio::test]
+async fn small_states_are_written_as_they_change_and_unchanged_ones_not_at_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = run(dir.path()).await;
+    run.writing.lock().await.cost = Duration::from_nanos(1);
+    run.begin(&State::default()).await.unwrap();
+    run.finished(&addr(0), &provider(), &instance("a")).await.unwrap();
+    let path = dir.path().join("terraform.tfstate");
+    let file = file::read(&std::fs::read(&path).unwrap()).unwrap().unwrap();
+    assert_eq!((file.meta.serial, show(&file.state).as_str()), (1, "[0]{\"v\":\"a\"}"));
+    run.finish(Some(&state_of(&[(0, "a")]))).await.unwrap();
+    let again = self::run(dir.path()).await;
+    let before = std::fs::read(&path).unwrap();
+    again.finish(Some(&state_of(&[(0, "a")]))).await.unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}

@@ -1,0 +1,146 @@
+//! The local backend: states in files of the working directory.
+//!
+//! Owns where each workspace's files are. What is done to one file is in `store`.
+
+mod store;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::base::files::{Disk, Files, named};
+
+use super::store::{Backend, DEFAULT_WORKSPACE, StateStore, StoreError};
+
+pub use store::LocalStore;
+
+/// The default name of the state file, and of the folder with those of other workspaces.
+pub const DEFAULT_STATE_FILE: &str = "terraform.tfstate";
+pub const DEFAULT_WORKSPACE_DIR: &str = "terraform.tfstate.d";
+
+/// Where files are; paths are relative to the working directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LocalBackend {
+    /// The backend's own settings: the state file of the default workspace, and the folder of the others.
+    pub path: Option<PathBuf>,
+    pub workspace_dir: Option<PathBuf>,
+    /// `-state`, `-state-out` and `-backup` of the command line; they win, in every workspace.
+    pub state_override: Option<PathBuf>,
+    pub state_out_override: Option<PathBuf>,
+    pub backup_override: Option<String>,
+}
+
+/// The files of one workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatePaths {
+    pub read: PathBuf,
+    pub write: PathBuf,
+    /// None: no backups.
+    pub backup: Option<PathBuf>,
+}
+
+impl LocalBackend {
+    fn workspace_dir(&self) -> &Path {
+        self.workspace_dir.as_deref().unwrap_or(Path::new(DEFAULT_WORKSPACE_DIR))
+    }
+
+    pub fn paths(&self, workspace: &str) -> StatePaths {
+        let own = if workspace == DEFAULT_WORKSPACE {
+            self.path.clone().unwrap_or_else(|| DEFAULT_STATE_FILE.into())
+        } else {
+            self.workspace_dir().join(workspace).join(DEFAULT_STATE_FILE)
+        };
+        let read = self.state_override.clone().unwrap_or(own);
+        let write = self.state_out_override.clone().unwrap_or_else(|| read.clone());
+        let backup = match self.backup_override.as_deref() {
+            Some("-") => None,
+            Some(path) if !path.is_empty() => Some(path.into()),
+            _ => Some(beside(&write, "", ".backup")),
+        };
+        StatePaths { read, write, backup }
+    }
+}
+
+/// A path in the same folder: the file's name with something before and after it.
+pub(super) fn beside(path: &Path, before: &str, after: &str) -> PathBuf {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    path.with_file_name(format!("{before}{name}{after}"))
+}
+
+#[async_trait]
+impl Backend for LocalBackend {
+    async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
+        let mut names = vec![DEFAULT_WORKSPACE.to_string()];
+        match Disk.list(self.workspace_dir()) {
+            Ok(entries) => names.extend(entries.into_iter().filter(|e| e.is_dir).map(|e| e.name)),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            Err(e) => return Err(e.into()),
+        }
+        Ok(names)
+    }
+
+    async fn delete_workspace(&self, name: &str) -> Result<(), StoreError> {
+        if name.is_empty() {
+            return Err(StoreError("empty state name".into()));
+        }
+        if name == DEFAULT_WORKSPACE {
+            return Err(StoreError("cannot delete default state".into()));
+        }
+        let dir = self.workspace_dir().join(name);
+        match std::fs::remove_dir_all(&dir) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(named(e, "remove", &dir).into()),
+            _ => Ok(()),
+        }
+    }
+
+    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        if workspace != DEFAULT_WORKSPACE {
+            let dir = self.workspace_dir().join(workspace);
+            std::fs::create_dir_all(&dir).map_err(|e| named(e, "mkdir", &dir))?;
+        }
+        Ok(Arc::new(LocalStore::new(self.paths(workspace))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_follow_the_workspace_and_the_command_line() {
+        let show = |backend: &LocalBackend, workspace: &str| {
+            let paths = backend.paths(workspace);
+            let backup = paths.backup.map_or("-".into(), |b| b.display().to_string());
+            format!("{} {} {backup}", paths.read.display(), paths.write.display())
+        };
+        let plain = LocalBackend::default();
+        assert_eq!(show(&plain, "default"), "terraform.tfstate terraform.tfstate terraform.tfstate.backup");
+        let w = "terraform.tfstate.d/w/terraform.tfstate";
+        assert_eq!(show(&plain, "w"), format!("{w} {w} {w}.backup"));
+        let out = LocalBackend { state_out_override: Some("o".into()), ..LocalBackend::default() };
+        assert_eq!(show(&out, "default"), "terraform.tfstate o o.backup");
+        let all = LocalBackend {
+            path: Some("p".into()),
+            state_override: Some("s".into()),
+            backup_override: Some("-".into()),
+            ..LocalBackend::default()
+        };
+        assert_eq!(show(&all, "w"), "s s -");
+    }
+
+    #[tokio::test]
+    async fn workspaces_are_folders() {
+        let dir = tempfile::tempdir().unwrap();
+        let backend = LocalBackend { workspace_dir: Some(dir.path().join("d")), ..LocalBackend::default() };
+        assert_eq!(backend.workspaces().await.unwrap(), ["default"]);
+        for name in ["b", "a"] {
+            backend.store(name).await.unwrap();
+        }
+        assert_eq!(backend.workspaces().await.unwrap(), ["default", "a", "b"]);
+        backend.delete_workspace("a").await.unwrap();
+        backend.delete_workspace("gone").await.unwrap();
+        assert!(backend.delete_workspace("default").await.is_err());
+        assert_eq!(backend.workspaces().await.unwrap(), ["default", "b"]);
+    }
+}

@@ -1,0 +1,308 @@
+//! One state file: read, written in place, locked.
+//!
+//! The lock is on the file itself, as the reference's is, so the file is never replaced by another one: a new snapshot
+//! is first made durable beside it (`.NAME.next`) and then written in place. If that is cut short, the next one to lock
+//! the file finishes it. While locked, the file is read and written through the handle that holds the lock.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use async_trait::async_trait;
+
+use crate::backend::lock::LockInfo;
+use crate::backend::store::{LockError, StateStore, StoreError};
+use crate::base::atomic;
+use crate::base::files::{named, reason};
+use crate::base::lock::{self, Attempt};
+use crate::model::state::file;
+
+use super::{StatePaths, beside};
+
+/// The state file of one workspace.
+pub struct LocalStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    paths: StatePaths,
+    held: Mutex<Held>,
+}
+
+#[derive(Default)]
+struct Held {
+    /// The handle and the id of the lock that is held.
+    lock: Option<(File, String)>,
+    /// Locking made the file; unlocking removes it if it is still empty.
+    created: bool,
+    /// What the file held before this run wrote to it has been kept, or there was nothing to keep.
+    backed_up: bool,
+}
+
+impl LocalStore {
+    pub fn new(paths: StatePaths) -> LocalStore {
+        LocalStore { inner: Arc::new(Inner { paths, held: Mutex::default() }) }
+    }
+
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner) -> T + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let inner = self.inner.clone();
+        tokio::task::spawn_blocking(move || work(&inner)).await.map_err(|e| StoreError(e.to_string()))
+    }
+}
+
+#[async_trait]
+impl StateStore for LocalStore {
+    async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.blocking(Inner::read).await??)
+    }
+
+    async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError> {
+        Ok(self.blocking(move |inner| inner.write(&snapshot)).await??)
+    }
+
+    async fn lock(&self, info: &LockInfo) -> Result<String, LockError> {
+        let info = info.clone();
+        match self.blocking(move |inner| inner.lock(info)).await {
+            Ok(result) => result,
+            Err(error) => Err(LockError::new(error.0)),
+        }
+    }
+
+    async fn unlock(&self, id: &str) -> Result<(), StoreError> {
+        let id = id.to_string();
+        self.blocking(move |inner| inner.unlock(&id)).await?
+    }
+
+    fn journal(&self) -> PathBuf {
+        beside(&self.inner.paths.write, ".", ".journal")
+    }
+
+    fn writes_elsewhere(&self) -> bool {
+        self.inner.paths.read != self.inner.paths.write
+    }
+}
+
+impl Inner {
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn info_path(&self) -> PathBuf {
+        beside(&self.paths.write, ".", ".lock.info")
+    }
+
+    fn next_path(&self) -> PathBuf {
+        beside(&self.paths.write, ".", ".next")
+    }
+
+    fn read(&self) -> io::Result<Option<Vec<u8>>> {
+        let mut held = self.held();
+        let path = &self.paths.read;
+        let same = self.paths.read == self.paths.write;
+        let content = match &mut held.lock {
+            Some((file, _)) if same => read_all(file).map_err(|e| named(e, "read", path))?,
+            _ => {
+                let content = match std::fs::read(path) {
+                    Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
+                    other => other.map_err(|e| named(e, "open", path))?,
+                };
+                // Without the lock a write that was cut short cannot be finished, but it can be seen through.
+                if same { unfinished(&self.next_path(), &content).unwrap_or(content) } else { content }
+            }
+        };
+        Ok((!content.is_empty()).then_some(content))
+    }
+
+    fn write(&self, snapshot: &[u8]) -> io::Result<()> {
+        let mut held = self.held();
+        let held = &mut *held;
+        let path = &self.paths.write;
+        let mut unlocked;
+        let file = match &mut held.lock {
+            Some((file, _)) => file,
+            None => {
+                unlocked = open(path)?.0;
+                &mut unlocked
+            }
+        };
+        let old = read_all(file).map_err(|e| named(e, "read", path))?;
+        if old == snapshot {
+            return Ok(());
+        }
+        if !held.backed_up {
+            if let (Some(backup), false) = (&self.paths.backup, old.is_empty()) {
+                atomic::write(backup, &old)?;
+            }
+            held.backed_up = true;
+        }
+        self.replace(file, &old, snapshot)
+    }
+
+    /// Writes in place what was first made durable beside the file.
+    fn replace(&self, file: &mut File, old: &[u8], new: &[u8]) -> io::Result<()> {
+        let (path, next) = (&self.paths.write, self.next_path());
+        let durable = match atomic::write_private(&next, new) {
+            Ok(()) => true,
+            // The folder takes no new files; the file itself may still be ours to write.
+            Err(e) if matches!(e.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => false,
+            Err(e) => return Err(e),
+        };
+        if let Err(error) = reserve(file, new.len()) {
+            let _ = file.set_len(old.len() as u64);
+            let _ = std::fs::remove_file(&next);
+            return Err(named(error, "write", path));
+        }
+        overwrite(file, new).map_err(|e| named(e, "write", path))?;
+        if durable {
+            std::fs::remove_file(&next).map_err(|e| named(e, "remove", &next))?;
+        }
+        Ok(())
+    }
+
+    fn lock(&self, mut info: LockInfo) -> Result<String, LockError> {
+        let mut held = self.held();
+        if held.lock.is_some() {
+            return Err(LockError::new(format!("state {:?} already locked", self.paths.write.display().to_string())));
+        }
+        let path = &self.paths.write;
+        let (mut file, created) = open(path)?;
+        match lock::try_lock(&file) {
+            Ok(Attempt::Locked) => {}
+            Ok(Attempt::Busy) => return Err(self.busy()),
+            Err(e) => return Err(named(e, "lock", path).into()),
+        }
+        self.finish_write(&mut file)?;
+        info.path = path.display().to_string();
+        let info_path = self.info_path();
+        if let Err(e) = atomic::write_private(&info_path, &info.to_json()) {
+            if created {
+                let _ = std::fs::remove_file(path);
+            }
+            return Err(LockError::new(format!("could not write lock info for {:?}: {e}", info_path.display().to_string())));
+        }
+        held.created = created;
+        held.lock = Some((file, info.id.clone()));
+        Ok(info.id)
+    }
+
+    fn busy(&self) -> LockError {
+        let path = self.info_path();
+        let holder = std::fs::read(&path).map(|text| LockInfo::from_json(&text));
+        #[cfg(unix)]
+        let busy = reason(&io::Error::from_raw_os_error(libc::EAGAIN));
+        #[cfg(not(unix))]
+        let busy = reason(&io::Error::from(io::ErrorKind::WouldBlock));
+        match holder {
+            Ok(holder) => LockError { reason: busy, holder },
+            Err(e) => LockError::new(format!("2 errors occurred:\n\t* {busy}\n\t* {}\n\n", named(e, "open", &path))),
+        }
+    }
+
+    /// Finishes a write that was cut short.
+    fn finish_write(&self, file: &mut File) -> io::Result<()> {
+        let next = self.next_path();
+        if !next.exists() {
+            return Ok(());
+        }
+        let content = read_all(file).map_err(|e| named(e, "read", &self.paths.write))?;
+        if let Some(snapshot) = unfinished(&next, &content) {
+            crate::log!(Warn, "finishing the interrupted write of {}", self.paths.write.display());
+            overwrite(file, &snapshot).map_err(|e| named(e, "write", &self.paths.write))?;
+        }
+        std::fs::remove_file(&next).map_err(|e| named(e, "remove", &next))
+    }
+
+    fn unlock(&self, id: &str) -> Result<(), StoreError> {
+        let mut held = self.held();
+        let Some((file, current)) = held.lock.take() else {
+            return Err(StoreError("LocalState not locked".into()));
+        };
+        if current != id {
+            let error = StoreError(format!("invalid lock id: {id:?}. current id: {current:?}"));
+            held.lock = Some((file, current));
+            return Err(error);
+        }
+        let info = self.info_path();
+        let removed = match std::fs::remove_file(&info) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(named(e, "remove", &info)),
+            _ => Ok(()),
+        };
+        if held.created && file.metadata().is_ok_and(|m| m.len() == 0) {
+            let _ = std::fs::remove_file(&self.paths.write);
+        }
+        held.created = false;
+        let unlocked = lock::unlock(&file).map_err(|e| named(e, "unlock", &self.paths.write));
+        drop(file);
+        Ok(removed.and(unlocked)?)
+    }
+}
+
+/// Opens the state file for reading and writing; makes it, and its folder, if there is none.
+fn open(path: &Path) -> io::Result<(File, bool)> {
+    std::fs::create_dir_all(atomic::directory_of(path)).map_err(|e| named(e, "mkdir", path))?;
+    let mut options = File::options();
+    options.read(true).write(true);
+    match options.clone().create_new(true).open(path) {
+        Ok(file) => Ok((file, true)),
+        Err(_) => Ok((options.open(path).map_err(|e| named(e, "open", path))?, false)),
+    }
+}
+
+/// The snapshot beside the state file if the file is torn, or still holds an older state.
+fn unfinished(next: &Path, content: &[u8]) -> Option<Vec<u8>> {
+    let snapshot = std::fs::read(next).ok()?;
+    let ours = file::read(&snapshot).ok()??;
+    match file::read(content) {
+        // Somebody wrote a later state, or another one: what is beside it is of no use.
+        Ok(Some(theirs)) if theirs.meta.lineage != ours.meta.lineage || theirs.meta.serial >= ours.meta.serial => None,
+        _ => Some(snapshot),
+    }
+}
+
+fn read_all(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.read_to_end(&mut content)?;
+    Ok(content)
+}
+
+/// Overwrites the file so that whatever a crash leaves is either a whole state or does not look like one: its first
+/// byte is the last to be written, and is invalid until then.
+fn overwrite(file: &mut File, content: &[u8]) -> io::Result<()> {
+    let Some((first, rest)) = content.split_first() else { return file.set_len(0) };
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(&[0])?;
+    file.sync_data()?;
+    file.write_all(rest)?;
+    file.set_len(content.len() as u64)?;
+    file.sync_all()?;
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(&[*first])?;
+    file.sync_data()
+}
+
+/// Makes sure that there is room for so many bytes before any of the old ones is overwritten.
+fn reserve(file: &File, length: usize) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+        // SAFETY: the descriptor is open.
+        match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length as libc::off_t) } {
+            0 | libc::EOPNOTSUPP | libc::EINVAL | libc::ENODEV => Ok(()),
+            code => Err(io::Error::from_raw_os_error(code)),
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (file, length);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "store_tests.rs"]
+mod tests;

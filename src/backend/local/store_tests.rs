@@ -1,0 +1,178 @@
+//! Tests of the local store: backups, locks, interrupted writes, and the reference's view of our lock.
+
+use std::process::{Command, Stdio};
+
+use super::*;
+use crate::model::state::{State, StateMeta};
+
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        Place { dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn store(&self) -> LocalStore {
+        let state = self.path("terraform.tfstate");
+        let backup = Some(self.path("terraform.tfstate.backup"));
+        LocalStore::new(StatePaths { read: state.clone(), write: state, backup })
+    }
+
+    fn names(&self) -> String {
+        let mut names: Vec<String> = std::fs::read_dir(self.dir.path())
+            .unwrap()
+            .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names.join(" ")
+    }
+}
+
+fn snapshot(serial: u64) -> Arc<[u8]> {
+    let meta = StateMeta { terraform_version: String::new(), serial, lineage: "l".into() };
+    file::write(&meta, &State::default()).unwrap().into()
+}
+
+#[tokio::test]
+async fn the_first_write_of_a_run_keeps_a_backup() {
+    let place = Place::new();
+    place.store().write(snapshot(1)).await.unwrap();
+    assert_eq!(place.names(), "terraform.tfstate");
+    let store = place.store();
+    store.write(snapshot(2)).await.unwrap();
+    store.write(snapshot(3)).await.unwrap();
+    assert_eq!(store.read().await.unwrap().unwrap(), *snapshot(3));
+    assert_eq!(std::fs::read(place.path("terraform.tfstate.backup")).unwrap(), *snapshot(1));
+}
+
+#[tokio::test]
+async fn a_lock_excludes_and_leaves_nothing_behind() {
+    let place = Place::new();
+    let (first, second) = (place.store(), place.store());
+    let info = LockInfo::new("OperationTypePlan");
+    let id = first.lock(&info).await.unwrap();
+    assert_eq!(place.names(), ".terraform.tfstate.lock.info terraform.tfstate");
+    let error = second.lock(&LockInfo::new("x")).await.unwrap_err();
+    assert_eq!(error.holder.unwrap().id, id);
+    assert_eq!(second.unlock(&id).await.unwrap_err().0, "LocalState not locked");
+    assert!(first.unlock("other").await.is_err());
+    first.unlock(&id).await.unwrap();
+    assert_eq!(place.names(), "", "an empty file that locking made goes");
+    let id = second.lock(&info).await.unwrap();
+    second.write(snapshot(1)).await.unwrap();
+    second.unlock(&id).await.unwrap();
+    assert_eq!(place.names(), "terraform.tfstate");
+}
+
+#[tokio::test]
+async fn the_file_keeps_its_inode() {
+    use std::os::unix::fs::MetadataExt;
+    let place = Place::new();
+    let store = place.store();
+    store.write(snapshot(1)).await.unwrap();
+    let before = std::fs::metadata(place.path("terraform.tfstate")).unwrap().ino();
+    store.write(snapshot(2)).await.unwrap();
+    assert_eq!(std::fs::metadata(place.path("terraform.tfstate")).unwrap().ino(), before);
+}
+
+#[tokio::test]
+async fn a_write_cut_short_anywhere_is_finished() {
+    let (old, new) = (snapshot(1), snapshot(2_000_000));
+    for cut in (0..=new.len()).step_by(7) {
+        let place = Place::new();
+        // In place: the new bytes so far over the old ones, the first one still to come.
+        let mut torn = new[..cut].to_vec();
+        torn.extend_from_slice(old.get(cut..).unwrap_or_default());
+        torn[0] = if cut == 0 { b'{' } else { 0 };
+        std::fs::write(place.path("terraform.tfstate"), &torn).unwrap();
+        std::fs::write(place.path(".terraform.tfstate.next"), &*new).unwrap();
+        let store = place.store();
+        assert_eq!(store.read().await.unwrap().unwrap(), *new, "read without the lock, cut at {cut}");
+        let id = store.lock(&LockInfo::new("x")).await.unwrap();
+        assert_eq!(store.read().await.unwrap().unwrap(), *new, "cut at {cut}");
+        store.unlock(&id).await.unwrap();
+        assert_eq!(place.names(), "terraform.tfstate");
+    }
+}
+
+#[tokio::test]
+async fn a_later_state_is_not_undone() {
+    let place = Place::new();
+    std::fs::write(place.path("terraform.tfstate"), &*snapshot(5)).unwrap();
+    std::fs::write(place.path(".terraform.tfstate.next"), &*snapshot(4)).unwrap();
+    let store = place.store();
+    let id = store.lock(&LockInfo::new("x")).await.unwrap();
+    assert_eq!(store.read().await.unwrap().unwrap(), *snapshot(5));
+    store.unlock(&id).await.unwrap();
+    assert_eq!(place.names(), "terraform.tfstate");
+}
+
+#[tokio::test]
+async fn errors_name_the_path() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("terraform.tfstate")).unwrap();
+    let error = place.store().write(snapshot(1)).await.unwrap_err();
+    assert!(error.0.contains("terraform.tfstate: is a directory"), "{error}");
+}
+
+/// Needs the reference; skipped with a message where there is none.
+#[tokio::test]
+async fn the_reference_and_we_exclude_each_other() {
+    let place = Place::new();
+    std::fs::write(place.path("main.tf"), "output \"x\" {\n  value = 1\n}\n").unwrap();
+    let terraform = |args: &[&str]| {
+        let mut command = Command::new("terraform");
+        command.args(args).current_dir(place.dir.path()).env("CHECKPOINT_DISABLE", "1").stdin(Stdio::null());
+        command.output()
+    };
+    if terraform(&["version"]).is_err() {
+        #[allow(clippy::print_stderr)]
+        {
+            eprintln!("skipped: there is no terraform to compare with");
+        }
+        return;
+    }
+    let store = place.store();
+    let id = store.lock(&LockInfo::new("OperationTypeApply")).await.unwrap();
+    let output = terraform(&["apply", "-auto-approve", "-no-color"]).unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && text.contains(&id), "{text}");
+    store.write(snapshot(1)).await.unwrap();
+    store.unlock(&id).await.unwrap();
+    let output = terraform(&["apply", "-auto-approve", "-no-color"]).unwrap();
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&store.read().await.unwrap().unwrap()).contains("\"lineage\": \"l\""));
+
+    let script = "terraform_data";
+    let config = format!(
+        "resource \"{script}\" \"a\" {{\n  provisioner \"local-exec\" {{\n    command = \"touch up; while [ ! -e go ]; do sleep 0.1; done\"\n  }}\n}}\n"
+    );
+    std::fs::write(place.path("main.tf"), config).unwrap();
+    assert!(terraform(&["init"]).unwrap().status.success());
+    let mut child = Command::new("terraform")
+        .args(["apply", "-auto-approve"])
+        .current_dir(place.dir.path())
+        .env("CHECKPOINT_DISABLE", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    for _ in 0..200 {
+        if place.path("up").exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let error = store.lock(&LockInfo::new("x")).await.unwrap_err();
+    std::fs::write(place.path("go"), "").unwrap();
+    child.wait().unwrap();
+    assert_eq!(error.holder.unwrap().operation, "OperationTypeApply");
+    let id = store.lock(&LockInfo::new("x")).await.unwrap();
+    store.unlock(&id).await.unwrap();
+}

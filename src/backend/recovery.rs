@@ -1,0 +1,210 @@
+//! Reading a state together with the journal that an interrupted run may have left beside it.
+//!
+//! Replay is written to the store only under its lock; without the lock the journal is laid over the state in memory.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::named;
+use crate::model::state::file::{self, StateFile};
+use crate::model::state::journal::{Header, Journal, Record, fingerprint};
+use crate::model::state::{State, StateMeta};
+use crate::model::version::LANGUAGE_VERSION;
+
+use super::journal_writer;
+use super::lock::lock_failed;
+use super::store::{StateStore, StoreError};
+
+/// Whether the caller holds the store's lock (or means to write although it was told to go without one).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Locked,
+    ReadOnly,
+}
+
+/// A state as read.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// None: there is no state yet.
+    pub file: Option<StateFile>,
+    /// Of the stored snapshot, as the journal knows it.
+    pub fingerprint: String,
+    /// What the user should know of an interrupted run.
+    pub warnings: Diagnostics,
+}
+
+/// Reads the state; an interrupted run's journal is replayed first.
+pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diagnostics> {
+    let content = store.read().await.map_err(|e| unreadable(&e, access))?.unwrap_or_default();
+    let file = file::read(&content).map_err(|problems| unreadable(&StoreError(file::problems_text(&problems)), access))?;
+    let loaded = Loaded { file, fingerprint: fingerprint(&content), warnings: Diagnostics::new() };
+    drop(content);
+    let path = store.journal();
+    match read_journal(&path)? {
+        None => Ok(loaded),
+        Some(None) if access == Access::Locked => {
+            journal_writer::remove(&path).map_err(io_error)?;
+            Ok(loaded)
+        }
+        Some(None) => Ok(loaded),
+        Some(Some(journal)) => replay(store, access, journal, loaded).await,
+    }
+}
+
+/// What reading under the lock finds is reported as the reference does: as a part of taking the lock.
+fn unreadable(error: &StoreError, access: Access) -> Diagnostics {
+    match access {
+        Access::Locked => lock_failed(error).into(),
+        Access::ReadOnly => Diagnostic::error("Failed to load state", error.0.clone()).into(),
+    }
+}
+
+/// None: no file. Some(None): a file in which nothing was recorded.
+fn read_journal(path: &Path) -> Result<Option<Option<Journal>>, Diagnostics> {
+    match std::fs::read(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(io_error(named(e, "open", path))),
+        Ok(content) => match Journal::read(&content) {
+            Ok(journal) => Ok(Some(journal)),
+            Err(problems) => Err(problems
+                .into_iter()
+                .map(|mut d| {
+                    d.detail.push_str(&format!("\n\nThe journal is {}. {ADVICE}", path.display()));
+                    d
+                })
+                .collect()),
+        },
+    }
+}
+
+const ADVICE: &str =
+    "Compare the real objects with the state, correct the state where they differ, and then remove that file.";
+
+fn io_error(error: io::Error) -> Diagnostics {
+    Diagnostic::error("Failed to read the state journal", error.to_string()).into()
+}
+
+async fn replay(
+    store: &dyn StateStore,
+    access: Access,
+    journal: Journal,
+    mut loaded: Loaded,
+) -> Result<Loaded, Diagnostics> {
+    let path = store.journal();
+    let Some(position) = journal.position(&loaded.fingerprint) else {
+        return Err(foreign_base(&journal, &path).into());
+    };
+    let alive = journal.header.process.is_alive();
+    if alive && access == Access::ReadOnly {
+        // The run goes on: what it has done so far is what the state is.
+        lay_over(&journal, position, &mut loaded)?;
+        return Ok(loaded);
+    }
+    let changes = lay_over(&journal, position, &mut loaded)?;
+    warn(&journal, access, changes, &mut loaded.warnings);
+    if access == Access::Locked {
+        if changes > 0 {
+            persist(store, &path, &mut loaded).await?;
+        }
+        journal_writer::remove(&path).map_err(io_error)?;
+    }
+    Ok(loaded)
+}
+
+fn lay_over(journal: &Journal, position: usize, loaded: &mut Loaded) -> Result<usize, Diagnostics> {
+    let mut file = loaded.file.take().unwrap_or_else(|| StateFile {
+        meta: StateMeta { terraform_version: LANGUAGE_VERSION.into(), serial: 0, lineage: String::new() },
+        state: State::default(),
+    });
+    let Header { lineage, .. } = &journal.header;
+    if file.meta.lineage.is_empty() {
+        file.meta.lineage.clone_from(lineage);
+    }
+    let changes = journal.replay(position, &mut file.state)?;
+    if changes > 0 || !loaded.fingerprint.is_empty() {
+        loaded.file = Some(file);
+    }
+    Ok(changes)
+}
+
+/// Writes what was replayed, so that it is the new base.
+async fn persist(store: &dyn StateStore, journal: &Path, loaded: &mut Loaded) -> Result<(), Diagnostics> {
+    let Some(file) = &mut loaded.file else { return Ok(()) };
+    file.meta.serial += 1;
+    let snapshot: Arc<[u8]> = file::write(&file.meta, &file.state)?.into();
+    let record = Record::Snapshot { fingerprint: fingerprint(&snapshot), serial: file.meta.serial };
+    append(journal, &record.encode()).map_err(io_error)?;
+    store.write(snapshot.clone()).await.map_err(|e| {
+        let detail = format!(
+            "An earlier run was interrupted, and what it had done could not be written to the state: {e}.\n\nIt is still in its journal, {}, and the next command will try again.",
+            journal.display(),
+        );
+        Diagnostics::from(Diagnostic::error("Failed to save state", detail))
+    })?;
+    loaded.fingerprint = fingerprint(&snapshot);
+    Ok(())
+}
+
+/// Adds a record to a journal that nobody writes any more; what was torn at its end goes.
+fn append(path: &Path, record: &[u8]) -> io::Result<()> {
+    let content = std::fs::read(path).map_err(|e| named(e, "open", path))?;
+    let whole = content.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+    let mut content = content[..whole].to_vec();
+    // A damaged last line that is whole would make what follows unreadable.
+    if let Ok(Some(Journal { torn: true, .. })) = Journal::read(&content) {
+        let end = content[..content.len() - 1].iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+        content.truncate(end);
+    }
+    content.extend_from_slice(record);
+    crate::base::atomic::write_private(path, &content)
+}
+
+fn warn(journal: &Journal, access: Access, changes: usize, warnings: &mut Diagnostics) {
+    let open = journal.in_flight();
+    if !open.is_empty() {
+        let names: Vec<String> = open
+            .iter()
+            .map(|(addr, deposed)| match deposed {
+                None => format!("  - {addr}"),
+                Some(key) => format!("  - {addr} (deposed object {key})"),
+            })
+            .collect();
+        warnings.warning(
+            "Changes of an interrupted run are uncertain",
+            format!(
+                "An earlier run ended while these objects were being changed, so the state may not tell what became of them:\n\n{}\n\nObjects that were being created may exist without being in the state. Check them, and import those that exist.",
+                names.join("\n"),
+            ),
+        );
+    }
+    if changes > 0 {
+        let done = if access == Access::Locked { "have been written to" } else { "are shown on top of" };
+        crate::log!(Info, "{changes} changes of an interrupted run {done} the state");
+    }
+    let alive: Vec<String> =
+        journal.plugins().filter(|(_, p)| p.is_alive()).map(|(name, p)| format!("  - {name} (process {})", p.number)).collect();
+    if !alive.is_empty() {
+        warnings.warning(
+            "Plugin processes of an interrupted run are still alive",
+            format!(
+                "An earlier run ended without its plugins, which may still be changing objects:\n\n{}\n\nIt is safer to wait until they have ended.",
+                alive.join("\n"),
+            ),
+        );
+    }
+}
+
+fn foreign_base(journal: &Journal, path: &Path) -> Diagnostic {
+    let names: Vec<String> = journal.instances().iter().map(|addr| format!("  - {addr}")).collect();
+    let what = if names.is_empty() { "  (none)".to_string() } else { names.join("\n") };
+    Diagnostic::error(
+        "State changed since an interrupted run",
+        format!(
+            "An earlier run was interrupted and left a journal of what it had done, but the state has been written by another program since (it is no longer the one with serial {} that the run started from). Nothing was replayed. The journal speaks of these resource instances:\n\n{what}\n\nThe journal is {}. {ADVICE}",
+            journal.header.serial,
+            path.display(),
+        ),
+    )
+}

@@ -1,0 +1,103 @@
+//! What a backend is: named workspaces, each with a store that holds one state.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::LockInfo;
+
+/// The workspace that always exists.
+pub const DEFAULT_WORKSPACE: &str = "default";
+
+/// A configured place for states.
+#[async_trait]
+pub trait Backend: Send + Sync {
+    /// Every workspace, the default one first, the rest sorted. An error if this backend has only the default one.
+    async fn workspaces(&self) -> Result<Vec<String>, StoreError>;
+
+    /// Removes a workspace with its state; never the default one. Whether the state may be lost is the caller's concern.
+    async fn delete_workspace(&self, name: &str) -> Result<(), StoreError>;
+
+    /// The store of a workspace, which is made if it does not exist.
+    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError>;
+}
+
+/// Where the state of one workspace is. Works on the bytes of state files; locks are known by their ids.
+#[async_trait]
+pub trait StateStore: Send + Sync {
+    /// The stored snapshot; None if there is none, or an empty one.
+    async fn read(&self) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Replaces the snapshot, durably. After an error the old one is still there, or will be at the next lock.
+    async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError>;
+
+    /// Takes the lock without waiting; gives its id. One lock per store at a time.
+    async fn lock(&self, info: &LockInfo) -> Result<String, LockError>;
+
+    async fn unlock(&self, id: &str) -> Result<(), StoreError>;
+
+    /// Where on this machine the journal of a run belongs.
+    fn journal(&self) -> PathBuf;
+
+    /// The shortest time between two snapshots of one run: stores that others pay for are not written to every second.
+    fn snapshot_pause(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// True if what is written does not replace what is read, so that even an unchanged state must be written.
+    fn writes_elsewhere(&self) -> bool {
+        false
+    }
+}
+
+/// A store's failure, worded for people; names the path or address concerned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreError(pub String);
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+impl From<io::Error> for StoreError {
+    fn from(error: io::Error) -> StoreError {
+        StoreError(error.to_string())
+    }
+}
+
+/// Why a lock was not given, and who has it if that is known.
+#[derive(Clone, Debug)]
+pub struct LockError {
+    pub reason: String,
+    pub holder: Option<LockInfo>,
+}
+
+impl LockError {
+    pub fn new(reason: impl Into<String>) -> LockError {
+        LockError { reason: reason.into(), holder: None }
+    }
+}
+
+impl From<io::Error> for LockError {
+    fn from(error: io::Error) -> LockError {
+        LockError::new(error.to_string())
+    }
+}
+
+/// The reason, and the holder as a block of lines.
+impl fmt::Display for LockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)?;
+        match &self.holder {
+            Some(holder) => write!(f, "\n{holder}"),
+            None => Ok(()),
+        }
+    }
+}

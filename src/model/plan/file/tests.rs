@@ -1,0 +1,108 @@
+//! What is written is read again; what is not ours is refused with a reason.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::lang::value::{Marks, Path, Type, Value};
+use crate::model::addr::{AbsProviderConfig, InstanceKey, ModuleInstance, Provider, Resource, Target};
+use crate::model::plan::{Action, ActionReason, Change, Importing, Mode, OutputChange, ResourceChange};
+use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
+
+fn sample() -> SavedPlan {
+    let module = ModuleInstance::root().child("m", "k".into());
+    let addr = Resource::managed("t", "n").absolute(module.clone()).instance(InstanceKey::Int(3));
+    let before = Value::object([
+        ("a", Value::string("x").mark(Marks::SENSITIVE)),
+        ("l", Value::list(Type::Number, vec![Value::int(1)])),
+        ("n", Value::null(Type::String)),
+    ]);
+    let after = Value::object([
+        ("a", Value::unknown(Type::String)),
+        ("l", Value::list(Type::Number, vec![Value::int(2).mark(Marks::SENSITIVE)])),
+        ("n", Value::dynamic()),
+    ]);
+    let change = ResourceChange {
+        addr: addr.clone(),
+        previous_addr: addr.containing_resource().instance(InstanceKey::None),
+        deposed: Some(DeposedKey("0123abcd".into())),
+        provider: AbsProviderConfig::root(Provider::default_for("t")),
+        action: Action::CreateThenDelete,
+        reason: ActionReason::ReplaceByTriggers,
+        change: Change { before: before.clone(), after },
+        required_replace: vec![Path::new().attr("l").index_int(0)],
+        private: Arc::from(&b"\x00secret"[..]),
+        importing: Some(Importing { id: None }),
+        generated_config: Some("resource".into()),
+    };
+    let output = OutputChange {
+        name: "o".into(),
+        action: Action::Update,
+        change: Change { before: Value::null_dynamic(), after: Value::int(1) },
+        sensitive: true,
+    };
+    let check = CheckResult {
+        kind: "check".into(),
+        config_addr: "check.c".into(),
+        status: CheckStatus::Fail,
+        objects: vec![("check.c".into(), CheckStatus::Fail, vec!["no".into()])],
+    };
+    let plan = Plan {
+        mode: Mode::Destroy,
+        drift: vec![change.clone()],
+        changes: vec![change],
+        outputs: vec![output],
+        variables: [("v".into(), before)].into(),
+        targets: vec![
+            Target::Module(module.module()),
+            Target::ModuleInstance(module),
+            Target::ConfigResource(addr.config()),
+            Target::Resource(addr.containing_resource()),
+            Target::Instance(addr.clone()),
+        ],
+        force_replace: vec![addr.clone()],
+        checks: vec![check],
+        timestamp: "2026-01-01T00:00:00Z".into(),
+        relevant_attributes: vec![(addr, Path::new().attr("a").index_str("k"))],
+        applyable: true,
+        complete: true,
+        ..Plan::default()
+    };
+    SavedPlan {
+        plan,
+        state: StateMeta { terraform_version: "1.11.4".into(), serial: 4, lineage: "l".into() },
+        backend: BackendSettings { kind: "local".into(), workspace: "w".into(), config: "{}".into() },
+        config: ConfigSnapshot { files: vec![("main.tf".into(), b"a".to_vec()), ("../m/x.tf".into(), b"b".to_vec())] },
+        lock: Some(b"lock".to_vec()),
+    }
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let saved = sample();
+    let content = write(&saved).unwrap();
+    assert!(is_archive(&content));
+    let read = read("p", &content).unwrap();
+    assert_eq!(format!("{read:#?}"), format!("{saved:#?}"));
+    assert_eq!(read.plan.changes[0].change, saved.plan.changes[0].change);
+}
+
+#[test]
+fn what_is_not_ours_is_refused_with_a_reason() {
+    let archive = |name: &str, content: &[u8]| {
+        let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+        archive.start_file(name, SimpleFileOptions::default()).unwrap();
+        archive.write_all(content).unwrap();
+        archive.finish().unwrap().into_inner()
+    };
+    let cases = [
+        (b"junk".to_vec(), "zip: not a valid zip file".to_string()),
+        (archive("x", b""), "the given file is not a valid plan file".to_string()),
+        (archive("tfplan", b""), "this plan was made by Terraform".to_string()),
+        (archive(PLAN, b"{\"format\":1,\"program\":\"9.9.9\"}"), other_version("9.9.9")),
+    ];
+    for (content, expected) in cases {
+        let problems = read("p", &content).map(|_| ()).unwrap_err().into_vec();
+        assert_eq!(problems[0].summary, "Failed to load \"p\" as a plan file");
+        assert!(problems[0].detail.starts_with(&expected), "{}", problems[0].detail);
+    }
+}

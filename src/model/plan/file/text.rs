@@ -1,0 +1,418 @@
+//! `terrane-plan.json`: the plan itself as JSON.
+//!
+//! Values are MessagePack in base64, with the number of their type in a table, so that each type is written once; marks
+//! are lists of paths beside them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::lang::value::{Marks, Path, PathStep, Type, Value, msgpack};
+use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ConfigResource, ModuleInstance, Target};
+use crate::model::plan::{Action, ActionReason, Change, Importing, Mode, OutputChange, ResourceChange};
+use crate::model::state::file::{module_instance, provider_config, resource_instance};
+use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
+use crate::model::version::PROGRAM_VERSION;
+
+use super::{BackendSettings, FORMAT, SavedPlan, other_version};
+
+#[derive(Serialize, Deserialize)]
+struct Top {
+    format: u32,
+    program: String,
+    mode: u8,
+    types: Vec<Box<RawValue>>,
+    changes: Vec<ChangeText>,
+    drift: Vec<ChangeText>,
+    outputs: Vec<OutputText>,
+    variables: Vec<(String, ValueText)>,
+    targets: Vec<(u8, String)>,
+    force_replace: Vec<String>,
+    checks: Vec<CheckText>,
+    timestamp: String,
+    relevant: Vec<(String, Vec<StepText>)>,
+    applyable: bool,
+    complete: bool,
+    errored: bool,
+    backend: (String, String, String),
+    config: Vec<String>,
+}
+
+/// Number of the type, MessagePack, marks.
+#[derive(Serialize, Deserialize)]
+struct ValueText(usize, String, #[serde(default)] Vec<(Vec<StepText>, u8)>);
+
+#[derive(Serialize, Deserialize)]
+enum StepText {
+    #[serde(rename = "a")]
+    Attr(String),
+    #[serde(rename = "i")]
+    Index(ValueText),
+}
+
+#[derive(Serialize, Deserialize)]
+struct ChangeText {
+    addr: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    previous: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    deposed: Option<String>,
+    provider: String,
+    action: usize,
+    reason: usize,
+    before: ValueText,
+    after: ValueText,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    replace: Vec<Vec<StepText>>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    private: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    importing: Option<ImportText>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    generated: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ImportText {
+    id: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct OutputText {
+    name: String,
+    action: usize,
+    before: ValueText,
+    after: ValueText,
+    sensitive: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CheckText {
+    kind: String,
+    addr: String,
+    status: usize,
+    objects: Vec<(String, usize, Vec<String>)>,
+}
+
+/// Saved as their place in the list: append only.
+const ACTIONS: [Action; 8] = [
+    Action::NoOp,
+    Action::Create,
+    Action::Read,
+    Action::Update,
+    Action::Delete,
+    Action::DeleteThenCreate,
+    Action::CreateThenDelete,
+    Action::Forget,
+];
+
+const REASONS: [ActionReason; 14] = [
+    ActionReason::None,
+    ActionReason::ReplaceBecauseCannotUpdate,
+    ActionReason::ReplaceBecauseTainted,
+    ActionReason::ReplaceByRequest,
+    ActionReason::ReplaceByTriggers,
+    ActionReason::DeleteBecauseNoResourceConfig,
+    ActionReason::DeleteBecauseWrongRepetition,
+    ActionReason::DeleteBecauseCountIndex,
+    ActionReason::DeleteBecauseEachKey,
+    ActionReason::DeleteBecauseNoModule,
+    ActionReason::DeleteBecauseNoMoveTarget,
+    ActionReason::ReadBecauseConfigUnknown,
+    ActionReason::ReadBecauseDependencyPending,
+    ActionReason::ReadBecauseCheckNested,
+];
+
+const STATUSES: [CheckStatus; 4] = [CheckStatus::Unknown, CheckStatus::Pass, CheckStatus::Fail, CheckStatus::Error];
+
+const MARKS: [Marks; 3] = [Marks::SENSITIVE, Marks::EPHEMERAL, Marks::DEPRECATED];
+
+fn number_of<T: PartialEq>(list: &[T], item: &T) -> usize {
+    list.iter().position(|other| other == item).unwrap_or(0)
+}
+
+fn item<T: Copy>(list: &[T], number: usize) -> Result<T, String> {
+    list.get(number).copied().ok_or_else(|| format!("{number} is out of range"))
+}
+
+pub(super) fn encode(saved: &SavedPlan) -> Vec<u8> {
+    let mut writer = Writer::default();
+    let plan = &saved.plan;
+    let changes = plan.changes.iter().map(|c| writer.change(c)).collect();
+    let drift = plan.drift.iter().map(|c| writer.change(c)).collect();
+    let outputs = plan.outputs.iter().map(|o| writer.output(o)).collect();
+    let variables = plan.variables.iter().map(|(name, v)| (name.to_string(), writer.value(v))).collect();
+    let relevant =
+        plan.relevant_attributes.iter().map(|(addr, path)| (addr.to_string(), writer.path(path))).collect();
+    let top = Top {
+        format: FORMAT,
+        program: PROGRAM_VERSION.into(),
+        mode: match plan.mode {
+            Mode::Normal => 0,
+            Mode::Destroy => 1,
+            Mode::RefreshOnly => 2,
+        },
+        changes,
+        drift,
+        outputs,
+        variables,
+        targets: plan.targets.iter().map(target_text).collect(),
+        force_replace: plan.force_replace.iter().map(ToString::to_string).collect(),
+        checks: plan.checks.iter().map(check_text).collect(),
+        timestamp: plan.timestamp.clone(),
+        relevant,
+        applyable: plan.applyable,
+        complete: plan.complete,
+        errored: plan.errored,
+        backend: (saved.backend.kind.clone(), saved.backend.workspace.clone(), saved.backend.config.clone()),
+        config: saved.config.files.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect(),
+        types: writer.types,
+    };
+    serde_json::to_vec(&top).unwrap_or_default()
+}
+
+/// Keys of types are hashed by value, but most values of a plan share a handful of them.
+#[derive(Default)]
+struct Writer {
+    types: Vec<Box<RawValue>>,
+    numbers: FxHashMap<Type, usize>,
+}
+
+impl Writer {
+    fn value(&mut self, value: &Value) -> ValueText {
+        let (plain, marks) = value.unmark_deep_with_paths();
+        let ty = plain.ty().clone();
+        let encoded = base64::engine::general_purpose::STANDARD_NO_PAD.encode(msgpack::encode(&plain, &ty));
+        let marks = marks.iter().map(|(path, marks)| (self.path(path), mark_bits(*marks))).collect();
+        ValueText(self.type_number(ty), encoded, marks)
+    }
+
+    fn type_number(&mut self, ty: Type) -> usize {
+        if let Some(number) = self.numbers.get(&ty) {
+            return *number;
+        }
+        let text = RawValue::from_string(ty.to_json().to_string()).unwrap_or_default();
+        self.types.push(text);
+        self.numbers.insert(ty, self.types.len() - 1);
+        self.types.len() - 1
+    }
+
+    fn path(&mut self, path: &Path) -> Vec<StepText> {
+        let step = |step: &PathStep| match step {
+            PathStep::Attr(name) => StepText::Attr(name.to_string()),
+            PathStep::Index(key) => StepText::Index(self.value(key)),
+        };
+        path.steps().iter().map(step).collect()
+    }
+
+    fn change(&mut self, change: &ResourceChange) -> ChangeText {
+        let moved = change.previous_addr != change.addr;
+        ChangeText {
+            addr: change.addr.to_string(),
+            previous: moved.then(|| change.previous_addr.to_string()),
+            deposed: change.deposed.as_ref().map(|key| key.0.to_string()),
+            provider: change.provider.to_string(),
+            action: number_of(&ACTIONS, &change.action),
+            reason: number_of(&REASONS, &change.reason),
+            before: self.value(&change.change.before),
+            after: self.value(&change.change.after),
+            replace: change.required_replace.iter().map(|path| self.path(path)).collect(),
+            private: base64::engine::general_purpose::STANDARD.encode(&change.private),
+            importing: change.importing.as_ref().map(|i| ImportText { id: i.id.clone() }),
+            generated: change.generated_config.clone(),
+        }
+    }
+
+    fn output(&mut self, output: &OutputChange) -> OutputText {
+        OutputText {
+            name: output.name.to_string(),
+            action: number_of(&ACTIONS, &output.action),
+            before: self.value(&output.change.before),
+            after: self.value(&output.change.after),
+            sensitive: output.sensitive,
+        }
+    }
+}
+
+fn mark_bits(marks: Marks) -> u8 {
+    MARKS.iter().enumerate().filter(|(_, mark)| marks.contains(**mark)).map(|(i, _)| 1 << i).sum()
+}
+
+fn marks_of(bits: u8) -> Marks {
+    MARKS.iter().enumerate().filter(|(i, _)| bits & (1 << i) != 0).fold(Marks::NONE, |all, (_, mark)| all | *mark)
+}
+
+fn target_text(target: &Target) -> (u8, String) {
+    match target {
+        Target::Module(module) => (0, module.to_string()),
+        Target::ModuleInstance(module) => (1, module.to_string()),
+        Target::ConfigResource(resource) => (2, resource.to_string()),
+        Target::Resource(resource) => (3, resource.to_string()),
+        Target::Instance(instance) => (4, instance.to_string()),
+    }
+}
+
+fn check_text(check: &CheckResult) -> CheckText {
+    let object = |(addr, status, messages): &(String, CheckStatus, Vec<String>)| {
+        (addr.clone(), number_of(&STATUSES, status), messages.clone())
+    };
+    CheckText {
+        kind: check.kind.to_string(),
+        addr: check.config_addr.clone(),
+        status: number_of(&STATUSES, &check.status),
+        objects: check.objects.iter().map(object).collect(),
+    }
+}
+
+/// Everything but the states, the lock file and the configuration's content; the paths of the configuration's files.
+pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String> {
+    #[derive(Deserialize)]
+    struct Version {
+        format: u32,
+        program: String,
+    }
+    let version: Version = serde_json::from_slice(content).map_err(|e| e.to_string())?;
+    if version.format != FORMAT || version.program != PROGRAM_VERSION {
+        return Err(other_version(&version.program));
+    }
+    let top: Top = serde_json::from_slice(content).map_err(|e| e.to_string())?;
+    let types = top.types.iter().map(|t| Type::from_json_bytes(t.get().as_bytes())).collect::<Result<_, _>>()?;
+    let mut reader = Reader { types, providers: FxHashMap::default() };
+    let mut saved = SavedPlan::default();
+    let plan = &mut saved.plan;
+    plan.mode = match top.mode {
+        1 => Mode::Destroy,
+        2 => Mode::RefreshOnly,
+        _ => Mode::Normal,
+    };
+    plan.changes = reader.changes(top.changes)?;
+    plan.drift = reader.changes(top.drift)?;
+    plan.outputs = top.outputs.into_iter().map(|o| reader.output(o)).collect::<Result<_, _>>()?;
+    plan.variables = top
+        .variables
+        .into_iter()
+        .map(|(name, value)| Ok((Arc::from(name), reader.value(value)?)))
+        .collect::<Result<BTreeMap<_, _>, String>>()?;
+    plan.targets = top.targets.into_iter().map(target_of).collect::<Result<_, _>>()?;
+    plan.force_replace = top.force_replace.iter().map(|text| instance_of(text)).collect::<Result<_, _>>()?;
+    plan.checks = top.checks.into_iter().map(check_of).collect::<Result<_, _>>()?;
+    plan.relevant_attributes = top
+        .relevant
+        .into_iter()
+        .map(|(addr, path)| Ok((instance_of(&addr)?, reader.path(path)?)))
+        .collect::<Result<_, String>>()?;
+    plan.timestamp = top.timestamp;
+    (plan.applyable, plan.complete, plan.errored) = (top.applyable, top.complete, top.errored);
+    let (kind, workspace, config) = top.backend;
+    saved.backend = BackendSettings { kind, workspace, config };
+    Ok((saved, top.config))
+}
+
+struct Reader {
+    types: Vec<Type>,
+    providers: FxHashMap<String, AbsProviderConfig>,
+}
+
+impl Reader {
+    fn value(&self, text: ValueText) -> Result<Value, String> {
+        let ValueText(number, encoded, marks) = text;
+        let ty = self.types.get(number).ok_or_else(|| format!("there is no type {number}"))?;
+        let bytes = base64::engine::general_purpose::STANDARD_NO_PAD.decode(encoded).map_err(|e| e.to_string())?;
+        let value = msgpack::decode(&bytes, ty).map_err(|e| e.to_string())?;
+        if marks.is_empty() {
+            return Ok(value);
+        }
+        let marks = marks
+            .into_iter()
+            .map(|(path, bits)| Ok((self.path(path)?, marks_of(bits))))
+            .collect::<Result<Vec<_>, String>>()?;
+        Ok(value.mark_at_paths(&marks))
+    }
+
+    fn path(&self, steps: Vec<StepText>) -> Result<Path, String> {
+        let step = |step| match step {
+            StepText::Attr(name) => Ok(PathStep::Attr(name.into())),
+            StepText::Index(key) => Ok(PathStep::Index(self.value(key)?)),
+        };
+        steps.into_iter().map(step).collect::<Result<Vec<_>, String>>().map(Path)
+    }
+
+    fn provider(&mut self, text: String) -> Result<AbsProviderConfig, String> {
+        if let Some(known) = self.providers.get(&text) {
+            return Ok(known.clone());
+        }
+        let provider = provider_config(&text).map_err(|d| d.detail)?;
+        self.providers.insert(text, provider.clone());
+        Ok(provider)
+    }
+
+    fn changes(&mut self, list: Vec<ChangeText>) -> Result<Vec<ResourceChange>, String> {
+        list.into_iter().map(|text| self.change(text)).collect()
+    }
+
+    fn change(&mut self, text: ChangeText) -> Result<ResourceChange, String> {
+        let addr = instance_of(&text.addr)?;
+        let previous_addr = match text.previous {
+            Some(previous) => instance_of(&previous)?,
+            None => addr.clone(),
+        };
+        let private = base64::engine::general_purpose::STANDARD.decode(text.private).map_err(|e| e.to_string())?;
+        Ok(ResourceChange {
+            addr,
+            previous_addr,
+            deposed: text.deposed.map(|key| DeposedKey(key.into())),
+            provider: self.provider(text.provider)?,
+            action: item(&ACTIONS, text.action)?,
+            reason: item(&REASONS, text.reason)?,
+            change: Change { before: self.value(text.before)?, after: self.value(text.after)? },
+            required_replace: text.replace.into_iter().map(|path| self.path(path)).collect::<Result<_, _>>()?,
+            private: private.into(),
+            importing: text.importing.map(|i| Importing { id: i.id }),
+            generated_config: text.generated,
+        })
+    }
+
+    fn output(&self, text: OutputText) -> Result<OutputChange, String> {
+        Ok(OutputChange {
+            name: text.name.into(),
+            action: item(&ACTIONS, text.action)?,
+            change: Change { before: self.value(text.before)?, after: self.value(text.after)? },
+            sensitive: text.sensitive,
+        })
+    }
+}
+
+fn instance_of(text: &str) -> Result<AbsResourceInstance, String> {
+    resource_instance(text).ok_or_else(|| format!("{text:?} is no address"))
+}
+
+fn target_of((kind, text): (u8, String)) -> Result<Target, String> {
+    let module = |text: &str| match text {
+        "" => Ok(ModuleInstance::root()),
+        text => module_instance(text).map_err(|d| d.detail),
+    };
+    Ok(match kind {
+        0 => Target::Module(module(&text)?.module()),
+        1 => Target::ModuleInstance(module(&text)?),
+        2 => {
+            let addr = instance_of(&text)?;
+            Target::ConfigResource(ConfigResource { module: addr.module.module(), resource: addr.resource.resource })
+        }
+        3 => Target::Resource(instance_of(&text)?.containing_resource()),
+        _ => Target::Instance(instance_of(&text)?),
+    })
+}
+
+fn check_of(text: CheckText) -> Result<CheckResult, String> {
+    let object = |(addr, status, messages): (String, usize, Vec<String>)| Ok((addr, item(&STATUSES, status)?, messages));
+    Ok(CheckResult {
+        kind: text.kind.into(),
+        config_addr: text.addr,
+        status: item(&STATUSES, text.status)?,
+        objects: text.objects.into_iter().map(object).collect::<Result<_, String>>()?,
+    })
+}

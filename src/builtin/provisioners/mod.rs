@@ -4,6 +4,8 @@ mod connection;
 pub mod file;
 pub mod local_exec;
 pub mod remote_exec;
+#[cfg(test)]
+mod sshd_tests;
 
 use std::sync::Arc;
 

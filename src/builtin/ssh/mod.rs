@@ -12,6 +12,10 @@ mod session;
 pub mod settings;
 
 #[cfg(test)]
+mod password_tests;
+#[cfg(test)]
+pub(super) mod sshd;
+#[cfg(test)]
 mod sshd_tests;
 
 pub use communicator::{Communicator, ExecError, LineSplitter, expand_home};

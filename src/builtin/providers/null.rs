@@ -27,9 +27,12 @@ impl NullResource {
             "Has the lifecycle of a resource and does nothing; `terraform_data` serves the same purpose without a \
              provider to install.",
             vec![
-                Attr::string_map("triggers", "Any texts; a change of one replaces the resource and so runs its provisioners again.")
-                    .optional()
-                    .rule(Rule::ReplaceIfValues),
+                Attr::string_map(
+                    "triggers",
+                    "Any texts; a change of one replaces the resource and so runs its provisioners again.",
+                )
+                .optional()
+                .rule(Rule::ReplaceIfValues),
                 Attr::string("id", "A random number, chosen at creation.").computed().rule(Rule::Keep),
             ],
         ))

@@ -15,7 +15,8 @@ use crate::model::schema::{Attribute, Block, Schema};
 
 /// A provisioner's attributes: name, type, required.
 fn schema(attributes: &[(&str, Type, bool)]) -> Arc<Schema> {
-    let attribute = |ty: &Type, required: bool| Attribute { required, optional: !required, ..Attribute::new(ty.clone()) };
+    let attribute =
+        |ty: &Type, required: bool| Attribute { required, optional: !required, ..Attribute::new(ty.clone()) };
     let attributes = attributes.iter().map(|(name, ty, required)| (Arc::from(*name), attribute(ty, *required)));
     Arc::new(Schema::new(0, Block { attributes: attributes.collect(), ..Block::default() }))
 }

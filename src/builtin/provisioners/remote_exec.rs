@@ -73,10 +73,7 @@ impl RemoteExec {
 
 async fn run_script(communicator: &mut Communicator, script: &[u8], lines: Lines<'_>) -> Result<(), String> {
     let path = communicator.script_path();
-    communicator
-        .upload_script(&path, script)
-        .await
-        .map_err(|error| format!("Failed to upload script: {error}"))?;
+    communicator.upload_script(&path, script).await.map_err(|error| format!("Failed to upload script: {error}"))?;
     communicator.run(&path, lines).await.map_err(|error| match error {
         ExecError::Start(error) => format!("Error starting script: {error}"),
         error @ ExecError::Exit { .. } => error.to_string(),
@@ -154,7 +151,8 @@ mod tests {
 
     #[tokio::test]
     async fn connection_is_checked_first() {
-        let connection = |pairs: Vec<(&str, &str)>| Value::object(pairs.into_iter().map(|(k, v)| (k, Value::string(v))));
+        let connection =
+            |pairs: Vec<(&str, &str)>| Value::object(pairs.into_iter().map(|(k, v)| (k, Value::string(v))));
         for (connection, expected) in [
             (Value::null_dynamic(), "Missing connection configuration for provisioner."),
             (connection(vec![("type", "foo"), ("host", "h")]), "connection type 'foo' not supported"),
@@ -168,7 +166,10 @@ mod tests {
             let config = config(Some(vec![Value::string("true")]), None);
             let output = Arc::new(|_: &str| {});
             let found = RemoteExec::default().provision(ProvisionRequest { config, connection, output }).await;
-            assert_eq!((found[0].summary.as_str(), found[0].detail.as_str()), ("remote-exec provisioner error", expected));
+            assert_eq!(
+                (found[0].summary.as_str(), found[0].detail.as_str()),
+                ("remote-exec provisioner error", expected)
+            );
         }
     }
 }

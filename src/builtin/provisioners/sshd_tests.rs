@@ -49,7 +49,9 @@ async fn scripts_and_files() {
         let mut all = vec![("source", Value::null(Type::String)), ("content", Value::null(Type::String))];
         all.retain(|(other, _)| *other != name);
         all.push(("destination", Value::string(sshd.path("copied").display().to_string())));
-        Value::object(all.into_iter().chain([(if name == "source" { "source" } else { "content" }, Value::string(value))]))
+        Value::object(
+            all.into_iter().chain([(if name == "source" { "source" } else { "content" }, Value::string(value))]),
+        )
     };
     let (_, errors) = provision(&sshd, &File::default(), file("content", "text")).await;
     assert_eq!((errors.len(), sshd.read("copied").as_str()), (0, "text"));

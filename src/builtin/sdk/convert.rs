@@ -32,11 +32,7 @@ pub fn object_with<const N: usize>(object: &Value, changes: [(&'static str, Valu
 
 /// A map of texts; null elements are left out.
 pub fn strings_map(value: &Value) -> BTreeMap<String, String> {
-    value
-        .entries()
-        .iter()
-        .filter_map(|(key, value)| Some((key.to_string(), value.as_str()?.to_owned())))
-        .collect()
+    value.entries().iter().filter_map(|(key, value)| Some((key.to_string(), value.as_str()?.to_owned()))).collect()
 }
 
 pub fn hex(bytes: &[u8]) -> String {

@@ -48,10 +48,7 @@ impl DataSource for File {
         let content = std::fs::read(path).map_err(|error| {
             vec![ProviderDiagnostic::error(
                 format!("Read {} data source error", self.title),
-                format!(
-                    "The file at given path cannot be read.\n\nOriginal Error: {}",
-                    io_text("open", path, &error)
-                ),
+                format!("The file at given path cannot be read.\n\nOriginal Error: {}", io_text("open", path, &error)),
             )]
         })?;
         let read = object_with(config, checksums(&content));

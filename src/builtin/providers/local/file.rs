@@ -155,8 +155,7 @@ impl Resource for File {
     }
 
     fn create(&self, planned: &Value) -> Result<Value, ProviderDiagnostic> {
-        let content =
-            content(planned).map_err(|error| self.failed("Create", "parsing local file content", &error))?;
+        let content = content(planned).map_err(|error| self.failed("Create", "parsing local file content", &error))?;
         let path = text_of(planned, "filename").unwrap_or_default();
         let folder = FsPath::new(path).parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.exists()) {
@@ -209,7 +208,8 @@ mod tests {
     #[test]
     fn failures_name_the_path() {
         let resource = File::sensitive();
-        let planned = resource.shape.object([("source", Value::string("/nonexistent/x")), ("filename", Value::string("y"))]);
+        let planned =
+            resource.shape.object([("source", Value::string("/nonexistent/x")), ("filename", Value::string("y"))]);
         let error = resource.create(&planned).unwrap_err();
         assert_eq!(error.summary, "Create local sensitive file error");
         assert!(error.detail.ends_with("Original Error: open /nonexistent/x: no such file or directory"));
@@ -220,7 +220,10 @@ mod tests {
         let cases: [(&[(&str, &str)], &[&str]); 5] = [
             (&[("content", "x")], &[]),
             (&[("content", "x"), ("file_permission", "0644")], &[]),
-            (&[("content", "x"), ("file_permission", "64")], &["bad mode permission: string length should be 3 or 4 digits: 64"]),
+            (
+                &[("content", "x"), ("file_permission", "64")],
+                &["bad mode permission: string length should be 3 or 4 digits: 64"],
+            ),
             (
                 &[("content", "x"), ("file_permission", "0999")],
                 &["bad mode permission: string must be expressed in octal numeric notation: 0999"],

@@ -16,7 +16,6 @@ use crate::lang::value::{Type, Value};
 use crate::model::provider::FunctionError;
 use crate::model::schema::{FunctionSignature, Parameter};
 
-
 pub fn provider() -> BuiltIn {
     BuiltIn::new(
         vec![
@@ -86,9 +85,7 @@ fn dir_exists() -> Function {
             let failed = |text: String| FunctionError { text, argument: Some(0) };
             match std::fs::metadata(path) {
                 Ok(metadata) if metadata.is_dir() => Ok(Value::bool(true)),
-                Ok(_) => {
-                    Err(failed(format!("Invalid file mode detected: {path:?} was found, but is not a directory")))
-                }
+                Ok(_) => Err(failed(format!("Invalid file mode detected: {path:?} was found, but is not a directory"))),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Value::bool(false)),
                 Err(error) => Err(failed(format!("Error checking for directory: {}", io_text("stat", path, &error)))),
             }

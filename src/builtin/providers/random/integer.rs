@@ -42,7 +42,11 @@ impl Resource for Integer {
         // The count of all 64-bit numbers does not fit in 64 bits: there the largest is left out.
         let count = max.abs_diff(min).saturating_add(1);
         let offset = source.below(count).map_err(|error| {
-            retry_error("Random Read Error", "While attempting to generate a random value for this resource, a read error was generated.", &error)
+            retry_error(
+                "Random Read Error",
+                "While attempting to generate a random value for this resource, a read error was generated.",
+                &error,
+            )
         })?;
         let number = min.wrapping_add_unsigned(offset);
         Ok(object_with(planned, [("result", Value::int(number)), ("id", Value::string(number.to_string()))]))
@@ -86,11 +90,8 @@ mod tests {
 
     fn create(min: i64, max: i64, seed: &str) -> Result<i64, String> {
         let integer = Integer::new();
-        let planned = integer.0.object([
-            ("min", Value::int(min)),
-            ("max", Value::int(max)),
-            ("seed", Value::string(seed)),
-        ]);
+        let planned =
+            integer.0.object([("min", Value::int(min)), ("max", Value::int(max)), ("seed", Value::string(seed))]);
         integer.create(&planned).map(|created| int_of(&created, "result").unwrap()).map_err(|error| error.detail)
     }
 

@@ -146,8 +146,7 @@ impl Text {
         attributes.push(keepers());
         let digits = "Whether to use digits; true if not given.";
         attributes.push(Attr::bool("numeric", digits).optional().computed().rule(Rule::Replace));
-        attributes
-            .push(Attr::bool("number", digits).optional().computed().rule(Rule::Replace).deprecated(USE_NUMERIC));
+        attributes.push(Attr::bool("number", digits).optional().computed().rule(Rule::Replace).deprecated(USE_NUMERIC));
         attributes
     }
 
@@ -157,11 +156,7 @@ impl Text {
         }
         Ok(object_with(
             planned,
-            [
-                ("result", Value::string(text)),
-                ("bcrypt_hash", bcrypt_hash(text)?),
-                ("id", Value::string("none")),
-            ],
+            [("result", Value::string(text)), ("bcrypt_hash", bcrypt_hash(text)?), ("id", Value::string("none"))],
         ))
     }
 }
@@ -275,7 +270,11 @@ impl EphemeralPassword {
         attributes.push(Attr::string("result", "The text.").computed().sensitive());
         let hash = "A bcrypt hash of the text, of its first 72 bytes if it is longer.";
         attributes.push(Attr::string("bcrypt_hash", hash).computed().sensitive());
-        EphemeralPassword(Shape::new(0, "A random password that is kept neither in the plan nor in the state.", attributes))
+        EphemeralPassword(Shape::new(
+            0,
+            "A random password that is kept neither in the plan nor in the state.",
+            attributes,
+        ))
     }
 }
 
@@ -353,14 +352,19 @@ mod tests {
             (config([("length", n(0))]), &["Attribute length value must be at least 1, got: 0"]),
             (
                 config([("length", n(2)), ("min_upper", n(2)), ("min_special", n(1))]),
-                &["Attribute length value must be at least sum of min_upper + min_lower + min_numeric + min_special, got: 2"],
+                &[
+                    "Attribute length value must be at least sum of min_upper + min_lower + min_numeric + min_special, got: 2",
+                ],
             ),
             (config([("length", n(2)), ("min_upper", Value::unknown(Type::Number)), ("min_special", n(9))]), &[]),
             (
                 config([("length", n(2)), ("special", no()), ("upper", no()), ("lower", no()), ("numeric", no())]),
                 &["At least one attribute out of [special,upper,lower,numeric] must be specified as true"],
             ),
-            (config([("length", n(2)), ("special", no()), ("upper", no()), ("lower", no()), ("numeric", no_bool())]), &[]),
+            (
+                config([("length", n(2)), ("special", no()), ("upper", no()), ("lower", no()), ("numeric", no_bool())]),
+                &[],
+            ),
         ];
         for (config, expected) in cases {
             let mut found = Vec::new();

@@ -160,12 +160,14 @@ mod tests {
                 Some((input, triggers)) => {
                     let output = input.clone();
                     let id = s("i");
-                    (data([("input", input.clone()), ("output", input), ("triggers_replace", triggers), ("id", id)]), output)
+                    (
+                        data([("input", input.clone()), ("output", input), ("triggers_replace", triggers), ("id", id)]),
+                        output,
+                    )
                 }
             };
             let id = if prior.is_null() { Value::null(Type::String) } else { s("i") };
-            let proposed =
-                data([("input", input), ("output", old_output), ("triggers_replace", triggers), ("id", id)]);
+            let proposed = data([("input", input), ("output", old_output), ("triggers_replace", triggers), ("id", id)]);
             let plan = planned(prior, proposed);
             assert_eq!(plan.value.get("output"), Some(&output), "row {i}");
             assert_eq!(plan.value.get("id").is_some_and(Value::is_known), keeps_id, "row {i}");

@@ -1,7 +1,12 @@
 //! The messages of the plugin protocols as they are on the wire, and their conversion from and to `model::provider`.
 
+pub mod diagnostic;
+pub mod function;
+pub mod protocol;
+pub mod schema;
 pub mod v5;
 pub mod v6;
+pub mod value;
 
 /// The messages of `proto/goplugin.proto`.
 #[allow(clippy::all)]

@@ -23,7 +23,7 @@ pub struct Channel {
 pub struct Method(Uri);
 
 impl Method {
-    pub fn new(path: &'static str) -> Method {
+    pub fn new(path: &str) -> Method {
         let uri = Uri::builder().scheme("http").authority("localhost").path_and_query(path).build();
         Method(uri.unwrap_or_default())
     }

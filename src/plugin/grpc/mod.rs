@@ -83,8 +83,16 @@ impl Status {
 
 impl std::fmt::Display for Status {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "rpc error: code = {}", self.code.number())?;
-        if self.message.is_empty() { Ok(()) } else { write!(f, " desc = {}", self.message) }
+        const NAMES: [&str; 17] = [
+            "OK", "Canceled", "Unknown", "InvalidArgument", "DeadlineExceeded", "NotFound", "AlreadyExists",
+            "PermissionDenied", "ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange", "Unimplemented",
+            "Internal", "Unavailable", "DataLoss", "Unauthenticated",
+        ];
+        let number = self.code.number();
+        match NAMES.get(number as usize) {
+            Some(name) => write!(f, "rpc error: code = {name} desc = {}", self.message),
+            None => write!(f, "rpc error: code = Code({number}) desc = {}", self.message),
+        }
     }
 }
 

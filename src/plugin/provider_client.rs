@@ -1,0 +1,571 @@
+//! A provider in another process, as `model::provider` wants one: every call goes over the wire and back.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use prost::Message;
+use tokio::sync::OnceCell;
+
+use super::failure::Callee;
+use super::grpc::client::Method;
+use super::grpc::{Channel, Status, frame};
+use super::process::{Plugin, Process};
+use super::schema_cache::{Entry, SchemaCache};
+use super::wire::protocol::{Call, Protocol};
+use super::wire::schema::WireSchemas;
+use super::wire::v6::message as wire;
+use super::wire::{diagnostic, function, value};
+use crate::lang::value::{Type, Value};
+use crate::model::provider::*;
+use crate::model::schema::{ProviderSchemas, Schema};
+
+/// What we can do beyond the protocol's first minor version.
+const CAPABILITIES: wire::ClientCapabilities =
+    wire::ClientCapabilities { deferral_allowed: false, write_only_attributes_allowed: true };
+
+/// Where schemas are kept, and under what key: a hash of the package.
+pub type CacheKey = (SchemaCache, String);
+
+pub struct ProviderClient<P> {
+    channel: Channel,
+    process: Arc<Process>,
+    /// The source address, for messages.
+    name: String,
+    /// By the number of the call.
+    methods: Vec<Method>,
+    cache: Option<CacheKey>,
+    schemas: OnceCell<Arc<WireSchemas<P>>>,
+    /// Set once the process has been asked for its schema, which some providers need before any other call.
+    asked: Arc<OnceCell<()>>,
+}
+
+impl<P: Protocol> ProviderClient<P> {
+    pub fn new(plugin: &Plugin, name: String, cache: Option<CacheKey>) -> ProviderClient<P> {
+        ProviderClient {
+            channel: plugin.channel.clone(),
+            process: plugin.process.clone(),
+            name,
+            methods: Call::all().map(|call| Method::new(&P::path(call))).collect(),
+            cache,
+            schemas: OnceCell::new(),
+            asked: Arc::default(),
+        }
+    }
+
+    async fn wire_schemas(&self) -> Result<&Arc<WireSchemas<P>>, ProviderDiagnostics> {
+        self.schemas.get_or_try_init(|| self.load_schemas()).await
+    }
+
+    async fn load_schemas(&self) -> Result<Arc<WireSchemas<P>>, ProviderDiagnostics> {
+        if let Some(schemas) = self.kept_schemas() {
+            if schemas.capabilities().get_provider_schema_optional {
+                let _ = self.asked.set(());
+            } else {
+                self.ask_in_background();
+            }
+            return Ok(Arc::new(schemas));
+        }
+        let response = match self.raw_call(Call::GetProviderSchema, frame(&wire::get_provider_schema::Request {})).await
+        {
+            Ok(response) => response,
+            Err(status) => return Err(vec![self.failure(Call::GetProviderSchema, status).await]),
+        };
+        let _ = self.asked.set(());
+        let read = WireSchemas::<P>::read(response.clone());
+        let (schemas, diagnostics) = read.map_err(|error| vec![self.garbage(Call::GetProviderSchema, error)])?;
+        let diagnostics = diagnostic::from_wire(diagnostics);
+        if has_errors(&diagnostics) {
+            return Err(diagnostics);
+        }
+        if let Some((cache, key)) = self.cache.clone() {
+            let entry = Entry { version: P::VERSION, response };
+            // Writing and syncing some megabytes must not hold up the plan.
+            tokio::task::spawn_blocking(move || cache.store(&key, &entry));
+        }
+        Ok(Arc::new(schemas))
+    }
+
+    fn kept_schemas(&self) -> Option<WireSchemas<P>> {
+        let (cache, key) = self.cache.as_ref()?;
+        let entry = cache.load(key).filter(|entry| entry.version == P::VERSION)?;
+        WireSchemas::<P>::read(entry.response).ok().map(|(schemas, _)| schemas)
+    }
+
+    /// Starts asking for the schema although it is known; [`Self::call`] waits for the end of it.
+    fn ask_in_background(&self) {
+        let (asked, channel) = (self.asked.clone(), self.channel.clone());
+        let method = self.methods[Call::GetProviderSchema as usize].clone();
+        tokio::spawn(async move {
+            let ask = async {
+                // Whatever it answers now, it is the same package that answered before; a failure shows in other calls.
+                let _ = channel.call(&method, frame(&wire::get_provider_schema::Request {})).await;
+            };
+            asked.get_or_init(|| ask).await;
+        });
+    }
+
+    async fn raw_call(&self, call: Call, request: Bytes) -> Result<Bytes, Status> {
+        self.channel.call(&self.methods[call as usize], request).await
+    }
+
+    async fn call<A: Message, R: Message + Default>(&self, call: Call, request: &A) -> Result<R, ProviderDiagnostic> {
+        if !self.asked.initialized() {
+            self.asked.get_or_init(|| self.ask()).await;
+        }
+        match self.raw_call(call, frame(request)).await {
+            Ok(response) => R::decode(response).map_err(|error| self.garbage(call, error)),
+            Err(status) => Err(self.failure(call, status).await),
+        }
+    }
+
+    async fn ask(&self) {
+        // Loading the schemas asks, or finds that there is no need to.
+        if self.wire_schemas().await.is_ok() && !self.asked.initialized() {
+            let _ = self.raw_call(Call::GetProviderSchema, frame(&wire::get_provider_schema::Request {})).await;
+        }
+    }
+
+    fn callee(&self, call: Call) -> Callee<'_> {
+        Callee { package: P::PACKAGE, kind: "GRPCProvider", call: call.name_for_people(), name: &self.name }
+    }
+
+    async fn failure(&self, call: Call, status: Status) -> ProviderDiagnostic {
+        self.callee(call).failure(status, &self.process).await
+    }
+
+    fn garbage(&self, call: Call, error: impl std::fmt::Display) -> ProviderDiagnostic {
+        self.callee(call).garbage(error)
+    }
+
+    async fn managed(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {
+        let schemas = self.wire_schemas().await?;
+        found(schemas.managed(kind), || format!("unknown resource type {kind:?}"))
+    }
+
+    async fn data(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {
+        let schemas = self.wire_schemas().await?;
+        found(schemas.data(kind), || format!("unknown data source {kind:?}"))
+    }
+
+    async fn ephemeral(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {
+        let schemas = self.wire_schemas().await?;
+        found(schemas.ephemeral(kind), || format!("unknown ephemeral resource {kind:?}"))
+    }
+
+    /// The module's provider_meta for a provider that wants one.
+    async fn meta(&self, meta: &Value) -> Result<Option<wire::DynamicValue>, ProviderDiagnostics> {
+        let schema = self.wire_schemas().await?.provider_meta().map_err(|error| vec![unreadable(error)])?;
+        let Some(schema) = schema else { return Ok(None) };
+        let ty = schema.implied_type();
+        if meta.is_null() { Ok(value::to_wire(&Value::null(ty.clone()), ty)) } else { Ok(value::to_wire(meta, ty)) }
+    }
+
+    fn read_value(
+        &self,
+        call: Call,
+        value: Option<wire::DynamicValue>,
+        ty: &Type,
+        diagnostics: &mut ProviderDiagnostics,
+    ) -> Option<Value> {
+        value::from_wire(value, ty).map_err(|error| diagnostics.push(self.garbage(call, error))).ok()
+    }
+
+    async fn validate<A: Message>(&self, call: Call, request: A) -> ProviderDiagnostics {
+        // All validating calls answer with diagnostics in the same field.
+        match self.call::<_, wire::validate_resource_config::Response>(call, &request).await {
+            Ok(response) => diagnostic::from_wire(response.diagnostics),
+            Err(failure) => vec![failure],
+        }
+    }
+
+    async fn try_upgrade(&self, request: UpgradeRequest) -> Result<(Value, ProviderDiagnostics), ProviderDiagnostics> {
+        let call = Call::UpgradeResourceState;
+        let schema = self.managed(&request.kind).await?;
+        let ty = schema.implied_type();
+        let raw = match request.raw {
+            RawState::Json(json) => wire::RawState { json: bytes_of(&json), ..Default::default() },
+            RawState::Flat(entries) => wire::RawState { flatmap: entries.into_iter().collect(), ..Default::default() },
+        };
+        let request = wire::upgrade_resource_state::Request {
+            type_name: request.kind.to_string(),
+            version: request.version,
+            raw_state: Some(raw),
+        };
+        let response: wire::upgrade_resource_state::Response = self.call(call, &request).await.map_err(one)?;
+        let mut diagnostics = diagnostic::from_wire(response.diagnostics);
+        let value = self.read_value(call, response.upgraded_state, ty, &mut diagnostics);
+        Ok((value.unwrap_or_else(|| Value::null(ty.clone())), diagnostics))
+    }
+
+    async fn try_read(&self, request: &ReadRequest) -> Result<ReadResponse, ProviderDiagnostics> {
+        let call = Call::ReadResource;
+        let schema = self.managed(&request.kind).await?;
+        let ty = schema.implied_type();
+        let message = wire::read_resource::Request {
+            type_name: request.kind.to_string(),
+            current_state: value::to_wire(&request.current, ty),
+            private: bytes_of(&request.private),
+            provider_meta: self.meta(&request.provider_meta).await?,
+            client_capabilities: Some(CAPABILITIES),
+            current_identity: None,
+        };
+        let response: wire::read_resource::Response = self.call(call, &message).await.map_err(one)?;
+        let mut diagnostics = diagnostic::from_wire(response.diagnostics);
+        let state = self.read_value(call, response.new_state, ty, &mut diagnostics);
+        let new_state = state.unwrap_or_else(|| request.current.clone());
+        Ok(ReadResponse { new_state, private: shared(&response.private), diagnostics })
+    }
+
+    async fn try_plan(&self, request: &PlanRequest) -> Result<PlanResponse, ProviderDiagnostics> {
+        let call = Call::PlanResourceChange;
+        let schema = self.managed(&request.kind).await?;
+        let ty = schema.implied_type();
+        let message = wire::plan_resource_change::Request {
+            type_name: request.kind.to_string(),
+            prior_state: value::to_wire(&request.prior, ty),
+            proposed_new_state: value::to_wire(&request.proposed, ty),
+            config: value::to_wire(&request.config, ty),
+            prior_private: bytes_of(&request.prior_private),
+            provider_meta: self.meta(&request.provider_meta).await?,
+            client_capabilities: Some(CAPABILITIES),
+            prior_identity: None,
+        };
+        let response: wire::plan_resource_change::Response = self.call(call, &message).await.map_err(one)?;
+        let mut diagnostics = diagnostic::from_wire(response.diagnostics);
+        let planned = self.read_value(call, response.planned_state, ty, &mut diagnostics);
+        Ok(PlanResponse {
+            planned: planned.unwrap_or_else(|| Value::null(ty.clone())),
+            requires_replace: response.requires_replace.into_iter().map(diagnostic::path_from_wire).collect(),
+            private: shared(&response.planned_private),
+            legacy_type_system: response.legacy_type_system,
+            diagnostics,
+        })
+    }
+
+    async fn try_apply(&self, request: &ApplyRequest) -> Result<ApplyResponse, ProviderDiagnostics> {
+        let call = Call::ApplyResourceChange;
+        let schema = self.managed(&request.kind).await?;
+        let ty = schema.implied_type();
+        let message = wire::apply_resource_change::Request {
+            type_name: request.kind.to_string(),
+            prior_state: value::to_wire(&request.prior, ty),
+            planned_state: value::to_wire(&request.planned, ty),
+            config: value::to_wire(&request.config, ty),
+            planned_private: bytes_of(&request.planned_private),
+            provider_meta: self.meta(&request.provider_meta).await?,
+            planned_identity: None,
+        };
+        let response: wire::apply_resource_change::Response = self.call(call, &message).await.map_err(one)?;
+        let mut diagnostics = diagnostic::from_wire(response.diagnostics);
+        let state = self.read_value(call, response.new_state, ty, &mut diagnostics);
+        Ok(ApplyResponse {
+            new_state: state.unwrap_or_else(|| request.prior.clone()),
+            private: shared(&response.private),
+            legacy_type_system: response.legacy_type_system,
+            diagnostics,
+        })
+    }
+
+    async fn try_import(
+        &self,
+        kind: &str,
+        id: &str,
+    ) -> Result<(Vec<ImportedObject>, ProviderDiagnostics), ProviderDiagnostics> {
+        let call = Call::ImportResourceState;
+        let request = wire::import_resource_state::Request {
+            type_name: kind.to_owned(),
+            id: id.to_owned(),
+            client_capabilities: Some(CAPABILITIES),
+            identity: None,
+        };
+        let response: wire::import_resource_state::Response = self.call(call, &request).await.map_err(one)?;
+        let mut diagnostics = diagnostic::from_wire(response.diagnostics);
+        let mut objects = Vec::new();
+        for imported in response.imported_resources {
+            let schema = self.managed(&imported.type_name).await?;
+            let state = self.read_value(call, imported.state, schema.implied_type(), &mut diagnostics);
+            if let Some(state) = state {
+                let private = shared(&imported.private);
+                objects.push(ImportedObject { kind: imported.type_name.into(), state, private });
+            }
+        }
+        Ok((objects, diagnostics))
+    }
+
+    async fn try_move(&self, request: MoveRequest) -> Result<MoveResponse, ProviderDiagnostics> {
+        let call = Call::MoveResourceState;
+        let schema = self.managed(&request.target_kind).await?;
+        let ty = schema.implied_type();
+        let message = wire::move_resource_state::Request {
+            source_provider_address: request.source_provider,
+            source_type_name: request.source_kind.to_string(),
+            source_schema_version: request.source_version,
+            source_state: Some(wire::RawState { json: bytes_of(&request.source_state), ..Default::default() }),
+            target_type_name: request.target_kind.to_string(),
+            source_private: bytes_of(&request.source_private),
+            ..Default::default()
+        };
+        let response: wire::move_resource_state::Response = self.call(call, &message).await.map_err(one)?;
+        let mut diagnostics = diagnostic::from_wire(response.diagnostics);
+        let state = self.read_value(call, response.target_state, ty, &mut diagnostics);
+        let state = state.unwrap_or_else(|| Value::null(ty.clone()));
+        Ok(MoveResponse { state, private: shared(&response.target_private), diagnostics })
+    }
+
+    async fn try_read_data(&self, request: ReadDataRequest) -> Result<(Value, ProviderDiagnostics), ProviderDiagnostics> {
+        let call = Call::ReadDataSource;
+        let schema = self.data(&request.kind).await?;
+        let ty = schema.implied_type();
+        let message = wire::read_data_source::Request {
+            type_name: request.kind.to_string(),
+            config: value::to_wire(&request.config, ty),
+            provider_meta: self.meta(&request.provider_meta).await?,
+            client_capabilities: Some(CAPABILITIES),
+        };
+        let response: wire::read_data_source::Response = self.call(call, &message).await.map_err(one)?;
+        let mut diagnostics = diagnostic::from_wire(response.diagnostics);
+        let state = self.read_value(call, response.state, ty, &mut diagnostics);
+        Ok((state.unwrap_or_else(|| Value::null(ty.clone())), diagnostics))
+    }
+
+    async fn try_open(&self, kind: &str, config: &Value) -> Result<OpenEphemeralResponse, ProviderDiagnostics> {
+        let call = Call::OpenEphemeralResource;
+        let schema = self.ephemeral(kind).await?;
+        let ty = schema.implied_type();
+        let message = wire::open_ephemeral_resource::Request {
+            type_name: kind.to_owned(),
+            config: value::to_wire(config, ty),
+            client_capabilities: Some(CAPABILITIES),
+        };
+        let response: wire::open_ephemeral_resource::Response = self.call(call, &message).await.map_err(one)?;
+        let mut diagnostics = diagnostic::from_wire(response.diagnostics);
+        let result = self.read_value(call, response.result, ty, &mut diagnostics);
+        Ok(OpenEphemeralResponse {
+            result: result.unwrap_or_else(|| Value::null(ty.clone())),
+            private: response.private.unwrap_or_default().to_vec(),
+            renew_at: response.renew_at.map(|time| (time.seconds, time.nanos)),
+            diagnostics,
+        })
+    }
+
+    async fn try_function(&self, name: &str, arguments: &[Value]) -> Result<Value, FunctionError> {
+        let text = |diagnostics: ProviderDiagnostics| {
+            let first = diagnostics.into_iter().next();
+            let text = first.map(|d| format!("{}: {}", d.summary, d.detail)).unwrap_or_default();
+            FunctionError { text, argument: None }
+        };
+        let schemas = self.wire_schemas().await.map_err(text)?;
+        let signature = found(schemas.function(name), || format!("unknown function {name:?}")).map_err(text)?;
+        let mut encoded = Vec::with_capacity(arguments.len());
+        for (position, argument) in arguments.iter().enumerate() {
+            let Some(ty) = function::argument_type(&signature, position) else {
+                let text = format!("the function {name} takes no more than {position} arguments");
+                return Err(FunctionError { text, argument: Some(position) });
+            };
+            encoded.extend(value::to_wire(argument, ty));
+        }
+        let request = wire::call_function::Request { name: name.to_owned(), arguments: encoded };
+        let response: wire::call_function::Response =
+            self.call(Call::CallFunction, &request).await.map_err(|failure| text(vec![failure]))?;
+        if let Some(error) = response.error {
+            return Err(function::from_error(error));
+        }
+        value::from_wire(response.result, &signature.returns)
+            .map_err(|error| text(vec![self.garbage(Call::CallFunction, error)]))
+    }
+}
+
+fn one(diagnostic: ProviderDiagnostic) -> ProviderDiagnostics {
+    vec![diagnostic]
+}
+
+fn unreadable(error: String) -> ProviderDiagnostic {
+    ProviderDiagnostic::error("Invalid schema from provider", format!("The provider's schema cannot be read: {error}."))
+}
+
+fn found<T>(
+    result: Result<Option<Arc<T>>, String>,
+    missing: impl FnOnce() -> String,
+) -> Result<Arc<T>, ProviderDiagnostics> {
+    match result {
+        Ok(Some(found)) => Ok(found),
+        Ok(None) => Err(vec![ProviderDiagnostic::error(missing(), "")]),
+        Err(error) => Err(vec![unreadable(error)]),
+    }
+}
+
+fn bytes_of(data: &[u8]) -> Bytes {
+    if data.is_empty() { Bytes::new() } else { Bytes::copy_from_slice(data) }
+}
+
+fn shared(data: &[u8]) -> Arc<[u8]> {
+    Arc::from(data)
+}
+
+#[async_trait]
+impl<P: Protocol> Provider for ProviderClient<P> {
+    async fn schemas(&self) -> Result<Arc<dyn ProviderSchemas>, ProviderDiagnostics> {
+        Ok(self.wire_schemas().await?.clone())
+    }
+
+    async fn validate_provider_config(&self, config: Value) -> (Value, ProviderDiagnostics) {
+        let schema = match self.wire_schemas().await {
+            Ok(schemas) => schemas.provider().map_err(|error| vec![unreadable(error)]),
+            Err(failures) => Err(failures),
+        };
+        let schema = match schema {
+            Ok(schema) => schema,
+            Err(failures) => return (config, failures),
+        };
+        let request =
+            wire::validate_provider_config::Request { config: value::to_wire(&config, schema.implied_type()) };
+        let call = Call::ValidateProviderConfig;
+        // Protocol 5 also returns a prepared configuration, which nobody may use.
+        match self.call::<_, wire::validate_provider_config::Response>(call, &request).await {
+            Ok(response) => (config, diagnostic::from_wire(response.diagnostics)),
+            Err(failure) => (config, vec![failure]),
+        }
+    }
+
+    async fn validate_resource_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
+        let schema = match self.managed(kind).await {
+            Ok(schema) => schema,
+            Err(failures) => return failures,
+        };
+        let request = wire::validate_resource_config::Request {
+            type_name: kind.to_owned(),
+            config: value::to_wire(&config, schema.implied_type()),
+            client_capabilities: Some(CAPABILITIES),
+        };
+        self.validate(Call::ValidateResourceConfig, request).await
+    }
+
+    async fn validate_data_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
+        let schema = match self.data(kind).await {
+            Ok(schema) => schema,
+            Err(failures) => return failures,
+        };
+        let config = value::to_wire(&config, schema.implied_type());
+        let request = wire::validate_data_resource_config::Request { type_name: kind.to_owned(), config };
+        self.validate(Call::ValidateDataResourceConfig, request).await
+    }
+
+    async fn configure(&self, request: ConfigureRequest) -> ProviderDiagnostics {
+        let schema = match self.wire_schemas().await {
+            Ok(schemas) => schemas.provider().map_err(|error| vec![unreadable(error)]),
+            Err(failures) => Err(failures),
+        };
+        let schema = match schema {
+            Ok(schema) => schema,
+            Err(failures) => return failures,
+        };
+        let request = wire::configure_provider::Request {
+            terraform_version: request.terraform_version,
+            config: value::to_wire(&request.config, schema.implied_type()),
+            client_capabilities: Some(wire::ClientCapabilities {
+                deferral_allowed: request.deferral_allowed,
+                ..CAPABILITIES
+            }),
+        };
+        self.validate(Call::ConfigureProvider, request).await
+    }
+
+    async fn upgrade_resource_state(&self, request: UpgradeRequest) -> (Value, ProviderDiagnostics) {
+        self.try_upgrade(request).await.unwrap_or_else(|failures| (Value::null_dynamic(), failures))
+    }
+
+    /// If the call fails: the object as it was.
+    async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
+        self.try_read(&request).await.unwrap_or_else(|diagnostics| ReadResponse {
+            new_state: request.current,
+            private: request.private,
+            diagnostics,
+        })
+    }
+
+    async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
+        self.try_plan(&request).await.unwrap_or_else(|diagnostics| PlanResponse {
+            planned: Value::null_dynamic(),
+            requires_replace: Vec::new(),
+            private: request.prior_private,
+            legacy_type_system: false,
+            diagnostics,
+        })
+    }
+
+    /// If the call fails: the object as it was before, since nothing is known of what became of it.
+    async fn apply_resource_change(&self, request: ApplyRequest) -> ApplyResponse {
+        self.try_apply(&request).await.unwrap_or_else(|diagnostics| ApplyResponse {
+            new_state: request.prior,
+            private: request.planned_private,
+            legacy_type_system: false,
+            diagnostics,
+        })
+    }
+
+    async fn import_resource_state(&self, kind: &str, id: &str) -> (Vec<ImportedObject>, ProviderDiagnostics) {
+        self.try_import(kind, id).await.unwrap_or_else(|failures| (Vec::new(), failures))
+    }
+
+    async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {
+        self.try_move(request).await.unwrap_or_else(|diagnostics| MoveResponse {
+            state: Value::null_dynamic(),
+            private: Arc::default(),
+            diagnostics,
+        })
+    }
+
+    async fn read_data_source(&self, request: ReadDataRequest) -> (Value, ProviderDiagnostics) {
+        self.try_read_data(request).await.unwrap_or_else(|failures| (Value::null_dynamic(), failures))
+    }
+
+    async fn validate_ephemeral_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
+        let schema = match self.ephemeral(kind).await {
+            Ok(schema) => schema,
+            Err(failures) => return failures,
+        };
+        let config = value::to_wire(&config, schema.implied_type());
+        let request = wire::validate_ephemeral_resource_config::Request { type_name: kind.to_owned(), config };
+        self.validate(Call::ValidateEphemeralResourceConfig, request).await
+    }
+
+    async fn open_ephemeral(&self, kind: &str, config: Value) -> OpenEphemeralResponse {
+        self.try_open(kind, &config).await.unwrap_or_else(|diagnostics| OpenEphemeralResponse {
+            result: Value::null_dynamic(),
+            private: Vec::new(),
+            renew_at: None,
+            diagnostics,
+        })
+    }
+
+    async fn renew_ephemeral(&self, kind: &str, private: Vec<u8>) -> RenewEphemeralResponse {
+        let request =
+            wire::renew_ephemeral_resource::Request { type_name: kind.to_owned(), private: Some(private.clone().into()) };
+        match self.call::<_, wire::renew_ephemeral_resource::Response>(Call::RenewEphemeralResource, &request).await {
+            Ok(response) => RenewEphemeralResponse {
+                private: response.private.unwrap_or_default().to_vec(),
+                renew_at: response.renew_at.map(|time| (time.seconds, time.nanos)),
+                diagnostics: diagnostic::from_wire(response.diagnostics),
+            },
+            Err(failure) => RenewEphemeralResponse { private, renew_at: None, diagnostics: vec![failure] },
+        }
+    }
+
+    async fn close_ephemeral(&self, kind: &str, private: Vec<u8>) -> ProviderDiagnostics {
+        let request =
+            wire::close_ephemeral_resource::Request { type_name: kind.to_owned(), private: Some(private.into()) };
+        self.validate(Call::CloseEphemeralResource, request).await
+    }
+
+    async fn call_function(&self, name: &str, arguments: Vec<Value>) -> Result<Value, FunctionError> {
+        self.try_function(name, &arguments).await
+    }
+
+    async fn stop(&self) -> Result<(), String> {
+        let request = frame(&wire::stop_provider::Request {});
+        let response = self.raw_call(Call::StopProvider, request).await.map_err(|status| status.to_string())?;
+        let response = wire::stop_provider::Response::decode(response).map_err(|error| error.to_string())?;
+        if response.error.is_empty() { Ok(()) } else { Err(response.error) }
+    }
+}

@@ -1,14 +1,27 @@
 //! The door to plugin processes: handshake, TLS, the wire of both protocols, client and server.
+//!
+//! [`start`] starts a provider or provisioner and gives it as the trait of `model::provider`; [`serve`] puts such a
+//! trait object on a socket. Between the two: [`process`] and [`tls`] and [`handshake`], [`grpc`], and [`wire`], where
+//! the messages are. Never knows configuration, state or the engine.
+
+pub mod start;
 
 mod diagnose;
 mod failure;
-pub mod grpc;
 pub mod handshake;
 mod output;
 pub mod process;
-pub mod provider_client;
 pub mod reattach;
 pub mod schema_cache;
 pub mod stdio;
 pub mod tls;
+
+pub mod provider_client;
+pub mod provisioner_client;
+
+pub mod provider_server;
+pub mod provisioner_server;
+pub mod serve;
+
+pub mod grpc;
 pub mod wire;

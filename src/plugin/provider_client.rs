@@ -17,7 +17,11 @@ use super::wire::schema::WireSchemas;
 use super::wire::v6::message as wire;
 use super::wire::{diagnostic, function, value};
 use crate::lang::value::{Type, Value};
-use crate::model::provider::*;
+use crate::model::provider::{
+    ApplyRequest, ApplyResponse, ConfigureRequest, FunctionError, ImportedObject, MoveRequest, MoveResponse,
+    OpenEphemeralResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic, ProviderDiagnostics, RawState,
+    ReadDataRequest, ReadRequest, ReadResponse, RenewEphemeralResponse, UpgradeRequest, has_errors,
+};
 use crate::model::schema::{ProviderSchemas, Schema};
 
 /// What we can do beyond the protocol's first minor version.
@@ -111,7 +115,7 @@ impl<P: Protocol> ProviderClient<P> {
 
     async fn call<A: Message, R: Message + Default>(&self, call: Call, request: &A) -> Result<R, ProviderDiagnostic> {
         if !self.asked.initialized() {
-            self.asked.get_or_init(|| self.ask()).await;
+            self.be_asked().await;
         }
         match self.raw_call(call, frame(request)).await {
             Ok(response) => R::decode(response).map_err(|error| self.garbage(call, error)),
@@ -119,11 +123,14 @@ impl<P: Protocol> ProviderClient<P> {
         }
     }
 
-    async fn ask(&self) {
-        // Loading the schemas asks, or finds that there is no need to.
-        if self.wire_schemas().await.is_ok() && !self.asked.initialized() {
+    /// Ends once the process has been asked for its schema, or needs not to be.
+    async fn be_asked(&self) {
+        // Loading the schemas asks, or begins to ask, or finds that there is no need to. Its failure shows in the call.
+        let _ = self.wire_schemas().await;
+        let ask = || async {
             let _ = self.raw_call(Call::GetProviderSchema, frame(&wire::get_provider_schema::Request {})).await;
-        }
+        };
+        self.asked.get_or_init(ask).await;
     }
 
     fn callee(&self, call: Call) -> Callee<'_> {

@@ -3,6 +3,7 @@
 pub mod diagnostic;
 pub mod function;
 pub mod protocol;
+pub mod provisioner;
 pub mod schema;
 pub mod v5;
 pub mod v6;

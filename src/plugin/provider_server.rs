@@ -1,0 +1,463 @@
+//! Puts a [`Provider`] on the wire: the answering end of what `provider_client` calls, in either protocol version.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use prost::Message;
+use tokio::sync::OnceCell;
+
+use super::grpc::{Code, Status, frame, frame_bytes};
+use super::wire::protocol::{Call, Protocol};
+use super::wire::v6::message as wire;
+use super::wire::{diagnostic, function, schema, value};
+use crate::lang::value::{Type, Value};
+use crate::model::provider::{
+    ApplyRequest, ConfigureRequest, FunctionError, MoveRequest, PlanRequest, Provider, ProviderDiagnostic,
+    ProviderDiagnostics, RawState, ReadDataRequest, ReadRequest, UpgradeRequest, no_provider_meta,
+};
+use crate::model::schema::{ProviderSchemas, Schema};
+
+pub struct ProviderServer<P> {
+    provider: Arc<dyn Provider>,
+    schemas: OnceCell<Arc<dyn ProviderSchemas>>,
+    protocol: PhantomData<fn() -> P>,
+}
+
+/// An answer with its prefix, or the diagnostics that stand in for it.
+type Answer<T> = Result<T, ProviderDiagnostics>;
+
+impl<P: Protocol> ProviderServer<P> {
+    pub fn new(provider: Arc<dyn Provider>) -> ProviderServer<P> {
+        ProviderServer { provider, schemas: OnceCell::new(), protocol: PhantomData }
+    }
+
+    /// Answers a call, if the path is one of a provider; the answer has its prefix.
+    pub async fn answer(&self, path: &str, request: Bytes) -> Option<Result<Bytes, Status>> {
+        let call = P::call(path)?;
+        Some(self.dispatch(call, request).await)
+    }
+
+    async fn dispatch(&self, call: Call, request: Bytes) -> Result<Bytes, Status> {
+        match call {
+            Call::PlanResourceChange => self.plan(read(request)?).await,
+            Call::ApplyResourceChange => self.apply(read(request)?).await,
+            Call::ReadResource => self.read(read(request)?).await,
+            Call::ValidateResourceConfig => self.validate_resource(read(request)?).await,
+            Call::UpgradeResourceState => self.upgrade(read(request)?).await,
+            Call::ReadDataSource => self.read_data(read(request)?).await,
+            Call::ValidateDataResourceConfig => self.validate_data(read(request)?).await,
+            Call::GetProviderSchema => self.get_schema().await,
+            Call::ValidateProviderConfig => self.validate_provider(read(request)?).await,
+            Call::ConfigureProvider => self.configure(read(request)?).await,
+            Call::StopProvider => {
+                let error = self.provider.stop().await.err().unwrap_or_default();
+                Ok(frame(&wire::stop_provider::Response { error }))
+            }
+            Call::ImportResourceState => self.import(read(request)?).await,
+            Call::MoveResourceState => self.move_state(read(request)?).await,
+            Call::CallFunction => self.call_function(read(request)?).await,
+            Call::GetFunctions => self.get_functions().await,
+            Call::GetMetadata => self.get_metadata().await,
+            Call::ValidateEphemeralResourceConfig => self.validate_ephemeral(read(request)?).await,
+            Call::OpenEphemeralResource => self.open_ephemeral(read(request)?).await,
+            Call::RenewEphemeralResource => self.renew_ephemeral(read(request)?).await,
+            Call::CloseEphemeralResource => self.close_ephemeral(read(request)?).await,
+            Call::GetResourceIdentitySchemas => Ok(frame(&wire::get_resource_identity_schemas::Response::default())),
+            Call::UpgradeResourceIdentity => Err(Status::unimplemented(&P::path(call))),
+        }
+    }
+
+    async fn schemas(&self) -> Answer<&Arc<dyn ProviderSchemas>> {
+        self.schemas.get_or_try_init(|| self.provider.schemas()).await
+    }
+
+    async fn managed(&self, kind: &str) -> Answer<Arc<Schema>> {
+        found(self.schemas().await?.managed(kind), || format!("unknown resource type {kind:?}"))
+    }
+
+    async fn data(&self, kind: &str) -> Answer<Arc<Schema>> {
+        found(self.schemas().await?.data(kind), || format!("unknown data source {kind:?}"))
+    }
+
+    async fn ephemeral(&self, kind: &str) -> Answer<Arc<Schema>> {
+        found(self.schemas().await?.ephemeral(kind), || format!("unknown ephemeral resource {kind:?}"))
+    }
+
+    async fn provider_schema(&self) -> Answer<Arc<Schema>> {
+        found(self.schemas().await?.provider().map(Some), String::new)
+    }
+
+    async fn meta(&self, meta: Option<wire::DynamicValue>) -> Answer<Value> {
+        if meta.is_none() {
+            return Ok(no_provider_meta());
+        }
+        match self.schemas().await?.provider_meta() {
+            Ok(Some(schema)) => decode(meta, schema.implied_type()),
+            Ok(None) => Ok(no_provider_meta()),
+            Err(error) => Err(vec![bad(error)]),
+        }
+    }
+
+    async fn get_schema(&self) -> Result<Bytes, Status> {
+        let schemas = match self.schemas().await {
+            Ok(schemas) => schemas,
+            Err(failures) => {
+                let diagnostics = diagnostic::to_wire(failures);
+                return Ok(frame(&wire::get_provider_schema::Response { diagnostics, ..Default::default() }));
+            }
+        };
+        let response = schema::to_response::<P>(&**schemas).map_err(|error| Status::new(Code::Internal, error))?;
+        Ok(frame_bytes(&response))
+    }
+
+    async fn get_metadata(&self) -> Result<Bytes, Status> {
+        use wire::get_metadata::{
+            DataSourceMetadata, EphemeralMetadata, FunctionMetadata, ResourceMetadata, Response,
+        };
+        let response = match self.schemas().await {
+            Err(failures) => Response { diagnostics: diagnostic::to_wire(failures), ..Default::default() },
+            Ok(schemas) => {
+                let text = |names: Vec<Arc<str>>| names.into_iter().map(|name| name.to_string());
+                Response {
+                    server_capabilities: Some(schema::to_capabilities(schemas.capabilities())),
+                    resources: text(schemas.managed_names()).map(|type_name| ResourceMetadata { type_name }).collect(),
+                    data_sources: text(schemas.data_names()).map(|type_name| DataSourceMetadata { type_name }).collect(),
+                    ephemeral_resources: text(schemas.ephemeral_names())
+                        .map(|type_name| EphemeralMetadata { type_name })
+                        .collect(),
+                    functions: text(schemas.function_names()).map(|name| FunctionMetadata { name }).collect(),
+                    ..Default::default()
+                }
+            }
+        };
+        Ok(frame(&response))
+    }
+
+    async fn get_functions(&self) -> Result<Bytes, Status> {
+        let mut response = wire::get_functions::Response::default();
+        match self.schemas().await {
+            Err(failures) => response.diagnostics = diagnostic::to_wire(failures),
+            Ok(schemas) => {
+                for name in schemas.function_names() {
+                    if let Ok(Some(signature)) = schemas.function(&name) {
+                        response.functions.insert(name.to_string(), function::to_wire(&signature));
+                    }
+                }
+            }
+        }
+        Ok(frame(&response))
+    }
+
+    async fn validate_provider(&self, request: wire::validate_provider_config::Request) -> Result<Bytes, Status> {
+        let answer = async {
+            let config = decode(request.config, self.provider_schema().await?.implied_type())?;
+            Ok(self.provider.validate_provider_config(config).await.1)
+        };
+        let diagnostics = diagnostic::to_wire(either(answer.await));
+        Ok(frame(&wire::validate_provider_config::Response { diagnostics }))
+    }
+
+    async fn configure(&self, request: wire::configure_provider::Request) -> Result<Bytes, Status> {
+        let answer = async {
+            let request = ConfigureRequest {
+                terraform_version: request.terraform_version,
+                config: decode(request.config, self.provider_schema().await?.implied_type())?,
+                deferral_allowed: request.client_capabilities.is_some_and(|can| can.deferral_allowed),
+            };
+            Ok(self.provider.configure(request).await)
+        };
+        Ok(only_diagnostics(either(answer.await)))
+    }
+
+    async fn validate_resource(&self, request: wire::validate_resource_config::Request) -> Result<Bytes, Status> {
+        let kind = &request.type_name;
+        let answer = async {
+            let config = decode(request.config, self.managed(kind).await?.implied_type())?;
+            Ok(self.provider.validate_resource_config(kind, config).await)
+        };
+        Ok(only_diagnostics(either(answer.await)))
+    }
+
+    async fn validate_data(&self, request: wire::validate_data_resource_config::Request) -> Result<Bytes, Status> {
+        let kind = &request.type_name;
+        let answer = async {
+            let config = decode(request.config, self.data(kind).await?.implied_type())?;
+            Ok(self.provider.validate_data_config(kind, config).await)
+        };
+        Ok(only_diagnostics(either(answer.await)))
+    }
+
+    async fn upgrade(&self, request: wire::upgrade_resource_state::Request) -> Result<Bytes, Status> {
+        let answer = async {
+            let schema = self.managed(&request.type_name).await?;
+            let raw = request.raw_state.unwrap_or_default();
+            let raw = if raw.json.is_empty() {
+                RawState::Flat(raw.flatmap.into_iter().collect())
+            } else {
+                RawState::Json(raw.json.as_ref().into())
+            };
+            let request = UpgradeRequest { kind: request.type_name.into(), version: request.version, raw };
+            let (state, diagnostics) = self.provider.upgrade_resource_state(request).await;
+            Ok(wire::upgrade_resource_state::Response {
+                upgraded_state: encode(&state, schema.implied_type()),
+                diagnostics: diagnostic::to_wire(diagnostics),
+            })
+        };
+        let failed = |diagnostics| wire::upgrade_resource_state::Response { diagnostics, ..Default::default() };
+        Ok(frame(&settle(answer.await, failed)))
+    }
+
+    async fn read(&self, request: wire::read_resource::Request) -> Result<Bytes, Status> {
+        let answer = async {
+            let schema = self.managed(&request.type_name).await?;
+            let ty = schema.implied_type();
+            let request = ReadRequest {
+                kind: request.type_name.into(),
+                current: decode(request.current_state, ty)?,
+                private: request.private.as_ref().into(),
+                provider_meta: self.meta(request.provider_meta).await?,
+            };
+            let response = self.provider.read_resource(request).await;
+            Ok(wire::read_resource::Response {
+                new_state: encode(&response.new_state, ty),
+                diagnostics: diagnostic::to_wire(response.diagnostics),
+                private: Bytes::copy_from_slice(&response.private),
+                ..Default::default()
+            })
+        };
+        let failed = |diagnostics| wire::read_resource::Response { diagnostics, ..Default::default() };
+        Ok(frame(&settle(answer.await, failed)))
+    }
+
+    async fn plan(&self, request: wire::plan_resource_change::Request) -> Result<Bytes, Status> {
+        let answer = async {
+            let schema = self.managed(&request.type_name).await?;
+            let ty = schema.implied_type();
+            let request = PlanRequest {
+                kind: request.type_name.into(),
+                prior: decode(request.prior_state, ty)?,
+                proposed: decode(request.proposed_new_state, ty)?,
+                config: decode(request.config, ty)?,
+                prior_private: request.prior_private.as_ref().into(),
+                provider_meta: self.meta(request.provider_meta).await?,
+            };
+            let response = self.provider.plan_resource_change(request).await;
+            Ok(wire::plan_resource_change::Response {
+                planned_state: encode(&response.planned, ty),
+                requires_replace: response.requires_replace.iter().map(diagnostic::path_to_wire).collect(),
+                planned_private: Bytes::copy_from_slice(&response.private),
+                diagnostics: diagnostic::to_wire(response.diagnostics),
+                legacy_type_system: response.legacy_type_system,
+                ..Default::default()
+            })
+        };
+        let failed = |diagnostics| wire::plan_resource_change::Response { diagnostics, ..Default::default() };
+        Ok(frame(&settle(answer.await, failed)))
+    }
+
+    async fn apply(&self, request: wire::apply_resource_change::Request) -> Result<Bytes, Status> {
+        let prior = request.prior_state.clone();
+        let answer = async {
+            let schema = self.managed(&request.type_name).await?;
+            let ty = schema.implied_type();
+            let request = ApplyRequest {
+                kind: request.type_name.into(),
+                prior: decode(request.prior_state, ty)?,
+                planned: decode(request.planned_state, ty)?,
+                config: decode(request.config, ty)?,
+                planned_private: request.planned_private.as_ref().into(),
+                provider_meta: self.meta(request.provider_meta).await?,
+            };
+            let response = self.provider.apply_resource_change(request).await;
+            Ok(wire::apply_resource_change::Response {
+                new_state: encode(&response.new_state, ty),
+                private: Bytes::copy_from_slice(&response.private),
+                diagnostics: diagnostic::to_wire(response.diagnostics),
+                legacy_type_system: response.legacy_type_system,
+                new_identity: None,
+            })
+        };
+        // Nothing was done: the object is what it was.
+        let failed = |diagnostics| wire::apply_resource_change::Response {
+            diagnostics,
+            new_state: prior,
+            ..Default::default()
+        };
+        Ok(frame(&settle(answer.await, failed)))
+    }
+
+    async fn import(&self, request: wire::import_resource_state::Request) -> Result<Bytes, Status> {
+        let answer = async {
+            let (objects, diagnostics) =
+                self.provider.import_resource_state(&request.type_name, &request.id).await;
+            let mut imported_resources = Vec::with_capacity(objects.len());
+            for object in objects {
+                let schema = self.managed(&object.kind).await?;
+                imported_resources.push(wire::import_resource_state::ImportedResource {
+                    type_name: object.kind.to_string(),
+                    state: encode(&object.state, schema.implied_type()),
+                    private: Bytes::copy_from_slice(&object.private),
+                    identity: None,
+                });
+            }
+            let diagnostics = diagnostic::to_wire(diagnostics);
+            Ok(wire::import_resource_state::Response { imported_resources, diagnostics, deferred: None })
+        };
+        let failed = |diagnostics| wire::import_resource_state::Response { diagnostics, ..Default::default() };
+        Ok(frame(&settle(answer.await, failed)))
+    }
+
+    async fn move_state(&self, request: wire::move_resource_state::Request) -> Result<Bytes, Status> {
+        let answer = async {
+            let schema = self.managed(&request.target_type_name).await?;
+            let request = MoveRequest {
+                source_provider: request.source_provider_address,
+                source_kind: request.source_type_name.into(),
+                source_version: request.source_schema_version,
+                source_state: request.source_state.unwrap_or_default().json.as_ref().into(),
+                source_private: request.source_private.as_ref().into(),
+                target_kind: request.target_type_name.into(),
+            };
+            let response = self.provider.move_resource_state(request).await;
+            Ok(wire::move_resource_state::Response {
+                target_state: encode(&response.state, schema.implied_type()),
+                diagnostics: diagnostic::to_wire(response.diagnostics),
+                target_private: Bytes::copy_from_slice(&response.private),
+                target_identity: None,
+            })
+        };
+        let failed = |diagnostics| wire::move_resource_state::Response { diagnostics, ..Default::default() };
+        Ok(frame(&settle(answer.await, failed)))
+    }
+
+    async fn read_data(&self, request: wire::read_data_source::Request) -> Result<Bytes, Status> {
+        let answer = async {
+            let schema = self.data(&request.type_name).await?;
+            let ty = schema.implied_type();
+            let request = ReadDataRequest {
+                kind: request.type_name.into(),
+                config: decode(request.config, ty)?,
+                provider_meta: self.meta(request.provider_meta).await?,
+            };
+            let (state, diagnostics) = self.provider.read_data_source(request).await;
+            let diagnostics = diagnostic::to_wire(diagnostics);
+            Ok(wire::read_data_source::Response { state: encode(&state, ty), diagnostics, deferred: None })
+        };
+        let failed = |diagnostics| wire::read_data_source::Response { diagnostics, ..Default::default() };
+        Ok(frame(&settle(answer.await, failed)))
+    }
+
+    async fn validate_ephemeral(
+        &self,
+        request: wire::validate_ephemeral_resource_config::Request,
+    ) -> Result<Bytes, Status> {
+        let kind = &request.type_name;
+        let answer = async {
+            let config = decode(request.config, self.ephemeral(kind).await?.implied_type())?;
+            Ok(self.provider.validate_ephemeral_config(kind, config).await)
+        };
+        Ok(only_diagnostics(either(answer.await)))
+    }
+
+    async fn open_ephemeral(&self, request: wire::open_ephemeral_resource::Request) -> Result<Bytes, Status> {
+        let kind = &request.type_name;
+        let answer = async {
+            let schema = self.ephemeral(kind).await?;
+            let ty = schema.implied_type();
+            let response = self.provider.open_ephemeral(kind, decode(request.config, ty)?).await;
+            Ok(wire::open_ephemeral_resource::Response {
+                diagnostics: diagnostic::to_wire(response.diagnostics),
+                renew_at: response.renew_at.map(timestamp),
+                result: encode(&response.result, ty),
+                private: Some(response.private.into()),
+                deferred: None,
+            })
+        };
+        let failed = |diagnostics| wire::open_ephemeral_resource::Response { diagnostics, ..Default::default() };
+        Ok(frame(&settle(answer.await, failed)))
+    }
+
+    async fn renew_ephemeral(&self, request: wire::renew_ephemeral_resource::Request) -> Result<Bytes, Status> {
+        let private = request.private.unwrap_or_default().to_vec();
+        let response = self.provider.renew_ephemeral(&request.type_name, private).await;
+        Ok(frame(&wire::renew_ephemeral_resource::Response {
+            diagnostics: diagnostic::to_wire(response.diagnostics),
+            renew_at: response.renew_at.map(timestamp),
+            private: Some(response.private.into()),
+        }))
+    }
+
+    async fn close_ephemeral(&self, request: wire::close_ephemeral_resource::Request) -> Result<Bytes, Status> {
+        let private = request.private.unwrap_or_default().to_vec();
+        Ok(only_diagnostics(self.provider.close_ephemeral(&request.type_name, private).await))
+    }
+
+    async fn call_function(&self, request: wire::call_function::Request) -> Result<Bytes, Status> {
+        let name = &request.name;
+        let answer = async {
+            let schemas = self.schemas().await.map_err(as_function_error)?;
+            let signature = found(schemas.function(name), || format!("unknown function {name:?}"));
+            let signature = signature.map_err(as_function_error)?;
+            let mut arguments = Vec::with_capacity(request.arguments.len());
+            for (position, argument) in request.arguments.into_iter().enumerate() {
+                let ty = function::argument_type(&signature, position).unwrap_or(&Type::Dynamic);
+                arguments.push(decode(Some(argument), ty).map_err(as_function_error)?);
+            }
+            let result = self.provider.call_function(name, arguments).await?;
+            Ok(encode(&result, &signature.returns))
+        };
+        let (result, error) = match answer.await {
+            Ok(result) => (result, None),
+            Err(error) => (None, Some(function::to_error(error))),
+        };
+        Ok(frame(&wire::call_function::Response { result, error }))
+    }
+}
+
+fn read<M: Message + Default>(request: Bytes) -> Result<M, Status> {
+    M::decode(request).map_err(|error| Status::new(Code::Internal, format!("the request cannot be read: {error}")))
+}
+
+fn bad(error: impl std::fmt::Display) -> ProviderDiagnostic {
+    ProviderDiagnostic::error("Invalid value from the caller", format!("The request cannot be read: {error}."))
+}
+
+fn found<T>(result: Result<Option<Arc<T>>, String>, missing: impl FnOnce() -> String) -> Answer<Arc<T>> {
+    match result {
+        Ok(Some(found)) => Ok(found),
+        Ok(None) => Err(vec![ProviderDiagnostic::error(missing(), "")]),
+        Err(error) => Err(vec![bad(error)]),
+    }
+}
+
+fn decode(value: Option<wire::DynamicValue>, ty: &Type) -> Answer<Value> {
+    value::from_wire(value, ty).map_err(|error| vec![bad(error)])
+}
+
+/// A provider that failed may have no value of the right type: the caller gets null then.
+fn encode(value: &Value, ty: &Type) -> Option<wire::DynamicValue> {
+    if value.is_null() { value::to_wire(&Value::null(ty.clone()), ty) } else { value::to_wire(value, ty) }
+}
+
+fn settle<T>(answer: Answer<T>, failed: impl FnOnce(Vec<wire::Diagnostic>) -> T) -> T {
+    answer.unwrap_or_else(|failures| failed(diagnostic::to_wire(failures)))
+}
+
+fn either(answer: Answer<ProviderDiagnostics>) -> ProviderDiagnostics {
+    answer.unwrap_or_else(|failures| failures)
+}
+
+/// The answer of every call that has only diagnostics, which are its first field.
+fn only_diagnostics(diagnostics: ProviderDiagnostics) -> Bytes {
+    frame(&wire::validate_resource_config::Response { diagnostics: diagnostic::to_wire(diagnostics) })
+}
+
+fn as_function_error(failures: ProviderDiagnostics) -> FunctionError {
+    let text = failures.into_iter().next().map(|first| first.summary).unwrap_or_default();
+    FunctionError { text, argument: None }
+}
+
+fn timestamp((seconds, nanos): (i64, i32)) -> prost_types::Timestamp {
+    prost_types::Timestamp { seconds, nanos }
+}

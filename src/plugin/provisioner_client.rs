@@ -1,0 +1,129 @@
+//! A provisioner in another process. Provisioners speak protocol 5 only.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use prost::Message;
+use tokio::sync::OnceCell;
+
+use super::failure::Callee;
+use super::grpc::client::Method;
+use super::grpc::{Channel, Status, frame};
+use super::process::{Plugin, Process};
+use super::wire::protocol::Protocol;
+use super::wire::v5::{V5, message as wire};
+use super::wire::{diagnostic, provisioner as convert, schema, value};
+use crate::lang::value::Value;
+use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner, has_errors};
+use crate::model::schema::Schema;
+
+pub struct ProvisionerClient {
+    channel: Channel,
+    process: Arc<Process>,
+    name: String,
+    schema: OnceCell<Arc<Schema>>,
+}
+
+impl ProvisionerClient {
+    pub fn new(plugin: &Plugin, name: String) -> ProvisionerClient {
+        let (channel, process) = (plugin.channel.clone(), plugin.process.clone());
+        ProvisionerClient { channel, process, name, schema: OnceCell::new() }
+    }
+
+    async fn call<R: Message + Default>(&self, method: &str, request: Bytes) -> Result<R, ProviderDiagnostic> {
+        let path = Method::new(&format!("{}{method}", convert::SERVICE));
+        match self.channel.call(&path, request).await {
+            Ok(response) => R::decode(response).map_err(|error| self.callee(method).garbage(error)),
+            Err(status) => Err(self.failure(method, status).await),
+        }
+    }
+
+    async fn load_schema(&self) -> Result<Arc<Schema>, ProviderDiagnostics> {
+        let request = frame(&wire::get_provisioner_schema::Request {});
+        let response: wire::get_provisioner_schema::Response =
+            self.call("GetSchema", request).await.map_err(|failure| vec![failure])?;
+        let diagnostics = diagnostic::from_wire(convert::diagnostics_from_5(response.diagnostics));
+        if has_errors(&diagnostics) {
+            return Err(diagnostics);
+        }
+        let schema = response.provisioner.unwrap_or_default().encode_to_vec();
+        V5::decode_schema(schema.into())
+            .map_err(|error| error.to_string())
+            .and_then(schema::from_wire)
+            .map(Arc::new)
+            .map_err(|error| vec![self.callee("GetSchema").garbage(error)])
+    }
+
+    async fn try_provision(&self, request: &ProvisionRequest) -> Result<ProviderDiagnostics, ProviderDiagnostics> {
+        const METHOD: &str = "ProvisionResource";
+        let schema = self.schema().await?;
+        let connection = convert::connection_type();
+        let message = wire::provision_resource::Request {
+            config: value::to_wire(&request.config, schema.implied_type()).map(convert::value_to_5),
+            connection: value::to_wire(&convert::connection(&request.connection), &connection).map(convert::value_to_5),
+        };
+        let path = Method::new(&format!("{}{METHOD}", convert::SERVICE));
+        let mut answer = match self.channel.open(&path, frame(&message)).await {
+            Ok(answer) => answer,
+            Err(status) => return Err(vec![self.failure(METHOD, status).await]),
+        };
+        let mut diagnostics = Vec::new();
+        loop {
+            match answer.message().await {
+                Ok(None) => return Ok(diagnostics),
+                Ok(Some(piece)) => {
+                    let piece = wire::provision_resource::Response::decode(piece)
+                        .map_err(|error| vec![self.callee(METHOD).garbage(error)])?;
+                    if !piece.output.is_empty() {
+                        (request.output)(&piece.output);
+                    }
+                    diagnostics.extend(diagnostic::from_wire(convert::diagnostics_from_5(piece.diagnostics)));
+                }
+                Err(status) => {
+                    diagnostics.push(self.failure(METHOD, status).await);
+                    return Ok(diagnostics);
+                }
+            }
+        }
+    }
+
+    fn callee<'a>(&'a self, method: &'a str) -> Callee<'a> {
+        Callee { package: "plugin", kind: "GRPCProvisioner", call: method, name: &self.name }
+    }
+
+    async fn failure(&self, method: &str, status: Status) -> ProviderDiagnostic {
+        self.callee(method).failure(status, &self.process).await
+    }
+}
+
+#[async_trait]
+impl Provisioner for ProvisionerClient {
+    async fn schema(&self) -> Result<Arc<Schema>, ProviderDiagnostics> {
+        self.schema.get_or_try_init(|| self.load_schema()).await.cloned()
+    }
+
+    async fn validate(&self, config: Value) -> ProviderDiagnostics {
+        let schema = match self.schema().await {
+            Ok(schema) => schema,
+            Err(failures) => return failures,
+        };
+        let config = value::to_wire(&config, schema.implied_type()).map(convert::value_to_5);
+        let request = frame(&wire::validate_provisioner_config::Request { config });
+        match self.call::<wire::validate_provisioner_config::Response>("ValidateProvisionerConfig", request).await {
+            Ok(response) => diagnostic::from_wire(convert::diagnostics_from_5(response.diagnostics)),
+            Err(failure) => vec![failure],
+        }
+    }
+
+    async fn provision(&self, request: ProvisionRequest) -> ProviderDiagnostics {
+        self.try_provision(&request).await.unwrap_or_else(|failures| failures)
+    }
+
+    async fn stop(&self) -> Result<(), String> {
+        let path = Method::new(&format!("{}Stop", convert::SERVICE));
+        let response = self.channel.call(&path, frame(&wire::stop::Request {})).await.map_err(|s| s.to_string())?;
+        let response = wire::stop::Response::decode(response).map_err(|error| error.to_string())?;
+        if response.error.is_empty() { Ok(()) } else { Err(response.error) }
+    }
+}

@@ -1,0 +1,127 @@
+//! Puts a [`Provisioner`] on the wire, in protocol 5, the only one that provisioners speak.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use prost::Message;
+use tokio::sync::mpsc;
+
+use super::grpc::{Code, Reply, Status, frame, frame_bytes};
+use super::wire::protocol::Protocol;
+use super::wire::v5::{V5, message as wire};
+use super::wire::{diagnostic, provisioner as convert, schema, value};
+use crate::lang::value::Value;
+use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner};
+
+pub struct ProvisionerServer {
+    provisioner: Arc<dyn Provisioner>,
+}
+
+impl ProvisionerServer {
+    pub fn new(provisioner: Arc<dyn Provisioner>) -> ProvisionerServer {
+        ProvisionerServer { provisioner }
+    }
+
+    /// Answers a call, if the path is one of a provisioner.
+    pub async fn answer(&self, path: &str, request: Bytes) -> Option<Result<Reply, Status>> {
+        let reply = match path.strip_prefix(convert::SERVICE)? {
+            "GetSchema" => self.get_schema().await.map(Reply::Message),
+            "ValidateProvisionerConfig" => self.validate(request).await.map(Reply::Message),
+            "ProvisionResource" => self.provision(request).await,
+            "Stop" => {
+                let error = self.provisioner.stop().await.err().unwrap_or_default();
+                Ok(Reply::Message(frame(&wire::stop::Response { error })))
+            }
+            _ => return None,
+        };
+        Some(reply)
+    }
+
+    async fn get_schema(&self) -> Result<Bytes, Status> {
+        let mut response = wire::get_provisioner_schema::Response::default();
+        match self.provisioner.schema().await {
+            Ok(schema) => {
+                let bytes = V5::encode_schema(schema::to_wire(&schema, false));
+                response.provisioner = wire::Schema::decode(bytes.as_slice()).ok();
+            }
+            Err(failures) => response.diagnostics = to_5(failures),
+        }
+        Ok(frame(&response))
+    }
+
+    async fn validate(&self, request: Bytes) -> Result<Bytes, Status> {
+        let request = read::<wire::validate_provisioner_config::Request>(request)?;
+        let diagnostics = match self.config(request.config).await {
+            Ok(config) => self.provisioner.validate(config).await,
+            Err(failures) => failures,
+        };
+        Ok(frame(&wire::validate_provisioner_config::Response { diagnostics: to_5(diagnostics) }))
+    }
+
+    async fn provision(&self, request: Bytes) -> Result<Reply, Status> {
+        let request = read::<wire::provision_resource::Request>(request)?;
+        let connection = value::from_wire(request.connection.map(convert::value_from_5), &convert::connection_type());
+        let connection = connection.map_err(|error| Status::new(Code::Internal, error))?;
+        let config = match self.config(request.config).await {
+            Ok(config) => config,
+            Err(failures) => return Ok(Reply::Message(last(failures))),
+        };
+        // Unbounded in effect: what a command prints waits for nobody. The pipe from the command is the bound.
+        let (pieces, stream) = mpsc::channel(1024);
+        let (outputs, mut queue) = mpsc::unbounded_channel::<String>();
+        let request = ProvisionRequest {
+            config,
+            connection: convert::connection_object(&connection),
+            output: Arc::new(move |text: &str| {
+                let _ = outputs.send(text.to_owned());
+            }),
+        };
+        let provisioner = self.provisioner.clone();
+        tokio::spawn(async move {
+            let mut work = std::pin::pin!(provisioner.provision(request));
+            let diagnostics = loop {
+                tokio::select! {
+                    biased;
+                    Some(output) = queue.recv() => send_output(&pieces, output).await,
+                    diagnostics = &mut work => break diagnostics,
+                    // Dropping the work ends it: nobody listens any more.
+                    () = pieces.closed() => return,
+                }
+            };
+            while let Ok(output) = queue.try_recv() {
+                send_output(&pieces, output).await;
+            }
+            if !diagnostics.is_empty() {
+                let _ = pieces.send(Ok(last(diagnostics))).await;
+            }
+        });
+        Ok(Reply::Stream(stream))
+    }
+
+    async fn config(&self, config: Option<wire::DynamicValue>) -> Result<Value, ProviderDiagnostics> {
+        let schema = self.provisioner.schema().await?;
+        value::from_wire(config.map(convert::value_from_5), schema.implied_type()).map_err(|error| {
+            vec![ProviderDiagnostic::error(
+                "Invalid value from the caller",
+                format!("The request cannot be read: {error}."),
+            )]
+        })
+    }
+}
+
+async fn send_output(pieces: &mpsc::Sender<Result<Bytes, Status>>, output: String) {
+    let piece = wire::provision_resource::Response { output, diagnostics: Vec::new() };
+    let _ = pieces.send(Ok(frame_bytes(&piece.encode_to_vec()))).await;
+}
+
+fn last(diagnostics: ProviderDiagnostics) -> Bytes {
+    frame(&wire::provision_resource::Response { output: String::new(), diagnostics: to_5(diagnostics) })
+}
+
+fn to_5(diagnostics: ProviderDiagnostics) -> Vec<wire::Diagnostic> {
+    convert::diagnostics_to_5(diagnostic::to_wire(diagnostics))
+}
+
+fn read<M: Message + Default>(request: Bytes) -> Result<M, Status> {
+    M::decode(request).map_err(|error| Status::new(Code::Internal, format!("the request cannot be read: {error}")))
+}

@@ -1,0 +1,299 @@
+//! Being a plugin: puts a provider or a provisioner on a socket, says where, and serves until the caller is gone or
+//! asks for the end. Works for Terraform, OpenTofu and this program alike.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{Notify, mpsc};
+use tokio_rustls::TlsAcceptor;
+
+use super::grpc::server::{Messages, serve_connection};
+use super::grpc::{Reply, Service, Status, frame};
+use super::handshake::{Address, COOKIE, Handshake};
+use super::process::{PEER_VARIABLE, check_peer};
+use super::provider_server::ProviderServer;
+use super::provisioner_server::ProvisionerServer;
+use super::tls::Identity;
+use super::wire::health::{HealthCheckResponse, health_check_response::ServingStatus};
+use super::wire::{v5::V5, v6::V6};
+use crate::base::env::Environment;
+use crate::model::provider::{Provider, Provisioner};
+
+/// A plugin that nobody connects to ends after this time: whoever started it is gone.
+const FIRST_CONNECTION_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// What is served.
+#[derive(Clone)]
+pub enum Plugin {
+    Provider(Arc<dyn Provider>),
+    Provisioner(Arc<dyn Provisioner>),
+}
+
+/// What the caller has told through the environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// The protocol versions that it speaks.
+    pub versions: Vec<u16>,
+    /// Its certificate, if the connection is to be encrypted.
+    pub certificate: Option<String>,
+    /// Where the socket is to be; otherwise among the system's temporary files.
+    pub socket_folder: Option<PathBuf>,
+    /// The one process that may connect.
+    pub peer: Option<u32>,
+}
+
+impl Caller {
+    /// `None` if this program was not started as a plugin.
+    pub fn from_environment(environment: &Environment) -> Option<Caller> {
+        if environment.get(COOKIE.0) != Some(COOKIE.1) {
+            return None;
+        }
+        let versions = environment.get("PLUGIN_PROTOCOL_VERSIONS").unwrap_or_default();
+        Some(Caller {
+            versions: versions.split(',').filter_map(|version| version.trim().parse().ok()).collect(),
+            certificate: environment.non_empty("PLUGIN_CLIENT_CERT").map(str::to_owned),
+            socket_folder: environment.non_empty("PLUGIN_UNIX_SOCKET_DIR").map(PathBuf::from),
+            peer: environment.non_empty(PEER_VARIABLE).and_then(|pid| pid.parse().ok()),
+        })
+    }
+
+    /// The best version that both speak. A caller that does not say speaks the oldest.
+    fn version(&self, plugin: &Plugin) -> u16 {
+        match plugin {
+            Plugin::Provider(_) if self.versions.contains(&6) => 6,
+            _ => 5,
+        }
+    }
+}
+
+/// Serves until the end, on a runtime of its own with one thread: the work of a plugin of ours is small, and handing
+/// it between threads would cost more than it. The error is for whoever reads the standard error.
+pub fn run(plugin: Plugin, caller: Caller) -> Result<(), String> {
+    end_with_the_first_panic();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    let result = runtime.block_on(serve(plugin, caller, |line| {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| format!("cannot write the handshake: {error}"))
+    }));
+    // Work that nobody waits for is not waited for.
+    runtime.shutdown_background();
+    result
+}
+
+/// A provider that panics is a provider that crashed: its caller learns of it by the end of the process.
+fn end_with_the_first_panic() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        report(info);
+        std::process::exit(101);
+    }));
+}
+
+/// Listens, tells the handshake line, and serves until the end.
+pub async fn serve(
+    plugin: Plugin,
+    caller: Caller,
+    tell: impl FnOnce(&str) -> Result<(), String>,
+) -> Result<(), String> {
+    ignore_interrupts()?;
+    let socket = Socket::create(caller.socket_folder.as_deref())?;
+    let identity = match (&caller.certificate, caller.peer) {
+        (Some(_), None) => Some(Identity::generate()?),
+        _ => None,
+    };
+    let acceptor = match (&identity, &caller.certificate) {
+        (Some(identity), Some(client)) => Some(TlsAcceptor::from(identity.server_config(client)?)),
+        _ => None,
+    };
+    let version = caller.version(&plugin);
+    let handshake = Handshake {
+        version,
+        address: Address::Unix(socket.path.clone()),
+        certificate: identity.as_ref().map(|identity| identity.der().to_vec()),
+    };
+    let services = Arc::new(Services::new(plugin, version));
+    tell(&handshake.line())?;
+    tokio::select! {
+        () = services.shutdown.notified() => Ok(()),
+        result = accept(&socket, acceptor, caller.peer, services.clone()) => result,
+    }
+}
+
+/// Serves connections until the last one has closed.
+async fn accept(
+    socket: &Socket,
+    acceptor: Option<TlsAcceptor>,
+    peer: Option<u32>,
+    services: Arc<Services>,
+) -> Result<(), String> {
+    let open = Arc::new(AtomicUsize::new(0));
+    let closed = Arc::new(Notify::new());
+    loop {
+        let waiting = open.load(Ordering::Acquire) == 0;
+        let stream = tokio::select! {
+            accepted = socket.listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => return Err(format!("cannot accept a connection: {error}")),
+            },
+            () = closed.notified() => {
+                if open.load(Ordering::Acquire) == 0 { return Ok(()) } else { continue }
+            }
+            () = tokio::time::sleep(FIRST_CONNECTION_TIMEOUT), if waiting => {
+                return Err("nobody has connected".to_owned());
+            }
+        };
+        if let Some(peer) = peer {
+            if check_peer(&stream, peer).is_err() {
+                continue;
+            }
+            // The only one who may connect has done so: even if we are killed, nothing stays behind.
+            socket.remove();
+        }
+        open.fetch_add(1, Ordering::AcqRel);
+        let (acceptor, services, open, closed) = (acceptor.clone(), services.clone(), open.clone(), closed.clone());
+        tokio::spawn(async move {
+            serve_stream(stream, acceptor, services).await;
+            open.fetch_sub(1, Ordering::AcqRel);
+            closed.notify_one();
+        });
+    }
+}
+
+/// A connection that fails is closed; its other end knows.
+async fn serve_stream(stream: UnixStream, acceptor: Option<TlsAcceptor>, services: Arc<Services>) {
+    let _ = match acceptor {
+        None => serve_connection(stream, services).await,
+        Some(acceptor) => match acceptor.accept(stream).await {
+            Ok(stream) => serve_connection(stream, services).await,
+            Err(_) => return,
+        },
+    };
+}
+
+/// The terminal's interrupt is for the caller, who decides what becomes of us. It is caught, not ignored, for ignoring
+/// would be inherited by what we start.
+fn ignore_interrupts() -> Result<(), String> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut interrupts = signal(SignalKind::interrupt()).map_err(|error| format!("cannot start: {error}"))?;
+        tokio::spawn(async move { while interrupts.recv().await.is_some() {} });
+    }
+    Ok(())
+}
+
+/// A socket in a folder that only we may enter; both are removed at the end.
+struct Socket {
+    listener: UnixListener,
+    path: PathBuf,
+    folder: tempfile::TempDir,
+}
+
+impl Socket {
+    fn create(folder: Option<&Path>) -> Result<Socket, String> {
+        match Socket::create_in(folder.unwrap_or(&std::env::temp_dir())) {
+            Ok(socket) => Ok(socket),
+            // The path of a socket may have about a hundred bytes, and some systems have long temporary folders.
+            Err(_) if folder.is_none() => Socket::create_in(Path::new("/tmp")),
+            Err(error) => Err(error),
+        }
+        .map_err(|error| format!("cannot make a socket: {error}"))
+    }
+
+    fn create_in(parent: &Path) -> Result<Socket, String> {
+        let in_parent = |error: std::io::Error| format!("{}: {error}", parent.display());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("plugin");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let folder = builder.tempdir_in(parent).map_err(in_parent)?;
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).map_err(in_parent)?;
+        Ok(Socket { listener, path, folder })
+    }
+
+    fn remove(&self) {
+        let _ = std::fs::remove_file(&self.path);
+        let _ = std::fs::remove_dir(self.folder.path());
+    }
+}
+
+/// All that can be called: the plugin itself, and what go-plugin wants of every plugin.
+struct Services {
+    main: Main,
+    shutdown: Notify,
+}
+
+enum Main {
+    Provider5(ProviderServer<V5>),
+    Provider6(ProviderServer<V6>),
+    Provisioner(ProvisionerServer),
+}
+
+impl Services {
+    fn new(plugin: Plugin, version: u16) -> Services {
+        let main = match plugin {
+            Plugin::Provider(provider) if version == 6 => Main::Provider6(ProviderServer::new(provider)),
+            Plugin::Provider(provider) => Main::Provider5(ProviderServer::new(provider)),
+            Plugin::Provisioner(provisioner) => Main::Provisioner(ProvisionerServer::new(provisioner)),
+        };
+        Services { main, shutdown: Notify::new() }
+    }
+
+    async fn answer(&self, path: &str, request: Bytes) -> Option<Result<Reply, Status>> {
+        match &self.main {
+            Main::Provider5(provider) => Some(provider.answer(path, request).await?.map(Reply::Message)),
+            Main::Provider6(provider) => Some(provider.answer(path, request).await?.map(Reply::Message)),
+            Main::Provisioner(provisioner) => provisioner.answer(path, request).await,
+        }
+    }
+}
+
+#[async_trait]
+impl Service for Services {
+    async fn call(&self, path: &str, mut messages: Messages) -> Result<Reply, Status> {
+        match path {
+            "/plugin.GRPCController/Shutdown" => {
+                self.shutdown.notify_one();
+                // The end of the process is the answer.
+                std::future::pending().await
+            }
+            "/plugin.GRPCStdio/StreamStdio" => Ok(Reply::Stream(silence(None))),
+            "/plugin.GRPCBroker/StartStream" => {
+                let stream = silence(None);
+                // Whatever is asked for, there are no other connections to offer.
+                tokio::spawn(async move { while let Ok(Some(_)) = messages.next().await {} });
+                Ok(Reply::Stream(stream))
+            }
+            "/grpc.health.v1.Health/Check" => Ok(Reply::Message(serving())),
+            "/grpc.health.v1.Health/Watch" => Ok(Reply::Stream(silence(Some(serving())))),
+            path => {
+                let request = messages.single().await?;
+                self.answer(path, request).await.unwrap_or_else(|| Err(Status::unimplemented(path)))
+            }
+        }
+    }
+}
+
+fn serving() -> Bytes {
+    frame(&HealthCheckResponse { status: ServingStatus::Serving as i32 })
+}
+
+/// A stream that stays open, after one message perhaps, until the caller is done with it.
+fn silence(message: Option<Bytes>) -> mpsc::Receiver<Result<Bytes, Status>> {
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(async move {
+        if let Some(message) = message {
+            let _ = sender.send(Ok(message)).await;
+        }
+        sender.closed().await;
+    });
+    receiver
+}

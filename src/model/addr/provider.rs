@@ -83,12 +83,14 @@ impl Provider {
         }
         let part = |what: &str, given: &str| {
             parse_part(given).map_err(|e| {
+                // The reference does not show the namespace here.
+                let given = if what == "type" { given } else { "" };
                 let detail = format!("Invalid provider {what} {given:?} in source {text:?}: {e}\"");
                 Diagnostic::error(format!("Invalid provider {what}"), detail)
             })
         };
         let provider = match parts.as_slice() {
-            [kind] => Provider::default_for(&part("type", kind)?),
+            [kind] => return Ok(Provider::default_for(&part("type", kind)?)),
             [namespace, kind] => {
                 let kind = part("type", kind)?;
                 Provider::new(DEFAULT_HOST, &namespace_part(namespace, part)?, &kind)
@@ -123,7 +125,7 @@ impl Provider {
                 "Provider source {:?} has a type with the prefix \"terraform-\", which isn't allowed because it would be \
                  redundant to name a Terraform provider with that prefix. If you are the author of this provider, rename it \
                  to not include the prefix.",
-                self.for_display()
+                self.to_string()
             ),
         };
         Err(Diagnostic::error("Invalid provider type", detail))
@@ -147,7 +149,7 @@ pub fn normal_host(given: &str) -> Result<String, &'static str> {
     let label_ok = |l: &str| {
         !l.is_empty() && l.len() < 64 && !l.starts_with('-') && !l.ends_with('-') && l.chars().all(|c| c.is_alphanumeric() || c == '-')
     };
-    if !name.split('.').all(label_ok) || !(name.contains('.') || name == "localhost") {
+    if !name.split('.').all(label_ok) {
         return Err("invalid hostname");
     }
     let name = name.to_lowercase();

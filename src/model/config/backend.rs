@@ -17,8 +17,11 @@ pub struct LocalBackend {
     pub workspace_dir: Option<String>,
 }
 
-/// The settings of a `backend "local"` block.
+/// The settings of a `backend "local"` block; another kind is an error.
 pub fn decode_local(backend: &Backend) -> (LocalBackend, Diagnostics) {
+    if &*backend.kind != "local" {
+        return (LocalBackend::default(), unusable(backend).into());
+    }
     let mut diags = Diagnostics::new();
     let content = diags.take(backend.body.content(&SCHEMA));
     let text = |name: &str, diags: &mut Diagnostics| {
@@ -42,22 +45,16 @@ pub fn decode_local(backend: &Backend) -> (LocalBackend, Diagnostics) {
 const LATER: [&str; 11] =
     ["azurerm", "consul", "cos", "gcs", "http", "inmem", "kubernetes", "oss", "pg", "remote", "s3"];
 
-/// Reports a backend that cannot be used.
-pub(super) fn check(backend: &Backend, diags: &mut Diagnostics) {
+/// Why a backend that is not the local one cannot be used.
+fn unusable(backend: &Backend) -> Diagnostic {
     let kind = &*backend.kind;
-    if kind == "local" {
-        return;
-    }
-    if LATER.contains(&kind) {
-        diags.push(
-            Diagnostic::error(
-                "Backend is not supported yet",
-                format!("This version of Terrane keeps state in local files only; the backend {kind:?} comes later."),
-            )
-            .at(backend.kind_range.clone()),
-        );
+    let diagnostic = if LATER.contains(&kind) {
+        Diagnostic::error(
+            "Backend is not supported yet",
+            format!("This version of Terrane keeps state in local files only; the backend {kind:?} comes later."),
+        )
     } else {
-        let detail = format!("There is no backend type named {kind:?}.");
-        diags.push(Diagnostic::error("Unsupported backend type", detail).at(backend.kind_range.clone()));
-    }
+        Diagnostic::error("Unsupported backend type", format!("There is no backend type named {kind:?}."))
+    };
+    diagnostic.at(backend.kind_range.clone())
 }

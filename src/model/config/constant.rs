@@ -77,7 +77,7 @@ pub fn start_range(expr: &Expression) -> Range {
 fn start_span(expr: &Arc<Expr>) -> Span {
     match &expr.kind {
         ExprKind::Template(t) => match t.parts.first() {
-            Some(TemplatePart::Literal { span, .. }) if t.parts.len() > 1 => *span,
+            Some(TemplatePart::Literal { span, .. }) => *span,
             _ => expr.span,
         },
         ExprKind::RelativeTraversal { source, .. } | ExprKind::Splat { source, .. } => start_span(source),

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression, Traversal};
+use crate::lang::syntax::ast::{Attribute, Block, Expression, Traversal};
 use crate::lang::syntax::body::BodySchema;
 use crate::model::addr::{self, ResourceMode};
 
@@ -100,53 +100,43 @@ fn decode_ignore_changes(attribute: &Attribute, diags: &mut Diagnostics) -> Igno
     }
 }
 
-/// References to resources; an index may be `count.index` or `each.key`.
+/// Each item must name one resource; its indices may be `count.index` or `each.key`.
 fn decode_triggers(attribute: &Attribute, diags: &mut Diagnostics) -> Vec<Expression> {
-    let mut triggers = Vec::new();
-    for item in names::static_list(&attribute.expr, diags) {
-        if check_trigger(&item, diags) {
-            triggers.push(item);
+    let items = names::static_list(&attribute.expr, diags);
+    for item in &items {
+        let problems = check_trigger(item);
+        if !problems.is_empty() {
+            diags.extend(problems);
+            break;
         }
     }
-    triggers
+    items
 }
 
-fn check_trigger(item: &Expression, diags: &mut Diagnostics) -> bool {
-    let invalid = |summary: &str, detail: &str| Diagnostic::error(summary, detail).at(item.range());
-    let Some(root) = trigger_root(item) else {
-        diags.push(invalid(
-            "Invalid replace_triggered_by expression",
-            "Incorrect expression type: only references to resources, with attribute access and constant or repetition \
-             keys, are allowed here.",
-        ));
-        return false;
+fn check_trigger(item: &Expression) -> Diagnostics {
+    let mut diags = Diagnostics::new();
+    let mut report = |what: &str, detail: &str| {
+        let summary = format!("Invalid {what} in replace_triggered_by expression");
+        diags.push(Diagnostic::error(summary, detail).at(item.range()));
     };
-    match root.as_str() {
-        "var" | "local" | "module" | "data" | "each" | "count" | "path" | "terraform" | "self" | "ephemeral" => {
-            diags.push(invalid(
-                "Invalid reference in replace_triggered_by expression",
-                "Only resources can be used in replace_triggered_by.",
-            ));
-            false
+    let mut resources = 0;
+    for traversal in item.variables() {
+        match (traversal.root_name(), traversal.attr(0)) {
+            ("each", Some("key")) | ("count", Some("index")) => {}
+            ("each", _) => report("each reference", "Only each.key may be used in replace_triggered_by."),
+            ("count", _) => report("count reference", "Only count.index may be used in replace_triggered_by."),
+            ("var" | "local" | "module" | "path" | "terraform" | "self", _) => report(
+                "reference",
+                "Only resources, count.index, and each.key may be used in replace_triggered_by.",
+            ),
+            _ => resources += 1,
         }
-        _ => true,
     }
-}
-
-/// The first name of a reference that may be indexed by a repetition key.
-fn trigger_root(expr: &Expression) -> Option<String> {
-    match expr.kind() {
-        ExprKind::Variable(t) => Some(t.root_name().to_owned()),
-        ExprKind::RelativeTraversal { source, .. } => trigger_root(&expr.part(source)),
-        ExprKind::Index { collection, key, .. } => {
-            let key = expr.part(key);
-            let keyed = key.as_traversal().is_some_and(|t| match t.root_name() {
-                "count" => t.attr(0) == Some("index"),
-                "each" => t.attr(0) == Some("key"),
-                _ => false,
-            });
-            if keyed { trigger_root(&expr.part(collection)) } else { None }
-        }
-        _ => None,
-    }
+    let detail = match resources {
+        0 => "Missing resource reference in replace_triggered_by expression.",
+        1 => return diags,
+        _ => "Multiple resource references in replace_triggered_by expression.",
+    };
+    diags.push(Diagnostic::error("Invalid replace_triggered_by expression", detail).at(item.range()));
+    diags
 }

@@ -44,8 +44,9 @@ pub fn load(root_dir: &Path, files: &dyn Files, resolver: &Resolver<'_>) -> (Opt
     }
     load_children(&mut root, files, resolver, &mut diags);
     let config = Config { root: Arc::new(root) };
+    provider_check::check(&config, &mut diags);
     if !diags.has_errors() {
-        provider_check::check(&config, &mut diags);
+        diags.extend(terraform_block::check_versions(&config));
     }
     if !diags.has_errors() {
         call_check::check(&config, &mut diags);
@@ -79,7 +80,6 @@ pub fn load_module(dir: &Path, path: addr::Module, files: &dyn Files) -> (Option
         }
     }
     let module = merge::merge(decoded, empty_module(dir, path), &mut diags);
-    terraform_block::check_version(&module.required_versions, &module.path, &module.source, &mut diags);
     (Some(module), diags)
 }
 

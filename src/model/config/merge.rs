@@ -1,15 +1,17 @@
 //! Files to a module: everything that the files declare in one place, with duplicates reported.
 
+use std::collections::BTreeMap;
 use std::hash::Hash;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
+use crate::lang::syntax::body::Body;
 use crate::model::addr::{self, ResourceMode, provider::parse_part};
 
-use super::backend;
 use super::block::{ProviderBlock, Resource};
 use super::module::{Module, ProviderRequirement};
 use super::module_file::ModuleFile;
@@ -18,9 +20,10 @@ use super::terraform_block::TerraformBlock;
 /// Puts the files of a module together. `module` comes with its path and folder and nothing else.
 pub fn merge(files: Vec<ModuleFile>, mut module: Module, diags: &mut Diagnostics) -> Module {
     merge_requirements(&files, &mut module, diags);
+    let mut metas = Metas::new();
     for file in files {
         for block in file.terraform {
-            add_terraform(block, &mut module, diags);
+            add_terraform(block, &mut module, &mut metas, diags);
         }
         for provider in file.providers {
             add_provider(provider, &mut module, diags);
@@ -45,6 +48,7 @@ pub fn merge(files: Vec<ModuleFile>, mut module: Module, diags: &mut Diagnostics
             add_resource(resource, &mut module, diags);
         }
     }
+    module.provider_metas = metas.into_iter().map(|(name, (body, _))| (name, body)).collect();
     module
 }
 
@@ -127,7 +131,9 @@ fn merge_requirements(files: &[ModuleFile], module: &mut Module, diags: &mut Dia
     }
 }
 
-fn add_terraform(block: TerraformBlock, module: &mut Module, diags: &mut Diagnostics) {
+type Metas = BTreeMap<Arc<str>, (Body, Range)>;
+
+fn add_terraform(block: TerraformBlock, module: &mut Module, metas: &mut Metas, diags: &mut Diagnostics) {
     module.required_versions.extend(block.required_version);
     for found in block.backends {
         if let Some(previous) = &module.backend {
@@ -138,18 +144,19 @@ fn add_terraform(block: TerraformBlock, module: &mut Module, diags: &mut Diagnos
             diags.push(Diagnostic::error("Duplicate backend configuration", detail).at(found.range.clone()));
             continue;
         }
-        if module.path.is_root() {
-            backend::check(&found, diags);
-        }
         module.backend = Some(found);
     }
     for (name, body, range) in block.provider_metas {
-        if module.provider_metas.contains_key(&name) {
-            let detail = format!("A provider_meta block for provider {name:?} was already declared in this module.");
+        if let Some((_, previous)) = metas.get(&name) {
+            let detail = format!(
+                "A provider_meta block for provider {:?} was already declared at {previous}. Providers may only have one \
+                 provider_meta block per module.",
+                &*name
+            );
             diags.push(Diagnostic::error("Duplicate provider_meta block", detail).at(range));
             continue;
         }
-        module.provider_metas.insert(name, body);
+        metas.insert(name, (body, range));
     }
 }
 
@@ -200,7 +207,7 @@ fn add_resource(mut resource: Resource, module: &mut Module, diags: &mut Diagnos
 }
 
 /// The use of a local name is a requirement, if nothing states one.
-fn imply(module: &mut Module, local_name: &std::sync::Arc<str>, range: &Range) {
+fn imply(module: &mut Module, local_name: &Arc<str>, range: &Range) {
     if module.requirements.contains_key(local_name) {
         return;
     }

@@ -54,26 +54,24 @@ pub fn unquote(expr: &Expression, want_keyword: bool, diags: &mut Diagnostics) -
     let Some(text) = template.as_literal() else { return expr.clone() };
     // Positions in the quoted text are those in the file, as long as it holds no escapes.
     let inner = expr.node.span.start as usize + 1;
-    let padded = format!("{}{text}", " ".repeat(inner));
-    let file = SourceFile::new(expr.file.name(), padded);
+    let file = SourceFile::new(expr.file.name(), format!("{}{text}", " ".repeat(inner)));
     let (traversal, problems) = parser::parse_traversal(file);
-    let Some(traversal) = traversal.filter(|_| !problems.has_errors()) else {
-        diags.extend(problems.into_iter().map(|d| d.at(expr.range())));
-        return expr.clone();
+    for mut problem in problems {
+        problem.subject = problem.subject.map(|r| r.span.in_file(&expr.file));
+        problem.context = problem.context.map(|r| r.span.in_file(&expr.file));
+        diags.push(problem);
+    }
+    let Some(traversal) = traversal else { return expr.clone() };
+    let (summary, plural, singular) = match want_keyword {
+        true => ("Quoted keywords are deprecated", "keywords are", "keyword"),
+        false => ("Quoted references are deprecated", "references are", "reference"),
     };
-    let what = if want_keyword {
-        ("Quoted keywords are deprecated", "keywords are", "keyword")
-    } else {
-        ("Quoted references are deprecated", "references are", "reference")
-    };
-    let (summary, plural, singular) = what;
-    let plural_again = if want_keyword { "keywords are" } else { "references are" };
     diags.push(
         Diagnostic::warning(
             summary,
             format!(
                 "In this context, {plural} expected literally rather than in quotes. Terraform 0.11 and earlier required \
-                 quotes, but quoted {plural_again} now deprecated and will be removed in a future version of Terrane. \
+                 quotes, but quoted {plural} now deprecated and will be removed in a future version of Terrane. \
                  Remove the quotes surrounding this {singular} to silence this warning."
             ),
         )

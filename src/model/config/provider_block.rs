@@ -32,9 +32,9 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ProviderBlock> {
         let text = constant::string(attribute, diags).unwrap_or_default();
         if !is_identifier(&text) {
             let detail = format!("An alias must be a valid name. {BAD_IDENTIFIER}");
-            diags.push(Diagnostic::error("Invalid provider configuration alias", detail).at(attribute.expr.range()));
+            diags.push(Diagnostic::error("Invalid provider configuration alias", detail));
         }
-        alias = Some(text.into());
+        alias = Some(text.into()).filter(|text: &Arc<str>| !text.is_empty());
     }
     let version = content.attribute("version");
     if let Some(attribute) = version {

@@ -94,7 +94,9 @@ fn module_text(path: &addr::Module) -> String {
 
 fn warn_of_twice_required(module: &Module, diags: &mut Diagnostics) {
     let mut first: BTreeMap<&Provider, &Arc<str>> = BTreeMap::new();
-    for (name, requirement) in module.requirements.iter().filter(|(_, r)| r.explicit) {
+    let mut explicit: Vec<_> = module.requirements.iter().filter(|(_, r)| r.explicit).collect();
+    explicit.sort_by_key(|(_, r)| r.range.span);
+    for (name, requirement) in explicit {
         let Some(previous) = first.insert(&requirement.source, name) else { continue };
         let detail = format!(
             "Provider {} with the local name {:?} was previously required as {:?}. A provider can only be required once \
@@ -221,7 +223,7 @@ fn check_given_are_usable(module: &Module, caller: &Caller, names: &Names, diags
         let provider = stated.cloned().unwrap_or_else(|| module.provider_for_local_name(&child.addr.local_name));
         if stated.is_none() && !names.empty.contains_key(name) {
             let shown = provider.for_display();
-            let diagnostic = if child.addr.alias.is_none() && provider.is_default() {
+            let diagnostic = if provider.is_default() {
                 Diagnostic::warning(
                     "Reference to undefined provider",
                     format!(

@@ -26,10 +26,11 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ProvisionerBlock
     if ["chef", "habitat", "puppet", "salt-masterless"].contains(&&*kind) {
         diags.push(
             Diagnostic::error(
-                "Invalid provisioner",
+                format!("The {:?} provisioner has been removed", &*kind),
                 format!(
-                    "The {:?} provisioner was deprecated in Terraform 0.13.4 has been removed from Terrane. \
-                     See https://www.terraform.io/docs/provisioners for alternatives.",
+                    "The {:?} provisioner was deprecated in Terraform 0.13.4 has been removed from Terrane. Visit \
+                     https://learn.hashicorp.com/collections/terraform/provision for alternatives to using provisioners \
+                     that are a better fit for the Terrane workflow.",
                     &*kind
                 ),
             )

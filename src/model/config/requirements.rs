@@ -72,7 +72,7 @@ fn decode_entry(name: &Arc<str>, attribute: &Attribute, diags: &mut Diagnostics)
     }
     let Some(pairs) = attribute.expr.as_static_map() else {
         diags.push(
-            Diagnostic::error("Invalid required_providers object", "Required providers entries must be strings or objects.")
+            Diagnostic::error("Invalid required_providers object", "required_providers entries must be strings or objects.")
                 .at(attribute.expr.range()),
         );
         return None;
@@ -161,14 +161,14 @@ fn decode_aliases(name: &str, value: &Expression, diags: &mut Diagnostics) -> Ve
         let invalid = |detail: String| Diagnostic::error("Invalid configuration_aliases value", detail).at(value.range());
         let Some(traversal) = names::static_traversal(&item, diags) else { continue };
         let (local_name, alias) = (traversal.root.name.clone(), traversal.attr(0));
-        let Some(alias) = alias.filter(|_| traversal.steps.len() == 1) else {
+        if traversal.steps.len() > 1 || (alias.is_none() && !traversal.steps.is_empty()) {
             diags.push(invalid(
                 "Configuration aliases can only contain references to local provider configuration names in the format \
                  of provider.alias"
                     .to_owned(),
             ));
             continue;
-        };
+        }
         if &*local_name != name {
             diags.push(invalid(format!(
                 "Configuration aliases must be prefixed with the provider name. Expected {name:?}, but found {:?}.",
@@ -176,7 +176,7 @@ fn decode_aliases(name: &str, value: &Expression, diags: &mut Diagnostics) -> Ve
             )));
             continue;
         }
-        aliases.push(addr::LocalProviderConfig { local_name, alias: Some(alias.into()) });
+        aliases.push(addr::LocalProviderConfig { local_name, alias: alias.map(Into::into) });
     }
     aliases
 }

@@ -10,7 +10,7 @@ use crate::model::addr;
 use crate::model::deps::{Constraints, Operator, Version};
 use crate::model::version::LANGUAGE_VERSION;
 
-use super::module::{Backend, ProviderRequirement};
+use super::module::{Backend, Config, ProviderRequirement};
 use super::{names, not_supported_yet, requirements};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -41,11 +41,14 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
         ..TerraformBlock::default()
     };
     if let Some(attribute) = content.attribute("experiments") {
-        for item in names::static_list(&attribute.expr, diags) {
-            let name = item.as_keyword().unwrap_or_default().to_owned();
-            let detail = format!("There is no current experiment with the keyword {name:?}.");
-            diags.push(Diagnostic::error("Unknown experiment keyword", detail).at(item.range()));
-        }
+        diags.push(
+            Diagnostic::error(
+                "Module uses experimental features",
+                "Experimental features are intended only for gathering early feedback on new language designs, and so are \
+                 available only in alpha releases of Terrane.",
+            )
+            .at(attribute.name_range()),
+        );
     }
     if let Some(attribute) = content.attribute("language")
         && attribute.expr.as_keyword() != Some("TF2021")
@@ -53,7 +56,10 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
         diags.push(
             Diagnostic::error(
                 "Unsupported language edition",
-                "Only language edition TF2021 is supported by this version of Terrane.",
+                format!(
+                    "Terrane v{LANGUAGE_VERSION} only supports language edition TF2021. This module requires a different \
+                     version of Terrane CLI."
+                ),
             )
             .at(attribute.expr.range()),
         );
@@ -70,14 +76,25 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
             "required_providers" => {
                 parts.requirements.push((requirements::decode(inner, diags), inner.header_range()));
             }
-            _ => parts.provider_metas.push((inner.label(0).clone(), inner.body.clone(), inner.header_range())),
+            _ => match names::check_provider_name(inner.label(0), &inner.header_range()) {
+                Some(problem) => diags.push(problem),
+                None => parts.provider_metas.push((inner.label(0).clone(), inner.body.clone(), inner.header_range())),
+            },
         }
     }
     parts
 }
 
-/// Checks `required_version` against the version of the language that this program speaks.
-pub fn check_version(written: &[(String, Range)], module: &addr::Module, source: &str, diags: &mut Diagnostics) {
+/// Checks every module's `required_version` against the version of the language that this program speaks.
+pub fn check_versions(config: &Config) -> Diagnostics {
+    let mut diags = Diagnostics::new();
+    for module in config.modules() {
+        check_version(&module.required_versions, &module.path, &module.source, &mut diags);
+    }
+    diags
+}
+
+fn check_version(written: &[(String, Range)], module: &addr::Module, source: &str, diags: &mut Diagnostics) {
     let Ok(current) = Version::parse(LANGUAGE_VERSION) else { return };
     for (text, range) in written {
         let Ok(constraints) = Constraints::parse(text) else { continue };

@@ -78,6 +78,7 @@ fn start_span(expr: &Arc<Expr>) -> Span {
     match &expr.kind {
         ExprKind::Template(t) => match t.parts.first() {
             Some(TemplatePart::Literal { span, .. }) => *span,
+            Some(TemplatePart::Interpolation(e) | TemplatePart::Directive(e)) if t.parts.len() > 1 => start_span(e),
             _ => expr.span,
         },
         ExprKind::RelativeTraversal { source, .. } | ExprKind::Splat { source, .. } => start_span(source),

@@ -154,7 +154,8 @@ fn decode_providers(attribute: &Attribute, diags: &mut Diagnostics) -> Vec<Provi
                     format!(
                         "A provider configuration was already passed to {} at {}. Each child provider configuration \
                          can be assigned only once.",
-                        in_child.addr, previous.in_child.range
+                        in_child.addr,
+                        previous.in_child.range.to(&previous.in_parent.range)
                     ),
                 )
                 .at(value.range()),

@@ -23,16 +23,14 @@ pub enum SourceError {
 /// A source address without a version.
 pub fn parse(source: &str) -> Result<ModuleSource, SourceError> {
     if is_local(source) {
-        if source.contains("//") && source.split("//").count() > 1 && source.starts_with("..//") {
-            return Err(SourceError::Invalid("invalid subdirectory".into()));
-        }
         return Ok(ModuleSource::Local(source.to_owned()));
     }
     if source.is_empty() {
-        return Err(SourceError::Invalid("empty module source address".to_owned()));
+        return Err(SourceError::Invalid("invalid source address: ".to_owned()));
     }
-    if parse_registry(source).is_ok() {
-        return Ok(ModuleSource::Registry(source.to_owned()));
+    let registry = parse_registry(source);
+    if registry.is_ok() || source.split_once("//").is_some_and(|(_, folder)| leads_outside(folder)) {
+        return registry;
     }
     if looks_remote(source) { Ok(ModuleSource::Remote(source.to_owned())) } else { Err(SourceError::MaybeRelative) }
 }
@@ -44,6 +42,9 @@ pub fn parse_registry(source: &str) -> Result<ModuleSource, SourceError> {
         return invalid(&format!("can't use local directory {source:?} as a module registry address"));
     }
     let address = match source.split_once("//") {
+        Some((_, folder)) if leads_outside(folder) => {
+            return invalid(&format!("subdirectory path {folder:?} leads outside of the module package"));
+        }
         Some((address, _)) => address,
         None => source,
     };
@@ -77,6 +78,18 @@ pub fn parse_registry(source: &str) -> Result<ModuleSource, SourceError> {
         return invalid(&format!("invalid target system {system:?}: must be between one and 64 ASCII letters or digits"));
     }
     Ok(ModuleSource::Registry(source.to_owned()))
+}
+
+fn leads_outside(folder: &str) -> bool {
+    let mut depth = 0;
+    Path::new(folder).components().any(|c| {
+        match c {
+            Component::ParentDir => depth -= 1,
+            Component::Normal(_) => depth += 1,
+            _ => {}
+        }
+        depth < 0
+    })
 }
 
 fn is_local(source: &str) -> bool {

@@ -54,8 +54,14 @@ pub fn unquote(expr: &Expression, want_keyword: bool, diags: &mut Diagnostics) -
     let Some(text) = template.as_literal() else { return expr.clone() };
     // Positions in the quoted text are those in the file, as long as it holds no escapes.
     let inner = expr.node.span.start as usize + 1;
-    let file = SourceFile::new(expr.file.name(), format!("{}{text}", " ".repeat(inner)));
-    let (traversal, problems) = parser::parse_traversal(file);
+    let padded = format!("{}{text}", " ".repeat(inner));
+    let parse = |text: &str| parser::parse_traversal(SourceFile::new(expr.file.name(), text));
+    let (mut traversal, problems) = parse(&padded);
+    // What stands before the first mistake still counts.
+    let broken_at = problems.iter().find_map(|p| p.subject.as_ref()).map(|r| r.span.start as usize);
+    if let (None, Some(before)) = (&traversal, broken_at.and_then(|at| padded.get(..at))) {
+        traversal = parse(before.trim_end()).0;
+    }
     for mut problem in problems {
         problem.subject = problem.subject.map(|r| r.span.in_file(&expr.file));
         problem.context = problem.context.map(|r| r.span.in_file(&expr.file));

@@ -264,24 +264,29 @@ fn check_same_type(
     let (child_text, parent_text) = (module_text(&module.path), module_text(&caller.module.path));
     let (wanted_text, given_text) = (wanted.for_display(), given.for_display());
     let renamed = module.requirements.iter().find(|(_, r)| r.explicit && r.source == given);
-    let mismatch = format!(
-        "The local name \"{parent}\" in {parent_text} represents provider {given_text:?}, but \"{child}\" in {child_text} \
-         represents {wanted_text:?}.\n\n"
-    );
-    let advice = match renamed {
-        Some((name, _)) => format!(
-            "If you intended to pass a configuration for {given_text:?}, use the local name {:?} for it in {child_text}: \
-             each provider has its own distinct configuration schema and provider types.",
-            &**name
-        ),
-        None => format!(
-            "Each provider has its own distinct configuration schema and provider types, so this module's \"{child}\" can \
-             be assigned only a configuration for {wanted_text}, which is not required by {child_text}."
-        ),
+    let diagnostic = match renamed {
+        Some((name, _)) => Diagnostic::error(
+            "Provider type mismatch",
+            format!(
+                "The assigned configuration is for provider {given_text:?}, but local name \"{child}\" in {parent_text} \
+                 represents {wanted_text:?}.\n\nTo pass this configuration to the child module, use the local name {:?} \
+                 instead.",
+                &**name
+            ),
+        )
+        .at(passed.in_child.range.clone()),
+        None => Diagnostic::error(
+            "Provider type mismatch",
+            format!(
+                "The local name \"{parent}\" in {parent_text} represents provider {given_text:?}, but \"{child}\" in \
+                 {child_text} represents {wanted_text:?}.\n\nEach provider has its own distinct configuration schema and \
+                 provider types, so this module's \"{child}\" can be assigned only a configuration for {wanted_text}, \
+                 which is not required by {child_text}."
+            ),
+        )
+        .at(passed.in_parent.range.clone()),
     };
-    diags.push(
-        Diagnostic::error("Provider type mismatch", format!("{mismatch}{advice}")).at(passed.in_parent.range.clone()),
-    );
+    diags.push(diagnostic);
 }
 
 /// The old way to say that a module expects a configuration; one warning per provider, with the new way.

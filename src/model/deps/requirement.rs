@@ -51,8 +51,7 @@ impl Requirements {
                     Ok(constraints) => self.add(requirement.source.clone(), constraints),
                     Err(problem) => {
                         let detail = format!("Incorrect version constraint syntax: {problem}.");
-                        diags.push(Diagnostic::error("Invalid version constraint", detail).at(requirement.range.clone()));
-                        let _ = range;
+                        diags.push(Diagnostic::error("Invalid version constraint", detail).at(range.clone()));
                     }
                 }
             }

@@ -17,3 +17,6 @@ pub use attribute::evaluate_attribute;
 pub use call::invoke;
 pub use expression::{evaluate, evaluate_to};
 pub use scope::{Resolved, Scope};
+
+#[cfg(test)]
+mod tests;

@@ -99,6 +99,10 @@ fn empty_module(dir: &Path, path: addr::Module) -> Module {
         calls: IndexMap::new(),
         resources: IndexMap::new(),
         provider_metas: BTreeMap::new(),
+        checks: Default::default(),
+        moved: Vec::new(),
+        removed: Vec::new(),
+        imports: Vec::new(),
         children: BTreeMap::new(),
     }
 }

@@ -47,6 +47,13 @@ pub fn merge(files: Vec<ModuleFile>, mut module: Module, diags: &mut Diagnostics
         for resource in file.resources {
             add_resource(resource, &mut module, diags);
         }
+        for check in file.checks {
+            let key = check.name.clone();
+            add(&mut module.checks, key, check, |c| &c.range, &CHECK, diags);
+        }
+        module.moved.extend(file.moved);
+        module.removed.extend(file.removed);
+        module.imports.extend(file.imports);
     }
     module.provider_metas = metas.into_iter().map(|(name, (body, _))| (name, body)).collect();
     module
@@ -83,6 +90,13 @@ static CALL: Duplicate = Duplicate {
     what: "A module call",
     verb: "defined",
     rule: "Module calls must have unique names within a module.",
+};
+
+static CHECK: Duplicate = Duplicate {
+    summary: "Duplicate check configuration",
+    what: "A check block",
+    verb: "declared",
+    rule: "Check blocks must be unique within each module.",
 };
 
 fn add<K: Hash + Eq + AsRef<str>, T>(

@@ -6,9 +6,11 @@
 mod backend;
 mod block;
 mod call_check;
+mod check;
 mod condition;
 mod constant;
 mod file_set;
+mod import;
 mod lifecycle;
 mod load;
 mod locals;
@@ -17,12 +19,14 @@ mod module;
 mod module_call;
 mod module_file;
 pub mod module_source;
+mod moved;
 mod names;
 mod output;
 mod provider_block;
 mod provider_check;
 mod provider_use;
 mod provisioner;
+mod removed;
 mod requirements;
 mod resource;
 mod terraform_block;
@@ -37,9 +41,13 @@ pub use block::{
     ByName, Condition, IgnoreChanges, Lifecycle, Local, ModuleCall, OnFailure, Output, ProviderBlock, ProviderPassing,
     ProviderRef, ProvisionerBlock, ProvisionerWhen, Resource, Variable,
 };
+pub use check::Check;
 pub use file_set::has_configuration;
+pub use import::Import;
 pub use load::{ModuleRequest, ModuleSite, load, load_module, manifest_resolver};
 pub use module::{Backend, Config, Module, ProviderRequirement};
+pub use moved::{MoveEndpoint, Moved};
+pub use removed::Removed;
 
 /// What the language has and this version cannot do yet: an error, so that nothing is silently left out.
 fn not_supported_yet(what: &str, range: &Range) -> Diagnostic {

@@ -11,6 +11,10 @@ use crate::lang::syntax::body::Body;
 use crate::model::addr;
 use crate::model::deps::Version;
 
+use super::check::Check;
+use super::import::Import;
+use super::moved::Moved;
+use super::removed::Removed;
 use super::block::{ByName, Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
 
 /// The whole configuration: the root module, with its children inside.
@@ -59,6 +63,11 @@ pub struct Module {
     pub calls: ByName<ModuleCall>,
     /// Managed, data and ephemeral.
     pub resources: IndexMap<addr::Resource, Resource>,
+    /// Their data sources stand among the resources.
+    pub checks: ByName<Check>,
+    pub moved: Vec<Moved>,
+    pub removed: Vec<Removed>,
+    pub imports: Vec<Import>,
     pub provider_metas: BTreeMap<Arc<str>, Body>,
     pub children: BTreeMap<Arc<str>, Arc<Module>>,
 }

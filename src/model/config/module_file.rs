@@ -8,6 +8,10 @@ use crate::lang::syntax::body::{Body, BodySchema};
 use crate::model::addr::ResourceMode;
 
 use super::block::{Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
+use super::check::{self, Check};
+use super::import::{self, Import};
+use super::moved::{self, Moved};
+use super::removed::{self, Removed};
 use super::terraform_block::TerraformBlock;
 use super::{locals, module_call, not_supported_yet, output, provider_block, resource, terraform_block, variable};
 
@@ -39,6 +43,10 @@ pub struct ModuleFile {
     pub outputs: Vec<Output>,
     pub calls: Vec<ModuleCall>,
     pub resources: Vec<Resource>,
+    pub checks: Vec<Check>,
+    pub moved: Vec<Moved>,
+    pub removed: Vec<Removed>,
+    pub imports: Vec<Import>,
 }
 
 pub fn decode(body: &Body, diags: &mut Diagnostics) -> ModuleFile {
@@ -67,11 +75,28 @@ fn decode_block(block: &Block, file: &mut ModuleFile, diags: &mut Diagnostics) {
         "module" => file.calls.extend(module_call::decode(block, diags)),
         "resource" => file.resources.push(resource::decode(block, ResourceMode::Managed, diags)),
         "data" => file.resources.push(resource::decode(block, ResourceMode::Data, diags)),
-        "ephemeral" => diags.push(not_supported_yet("Ephemeral", &block.header_range())),
-        "moved" => diags.push(not_supported_yet("Moved", &block.header_range())),
-        "removed" => diags.push(not_supported_yet("Removed", &block.header_range())),
-        "import" => diags.push(not_supported_yet("Import", &block.header_range())),
-        "check" => diags.push(not_supported_yet("Check", &block.header_range())),
+        "ephemeral" => {
+            file.resources.push(resource::decode(block, ResourceMode::Ephemeral, diags));
+            diags.push(not_supported_yet("Ephemeral", &block.header_range()));
+        }
+        "moved" => {
+            file.moved.extend(moved::decode(block, diags));
+            diags.push(not_supported_yet("Moved", &block.header_range()));
+        }
+        "removed" => {
+            file.removed.extend(removed::decode(block, diags));
+            diags.push(not_supported_yet("Removed", &block.header_range()));
+        }
+        "import" => {
+            file.imports.extend(import::decode(block, diags));
+            diags.push(not_supported_yet("Import", &block.header_range()));
+        }
+        "check" => {
+            let (check, data) = check::decode(block, diags);
+            file.resources.extend(data);
+            file.checks.push(check);
+            diags.push(not_supported_yet("Check", &block.header_range()));
+        }
         // The schema lets nothing else through.
         _ => {}
     }

@@ -92,7 +92,7 @@ impl JournaledState {
 
     /// Opens the journal. `state` is what apply starts from: the stored state as refresh and moves made it.
     pub async fn begin(&self, state: &State) -> Result<(), Diagnostics> {
-        let now = Rendered::of(state)?;
+        let mut now = Rendered::of(state)?;
         let durable = {
             let mut inner = self.inner();
             if inner.meta.lineage.is_empty() && inner.stored.is_none() {
@@ -100,7 +100,10 @@ impl JournaledState {
             }
             inner.open_journal(&self.store.journal())?;
             let pieces = match &inner.stored {
-                Some(stored) => now.changes_since(stored),
+                Some(stored) => {
+                    now.share_with(stored);
+                    now.changes_since(stored)
+                }
                 None => now.changes_since(&Rendered::default()),
             };
             inner.now = now;

@@ -7,8 +7,14 @@ pub mod journal_writer;
 pub mod journaled;
 pub mod local;
 pub mod lock;
+pub mod memory;
+pub mod record;
 pub mod recovery;
 pub mod store;
+pub mod table;
+
+#[cfg(test)]
+mod contract;
 
 pub use journaled::{FinishError, JournaledState};
 pub use lock::{LockInfo, acquire};

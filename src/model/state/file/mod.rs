@@ -67,6 +67,13 @@ pub fn write(meta: &StateMeta, state: &State) -> Result<Vec<u8>, Diagnostics> {
     Ok(Rendered::of(state)?.to_bytes(meta))
 }
 
+/// Valid JSON laid out as the reference lays out what it saves; without a line ending.
+pub fn go_json(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    json_text::indent(text, 0, &mut out);
+    out
+}
+
 /// The diagnostics of a state that cannot be read, as one text: how they appear within another message.
 pub fn problems_text(diagnostics: &Diagnostics) -> String {
     let text = |d: &Diagnostic| match d.detail.is_empty() {

@@ -168,6 +168,18 @@ impl Rendered {
         pieces
     }
 
+    /// Uses the other's text where it is the same, so that both together take the memory of one.
+    pub fn share_with(&mut self, other: &Rendered) {
+        for (place, resource) in &mut self.resources {
+            let Some(theirs) = other.resources.get(place) else { continue };
+            for (key, objects) in &mut resource.instances {
+                if let Some(same) = theirs.instances.get(key).filter(|same| *same == objects) {
+                    *objects = same.clone();
+                }
+            }
+        }
+    }
+
     /// The text of an output's entry; nothing if it is not there.
     pub fn output_entry(&self, name: &str) -> Option<String> {
         self.outputs.get(name).map(|bytes| text_of(bytes.to_vec()))

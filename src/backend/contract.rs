@@ -1,0 +1,79 @@
+//! What every backend must do: the tests that each one passes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::local::LocalBackend;
+use super::lock::{LockInfo, acquire};
+use super::memory::MemoryBackend;
+use super::store::Backend;
+use crate::base::stop::Stop;
+
+async fn check(backend: &dyn Backend) {
+    states_are_separate(backend).await;
+    locks_exclude(backend).await;
+    workspaces_come_and_go(backend).await;
+}
+
+async fn states_are_separate(backend: &dyn Backend) {
+    let (a, b) = (backend.store("default").await.unwrap(), backend.store("other").await.unwrap());
+    assert_eq!(a.read().await.unwrap(), None);
+    a.write(Arc::from(&b"{\"version\":4}"[..])).await.unwrap();
+    assert_eq!(a.read().await.unwrap().unwrap(), b"{\"version\":4}");
+    assert_eq!(b.read().await.unwrap(), None);
+    let again = backend.store("default").await.unwrap();
+    assert_eq!(again.read().await.unwrap().unwrap(), b"{\"version\":4}");
+    again.write(Arc::from(&b"{}"[..])).await.unwrap();
+    assert_eq!(a.read().await.unwrap().unwrap(), b"{}", "a shorter snapshot leaves nothing of the longer one");
+}
+
+async fn locks_exclude(backend: &dyn Backend) {
+    let (mine, yours) = (backend.store("default").await.unwrap(), backend.store("default").await.unwrap());
+    let info = LockInfo::new("OperationTypeApply");
+    let id = mine.lock(&info).await.unwrap();
+    let refused = yours.lock(&LockInfo::new("x")).await.unwrap_err();
+    assert_eq!(refused.holder.unwrap().id, id);
+    assert!(mine.unlock("wrong").await.is_err());
+
+    // A waiter gets it as soon as it tries again after it was given back.
+    let mut told = 0;
+    let waiter = LockInfo::new("x");
+    let stop = Stop::new();
+    let waiting = acquire(&*yours, &waiter, Duration::from_secs(20), &stop, || told += 1);
+    let giving = async {
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        mine.unlock(&id).await.unwrap();
+    };
+    let (got, ()) = tokio::join!(waiting, giving);
+    assert_eq!((got.unwrap(), told), (waiter.id.clone(), 1));
+
+    stop.stop();
+    let stopped = acquire(&*mine, &info, Duration::from_secs(20), &stop, || {}).await;
+    assert_eq!(stopped.unwrap_err().holder.unwrap().id, waiter.id, "asked to stop, it does not wait");
+    yours.unlock(&waiter.id).await.unwrap();
+    assert!(yours.unlock(&waiter.id).await.is_err());
+}
+
+async fn workspaces_come_and_go(backend: &dyn Backend) {
+    backend.store("a").await.unwrap();
+    assert_eq!(backend.workspaces().await.unwrap(), ["default", "a", "other"]);
+    backend.delete_workspace("a").await.unwrap();
+    assert!(backend.delete_workspace("default").await.is_err());
+    assert_eq!(backend.workspaces().await.unwrap(), ["default", "other"]);
+}
+
+#[tokio::test]
+async fn in_memory() {
+    check(&MemoryBackend::default()).await;
+}
+
+#[tokio::test]
+async fn local() {
+    let dir = tempfile::tempdir().unwrap();
+    let backend = LocalBackend {
+        path: Some(dir.path().join("sub/terraform.tfstate")),
+        workspace_dir: Some(dir.path().join("workspaces")),
+        ..LocalBackend::default()
+    };
+    check(&backend).await;
+}

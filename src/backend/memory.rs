@@ -1,0 +1,106 @@
+//! The `inmem` backend: states that end with the process. For tests, here and of those who use us.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use async_trait::async_trait;
+
+use super::lock::LockInfo;
+use super::store::{Backend, DEFAULT_WORKSPACE, LockError, StateStore, StoreError};
+
+#[derive(Clone, Default)]
+pub struct MemoryBackend {
+    states: Arc<Mutex<BTreeMap<String, Slot>>>,
+}
+
+#[derive(Default)]
+struct Slot {
+    snapshot: Option<Arc<[u8]>>,
+    lock: Option<LockInfo>,
+}
+
+struct MemoryStore {
+    backend: MemoryBackend,
+    workspace: String,
+    /// The journal of a state in memory is a file all the same: a run is a run.
+    journal: PathBuf,
+}
+
+impl MemoryBackend {
+    fn states(&self) -> MutexGuard<'_, BTreeMap<String, Slot>> {
+        self.states.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+#[async_trait]
+impl Backend for MemoryBackend {
+    async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
+        let states = self.states();
+        let others = states.keys().filter(|name| *name != DEFAULT_WORKSPACE).cloned();
+        Ok([DEFAULT_WORKSPACE.to_string()].into_iter().chain(others).collect())
+    }
+
+    async fn delete_workspace(&self, name: &str) -> Result<(), StoreError> {
+        if name == DEFAULT_WORKSPACE || name.is_empty() {
+            return Err(StoreError("can't delete default state".into()));
+        }
+        self.states().remove(name);
+        Ok(())
+    }
+
+    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        self.states().entry(workspace.to_string()).or_default();
+        let name = format!("terrane-{}-{}.journal", std::process::id(), uuid::Uuid::new_v4());
+        Ok(Arc::new(MemoryStore {
+            backend: self.clone(),
+            workspace: workspace.into(),
+            journal: std::env::temp_dir().join(name),
+        }))
+    }
+}
+
+impl MemoryStore {
+    fn with<T>(&self, work: impl FnOnce(&mut Slot) -> T) -> T {
+        work(self.backend.states().entry(self.workspace.clone()).or_default())
+    }
+}
+
+#[async_trait]
+impl StateStore for MemoryStore {
+    async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.with(|slot| slot.snapshot.as_ref().map(|bytes| bytes.to_vec())))
+    }
+
+    async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError> {
+        self.with(|slot| slot.snapshot = Some(snapshot));
+        Ok(())
+    }
+
+    async fn lock(&self, info: &LockInfo) -> Result<String, LockError> {
+        self.with(|slot| match &slot.lock {
+            Some(holder) => {
+                Err(LockError { reason: "state is already locked".into(), holder: Some(holder.clone()) })
+            }
+            None => {
+                slot.lock = Some(info.clone());
+                Ok(info.id.clone())
+            }
+        })
+    }
+
+    async fn unlock(&self, id: &str) -> Result<(), StoreError> {
+        self.with(|slot| match &slot.lock {
+            Some(holder) if holder.id == id => {
+                slot.lock = None;
+                Ok(())
+            }
+            Some(_) => Err(StoreError("invalid lock id".into())),
+            None => Err(StoreError("state not locked".into())),
+        })
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.journal.clone()
+    }
+}

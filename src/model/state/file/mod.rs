@@ -38,6 +38,9 @@ pub fn read(content: &[u8]) -> Result<Option<StateFile>, Diagnostics> {
     if content.is_empty() {
         return Ok(None);
     }
+    if let Some(file) = v4::parse(content) {
+        return v4::state_of(file).map(Some);
+    }
     if content.starts_with(b"tfstate") {
         return Err(unsupported(
             "The state is stored in a legacy binary format that is not supported since Terraform v0.7. To continue, first upgrade the state using Terraform 0.6.16 or earlier.",

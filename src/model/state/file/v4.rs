@@ -26,7 +26,9 @@ use crate::model::state::{
 use super::{StateFile, address, conformity, json_text};
 
 #[derive(Deserialize)]
-struct File<'a> {
+pub(super) struct File<'a> {
+    #[serde(borrow)]
+    version: Option<&'a RawValue>,
     #[serde(default, deserialize_with = "or_default")]
     terraform_version: String,
     #[serde(default, deserialize_with = "or_default")]
@@ -123,9 +125,18 @@ fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(from: D)
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
-/// Reads a whole file.
+/// The file's structure if it is what it should be: one pass over the text, which is all that a good file costs.
+pub(super) fn parse(content: &[u8]) -> Option<File<'_>> {
+    let file: File<'_> = serde_json::from_str(std::str::from_utf8(content).ok()?).ok()?;
+    file.version.is_some_and(|version| version.get() == "4").then_some(file)
+}
+
+/// Reads a whole file of version 4 that did not parse, to say why.
 pub(super) fn read(content: &[u8]) -> Result<StateFile, Diagnostics> {
-    let file: File<'_> = serde_json::from_slice(content).map_err(|e| conformity(&e.to_string()))?;
+    state_of(serde_json::from_slice(content).map_err(|e| conformity(&e.to_string()))?)
+}
+
+pub(super) fn state_of(file: File<'_>) -> Result<StateFile, Diagnostics> {
     let version = &file.terraform_version;
     if !version.is_empty() && semver::Version::parse(version).is_err() {
         let detail = format!(

@@ -25,6 +25,3 @@ pub mod serve;
 
 pub mod grpc;
 pub mod wire;
-
-#[cfg(test)]
-mod tests;

@@ -2,8 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::lang::value::json::from_json_value;
-use crate::lang::value::{Type, Value};
+use crate::lang::value::{Number, Type, Value};
 use crate::model::provider::{ProviderDiagnostic, RawState};
 
 /// The stored JSON as an object of `ty`: attributes that it lacks are null, ones that are no more are dropped.
@@ -25,10 +24,57 @@ fn read(raw: &RawState, ty: &Type) -> Result<Value, String> {
     let mut attributes = Vec::with_capacity(wanted.attributes.len());
     for (name, ty) in &wanted.attributes {
         let field = fields.remove(&**name).unwrap_or(Json::Null);
-        let value = from_json_value(&field, ty).map_err(|error| format!("attribute {name:?}: {error}"))?;
+        let value = value_of(&field, ty).map_err(|error| format!("attribute {name:?}: {error}"))?;
         attributes.push((name.clone(), value));
     }
     Ok(Value::object(attributes))
+}
+
+fn value_of(json: &Json, ty: &Type) -> Result<Value, String> {
+    if json.is_null() {
+        return Ok(Value::null(ty.clone()));
+    }
+    let list = |element: &Type| match json {
+        Json::Array(items) => items.iter().map(|item| value_of(item, element)).collect::<Result<Vec<_>, _>>(),
+        _ => Err("a list is required".to_owned()),
+    };
+    match (ty, json) {
+        (Type::Dynamic, Json::Object(fields)) => {
+            let ty = fields.get("type").ok_or("a dynamic value without its type")?;
+            value_of(fields.get("value").unwrap_or(&Json::Null), &Type::from_json(ty)?)
+        }
+        (Type::Bool, Json::Bool(flag)) => Ok(Value::bool(*flag)),
+        (Type::Bool, Json::String(text)) if text == "true" || text == "false" => Ok(Value::bool(text == "true")),
+        (Type::Number, Json::Number(number)) => number_of(&number.to_string()),
+        (Type::Number, Json::String(text)) => number_of(text),
+        (Type::String, Json::String(text)) => Ok(Value::string(text)),
+        (Type::String, Json::Number(number)) => Ok(Value::string(number.to_string())),
+        (Type::String, Json::Bool(flag)) => Ok(Value::string(flag.to_string())),
+        (Type::List(element), _) => Ok(Value::list((**element).clone(), list(element)?)),
+        (Type::Set(element), _) => Ok(Value::set((**element).clone(), list(element)?)),
+        (Type::Map(element), Json::Object(fields)) => {
+            let entries: Result<Vec<_>, String> =
+                fields.iter().map(|(key, field)| Ok((key.as_str(), value_of(field, element)?))).collect();
+            Ok(Value::map((**element).clone(), entries?))
+        }
+        (Type::Tuple(types), Json::Array(items)) if types.len() == items.len() => {
+            let elements: Result<Vec<_>, _> = items.iter().zip(types.iter()).map(|(i, ty)| value_of(i, ty)).collect();
+            Ok(Value::tuple(elements?))
+        }
+        (Type::Object(wanted), Json::Object(fields)) => {
+            let attributes: Result<Vec<_>, String> = wanted
+                .attributes
+                .iter()
+                .map(|(name, ty)| Ok((name.clone(), value_of(fields.get(&**name).unwrap_or(&Json::Null), ty)?)))
+                .collect();
+            Ok(Value::object(attributes?))
+        }
+        (ty, _) => Err(format!("{} is required", ty.friendly_name())),
+    }
+}
+
+fn number_of(text: &str) -> Result<Value, String> {
+    Number::parse(text).map(Value::number).ok_or_else(|| format!("{text:?} is not a number"))
 }
 
 #[cfg(test)]

@@ -33,39 +33,30 @@ pub fn certificate(text: &str) -> Result<Certificate, String> {
 
 /// What the server must prove to be.
 #[derive(Clone, Debug)]
-pub struct HostKey {
-    key: PublicKey,
-    host: String,
-}
+pub struct HostKey(PublicKey);
 
 impl HostKey {
-    /// From `ssh-ed25519 AAAA...`: the server's own key, or that of the authority that signed it for `host`.
-    pub fn parse(text: &str, host: &str) -> Result<HostKey, String> {
+    /// From `ssh-ed25519 AAAA...`: the server's own key, or that of the authority that signed it.
+    pub fn parse(text: &str) -> Result<HostKey, String> {
         PublicKey::from_openssh(text.trim())
-            .map(|key| HostKey { key, host: host.to_owned() })
+            .map(HostKey)
             .map_err(|error| format!("error parsing the host key: {error}"))
     }
 
     pub fn accepts(&self, server: &PublicKeyOrCertificate) -> bool {
         match server {
-            PublicKeyOrCertificate::PublicKey { key, .. } => key.key_data() == self.key.key_data(),
+            PublicKeyOrCertificate::PublicKey { key, .. } => key.key_data() == self.0.key_data(),
             PublicKeyOrCertificate::Certificate(certificate) => {
-                certificate.public_key() == self.key.key_data() || self.signed(certificate)
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+                certificate.public_key() == self.0.key_data()
+                    || certificate.validate_at(now, [&self.0.fingerprint(HashAlg::Sha256)]).is_ok()
             }
         }
     }
 
-    fn signed(&self, certificate: &Certificate) -> bool {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let names = certificate.valid_principals();
-        certificate.cert_type().is_host()
-            && (names.is_empty() || names.contains(&self.host))
-            && certificate.validate_at(now, [&self.key.fingerprint(HashAlg::Sha256)]).is_ok()
-    }
-
     /// The algorithms to ask the server for first, so that a server with several keys shows the one that we know.
     pub fn preferred(&self, known: &[Algorithm]) -> Vec<Algorithm> {
-        let own = |algorithm: &&Algorithm| match (algorithm, self.key.algorithm()) {
+        let own = |algorithm: &&Algorithm| match (algorithm, self.0.algorithm()) {
             (Algorithm::Rsa { .. }, Algorithm::Rsa { .. }) => true,
             (one, other) => **one == other,
         };
@@ -90,7 +81,7 @@ mod tests {
                 .unwrap_err()
                 .starts_with("Failed to parse ssh private key: ")
         );
-        assert!(HostKey::parse("x", "h").is_err());
+        assert!(HostKey::parse("x").is_err());
         assert!(certificate("x").is_err());
     }
 }

@@ -17,15 +17,6 @@ const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(2);
 /// Unanswered keep-alives before the connection counts as lost: 120 seconds.
 const KEEP_ALIVE_MAX: usize = 60;
 
-const KEY_MISMATCH: &str = "knownhosts: key mismatch";
-
-/// What a server is asked to show.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Proof {
-    Key,
-    Certificate,
-}
-
 /// How a remote command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -42,7 +33,7 @@ pub fn check(settings: &Settings) -> Result<(), String> {
             keys::private_key(key.expose())?;
             hop.certificate.as_deref().map(keys::certificate).transpose()?;
         }
-        hop.host_key.as_deref().map(|key| HostKey::parse(key, &hop.host)).transpose()?;
+        hop.host_key.as_deref().map(HostKey::parse).transpose()?;
     }
     Ok(())
 }
@@ -54,28 +45,19 @@ pub struct Session {
 }
 
 impl Session {
-    /// One attempt: dial, check the host key, log in; through the bastion if there is one. A given key may be the
-    /// server's own or that of its authority: the server is asked for the one, then for the other.
+    /// One attempt: dial, check the host key, log in; through the bastion if there is one.
     pub async fn open(settings: &Settings) -> Result<Session, String> {
-        match Session::open_by(settings, Proof::Key).await {
-            Err(error) if error.ends_with(KEY_MISMATCH) => Session::open_by(settings, Proof::Certificate).await,
-            result => result,
-        }
-    }
-
-    async fn open_by(settings: &Settings, proof: Proof) -> Result<Session, String> {
         let agent =
             settings.agent.as_deref().map(|socket| Agent { socket, identity: settings.agent_identity.as_deref() });
         let target = &settings.target;
         let first = settings.bastion.as_ref().unwrap_or(target);
         let stream = proxy::dial(&first.host, first.port, settings.proxy.as_ref()).await;
         let Some(bastion) = &settings.bastion else {
-            let handle = handshake(target, proof, stream?).await?;
+            let handle = handshake(target, stream?).await?;
             return Ok(Session { handle: authenticated(handle, target, agent).await?, _bastion: None });
         };
         let stream = stream.map_err(|error| format!("Error connecting to bastion: {error}"))?;
-        let carrier =
-            handshake(bastion, proof, stream).await.map_err(|e| format!("Error connecting to bastion: {e}"))?;
+        let carrier = handshake(bastion, stream).await.map_err(|e| format!("Error connecting to bastion: {e}"))?;
         let carrier = authenticated(carrier, bastion, agent)
             .await
             .map_err(|error| format!("Error connecting to bastion: {error}"))?;
@@ -83,7 +65,7 @@ impl Session {
             .channel_open_direct_tcpip(target.host.as_str(), u32::from(target.port), "127.0.0.1", 0)
             .await
             .map_err(|error| format!("ssh: rejected: connect failed ({error})"))?;
-        let handle = handshake(target, proof, tunnel.into_stream()).await?;
+        let handle = handshake(target, tunnel.into_stream()).await?;
         Ok(Session { handle: authenticated(handle, target, agent).await?, _bastion: Some(carrier) })
     }
 
@@ -118,17 +100,14 @@ impl Session {
     }
 }
 
-async fn handshake<S>(hop: &Hop, proof: Proof, stream: S) -> Result<Handle<Peer>, String>
+async fn handshake<S>(hop: &Hop, stream: S) -> Result<Handle<Peer>, String>
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {
-    let host_key = hop.host_key.as_deref().map(|key| HostKey::parse(key, &hop.host)).transpose()?;
+    let host_key = hop.host_key.as_deref().map(HostKey::parse).transpose()?;
     let mut preferred = Preferred::default();
     if let Some(host_key) = &host_key {
         preferred.key = Cow::Owned(host_key.preferred(&preferred.key));
-        if proof == Proof::Certificate {
-            preferred.host_key_certificates = preferred.key.clone();
-        }
     }
     let config = client::Config {
         keepalive_interval: Some(KEEP_ALIVE_INTERVAL),
@@ -154,7 +133,7 @@ fn failed(hop: &Hop, error: &str) -> String {
 
 fn handshake_text(error: &russh::Error) -> String {
     match error {
-        russh::Error::UnknownKey => KEY_MISMATCH.into(),
+        russh::Error::UnknownKey => "knownhosts: key mismatch".into(),
         russh::Error::Disconnect | russh::Error::HUP => "EOF".into(),
         other => other.to_string(),
     }

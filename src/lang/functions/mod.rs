@@ -1,5 +1,66 @@
 //! The function table: an entry is a name, a signature and a body.
+//!
+//! Owns the language's built-in functions, by topic. Never knows how calls are evaluated: nulls, unknowns and marks
+//! that a parameter does not allow have been dealt with before a body runs.
 
+mod builtin;
+mod collection;
+mod encoding;
+mod crypto;
+mod filesystem;
+mod format;
+mod go_math;
+mod go_regex;
+mod json_text;
+mod network;
+mod numeric;
+mod sequence;
+mod sets;
 pub mod signature;
+mod string;
+mod template;
+mod time;
+mod types;
+mod yaml;
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+pub use builtin::Builtin;
 pub use signature::{CallContext, Function, FunctionError, Machine, Param, Signature};
+
+static TABLE: LazyLock<BTreeMap<String, Builtin>> = LazyLock::new(|| {
+    let topics = [
+        numeric::table(),
+        string::table(),
+        format::table(),
+        collection::table(),
+        sequence::table(),
+        sets::table(),
+        encoding::table(),
+        yaml::table(),
+        filesystem::table(),
+        time::table(),
+        crypto::table(),
+        network::table(),
+        types::table(),
+        template::table(),
+    ];
+    topics.into_iter().flatten().map(|f| (f.signature().name.to_string(), f)).collect()
+});
+
+/// The built-in function of that name, with or without `core::` before it.
+pub fn lookup(name: &str) -> Option<&'static dyn Function> {
+    let name = name.strip_prefix("core::").unwrap_or(name);
+    TABLE.get(name).map(|f| f as &dyn Function)
+}
+
+/// The names of all built-in functions, sorted, without a namespace.
+pub fn names() -> Vec<&'static str> {
+    TABLE.keys().map(String::as_str).collect()
+}
+
+/// All built-in functions, sorted by name.
+pub fn all() -> impl Iterator<Item = &'static Builtin> {
+    TABLE.values()
+}

@@ -77,6 +77,13 @@ pub fn element_order(a: &Value, b: &Value) -> Ordering {
     rank(a).cmp(&rank(b)).then_with(|| x.cmp(&y))
 }
 
+/// A text that equal values of one type share, and that (but for numbers of many digits) others do not have.
+pub fn hash_key(value: &Value) -> String {
+    let mut key = String::new();
+    write_hash(value, &mut key);
+    key
+}
+
 fn write_hash(value: &Value, out: &mut String) {
     if !value.is_known() {
         out.push('?');

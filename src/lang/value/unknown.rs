@@ -79,3 +79,15 @@ impl Refinement {
         }
     }
 }
+
+/// As much of a known beginning as stays whatever follows it: the last character only if nothing can combine with it.
+pub fn safe_prefix(text: &str) -> &str {
+    use unicode_segmentation::UnicodeSegmentation;
+    match text.grapheme_indices(true).next_back() {
+        Some((start, last)) => {
+            let delimits = last.len() == 1 && last.bytes().all(|b| b.is_ascii_punctuation() || b == b' ' || b == b'\n');
+            if delimits { text } else { &text[..start] }
+        }
+        None => text,
+    }
+}

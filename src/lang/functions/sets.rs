@@ -1,0 +1,117 @@
+//! Functions of sets.
+
+use super::builtin::{Allow, Builtin, Outcome, TypeOutcome, any, fail, fail_argument, p};
+use super::signature::{CallContext, FunctionError};
+use crate::lang::value::convert::convert;
+use crate::lang::value::unify::unify_unsafe;
+use crate::lang::value::{Marks, Type, Value, set};
+
+pub(super) fn table() -> Vec<Builtin> {
+    let any_set = || Type::set(Type::Dynamic);
+    vec![
+        Builtin::new("setintersection", vec![p("first_set", any_set()).dynamic()], any_set(), |a, _| {
+            combine(a, |result, other| result.retain(|v| contains(other, v)))
+        })
+        .variadic(p("other_sets", any_set()).dynamic())
+        .typed(common_set)
+        .doc("The elements that all sets have."),
+        Builtin::new("setsubtract", vec![p("a", any_set()).dynamic(), p("b", any_set()).dynamic()], any_set(), |a, _| {
+            combine(a, |result, other| result.retain(|v| !contains(other, v)))
+        })
+        .typed(common_set)
+        .doc("The elements of one set that another has not."),
+        Builtin::new("setunion", vec![p("first_set", any_set()).dynamic()], any_set(), |a, _| {
+            combine(a, |result, other| result.extend_from_slice(other.elements()))
+        })
+        .variadic(p("other_sets", any_set()).dynamic())
+        .typed(common_set)
+        .doc("The elements of all sets."),
+        Builtin::new("setproduct", vec![], Type::Dynamic, product)
+            .variadic(any("sets").marked())
+            .typed(product_type)
+            .doc("All combinations of one element from each."),
+    ]
+}
+
+fn contains(set: &Value, value: &Value) -> bool {
+    set.elements().binary_search_by(|e| set::element_order(e, value)).is_ok() || set.elements().contains(value)
+}
+
+fn common_set(a: &[Value]) -> TypeOutcome {
+    let counts = |v: &&Value| !(v.is_known() && v.is_empty() && v.ty().element_type().is_some_and(Type::is_dynamic));
+    let elements: Vec<Type> = a.iter().filter(counts).filter_map(|v| v.ty().element_type()).cloned().collect();
+    if elements.is_empty() {
+        return Ok(Type::set(Type::Dynamic));
+    }
+    match unify_unsafe(&elements) {
+        Some(element) => Ok(Type::set(element)),
+        None => fail("given sets must all have compatible element types"),
+    }
+}
+
+fn combine(a: &[Value], f: fn(&mut Vec<Value>, &Value)) -> Outcome {
+    let ty = common_set(a)?;
+    if a.iter().any(|v| !v.is_wholly_known()) {
+        return Ok(Value::unknown_not_null(ty));
+    }
+    let converted: Result<Vec<Value>, _> = a.iter().map(|v| convert(v, &ty)).collect();
+    let converted = converted.map_err(|e| FunctionError::new(e.message))?;
+    let mut result = converted[0].elements().to_vec();
+    converted[1..].iter().for_each(|other| f(&mut result, other));
+    Ok(Value::set(ty.element_type().cloned().unwrap_or(Type::Dynamic), result))
+}
+
+fn product_type(a: &[Value]) -> TypeOutcome {
+    if a.len() < 2 {
+        return fail("at least two arguments are required");
+    }
+    let mut elements = Vec::with_capacity(a.len());
+    let mut ordered = true;
+    for (i, arg) in a.iter().enumerate() {
+        match arg.ty() {
+            Type::Set(t) => {
+                ordered = false;
+                elements.push((**t).clone());
+            }
+            Type::List(t) => elements.push((**t).clone()),
+            Type::Tuple(types) if types.is_empty() => elements.push(Type::Dynamic),
+            Type::Tuple(types) => match unify_unsafe(types) {
+                Some(common) => elements.push(common),
+                None => return fail_argument(i, "all elements must be of the same type"),
+            },
+            _ => return fail_argument(i, "a set or a list is required"),
+        }
+    }
+    let row = Type::tuple(elements);
+    Ok(if ordered { Type::list(row) } else { Type::set(row) })
+}
+
+fn product(a: &[Value], _: &CallContext<'_>) -> Outcome {
+    let ty = product_type(a)?;
+    let marks = a.iter().fold(Marks::NONE, |m, v| m | v.marks());
+    if a.iter().any(|v| !v.length().is_known()) {
+        return Ok(Value::unknown_not_null(ty).mark(marks));
+    }
+    let row = ty.element_type().cloned().unwrap_or(Type::Dynamic);
+    let total: Option<usize> = a.iter().try_fold(1usize, |n, v| n.checked_mul(v.len()));
+    if total.is_none_or(|n| n > 10_000_000) {
+        return fail("the result would have too many elements");
+    }
+    let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
+    for (arg, element) in a.iter().zip(row.tuple_elements().unwrap_or_default()) {
+        let mut parts = Vec::with_capacity(arg.len());
+        for v in arg.elements() {
+            parts.push(convert(v, element).map_err(|e| FunctionError::new(e.message))?);
+        }
+        rows = rows
+            .iter()
+            .flat_map(|row| parts.iter().map(move |v| row.iter().cloned().chain([v.clone()]).collect()))
+            .collect();
+    }
+    let rows: Vec<Value> = rows.into_iter().map(Value::tuple).collect();
+    Ok(match ty {
+        Type::Set(_) => Value::set(row, rows),
+        _ => Value::list(row, rows),
+    }
+    .mark(marks))
+}

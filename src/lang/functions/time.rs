@@ -1,0 +1,7 @@
+//! Time (to follow).
+
+use super::builtin::Builtin;
+
+pub(super) fn table() -> Vec<Builtin> {
+    Vec::new()
+}

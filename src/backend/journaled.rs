@@ -61,8 +61,12 @@ pub struct FinishError {
 }
 
 impl JournaledState {
-    /// A run that starts from the state as it was loaded, under the store's lock.
+    /// A run that starts from the state as it was loaded, under the store's lock unless the user wants none.
     pub fn new(store: Arc<dyn StateStore>, loaded: &Loaded) -> Result<JournaledState, Diagnostics> {
+        if loaded.overlaid {
+            let path = store.journal();
+            return Err(another_run(&path).into());
+        }
         let (meta, stored) = match &loaded.file {
             Some(file) => (file.meta.clone(), Some(Rendered::of(&file.state)?)),
             None => {
@@ -277,13 +281,7 @@ impl Inner {
             Err(e) if matches!(e.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
                 crate::log!(Warn, "running without a state journal: {e}");
             }
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(Diagnostic::error(
-                    "State is being changed by another run",
-                    format!("The journal {} exists: another run is changing this state, or did so without a lock and was interrupted.", path.display()),
-                )
-                .into());
-            }
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(another_run(path).into()),
             Err(e) => return Err(journal_failed(&e)),
         }
         Ok(())
@@ -314,6 +312,14 @@ impl Inner {
         }
         (self.now.to_bytes(&meta).into(), meta)
     }
+}
+
+fn another_run(path: &Path) -> Diagnostic {
+    let detail = format!(
+        "The journal {} exists: another run is changing this state, or was interrupted while it did. Run the command without \"-lock=false\": what an interrupted run had done is then written to the state first.",
+        path.display(),
+    );
+    Diagnostic::error("State is being changed by another run", detail)
 }
 
 async fn wait(durable: Option<Durable>) -> Result<(), Diagnostics> {

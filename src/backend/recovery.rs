@@ -17,7 +17,7 @@ use super::journal_writer;
 use super::lock::lock_failed;
 use super::store::{StateStore, StoreError};
 
-/// Whether the caller holds the store's lock (or means to write although it was told to go without one).
+/// Whether the caller holds the store's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Locked,
@@ -31,6 +31,8 @@ pub struct Loaded {
     pub file: Option<StateFile>,
     /// Of the stored snapshot, as the journal knows it.
     pub fingerprint: String,
+    /// The state is more than the store holds: a journal was laid over it. Nothing may be written on top of that.
+    pub overlaid: bool,
     /// What the user should know of an interrupted run.
     pub warnings: Diagnostics,
 }
@@ -39,7 +41,7 @@ pub struct Loaded {
 pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diagnostics> {
     let content = store.read().await.map_err(|e| unreadable(&e, access))?.unwrap_or_default();
     let file = file::read(&content).map_err(|problems| unreadable(&StoreError(file::problems_text(&problems)), access))?;
-    let loaded = Loaded { file, fingerprint: fingerprint(&content), warnings: Diagnostics::new() };
+    let loaded = Loaded { file, fingerprint: fingerprint(&content), ..Loaded::default() };
     drop(content);
     let path = store.journal();
     match read_journal(&path)? {
@@ -109,6 +111,7 @@ async fn replay(
             persist(store, &path, &mut loaded).await?;
         }
         journal_writer::remove(&path).map_err(io_error)?;
+        loaded.overlaid = false;
     }
     Ok(loaded)
 }
@@ -126,6 +129,7 @@ fn lay_over(journal: &Journal, position: usize, loaded: &mut Loaded) -> Result<u
     if changes > 0 || !loaded.fingerprint.is_empty() {
         loaded.file = Some(file);
     }
+    loaded.overlaid = true;
     Ok(changes)
 }
 

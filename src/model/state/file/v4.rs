@@ -434,3 +434,68 @@ fn read_checks(entries: Vec<Check>) -> Vec<CheckResult> {
     };
     entries.into_iter().filter_map(check).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{problems_text, read};
+
+    fn problem(content: &str) -> String {
+        read(content.as_bytes()).map_or_else(|problems| problems_text(&problems), |_| "none".into())
+    }
+
+    fn with_resource(fields: &str) -> String {
+        let base = r#""mode":"managed","type":"t","name":"n","provider":"provider[\"registry.terraform.io/hashicorp/null\"]","instances":[{"attributes":{}}]"#;
+        // Whatever is given comes instead of the same field of a plain resource.
+        let mut resource: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(&format!("{{{base}}}")).unwrap();
+        resource.extend(serde_json::from_str::<serde_json::Map<_, _>>(&format!("{{{fields}}}")).unwrap());
+        format!("{{\"version\":4,\"resources\":[{}]}}", serde_json::Value::Object(resource))
+    }
+
+    /// Recorded from the reference with `state list -state=FILE`.
+    #[test]
+    fn what_a_state_must_not_hold_is_explained() {
+        let cases = [
+            ("", "none"),
+            (r#""mode":"x""#, "Invalid resource mode in state: State contains a resource with mode \"x\" (\"t\" \"n\") which is not supported."),
+            (r#""module":"x.y""#, "Invalid module instance address: A module instance address must begin with \"module.\"."),
+            (r#""instances":[{"index_key":1.5}]"#, "none"),
+            (r#""instances":[{"index_key":true}]"#, "Invalid resource instance metadata in state: Resource t.n has an instance with the invalid instance key true."),
+            (r#""instances":[{"status":"x"}]"#, "Invalid resource instance metadata in state: Instance t.n has invalid status \"x\"."),
+            (r#""instances":[{"dependencies":["x"]}]"#, "Invalid address: Resource specification must include a resource type and name."),
+            (r#""instances":[{},{}]"#, "Duplicate resource instance in state: Instance t.n appears multiple times in the state file."),
+            (r#""instances":[{"deposed":"zz"}]"#, "Invalid resource instance metadata in state: Instance t.n has an object with deposed key \"zz\", which is not correctly formatted."),
+            (r#""instances":[{"sensitive_attributes":[[{"type":"q","value":1}]]}]"#, "Unsupported path step: Unsupported path step type \"q\""),
+        ];
+        for (fields, expected) in cases {
+            assert_eq!(problem(&with_resource(fields)), expected, "{fields}");
+        }
+    }
+
+    #[test]
+    fn bad_outputs_and_versions_are_explained() {
+        let output = |entry: &str| problem(&format!("{{\"version\":4,\"outputs\":{{\"a\":{entry}}}}}"));
+        let cases = [
+            (r#"{"value":1,"type":"strin"}"#, "Invalid output value type in state: The state file has an invalid type specification for output \"a\": invalid primitive type name \"strin\"."),
+            (r#"{"value":"x","type":"number"}"#, "Invalid output value saved in state: The state file has an invalid value for output \"a\": a number is required."),
+            ("{}", "Invalid output value type in state: The state file has an invalid type specification for output \"a\": EOF."),
+            (r#"{"value":1,"type":"number"}"#, "none"),
+        ];
+        for (entry, expected) in cases {
+            assert_eq!(output(entry), expected);
+        }
+        assert_eq!(
+            problem(r#"{"version":4,"terraform_version":"x"}"#),
+            "Invalid Terraform version string: State file claims to have been written by Terraform version \"x\", which is not a valid version string.",
+        );
+        assert_eq!(problem(r#"{"version":4,"terraform_version":"99.0.0","outputs":null,"resources":null}"#), "none");
+    }
+
+    #[test]
+    fn a_file_cut_short_is_an_error_and_no_panic() {
+        let whole = include_str!("fixtures/wide.tfstate").trim_end();
+        for cut in (1..whole.len()).filter(|cut| whole.is_char_boundary(*cut)).step_by(13) {
+            assert!(read(&whole.as_bytes()[..cut]).is_err(), "cut at {cut}");
+        }
+    }
+}

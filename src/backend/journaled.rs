@@ -25,6 +25,11 @@ use super::store::StateStore;
 /// A snapshot may take at most this part of the time that passed since the last one.
 const SHARE: u32 = 20;
 
+/// Bytes that a run may write for snapshots before the last one: so many at once, and the state's size as often as this
+/// time passes. A long run keeps the file current, a short one does not write a large state more than once.
+const FREE_BYTES: u64 = 64 * 1024;
+const REWRITE_PERIOD: Duration = Duration::from_secs(30);
+
 /// The state of one run, from the first change to the last snapshot.
 pub struct JournaledState {
     store: Arc<dyn StateStore>,
@@ -47,6 +52,8 @@ struct Inner {
 }
 
 struct Timing {
+    begun: Instant,
+    written: u64,
     last: Instant,
     /// What the last snapshot took; an estimate before the first one.
     cost: Duration,
@@ -81,7 +88,8 @@ impl JournaledState {
         };
         let base = loaded.fingerprint.clone();
         let inner = Inner { meta, base, stored, now, journal: None, dirty: false, unsure: false };
-        let timing = Timing { last: Instant::now(), cost: Duration::ZERO };
+        let now_time = Instant::now();
+        let timing = Timing { begun: now_time, written: 0, last: now_time, cost: Duration::ZERO };
         Ok(JournaledState { store, inner: Mutex::new(inner), writing: tokio::sync::Mutex::new(timing) })
     }
 
@@ -182,16 +190,17 @@ impl JournaledState {
         if passed < timing.cost * SHARE || passed < self.store.snapshot_pause() {
             return Ok(());
         }
-        let started = Instant::now();
-        let Some((snapshot, meta, rendered)) = self.inner().snapshot() else { return Ok(()) };
+        let size = self.inner().now.size() as u64;
         if timing.cost.is_zero() {
             // Before the first one: guess, so that a large state is not written for its first instance.
-            timing.cost = Duration::from_millis(5) + Duration::from_nanos(20 * snapshot.len() as u64);
-            if passed < timing.cost * SHARE {
-                self.inner().dirty = true;
-                return Ok(());
-            }
+            timing.cost = Duration::from_millis(5) + Duration::from_nanos(20 * size);
         }
+        if passed < timing.cost * SHARE || timing.written + size > timing.allowed(size) {
+            return Ok(());
+        }
+        let started = Instant::now();
+        let Some((snapshot, meta, rendered)) = self.inner().snapshot() else { return Ok(()) };
+        timing.written += snapshot.len() as u64;
         match self.store(&snapshot, meta, rendered).await {
             Ok(()) => {}
             // The journal has it all; the last snapshot is the one that must succeed.
@@ -201,7 +210,8 @@ impl JournaledState {
                 (inner.dirty, inner.unsure) = (true, true);
             }
         }
-        *timing = Timing { last: Instant::now(), cost: started.elapsed() };
+        timing.last = Instant::now();
+        timing.cost = started.elapsed();
         Ok(())
     }
 
@@ -258,6 +268,13 @@ impl JournaledState {
             Some(journal) => journal.remove(),
             None => Ok(()),
         }
+    }
+}
+
+impl Timing {
+    fn allowed(&self, size: u64) -> u64 {
+        let rewrites = self.begun.elapsed().as_secs_f64() / REWRITE_PERIOD.as_secs_f64();
+        FREE_BYTES + (size as f64 * rewrites) as u64
     }
 }
 

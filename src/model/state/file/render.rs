@@ -23,6 +23,8 @@ const OBJECT_DEPTH: usize = 4;
 /// A state as text in pieces. Two are equal if their files are, serial and lineage aside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rendered {
+    /// Bytes of all instances.
+    size: usize,
     /// By the text of the module instance: the order of the file.
     resources: BTreeMap<(Arc<str>, Resource), RenderedResource>,
     outputs: BTreeMap<Arc<str>, Arc<[u8]>>,
@@ -83,7 +85,7 @@ impl Rendered {
         let place = (Arc::from(addr.module.to_string()), addr.resource.clone());
         if instance.current.is_none() && instance.deposed.is_empty() {
             if let Some(resource) = self.resources.get_mut(&place) {
-                resource.instances.remove(key);
+                self.size -= resource.instances.remove(key).map_or(0, |old| old.len());
                 if resource.instances.is_empty() {
                     self.resources.remove(&place);
                 }
@@ -103,7 +105,9 @@ impl Rendered {
                 instances: BTreeMap::new(),
             });
         resource.provider = provider.clone();
-        resource.instances.insert(key.clone(), objects.into());
+        self.size += objects.len();
+        let old = resource.instances.insert(key.clone(), objects.into());
+        self.size -= old.map_or(0, |old| old.len());
         Ok(())
     }
 
@@ -185,10 +189,14 @@ impl Rendered {
         self.outputs.get(name).map(|bytes| text_of(bytes.to_vec()))
     }
 
+    /// About how many bytes the file has.
+    pub fn size(&self) -> usize {
+        self.size + 400 * self.resources.len() + 1024
+    }
+
     /// The whole file.
     pub fn to_bytes(&self, meta: &StateMeta) -> Vec<u8> {
-        let size: usize = self.resources.values().flat_map(|r| r.instances.values()).map(|text| text.len() + 2).sum();
-        let mut out = Vec::with_capacity(size + 400 * self.resources.len() + 1024);
+        let mut out = Vec::with_capacity(self.size());
         out.extend_from_slice(b"{\n  \"version\": 4,\n  \"terraform_version\": ");
         string(LANGUAGE_VERSION, &mut out);
         out.extend_from_slice(format!(",\n  \"serial\": {},\n  \"lineage\": ", meta.serial).as_bytes());

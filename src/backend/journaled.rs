@@ -77,8 +77,7 @@ impl JournaledState {
         let (meta, stored) = match &loaded.file {
             Some(file) => (file.meta.clone(), Some(Rendered::of(&file.state)?)),
             None => {
-                let meta =
-                    StateMeta { terraform_version: LANGUAGE_VERSION.into(), serial: 0, lineage: String::new() };
+                let meta = StateMeta { terraform_version: LANGUAGE_VERSION.into(), serial: 0, lineage: String::new() };
                 (meta, None)
             }
         };
@@ -126,11 +125,7 @@ impl JournaledState {
     }
 
     /// Durable before the object is touched.
-    pub async fn started(
-        &self,
-        addr: &AbsResourceInstance,
-        deposed: Option<&DeposedKey>,
-    ) -> Result<(), Diagnostics> {
+    pub async fn started(&self, addr: &AbsResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostics> {
         let record = Record::Started { addr: addr.clone(), deposed: deposed.cloned() };
         let durable = self.inner().append(&record);
         wait(durable).await

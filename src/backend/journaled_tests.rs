@@ -40,7 +40,9 @@ fn state_of(instances: &[(i64, &str)]) -> State {
 
 fn show(state: &State) -> String {
     let text = |(addr, _, instance): (AbsResourceInstance, &AbsProviderConfig, &Instance)| {
-        let Some(Attributes::Json(json)) = instance.current.as_ref().map(|o| &o.attributes) else { return String::new() };
+        let Some(Attributes::Json(json)) = instance.current.as_ref().map(|o| &o.attributes) else {
+            return String::new();
+        };
         format!("{}{json}", addr.key())
     };
     state.instances().map(text).collect::<Vec<_>>().join(" ")

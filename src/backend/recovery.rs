@@ -40,7 +40,8 @@ pub struct Loaded {
 /// Reads the state; an interrupted run's journal is replayed first.
 pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diagnostics> {
     let content = store.read().await.map_err(|e| unreadable(&e, access))?.unwrap_or_default();
-    let file = file::read(&content).map_err(|problems| unreadable(&StoreError(file::problems_text(&problems)), access))?;
+    let file =
+        file::read(&content).map_err(|problems| unreadable(&StoreError(file::problems_text(&problems)), access))?;
     let loaded = Loaded { file, fingerprint: fingerprint(&content), ..Loaded::default() };
     drop(content);
     let path = store.journal();
@@ -187,8 +188,11 @@ fn warn(journal: &Journal, access: Access, changes: usize, warnings: &mut Diagno
         let done = if access == Access::Locked { "have been written to" } else { "are shown on top of" };
         crate::log!(Info, "{changes} changes of an interrupted run {done} the state");
     }
-    let alive: Vec<String> =
-        journal.plugins().filter(|(_, p)| p.is_alive()).map(|(name, p)| format!("  - {name} (process {})", p.number)).collect();
+    let alive: Vec<String> = journal
+        .plugins()
+        .filter(|(_, p)| p.is_alive())
+        .map(|(name, p)| format!("  - {name} (process {})", p.number))
+        .collect();
     if !alive.is_empty() {
         warnings.warning(
             "Plugin processes of an interrupted run are still alive",

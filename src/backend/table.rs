@@ -19,8 +19,10 @@ pub struct Kind {
     /// The settings that its block has.
     pub schema: fn() -> Block,
     /// Opens it with settings of the schema's type, known and without marks.
-    pub open: fn(&Value, &StateFiles) -> Result<Arc<dyn Backend>, Diagnostics>,
+    pub open: Open,
 }
+
+type Open = fn(&Value, &StateFiles) -> Result<Arc<dyn Backend>, Diagnostics>;
 
 /// `-state`, `-state-out` and `-backup`: they matter to the local backend only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

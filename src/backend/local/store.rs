@@ -182,7 +182,10 @@ impl Inner {
             if created {
                 let _ = std::fs::remove_file(path);
             }
-            return Err(LockError::new(format!("could not write lock info for {:?}: {e}", info_path.display().to_string())));
+            return Err(LockError::new(format!(
+                "could not write lock info for {:?}: {e}",
+                info_path.display().to_string()
+            )));
         }
         held.created = created;
         held.lock = Some((file, info.id.clone()));

@@ -14,8 +14,8 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Memory;
-use crate::model::state::file::{self as state_file, StateFile};
 use crate::model::state::StateMeta;
+use crate::model::state::file::{self as state_file, StateFile};
 use crate::model::version::PROGRAM_VERSION;
 
 use super::Plan;
@@ -71,8 +71,9 @@ pub fn write(saved: &SavedPlan) -> Result<Vec<u8>, Diagnostics> {
     let prior = state_file::write(&saved.state, &saved.plan.prior_state)?;
     let previous = state_file::write(&saved.state, &saved.plan.previous_state)?;
     let main = text::encode(saved);
-    pack(saved, &main, &prior, &previous)
-        .map_err(|e| Diagnostic::error("Failed to write plan file", format!("The plan could not be packed: {e}.")).into())
+    pack(saved, &main, &prior, &previous).map_err(|e| {
+        Diagnostic::error("Failed to write plan file", format!("The plan could not be packed: {e}.")).into()
+    })
 }
 
 fn pack(saved: &SavedPlan, main: &[u8], prior: &[u8], previous: &[u8]) -> zip::result::ZipResult<Vec<u8>> {
@@ -103,9 +104,7 @@ pub fn is_archive(content: &[u8]) -> bool {
 
 /// Reads a plan file; `name` is its path as the user gave it.
 pub fn read(name: &str, content: &[u8]) -> Result<SavedPlan, Diagnostics> {
-    read_reason(content).map_err(|why| {
-        Diagnostic::error(format!("Failed to load {name:?} as a plan file"), why).into()
-    })
+    read_reason(content).map_err(|why| Diagnostic::error(format!("Failed to load {name:?} as a plan file"), why).into())
 }
 
 /// As [`read`]; the error is the reason only, as other messages quote it.

@@ -158,9 +158,7 @@ impl Record {
 fn piece_line(piece: &Piece) -> Line<'static> {
     let raw = |text: &str| RawValue::from_string(compact(text)).ok();
     match piece {
-        Piece::Instance(addr, text) => {
-            Line { addr: Some(addr.to_string()), entry: raw(text), ..Line::of("instance") }
-        }
+        Piece::Instance(addr, text) => Line { addr: Some(addr.to_string()), entry: raw(text), ..Line::of("instance") },
         Piece::GoneInstance(addr) => Line { addr: Some(addr.to_string()), ..Line::of("gone") },
         Piece::Output(name, text) => Line { name: Some(name.to_string()), entry: raw(text), ..Line::of("output") },
         Piece::GoneOutput(name) => Line { name: Some(name.to_string()), ..Line::of("gone_output") },
@@ -295,7 +293,8 @@ fn read_header(json: &[u8]) -> Result<Header, Diagnostics> {
 }
 
 fn damaged(why: &str) -> Diagnostics {
-    Diagnostic::error("Unreadable state journal", format!("The journal of an interrupted run cannot be read: {why}.")).into()
+    Diagnostic::error("Unreadable state journal", format!("The journal of an interrupted run cannot be read: {why}."))
+        .into()
 }
 
 fn apply(piece: &Piece, state: &mut State) -> Result<(), Diagnostics> {

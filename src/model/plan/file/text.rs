@@ -146,8 +146,7 @@ pub(super) fn encode(saved: &SavedPlan) -> Vec<u8> {
     let drift = plan.drift.iter().map(|c| writer.change(c)).collect();
     let outputs = plan.outputs.iter().map(|o| writer.output(o)).collect();
     let variables = plan.variables.iter().map(|(name, v)| (name.to_string(), writer.value(v))).collect();
-    let relevant =
-        plan.relevant_attributes.iter().map(|(addr, path)| (addr.to_string(), writer.path(path))).collect();
+    let relevant = plan.relevant_attributes.iter().map(|(addr, path)| (addr.to_string(), writer.path(path))).collect();
     let top = Top {
         format: FORMAT,
         program: PROGRAM_VERSION.into(),
@@ -408,7 +407,8 @@ fn target_of((kind, text): (u8, String)) -> Result<Target, String> {
 }
 
 fn check_of(text: CheckText) -> Result<CheckResult, String> {
-    let object = |(addr, status, messages): (String, usize, Vec<String>)| Ok((addr, item(&STATUSES, status)?, messages));
+    let object =
+        |(addr, status, messages): (String, usize, Vec<String>)| Ok((addr, item(&STATUSES, status)?, messages));
     Ok(CheckResult {
         kind: text.kind.into(),
         config_addr: text.addr,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::base::diag::Diagnostic;
 use crate::model::addr::provider::{DEFAULT_HOST, DEFAULT_NAMESPACE};
 use crate::model::addr::{
-    AbsProviderConfig, AbsResourceInstance, ConfigResource, InstanceKey, Module, ModuleInstance, ModuleStep, Provider, Resource,
-    ResourceMode,
+    AbsProviderConfig, AbsResourceInstance, ConfigResource, InstanceKey, Module, ModuleInstance, ModuleStep, Provider,
+    Resource, ResourceMode,
 };
 
 /// `module.a["k"].module.b[0]`.
@@ -15,9 +15,10 @@ pub fn module_instance(text: &str) -> Result<ModuleInstance, Diagnostic> {
     let steps = cursor.module_steps();
     match (steps, cursor.rest) {
         (Some(steps), "") if !steps.is_empty() && !text.ends_with('.') => Ok(ModuleInstance(steps.into())),
-        _ => {
-            Err(Diagnostic::error("Invalid module instance address", "A module instance address must begin with \"module.\"."))
-        }
+        _ => Err(Diagnostic::error(
+            "Invalid module instance address",
+            "A module instance address must begin with \"module.\".",
+        )),
     }
 }
 
@@ -213,7 +214,10 @@ mod tests {
         for text in ["a.b", "module.m[\"x.y\"].data.a.b[2]", "a.b[\"[\"]"] {
             assert_eq!(resource_instance(text).unwrap().to_string(), text);
         }
-        assert_eq!(provider_config("provider.aws.w").unwrap().to_string(), "provider[\"registry.terraform.io/-/aws\"].w");
+        assert_eq!(
+            provider_config("provider.aws.w").unwrap().to_string(),
+            "provider[\"registry.terraform.io/-/aws\"].w"
+        );
     }
 
     #[test]

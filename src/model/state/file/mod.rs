@@ -110,7 +110,9 @@ fn sniff_version(content: &[u8]) -> Result<u64, Diagnostics> {
         Ok(raw) => raw.get(),
         Err(error) => {
             let offset = byte_offset(content, &error);
-            return Err(both(format!("The state file could not be parsed as JSON: syntax error at byte offset {offset}.")));
+            return Err(both(format!(
+                "The state file could not be parsed as JSON: syntax error at byte offset {offset}."
+            )));
         }
     };
     if !raw.starts_with('{') {
@@ -174,21 +176,42 @@ mod tests {
     fn unreadable_files_are_explained() {
         let syntax = "The state file could not be parsed as JSON: syntax error at byte offset";
         let cases = [
-            ("{\"version\": 4, \"serial\": }", format!("2 problems:\n\n- {UNSUPPORTED}: {syntax} 26.\n- {UNSUPPORTED}: {NO_VERSION}")),
-            ("{\"version\": 4, \"serial\"", format!("2 problems:\n\n- {UNSUPPORTED}: {syntax} 23.\n- {UNSUPPORTED}: {NO_VERSION}")),
-            ("{\"version\":4} x", format!("2 problems:\n\n- {UNSUPPORTED}: {syntax} 15.\n- {UNSUPPORTED}: {NO_VERSION}")),
+            (
+                "{\"version\": 4, \"serial\": }",
+                format!("2 problems:\n\n- {UNSUPPORTED}: {syntax} 26.\n- {UNSUPPORTED}: {NO_VERSION}"),
+            ),
+            (
+                "{\"version\": 4, \"serial\"",
+                format!("2 problems:\n\n- {UNSUPPORTED}: {syntax} 23.\n- {UNSUPPORTED}: {NO_VERSION}"),
+            ),
+            (
+                "{\"version\":4} x",
+                format!("2 problems:\n\n- {UNSUPPORTED}: {syntax} 15.\n- {UNSUPPORTED}: {NO_VERSION}"),
+            ),
             (" \n", format!("2 problems:\n\n- {UNSUPPORTED}: {syntax} 2.\n- {UNSUPPORTED}: {NO_VERSION}")),
             ("{}", format!("{UNSUPPORTED}: {NO_VERSION}")),
             ("null", format!("{UNSUPPORTED}: {NO_VERSION}")),
-            ("{\"version\":\"4\"}", format!("{UNSUPPORTED}: The version in the state file is string. A positive whole number is required.")),
-            ("{\"version\":-4}", format!("{UNSUPPORTED}: The version in the state file is number -4. A positive whole number is required.")),
+            (
+                "{\"version\":\"4\"}",
+                format!("{UNSUPPORTED}: The version in the state file is string. A positive whole number is required."),
+            ),
+            (
+                "{\"version\":-4}",
+                format!(
+                    "{UNSUPPORTED}: The version in the state file is number -4. A positive whole number is required."
+                ),
+            ),
             (
                 "{\"version\":5}",
-                format!("{UNSUPPORTED}: The state file uses format version 5, which is not supported by Terrane {LANGUAGE_VERSION}. This state file may have been created by a newer version of Terraform."),
+                format!(
+                    "{UNSUPPORTED}: The state file uses format version 5, which is not supported by Terrane {LANGUAGE_VERSION}. This state file may have been created by a newer version of Terraform."
+                ),
             ),
             (
                 "{\"version\":5,\"terraform_version\":\"2.1.0\"}",
-                format!("{UNSUPPORTED}: The state file uses format version 5, which is not supported by Terrane {LANGUAGE_VERSION}. This state file was created by Terraform 2.1.0."),
+                format!(
+                    "{UNSUPPORTED}: The state file uses format version 5, which is not supported by Terrane {LANGUAGE_VERSION}. This state file was created by Terraform 2.1.0."
+                ),
             ),
         ];
         for (content, expected) in cases {

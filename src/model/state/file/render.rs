@@ -96,14 +96,11 @@ impl Rendered {
             let detail = format!("Instance {} cannot be written to the state: {why}.", addr.instance(key.clone()));
             Diagnostics::from(Diagnostic::error("Failed to serialize resource instance in state", detail))
         })?;
-        let resource = self
-            .resources
-            .entry(place)
-            .or_insert_with(|| RenderedResource {
-                addr: addr.clone(),
-                provider: provider.clone(),
-                instances: BTreeMap::new(),
-            });
+        let resource = self.resources.entry(place).or_insert_with(|| RenderedResource {
+            addr: addr.clone(),
+            provider: provider.clone(),
+            instances: BTreeMap::new(),
+        });
         resource.provider = provider.clone();
         self.size += objects.len();
         let old = resource.instances.insert(key.clone(), objects.into());
@@ -378,11 +375,7 @@ fn render_attributes(attributes: &Attributes, depth: usize, out: &mut Vec<u8>) -
     Ok(())
 }
 
-fn render_paths<'a>(
-    paths: impl Iterator<Item = &'a Path>,
-    depth: usize,
-    out: &mut Vec<u8>,
-) -> Result<(), JsonError> {
+fn render_paths<'a>(paths: impl Iterator<Item = &'a Path>, depth: usize, out: &mut Vec<u8>) -> Result<(), JsonError> {
     let mut compact = Vec::new();
     compact.push(b'[');
     for (i, path) in paths.enumerate() {
@@ -503,7 +496,8 @@ mod tests {
     fn changes_are_pieces_of_the_file() {
         let before = read(WIDE.as_bytes()).unwrap().unwrap().state;
         let mut after = before.clone();
-        let (addr, provider, instance) = before.instances().find(|(a, ..)| a.to_string() == "terraform_data.c").unwrap();
+        let (addr, provider, instance) =
+            before.instances().find(|(a, ..)| a.to_string() == "terraform_data.c").unwrap();
         let (provider, mut instance) = (provider.clone(), instance.clone());
         instance.current.as_mut().unwrap().status = ObjectStatus::Ready;
         *after.instance_mut(&addr, &provider) = instance.clone();

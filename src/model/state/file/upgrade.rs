@@ -13,7 +13,9 @@ use crate::lang::value::Value;
 use crate::model::addr::{
     AbsProviderConfig, AbsResource, InstanceKey, Module, ModuleInstance, ModuleStep, Provider, Resource, ResourceMode,
 };
-use crate::model::state::{Attributes, DeposedKey, Instance, Object, ObjectStatus, OutputValue, ResourceState, State, StateMeta};
+use crate::model::state::{
+    Attributes, DeposedKey, Instance, Object, ObjectStatus, OutputValue, ResourceState, State, StateMeta,
+};
 
 use super::{StateFile, conformity};
 
@@ -111,7 +113,12 @@ fn value_of(json: &Json) -> Value {
     }
 }
 
-fn add_resource(module: &ModuleInstance, key: &str, entry: ResourceEntry, state: &mut State) -> Result<(), Diagnostics> {
+fn add_resource(
+    module: &ModuleInstance,
+    key: &str,
+    entry: ResourceEntry,
+    state: &mut State,
+) -> Result<(), Diagnostics> {
     let Some((resource, index)) = resource_key(key) else {
         let detail = format!("State contains the resource key {key:?}, which is not correctly formatted.");
         return Err(Diagnostic::error("Invalid resource key in state", detail).into());
@@ -157,7 +164,9 @@ fn provider_of(module: &ModuleInstance, entry: &ResourceEntry, resource: &Resour
     }
     let (kind, alias) = match text.split_once('.') {
         Some((kind, alias)) => (kind, Some(Arc::from(alias))),
-        None if text.is_empty() => (if entry.kind.is_empty() { resource.implied_provider() } else { implied(&entry.kind) }, None),
+        None if text.is_empty() => {
+            (if entry.kind.is_empty() { resource.implied_provider() } else { implied(&entry.kind) }, None)
+        }
         None => (text, None),
     };
     let module = if alias.is_some() { module.module() } else { Module::root() };

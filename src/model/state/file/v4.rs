@@ -287,7 +287,9 @@ impl Reader {
         if taken {
             let detail = match &*entry.deposed {
                 "" => format!("Instance {} appears multiple times in the state file.", here()),
-                deposed => format!("Instance {} deposed object {deposed:?} appears multiple times in the state file.", here()),
+                deposed => {
+                    format!("Instance {} deposed object {deposed:?} appears multiple times in the state file.", here())
+                }
             };
             return Err(Diagnostic::error("Duplicate resource instance in state", detail).into());
         }
@@ -331,16 +333,12 @@ fn instance_key(addr: &AbsResource, raw: Option<&RawValue>) -> Result<InstanceKe
     let key = match text.bytes().next() {
         Some(b'"') => serde_json::from_str::<String>(text).ok().map(|key| InstanceKey::Str(key.into())),
         // Go reads any number as a float and drops its fraction.
-        Some(b'-' | b'0'..=b'9') => text
-            .parse::<i64>()
-            .or_else(|_| text.parse::<f64>().map(|float| float as i64))
-            .ok()
-            .map(InstanceKey::Int),
+        Some(b'-' | b'0'..=b'9') => {
+            text.parse::<i64>().or_else(|_| text.parse::<f64>().map(|float| float as i64)).ok().map(InstanceKey::Int)
+        }
         _ => None,
     };
-    key.ok_or_else(|| {
-        bad_instance(format!("Resource {addr} has an instance with the invalid instance key {text}."))
-    })
+    key.ok_or_else(|| bad_instance(format!("Resource {addr} has an instance with the invalid instance key {text}.")))
 }
 
 fn bad_instance(detail: String) -> Diagnostics {
@@ -358,9 +356,8 @@ fn attributes(raw: Option<&RawValue>, flat: Option<BTreeMap<String, String>>) ->
 
 fn sensitive_paths(raw: Option<&RawValue>) -> Result<Arc<[(Path, Marks)]>, Diagnostics> {
     let Some(text) = raw.map(RawValue::get).filter(|text| *text != "[]") else { return Ok(Arc::from([])) };
-    let paths: Vec<Vec<Step<'_>>> = serde_json::from_str(text).map_err(|e| {
-        Diagnostics::from(Diagnostic::error("Error unmarshaling cty paths", e.to_string()))
-    })?;
+    let paths: Vec<Vec<Step<'_>>> = serde_json::from_str(text)
+        .map_err(|e| Diagnostics::from(Diagnostic::error("Error unmarshaling cty paths", e.to_string())))?;
     let path = |steps: Vec<Step<'_>>| {
         let steps = steps.iter().map(path_step).collect::<Result<Vec<_>, Diagnostics>>()?;
         Ok((Path(steps), Marks::SENSITIVE))
@@ -371,15 +368,13 @@ fn sensitive_paths(raw: Option<&RawValue>) -> Result<Arc<[(Path, Marks)]>, Diagn
 fn path_step(step: &Step<'_>) -> Result<PathStep, Diagnostics> {
     match step.kind.as_str() {
         "get_attr" => {
-            let name: String = serde_json::from_str(step.value.get()).map_err(|e| {
-                Diagnostics::from(Diagnostic::error("Error unmarshaling get attr step", e.to_string()))
-            })?;
+            let name: String = serde_json::from_str(step.value.get())
+                .map_err(|e| Diagnostics::from(Diagnostic::error("Error unmarshaling get attr step", e.to_string())))?;
             Ok(PathStep::Attr(name.into()))
         }
         "index" => {
-            let key = json::from_json(step.value.get().as_bytes(), &Type::Dynamic).map_err(|e| {
-                Diagnostics::from(Diagnostic::error("Error unmarshaling path step", e.to_string()))
-            })?;
+            let key = json::from_json(step.value.get().as_bytes(), &Type::Dynamic)
+                .map_err(|e| Diagnostics::from(Diagnostic::error("Error unmarshaling path step", e.to_string())))?;
             Ok(PathStep::Index(key))
         }
         other => {
@@ -425,12 +420,7 @@ fn read_checks(entries: Vec<Check>) -> Vec<CheckResult> {
         let objects = entry.objects.unwrap_or_default().into_iter();
         let objects =
             objects.map(|o| (o.object_addr, status(&o.status), o.failure_messages.unwrap_or_default())).collect();
-        Some(CheckResult {
-            kind: kind.into(),
-            config_addr: entry.config_addr,
-            status: status(&entry.status),
-            objects,
-        })
+        Some(CheckResult { kind: kind.into(), config_addr: entry.config_addr, status: status(&entry.status), objects })
     };
     entries.into_iter().filter_map(check).collect()
 }
@@ -457,15 +447,39 @@ mod tests {
     fn what_a_state_must_not_hold_is_explained() {
         let cases = [
             ("", "none"),
-            (r#""mode":"x""#, "Invalid resource mode in state: State contains a resource with mode \"x\" (\"t\" \"n\") which is not supported."),
-            (r#""module":"x.y""#, "Invalid module instance address: A module instance address must begin with \"module.\"."),
+            (
+                r#""mode":"x""#,
+                "Invalid resource mode in state: State contains a resource with mode \"x\" (\"t\" \"n\") which is not supported.",
+            ),
+            (
+                r#""module":"x.y""#,
+                "Invalid module instance address: A module instance address must begin with \"module.\".",
+            ),
             (r#""instances":[{"index_key":1.5}]"#, "none"),
-            (r#""instances":[{"index_key":true}]"#, "Invalid resource instance metadata in state: Resource t.n has an instance with the invalid instance key true."),
-            (r#""instances":[{"status":"x"}]"#, "Invalid resource instance metadata in state: Instance t.n has invalid status \"x\"."),
-            (r#""instances":[{"dependencies":["x"]}]"#, "Invalid address: Resource specification must include a resource type and name."),
-            (r#""instances":[{},{}]"#, "Duplicate resource instance in state: Instance t.n appears multiple times in the state file."),
-            (r#""instances":[{"deposed":"zz"}]"#, "Invalid resource instance metadata in state: Instance t.n has an object with deposed key \"zz\", which is not correctly formatted."),
-            (r#""instances":[{"sensitive_attributes":[[{"type":"q","value":1}]]}]"#, "Unsupported path step: Unsupported path step type \"q\""),
+            (
+                r#""instances":[{"index_key":true}]"#,
+                "Invalid resource instance metadata in state: Resource t.n has an instance with the invalid instance key true.",
+            ),
+            (
+                r#""instances":[{"status":"x"}]"#,
+                "Invalid resource instance metadata in state: Instance t.n has invalid status \"x\".",
+            ),
+            (
+                r#""instances":[{"dependencies":["x"]}]"#,
+                "Invalid address: Resource specification must include a resource type and name.",
+            ),
+            (
+                r#""instances":[{},{}]"#,
+                "Duplicate resource instance in state: Instance t.n appears multiple times in the state file.",
+            ),
+            (
+                r#""instances":[{"deposed":"zz"}]"#,
+                "Invalid resource instance metadata in state: Instance t.n has an object with deposed key \"zz\", which is not correctly formatted.",
+            ),
+            (
+                r#""instances":[{"sensitive_attributes":[[{"type":"q","value":1}]]}]"#,
+                "Unsupported path step: Unsupported path step type \"q\"",
+            ),
         ];
         for (fields, expected) in cases {
             assert_eq!(problem(&with_resource(fields)), expected, "{fields}");
@@ -476,9 +490,18 @@ mod tests {
     fn bad_outputs_and_versions_are_explained() {
         let output = |entry: &str| problem(&format!("{{\"version\":4,\"outputs\":{{\"a\":{entry}}}}}"));
         let cases = [
-            (r#"{"value":1,"type":"strin"}"#, "Invalid output value type in state: The state file has an invalid type specification for output \"a\": invalid primitive type name \"strin\"."),
-            (r#"{"value":"x","type":"number"}"#, "Invalid output value saved in state: The state file has an invalid value for output \"a\": a number is required."),
-            ("{}", "Invalid output value type in state: The state file has an invalid type specification for output \"a\": EOF."),
+            (
+                r#"{"value":1,"type":"strin"}"#,
+                "Invalid output value type in state: The state file has an invalid type specification for output \"a\": invalid primitive type name \"strin\".",
+            ),
+            (
+                r#"{"value":"x","type":"number"}"#,
+                "Invalid output value saved in state: The state file has an invalid value for output \"a\": a number is required.",
+            ),
+            (
+                "{}",
+                "Invalid output value type in state: The state file has an invalid type specification for output \"a\": EOF.",
+            ),
             (r#"{"value":1,"type":"number"}"#, "none"),
         ];
         for (entry, expected) in cases {

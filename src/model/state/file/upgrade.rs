@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::value::Value;
+use crate::lang::value::json::untyped;
+use crate::lang::value::{Type, Value};
 use crate::model::addr::{
     AbsProviderConfig, AbsResource, InstanceKey, Module, ModuleInstance, ModuleStep, Provider, Resource, ResourceMode,
 };
@@ -57,7 +58,9 @@ struct ResourceEntry {
 #[derive(Deserialize)]
 struct ObjectEntry {
     #[serde(default)]
-    attributes: BTreeMap<String, String>,
+    id: Option<String>,
+    #[serde(default)]
+    attributes: Option<BTreeMap<String, String>>,
     #[serde(default)]
     meta: BTreeMap<String, Json>,
     #[serde(default)]
@@ -101,15 +104,16 @@ fn output((name, entry): (String, Json)) -> Option<(Arc<str>, OutputValue)> {
     Some((name.into(), OutputValue { value, sensitive }))
 }
 
-/// Strings, lists and maps of them were all there was.
+/// Strings, and lists and maps of them, were all there was; anything else has the type that it looks like.
 fn value_of(json: &Json) -> Value {
     match json {
-        Json::Null => Value::null_dynamic(),
-        Json::Bool(b) => Value::string(if *b { "true" } else { "false" }),
-        Json::Number(n) => Value::string(n.to_string()),
-        Json::String(text) => Value::string(text),
-        Json::Array(list) => Value::tuple(list.iter().map(value_of).collect()),
-        Json::Object(map) => Value::object(map.iter().map(|(k, v)| (k.as_str(), value_of(v)))),
+        Json::Array(list) if list.iter().all(Json::is_string) => {
+            Value::list(Type::String, list.iter().map(untyped).collect())
+        }
+        Json::Object(map) if map.values().all(Json::is_string) => {
+            Value::map(Type::String, map.iter().map(|(k, v)| (k.as_str(), untyped(v))))
+        }
+        other => untyped(other),
     }
 }
 
@@ -185,10 +189,14 @@ fn object(entry: ObjectEntry) -> Object {
     };
     let private: BTreeMap<&String, &Json> = entry.meta.iter().filter(|(name, _)| *name != "schema_version").collect();
     let private = if private.is_empty() { Vec::new() } else { serde_json::to_vec(&private).unwrap_or_default() };
+    let mut attributes = entry.attributes.unwrap_or_default();
+    if let Some(id) = entry.id.filter(|id| !id.is_empty()) {
+        attributes.entry("id".into()).or_insert(id);
+    }
     Object {
         status: if entry.tainted { ObjectStatus::Tainted } else { ObjectStatus::Ready },
         schema_version,
-        attributes: Attributes::Flat(entry.attributes.into_iter().collect()),
+        attributes: Attributes::Flat(attributes.into_iter().collect()),
         sensitive: Arc::from([]),
         private: private.into(),
         dependencies: Arc::from([]),
@@ -200,27 +208,26 @@ fn object(entry: ObjectEntry) -> Object {
 mod tests {
     use super::*;
 
+    /// A state with every part of the format, and what the reference made of it with `state pull`.
     #[test]
-    fn version_3_is_read() {
-        let text = r#"{"version":3,"terraform_version":"0.11.14","serial":7,"lineage":"l","modules":[
-            {"path":["root"],"outputs":{"o":{"sensitive":false,"type":"string","value":"x"}},"resources":{
-              "null_resource.a.1":{"type":"null_resource","depends_on":[],"primary":{"id":"5","attributes":{"id":"5"},
-                "meta":{"schema_version":"2"},"tainted":true},"deposed":[],"provider":"provider.null"},
-              "data.aws_ami.z":{"type":"aws_ami","primary":{"attributes":{}},"provider":"aws.west"}}},
-            {"path":["root","m"],"outputs":{},"resources":{"null_resource.b":{"type":"null_resource","primary":{},"provider":""}}}]}"#;
+    fn version_3_becomes_what_the_reference_makes_of_it() {
+        let old = include_str!("fixtures/version3.tfstate");
+        let new = include_str!("fixtures/version3.upgraded.tfstate");
+        let file = read(old.as_bytes()).unwrap();
+        let ours = String::from_utf8(super::super::write(&file.meta, &file.state).unwrap()).unwrap();
+        for (i, (ours, theirs)) in ours.lines().zip(new.lines()).enumerate() {
+            assert_eq!(ours, theirs, "line {}", i + 1);
+        }
+    }
+
+    #[test]
+    fn versions_1_and_2_are_read_too() {
+        let text = r#"{"version":1,"serial":7,"modules":[{"path":["root"],"outputs":{"o":"x"},"resources":{
+            "null_resource.a":{"type":"null_resource","primary":{"id":"5","tainted":true}}}}]}"#;
         let file = read(text.as_bytes()).unwrap();
-        assert_eq!((file.meta.serial, file.meta.lineage.as_str()), (7, "l"));
-        let seen: Vec<String> = file.state.instances().map(|(a, p, _)| format!("{a} {p}")).collect();
-        assert_eq!(
-            seen,
-            [
-                "data.aws_ami.z provider[\"registry.terraform.io/-/aws\"].west",
-                "null_resource.a[1] provider[\"registry.terraform.io/-/null\"]",
-                "module.m.null_resource.b provider[\"registry.terraform.io/-/null\"]",
-            ]
-        );
-        let (_, _, instance) = file.state.instances().nth(1).unwrap();
-        let object = instance.current.as_ref().unwrap();
-        assert_eq!((object.status, object.schema_version), (ObjectStatus::Tainted, 2));
+        let (addr, provider, instance) = file.state.instances().next().unwrap();
+        assert_eq!(format!("{addr} {provider}"), "null_resource.a provider[\"registry.terraform.io/-/null\"]");
+        assert_eq!(instance.current.as_ref().unwrap().status, ObjectStatus::Tainted);
+        assert_eq!(file.state.outputs["o"].value, Value::string("x"));
     }
 }

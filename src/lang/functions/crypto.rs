@@ -1,7 +1,121 @@
-//! Hashes (to follow).
+//! Hashes, passwords and identifiers.
 
-use super::builtin::Builtin;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use md5::Md5;
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha512};
+
+use super::builtin::{Allow as _, Builtin, Outcome, fail, fail_argument, int, number, quoted, string, text};
+use super::filesystem::read_argument;
+use super::signature::{CallContext, FunctionError};
+use crate::lang::value::{Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
-    Vec::new()
+    let s = Type::String;
+    let of_text = |name: &'static str, body: super::builtin::Body, doc: &'static str| {
+        Builtin::new(name, vec![string("str")], Type::String, body).doc(doc)
+    };
+    let of_file = |name: &'static str, body: super::builtin::Body, doc: &'static str| {
+        Builtin::new(name, vec![string("path").marked()], Type::String, body).doc(doc)
+    };
+    vec![
+        of_text("md5", |a, _| Ok(Value::string(hex(&Md5::digest(text(a, 0))))), "The MD5 hash of a text."),
+        of_text("sha1", |a, _| Ok(Value::string(hex(&Sha1::digest(text(a, 0))))), "The SHA-1 hash of a text."),
+        of_text("sha256", |a, _| Ok(Value::string(hex(&Sha256::digest(text(a, 0))))), "The SHA-256 hash of a text."),
+        of_text("sha512", |a, _| Ok(Value::string(hex(&Sha512::digest(text(a, 0))))), "The SHA-512 hash of a text."),
+        of_text("base64sha256", |a, _| Ok(Value::string(STANDARD.encode(Sha256::digest(text(a, 0))))), "The SHA-256 hash of a text in base64."),
+        of_text("base64sha512", |a, _| Ok(Value::string(STANDARD.encode(Sha512::digest(text(a, 0))))), "The SHA-512 hash of a text in base64."),
+        of_file("filemd5", |a, c| of_content(a, c, |b| hex(&Md5::digest(b))), "The MD5 hash of a file."),
+        of_file("filesha1", |a, c| of_content(a, c, |b| hex(&Sha1::digest(b))), "The SHA-1 hash of a file."),
+        of_file("filesha256", |a, c| of_content(a, c, |b| hex(&Sha256::digest(b))), "The SHA-256 hash of a file."),
+        of_file("filesha512", |a, c| of_content(a, c, |b| hex(&Sha512::digest(b))), "The SHA-512 hash of a file."),
+        of_file("filebase64sha256", |a, c| of_content(a, c, |b| STANDARD.encode(Sha256::digest(b))), "The SHA-256 hash of a file in base64."),
+        of_file("filebase64sha512", |a, c| of_content(a, c, |b| STANDARD.encode(Sha512::digest(b))), "The SHA-512 hash of a file in base64."),
+        Builtin::new("bcrypt", vec![string("str")], s.clone(), bcrypt)
+            .variadic(number("cost"))
+            .doc("The bcrypt hash of a password."),
+        Builtin::new("uuid", vec![], s.clone(), uuid).doc("A new random identifier."),
+        Builtin::new("uuidv5", vec![string("namespace"), string("name")], s.clone(), uuid_v5)
+            .doc("An identifier derived from a name."),
+        Builtin::new("rsadecrypt", vec![string("ciphertext"), string("privatekey")], s, rsa_decrypt)
+            .doc("The text that was encrypted for a private key."),
+    ]
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+fn of_content(a: &[Value], context: &CallContext<'_>, f: fn(&[u8]) -> String) -> Outcome {
+    let content = read_argument(&a[0], context).map_err(|e| FunctionError::new(e.open_message()))?;
+    Ok(Value::string(f(&content)).mark(a[0].marks()))
+}
+
+/// Results that differ from call to call stay unknown until apply.
+fn impure<'c>(context: &CallContext<'c>) -> Option<&'c dyn super::Machine> {
+    context.scope.machine().filter(|machine| !machine.pure_only())
+}
+
+fn bcrypt(a: &[Value], context: &CallContext<'_>) -> Outcome {
+    const DEFAULT_COST: i64 = 10;
+    if a.len() > 2 {
+        return fail("bcrypt() takes no more than two arguments");
+    }
+    let cost = if a.len() == 2 { int(a, 1)? } else { DEFAULT_COST };
+    let cost = if cost < 4 { DEFAULT_COST } else { cost };
+    if cost > 31 {
+        return fail(format!(
+            "error occured generating password crypto/bcrypt: cost {cost} is outside allowed range (4,31)"
+        ));
+    }
+    if text(a, 0).len() > 72 {
+        return fail("error occured generating password bcrypt: password length exceeds 72 bytes");
+    }
+    let Some(machine) = impure(context) else { return Ok(Value::unknown_not_null(Type::String)) };
+    let mut salt = [0u8; 16];
+    machine.random(&mut salt);
+    match bcrypt::hash_with_salt(text(a, 0), cost as u32, salt) {
+        Ok(parts) => Ok(Value::string(parts.format_for_version(bcrypt::Version::TwoA))),
+        Err(e) => fail(format!("error occured generating password {e}")),
+    }
+}
+
+fn uuid(_: &[Value], context: &CallContext<'_>) -> Outcome {
+    let Some(machine) = impure(context) else { return Ok(Value::unknown_not_null(Type::String)) };
+    let mut bytes = [0u8; 16];
+    machine.random(&mut bytes);
+    Ok(Value::string(uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()))
+}
+
+fn uuid_v5(a: &[Value], _: &CallContext<'_>) -> Outcome {
+    let name = text(a, 0);
+    let namespace = match name {
+        "dns" => uuid::Uuid::NAMESPACE_DNS,
+        "url" => uuid::Uuid::NAMESPACE_URL,
+        "oid" => uuid::Uuid::NAMESPACE_OID,
+        "x500" => uuid::Uuid::NAMESPACE_X500,
+        _ => match uuid::Uuid::try_parse(name) {
+            Ok(namespace) => namespace,
+            Err(_) => {
+                let why = match name.len() {
+                    32 | 36 | 38 | 45 => "invalid UUID format".to_owned(),
+                    other => format!("invalid UUID length: {other}"),
+                };
+                return fail(format!("uuidv5() doesn't support namespace {name} ({why})"));
+            }
+        },
+    };
+    Ok(Value::string(uuid::Uuid::new_v5(&namespace, text(a, 1).as_bytes()).to_string()))
+}
+
+fn rsa_decrypt(a: &[Value], _: &CallContext<'_>) -> Outcome {
+    if STANDARD.decode(text(a, 0)).is_err() {
+        let message = format!("failed to decode input {}: cipher text must be base64-encoded", quoted(text(a, 0)));
+        return fail_argument(0, message);
+    }
+    if !text(a, 1).contains("-----BEGIN ") {
+        return fail_argument(1, "invalid private key: ssh: no key found");
+    }
+    fail("RSA decryption is not supported by this version of Terrane yet")
 }

@@ -1,7 +1,184 @@
-//! Files (to follow).
+//! Functions of files and paths.
+//!
+//! Owns how paths are read: relative to the base directory, `~` as the home directory. All reading goes through the
+//! scope's machine; where there is none, files do not exist.
 
-use super::builtin::Builtin;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::builtin::{Allow, Builtin, Outcome, fail, fail_argument, quoted, shown, string, text};
+use super::glob;
+use super::signature::{CallContext, FunctionError, Machine};
+use crate::base::files::{Kind, normal};
+use crate::lang::value::{Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
-    Vec::new()
+    let s = Type::String;
+    vec![
+        Builtin::new("file", vec![string("path").marked()], s.clone(), file).doc("The content of a file."),
+        Builtin::new("filebase64", vec![string("path").marked()], s.clone(), file_base64)
+            .doc("The content of a file in base64."),
+        Builtin::new("fileexists", vec![string("path").marked()], Type::Bool, file_exists)
+            .doc("Whether there is a file at a path."),
+        Builtin::new("fileset", vec![string("path").marked(), string("pattern").marked()], Type::set(s.clone()), file_set)
+            .doc("The files below a directory whose names match a pattern."),
+        Builtin::new("abspath", vec![string("path")], s.clone(), |a, c| {
+            let path = machine(c)?.working_dir().join(text(a, 0));
+            Ok(Value::string(slashes(&normal(&path))))
+        })
+        .doc("The absolute form of a path."),
+        Builtin::new("basename", vec![string("path")], s.clone(), |a, _| Ok(Value::string(base_name(text(a, 0)))))
+            .doc("The last part of a path."),
+        Builtin::new("dirname", vec![string("path")], s.clone(), |a, _| Ok(Value::string(dir_name(text(a, 0)))))
+            .doc("A path without its last part."),
+        Builtin::new("pathexpand", vec![string("path")], s, |a, c| {
+            expand_home(text(a, 0), machine(c)?).map(|p| Value::string(slashes(&p))).map_err(FunctionError::new)
+        })
+        .doc("A path with the home directory in place of a tilde."),
+    ]
+}
+
+fn slashes(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn machine<'c>(context: &CallContext<'c>) -> Result<&'c dyn Machine, FunctionError> {
+    context.scope.machine().ok_or_else(|| FunctionError::new("files are not available here"))
+}
+
+fn expand_home(path: &str, machine: &dyn Machine) -> Result<PathBuf, String> {
+    let Some(rest) = path.strip_prefix('~') else { return Ok(PathBuf::from(path)) };
+    if !rest.is_empty() && !rest.starts_with(['/', '\\']) {
+        return Err("cannot expand user-specific home dir".into());
+    }
+    let Some(home) = machine.home_dir() else { return Err("cannot find the home directory".into()) };
+    Ok(if rest.is_empty() { home } else { home.join(rest.trim_start_matches(['/', '\\'])) })
+}
+
+/// Why a file could not be read.
+pub(super) struct ReadError {
+    /// The path as messages show it.
+    shown: String,
+    path: String,
+    kind: Failure,
+}
+
+enum Failure {
+    Path(String),
+    NotFound,
+    Directory,
+    Io(String),
+}
+
+impl ReadError {
+    /// As the functions that hash files word it.
+    pub(super) fn open_message(&self) -> String {
+        match &self.kind {
+            Failure::Path(message) => message.clone(),
+            Failure::NotFound => format!("open {}: no such file or directory", self.path),
+            Failure::Directory => format!("read {}: is a directory", self.path),
+            Failure::Io(message) => message.clone(),
+        }
+    }
+
+    /// As the functions that take a file's content word it: an error of the first argument.
+    fn argument(&self) -> FunctionError {
+        let message = match &self.kind {
+            Failure::Path(message) => format!("failed to expand ~: {message}"),
+            Failure::NotFound => format!(
+                "no file exists at {}; this function works only with files that are distributed as part of the configuration source code, so if this file will be created by a resource in this configuration you must instead obtain this result from an attribute of that resource",
+                self.shown
+            ),
+            Failure::Directory => format!("failed to read file: read {}: is a directory", self.path),
+            Failure::Io(message) => format!("failed to read file: {message}"),
+        };
+        FunctionError::argument(0, message)
+    }
+}
+
+/// The content of the file that an argument names.
+pub(super) fn read_argument(arg: &Value, context: &CallContext<'_>) -> Result<Vec<u8>, ReadError> {
+    let path = arg.as_str().unwrap_or_default();
+    let error = |path: String, kind| ReadError { shown: shown(arg), path, kind };
+    let machine = machine(context).map_err(|e| error(path.to_owned(), Failure::Io(e.message)))?;
+    let expanded = expand_home(path, machine).map_err(|e| error(path.to_owned(), Failure::Path(e)))?;
+    let full = normal(&machine.base_dir().join(expanded));
+    let name = slashes(&full);
+    machine.files().read(&full).map_err(|e| {
+        let is_dir = e.kind() == io::ErrorKind::IsADirectory || machine.files().is_dir(&full);
+        match e.kind() {
+            io::ErrorKind::NotFound => error(name, Failure::NotFound),
+            _ if is_dir => error(name, Failure::Directory),
+            _ => error(name, Failure::Io(e.to_string())),
+        }
+    })
+}
+
+/// The content of a text file that an argument names.
+pub(super) fn read_text(arg: &Value, context: &CallContext<'_>) -> Result<String, FunctionError> {
+    let content = read_argument(arg, context).map_err(|e| e.argument())?;
+    String::from_utf8(content).map_err(|_| {
+        FunctionError::new(format!(
+            "contents of {} are not valid UTF-8; use the filebase64 function to obtain the Base64 encoded contents or the other file functions (e.g. filemd5, filesha256) to obtain file hashing results instead",
+            shown(arg)
+        ))
+    })
+}
+
+fn file(a: &[Value], context: &CallContext<'_>) -> Outcome {
+    Ok(Value::string(read_text(&a[0], context)?).mark(a[0].marks()))
+}
+
+fn file_base64(a: &[Value], context: &CallContext<'_>) -> Outcome {
+    let content = read_argument(&a[0], context).map_err(|e| e.argument())?;
+    Ok(Value::string(STANDARD.encode(content)).mark(a[0].marks()))
+}
+
+fn file_exists(a: &[Value], context: &CallContext<'_>) -> Outcome {
+    let machine = machine(context)?;
+    let path = expand_home(text(a, 0), machine)
+        .map_err(|e| FunctionError::argument(0, format!("failed to expand ~: {e}")))?;
+    let full = normal(&machine.base_dir().join(path));
+    let exists = match machine.files().metadata(&full) {
+        Ok(metadata) => match metadata.kind {
+            Kind::File => true,
+            Kind::Directory => return fail(format!("{} is a directory, not a file", shown(&a[0]))),
+            Kind::Other => return fail(format!("{} is not a regular file", shown(&a[0]))),
+        },
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => false,
+        Err(e) => return fail_argument(0, format!("failed to stat {}: {e}", shown(&a[0]))),
+    };
+    Ok(Value::bool(exists).mark(a[0].marks()))
+}
+
+fn file_set(a: &[Value], context: &CallContext<'_>) -> Outcome {
+    let machine = machine(context)?;
+    let expanded = expand_home(text(a, 0), machine)
+        .map_err(|e| FunctionError::argument(0, format!("failed to expand ~: {e}")))?;
+    let root = normal(&machine.base_dir().join(expanded));
+    let pattern = text(a, 1);
+    let found = glob::find(machine.files(), &root, pattern)
+        .map_err(|_| FunctionError::new(format!("failed to glob pattern {}: syntax error in pattern", quoted(pattern))))?;
+    let names = found.into_iter().map(Value::string).collect();
+    Ok(Value::set(Type::String, names).mark(a[0].marks() | a[1].marks()))
+}
+
+fn base_name(path: &str) -> String {
+    if path.is_empty() {
+        return ".".into();
+    }
+    let trimmed = path.trim_end_matches('/');
+    match trimmed.rsplit('/').next() {
+        None | Some("") => "/".into(),
+        Some(last) => last.into(),
+    }
+}
+
+fn dir_name(path: &str) -> String {
+    let Some(slash) = path.rfind('/') else { return ".".into() };
+    let cleaned = slashes(&normal(Path::new(&path[..=slash])));
+    if cleaned.is_empty() { ".".into() } else { cleaned }
 }

@@ -9,6 +9,7 @@ mod encoding;
 mod crypto;
 mod filesystem;
 mod format;
+mod glob;
 mod go_math;
 mod go_regex;
 mod json_text;

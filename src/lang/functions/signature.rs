@@ -2,7 +2,7 @@
 //! are entries of the same kind.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::base::files::Files;
 use crate::lang::eval::Scope;
@@ -102,6 +102,16 @@ pub trait Machine: Sync {
 
     /// What relative paths are relative to.
     fn base_dir(&self) -> &Path;
+
+    /// The absolute directory that `abspath` starts from.
+    fn working_dir(&self) -> PathBuf {
+        self.base_dir().to_path_buf()
+    }
+
+    /// What `~` stands for.
+    fn home_dir(&self) -> Option<PathBuf> {
+        None
+    }
 
     /// True while `timestamp`, `uuid` and `bcrypt` must stay unknown: their results are made during apply.
     fn pure_only(&self) -> bool;

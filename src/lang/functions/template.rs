@@ -1,7 +1,147 @@
-//! Templates (to follow).
+//! `templatefile` and `templatestring`.
+//!
+//! Owns the scope of a template: the given variables and no others, all functions but these two.
 
-use super::builtin::Builtin;
+use std::sync::Arc;
+
+use super::builtin::{Allow, Builtin, Outcome, any, fail, fail_argument, quoted, shown, string};
+use super::filesystem::read_text;
+use super::signature::{CallContext, Function, FunctionError, Machine};
+use crate::base::diag::Diagnostics;
+use crate::base::source::SourceFile;
+use crate::lang::eval::scope::Resolved;
+use crate::lang::eval::{Scope, evaluate};
+use crate::lang::syntax::ast::{Expression, Traversal};
+use crate::lang::syntax::parse_template;
+use crate::lang::value::{Marks, Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
-    Vec::new()
+    vec![
+        Builtin::new("templatefile", vec![string("path").marked(), any("vars")], Type::Dynamic, template_file)
+            .typed(|_| Ok(Type::Dynamic))
+            .may_be_null()
+            .doc("A file's content with its template sequences evaluated."),
+        Builtin::new("templatestring", vec![string("template").marked(), any("vars")], Type::String, template_string)
+            .typed(|_| Ok(Type::Dynamic))
+            .may_be_null()
+            .doc("A string's template sequences evaluated."),
+    ]
+}
+
+struct TemplateScope<'s> {
+    variables: &'s Value,
+    outer: &'s dyn Scope,
+    recursion: Recursion,
+}
+
+/// The two functions, which a template cannot call.
+struct Recursion {
+    file: Builtin,
+    string: Builtin,
+}
+
+impl Recursion {
+    fn new() -> Recursion {
+        let refuse: super::builtin::Body =
+            |_, _| fail("cannot recursively call templatefile from inside another template function");
+        let refuse_string: super::builtin::Body =
+            |_, _| fail("cannot recursively call templatestring from inside another template function");
+        Recursion {
+            file: Builtin::new("templatefile", vec![string("path"), any("vars")], Type::Dynamic, refuse),
+            string: Builtin::new("templatestring", vec![string("template"), any("vars")], Type::Dynamic, refuse_string),
+        }
+    }
+}
+
+impl Scope for TemplateScope<'_> {
+    fn resolve(&self, traversal: &Traversal, _: &Arc<SourceFile>) -> Resolved {
+        match self.variables.get(&traversal.root.name) {
+            Some(value) => Resolved::value(value.clone(), 0),
+            None => Resolved::value(Value::dynamic(), usize::MAX),
+        }
+    }
+
+    fn function(&self, name: &str) -> Option<&dyn Function> {
+        match name {
+            "templatefile" => Some(&self.recursion.file),
+            "templatestring" => Some(&self.recursion.string),
+            _ => self.outer.function(name),
+        }
+    }
+
+    fn function_names(&self) -> Vec<String> {
+        self.outer.function_names()
+    }
+
+    fn machine(&self) -> Option<&dyn Machine> {
+        self.outer.machine()
+    }
+}
+
+fn template_file(a: &[Value], context: &CallContext<'_>) -> Outcome {
+    let content = read_text(&a[0], context)?;
+    let name = if a[0].is_sensitive() { "(sensitive value)" } else { a[0].as_str().unwrap_or_default() };
+    let (expression, diagnostics) = parse_template(SourceFile::new(name, content));
+    if diagnostics.has_errors() {
+        return fail(joined(&diagnostics));
+    }
+    render(&expression, &a[1], a[0].marks(), context)
+}
+
+fn template_string(a: &[Value], context: &CallContext<'_>) -> Outcome {
+    let name = if a[0].is_sensitive() { shown(&a[0]) } else { "<templatestring argument>".to_owned() };
+    let (expression, diagnostics) = parse_template(SourceFile::new(name, a[0].as_str().unwrap_or_default()));
+    if diagnostics.has_errors() {
+        return fail_argument(0, format!("invalid template: {}", joined(&diagnostics)));
+    }
+    render(&expression, &a[1], a[0].marks(), context)
+}
+
+fn render(expression: &Expression, variables: &Value, marks: Marks, context: &CallContext<'_>) -> Outcome {
+    check_variables(expression, variables)?;
+    let scope = TemplateScope { variables, outer: context.scope, recursion: Recursion::new() };
+    let (value, diagnostics) = evaluate(expression, &scope);
+    if diagnostics.has_errors() {
+        return fail(joined(&diagnostics));
+    }
+    Ok(value.mark(marks))
+}
+
+fn check_variables(expression: &Expression, variables: &Value) -> Result<(), FunctionError> {
+    if !matches!(variables.ty(), Type::Map(_) | Type::Object(_)) {
+        return fail_argument(1, "invalid vars value: must be a map");
+    }
+    for name in variables.entries().keys() {
+        let mut chars = name.chars();
+        let starts = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_');
+        if !starts || !chars.all(|c| c.is_alphanumeric() || c == '_' || c == '-') {
+            return fail_argument(
+                1,
+                format!(
+                    "invalid template variable name {}: must start with a letter, followed by zero or more letters, digits, and underscores",
+                    quoted(name)
+                ),
+            );
+        }
+    }
+    for traversal in expression.variables() {
+        let name = &traversal.root.name;
+        if variables.get(name).is_none() {
+            let at = traversal.root.span.in_file(&expression.file);
+            return fail_argument(1, format!("vars map does not contain key {}, referenced at {at}", quoted(name)));
+        }
+    }
+    Ok(())
+}
+
+/// Diagnostics as one text: the first, and how many more there are.
+fn joined(diagnostics: &Diagnostics) -> String {
+    let mut errors = diagnostics.iter().filter(|d| d.is_error());
+    let Some(first) = errors.next() else { return String::new() };
+    let at = first.subject.as_ref().map_or_else(String::new, |range| format!("{range}: "));
+    let text = format!("{at}{}; {}", first.summary, first.detail);
+    match errors.count() {
+        0 => text,
+        more => format!("{text}, and {more} other diagnostic(s)"),
+    }
 }

@@ -1,6 +1,1 @@
-//! What the user's CLI configuration says about services: where provider packages come from. Types and parsing only.
-
-pub mod cli_file;
-pub mod installation;
-
-pub use installation::{Location, Method, Pattern, ProviderInstallation};
+//! What a host offers: discovery documents and credentials (types and parsing).

@@ -1,0 +1,204 @@
+//! File name patterns: `*`, `?`, `[a-z]`, `{a,b}`, and `**` for any number of directories.
+//!
+//! Owns the matching and the walk, which visits only what can match. Never knows values.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::base::files::{Files, normal};
+
+/// The pattern is malformed.
+#[derive(Debug, PartialEq)]
+pub struct BadPattern;
+
+/// The files below a directory that match, by their path relative to it, with slashes.
+pub fn find(files: &dyn Files, root: &Path, pattern: &str) -> Result<BTreeSet<String>, BadPattern> {
+    let mut found = BTreeSet::new();
+    for alternative in expand_braces(pattern)? {
+        check(&alternative)?;
+        let parts: Vec<&str> = alternative.split('/').filter(|p| !p.is_empty() && *p != ".").collect();
+        walk(files, root, "", &parts, &mut found);
+    }
+    Ok(found)
+}
+
+fn walk(files: &dyn Files, directory: &Path, prefix: &str, parts: &[&str], found: &mut BTreeSet<String>) {
+    let Some((first, rest)) = parts.split_first() else { return };
+    let join = |name: &str| if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
+    if *first == "**" {
+        if !rest.is_empty() {
+            walk(files, directory, prefix, rest, found);
+        }
+        for entry in files.list(directory).unwrap_or_default() {
+            let path = directory.join(&entry.name);
+            if entry.is_dir {
+                walk(files, &path, &join(&entry.name), parts, found);
+            } else if rest.is_empty() && files.is_file(&path) {
+                found.insert(join(&entry.name));
+            }
+        }
+        return;
+    }
+    if !first.contains(['*', '?', '[', '\\']) {
+        // Nothing to search: step there.
+        let path = normal(&directory.join(first));
+        if rest.is_empty() {
+            if files.is_file(&path) {
+                found.insert(join(first));
+            }
+        } else {
+            walk(files, &path, &join(first), rest, found);
+        }
+        return;
+    }
+    for entry in files.list(directory).unwrap_or_default() {
+        let name: Vec<char> = entry.name.chars().collect();
+        let pattern: Vec<char> = first.chars().collect();
+        if !matches(&pattern, &name) {
+            continue;
+        }
+        let path = directory.join(&entry.name);
+        if rest.is_empty() {
+            if !entry.is_dir && files.is_file(&path) {
+                found.insert(join(&entry.name));
+            }
+        } else if entry.is_dir {
+            walk(files, &path, &join(&entry.name), rest, found);
+        }
+    }
+}
+
+/// All patterns that the braces of one stand for.
+fn expand_braces(pattern: &str) -> Result<Vec<String>, BadPattern> {
+    let mut depth = 0;
+    let (mut open, mut commas) = (None, Vec::new());
+    let mut escaped = false;
+    for (i, c) in pattern.char_indices() {
+        if std::mem::take(&mut escaped) {
+            continue;
+        }
+        match c {
+            '\\' => escaped = true,
+            '{' => {
+                depth += 1;
+                if depth == 1 {
+                    open = Some(i);
+                }
+            }
+            ',' if depth == 1 => commas.push(i),
+            '}' if depth == 1 => {
+                let start = open.unwrap_or(0);
+                let mut results = Vec::new();
+                let mut from = start + 1;
+                for to in commas.iter().copied().chain([i]) {
+                    let inner = format!("{}{}{}", &pattern[..start], &pattern[from..to], &pattern[i + 1..]);
+                    results.extend(expand_braces(&inner)?);
+                    from = to + 1;
+                }
+                return Ok(results);
+            }
+            '}' if depth > 1 => depth -= 1,
+            _ => {}
+        }
+    }
+    if depth > 0 { Err(BadPattern) } else { Ok(vec![pattern.to_owned()]) }
+}
+
+/// Character classes must be closed and not empty.
+fn check(pattern: &str) -> Result<(), BadPattern> {
+    let mut chars = pattern.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => {
+                chars.next().ok_or(BadPattern)?;
+            }
+            '[' => {
+                if matches!(chars.peek(), Some('^' | '!')) {
+                    chars.next();
+                }
+                let mut any = false;
+                loop {
+                    match chars.next().ok_or(BadPattern)? {
+                        ']' if any => break,
+                        ']' => return Err(BadPattern),
+                        '\\' => {
+                            chars.next().ok_or(BadPattern)?;
+                        }
+                        _ => {}
+                    }
+                    any = true;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn matches(pattern: &[char], name: &[char]) -> bool {
+    match (pattern.first(), name.first()) {
+        (None, None) => true,
+        (None, Some(_)) => false,
+        (Some('*'), _) => {
+            let rest = &pattern[1..];
+            (0..=name.len()).any(|skip| matches(rest, &name[skip..]))
+        }
+        (Some(_), None) => false,
+        (Some('?'), Some(_)) => matches(&pattern[1..], &name[1..]),
+        (Some('['), Some(c)) => {
+            let Some((holds, length)) = class(&pattern[1..], *c) else { return false };
+            holds && matches(&pattern[1 + length..], &name[1..])
+        }
+        (Some('\\'), Some(c)) => pattern.get(1) == Some(c) && matches(&pattern[2..], &name[1..]),
+        (Some(p), Some(c)) => p == c && matches(&pattern[1..], &name[1..]),
+    }
+}
+
+/// Whether a class has a character, and how long the class is with its bracket.
+fn class(pattern: &[char], c: char) -> Option<(bool, usize)> {
+    let negated = matches!(pattern.first(), Some('^' | '!'));
+    let mut i = usize::from(negated);
+    let start = i;
+    let mut holds = false;
+    loop {
+        let mut low = *pattern.get(i)?;
+        if low == ']' && i > start {
+            return Some((holds != negated, i + 1));
+        }
+        if low == '\\' {
+            i += 1;
+            low = *pattern.get(i)?;
+        }
+        let is_range = pattern.get(i + 1) == Some(&'-') && pattern.get(i + 2).is_some_and(|c| *c != ']');
+        let high = if is_range { pattern[i + 2] } else { low };
+        holds = holds || (low..=high).contains(&c);
+        i += if is_range { 3 } else { 1 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::files::Memory;
+
+    #[test]
+    fn finds() {
+        let files = Memory::of([("a.txt", ""), ("b.tf", ""), ("d/x.txt", ""), ("d/.hid", ""), ("d/sub/y.txt", "")]);
+        let root = Path::new("");
+        let cases = [
+            ("*.txt", vec!["a.txt"]),
+            ("**/*.txt", vec!["a.txt", "d/sub/y.txt", "d/x.txt"]),
+            ("d/**", vec!["d/.hid", "d/sub/y.txt", "d/x.txt"]),
+            ("{a,b}.t[a-f]*", vec!["b.tf"]),
+            ("d/*", vec!["d/.hid", "d/x.txt"]),
+            ("nope/*", vec![]),
+            ("?.[!t]*", vec![]),
+        ];
+        for (pattern, expected) in cases {
+            let found: Vec<String> = find(&files, root, pattern).unwrap().into_iter().collect();
+            assert_eq!(found, expected, "{pattern}");
+        }
+        assert_eq!(find(&files, root, "["), Err(BadPattern));
+        assert_eq!(find(&files, root, "{a"), Err(BadPattern));
+    }
+}

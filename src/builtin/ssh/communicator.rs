@@ -143,7 +143,8 @@ impl Communicator {
 fn announce(settings: &Settings, lines: Lines<'_>) {
     let hop_lines = |hop: &Hop| {
         format!(
-            "  Host: {}\n  User: {}\n  Password: {}\n  Private key: {}\n  Certificate: {}\n  SSH Agent: {}\n  Checking Host Key: {}",
+            "  Host: {}\n  User: {}\n  Password: {}\n  Private key: {}\n  Certificate: {}\n  \
+             SSH Agent: {}\n  Checking Host Key: {}",
             hop.host,
             hop.user,
             hop.password.is_some(),
@@ -163,7 +164,8 @@ fn announce(settings: &Settings, lines: Lines<'_>) {
     }
     if let Some(proxy) = &settings.proxy {
         lines(&format!(
-            "Using configured proxy host...\n  ProxyHost: {}\n  ProxyPort: {}\n  ProxyUserName: {}\n  ProxyUserPassword: {}",
+            "Using configured proxy host...\n  ProxyHost: {}\n  ProxyPort: {}\n  ProxyUserName: {}\n  \
+             ProxyUserPassword: {}",
             proxy.host,
             proxy.port,
             proxy.user.as_deref().unwrap_or_default(),

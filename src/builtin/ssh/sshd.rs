@@ -45,20 +45,35 @@ impl Sshd {
             ("user", "ed25519"),
             ("user_rsa", "rsa"),
             ("ca", "ed25519"),
+            ("host_ca", "ed25519"),
             ("signed", "ed25519"),
         ] {
             new_key(&at(name), kind);
         }
         let user = user_name();
         keygen(&["-q", "-s", at("ca").to_str().unwrap(), "-I", "id", "-n", &user, at("signed.pub").to_str().unwrap()]);
+        let host = at("host.pub");
+        keygen(&[
+            "-q",
+            "-s",
+            at("host_ca").to_str().unwrap(),
+            "-I",
+            "h",
+            "-h",
+            "-n",
+            "localhost",
+            host.to_str().unwrap(),
+        ]);
         let keys = ["user.pub", "user_rsa.pub"].map(|name| std::fs::read_to_string(at(name)).unwrap()).concat();
         std::fs::write(at("authorized"), keys).unwrap();
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let show = |name: &str| at(name).display().to_string();
         let config = format!(
-            "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nHostKey {}\nAuthorizedKeysFile {}\nTrustedUserCAKeys {}\n\
-             PidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\nAllowTcpForwarding yes\n",
+            "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nHostCertificate {}\nHostKey {}\nAuthorizedKeysFile {}\n\
+             TrustedUserCAKeys {}\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n\
+             PermitRootLogin yes\nAllowTcpForwarding yes\n",
             show("host"),
+            show("host-cert.pub"),
             show("host_rsa"),
             show("authorized"),
             show("ca.pub"),

@@ -17,7 +17,7 @@ impl Command {
     pub fn new() -> Command {
         Command(Shape::new(
             0,
-            "Runs a program of this machine and gives its exit code and output. It sees the environment of this process.",
+            "Runs a program of this machine and gives its exit code and output. It sees this process's environment.",
             vec![
                 Attr::string("command", "The program: a path, or a name to look for in `PATH`.").required(),
                 Attr::new("arguments", Type::list(Type::String), "Its arguments; null ones are left out.").optional(),

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use num_bigint::BigUint;
 
 use super::source::system_bytes;
-use super::{fixed_id, keepers, retry_error};
+use super::{keepers, retry_error};
 use crate::builtin::sdk::{Attr, Resource, Rule, Shape, at_least, b64, hex, int_of, object_with, text_of};
 use crate::builtin::wording::base64_text;
 use crate::lang::value::{Type, Value};
@@ -111,7 +111,6 @@ impl Bytes {
                 Attr::int("length", "How many bytes; at least 1.").required().rule(Rule::Replace),
                 computed("base64", "The bytes in base64.").sensitive(),
                 computed("hex", "The bytes in hexadecimal digits.").sensitive(),
-                fixed_id(),
             ],
         ))
     }
@@ -128,14 +127,7 @@ impl Resource for Bytes {
 
     fn create(&self, planned: &Value) -> Result<Value, ProviderDiagnostic> {
         let bytes = random(int_of(planned, "length"))?;
-        Ok(object_with(
-            planned,
-            [
-                ("base64", Value::string(b64(&bytes))),
-                ("hex", Value::string(hex(&bytes))),
-                ("id", Value::string("none")),
-            ],
-        ))
+        Ok(object_with(planned, [("base64", Value::string(b64(&bytes))), ("hex", Value::string(hex(&bytes)))]))
     }
 
     /// The bytes in base64.
@@ -151,7 +143,6 @@ impl Resource for Bytes {
             ("length", length_of(&bytes)),
             ("base64", Value::string(id)),
             ("hex", Value::string(hex(&bytes))),
-            ("id", Value::string("none")),
         ]))
     }
 }

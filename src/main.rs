@@ -1,3 +1,7 @@
 //! The `terrane` binary.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    terrane::cli::run(std::env::args_os().skip(1))
+}

@@ -82,6 +82,8 @@ variables! {
     CHECKPOINT_DISABLE;
     /// How deep `templatefile` may nest (1024).
     TF_TEMPLATE_RECURSION_DEPTH;
+    /// Any value: apply never reuses a provider process that plan has configured.
+    TERRANE_NO_PROVIDER_REUSE;
     /// Settings of the http backend: TF_HTTP_ADDRESS, TF_HTTP_USERNAME and so on.
     TF_HTTP_ = "TF_HTTP_";
     /// Any value: no colours (https://no-color.org).

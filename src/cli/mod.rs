@@ -1,3 +1,208 @@
 //! Arguments in, screens out.
+//!
+//! Owns the syntax of commands, what is printed and how people are asked. Never knows the engine but through
+//! [`crate::ops`]; prints only through [`console::Console`].
 
 pub mod args;
+mod command;
+pub mod console;
+mod help;
+mod internal_plugin;
+mod prompt;
+mod table;
+mod view;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use crate::base::env::{self, Environment};
+use crate::base::term::Terminal;
+use crate::base::{log, suggest};
+
+use args::common::ViewOptions;
+use args::{ArgsError, words};
+use console::Console;
+use table::{COMMANDS, Entry, Run};
+
+/// What every command gets.
+pub struct Invocation {
+    pub environment: Environment,
+    pub console: Arc<Console>,
+    /// The working directory before `-chdir`.
+    pub original_dir: PathBuf,
+    /// The words of the command's name.
+    pub command: &'static str,
+}
+
+/// Runs the program with the arguments that follow its name.
+pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
+    let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
+    if args.first().is_some_and(|arg| arg == "internal-plugin") {
+        return ExitCode::from(internal_plugin::run(&args[1..]));
+    }
+    ExitCode::from(dispatch(args))
+}
+
+fn dispatch(mut args: Vec<String>) -> u8 {
+    let environment = Environment::process();
+    log::start(log::Settings::from_environment(&environment));
+    let view = ViewOptions::take(&mut args);
+    let console = Console::new(&environment, Terminal::detect(), view);
+    let original_dir = std::env::current_dir().unwrap_or_default();
+
+    let before = args.iter().position(|arg| !arg.starts_with('-')).unwrap_or(args.len());
+    let mut global: Vec<String> = args.drain(..before).collect();
+    if let Err(text) = change_directory(&mut global) {
+        console.error_line(&text);
+        return 1;
+    }
+    let is_version = |arg: &String| matches!(arg.as_str(), "-v" | "-version" | "--version");
+    if global.iter().chain(&args).take_while(|arg| *arg != "--").any(is_version) {
+        args = vec!["version".to_string()];
+        global.clear();
+    }
+    let is_help = |arg: &String| matches!(arg.as_str(), "-h" | "-help" | "--help");
+    let wants_help = global.iter().chain(&args).take_while(|arg| *arg != "--").any(is_help);
+    global.retain(|arg| !is_help(arg));
+    if args.is_empty() {
+        console.print(&help::program_page());
+        return if wants_help { 0 } else { 127 };
+    }
+    let Some((entry, count)) = table::find(&args) else { return unknown_command(&console, &args[0]) };
+    if !global.is_empty() {
+        console.error_line(
+            "Invalid flags before the subcommand. If these flags are for\nthe subcommand, please put them after the subcommand.\n",
+        );
+        console.print(&entry_page(entry));
+        return 1;
+    }
+    if wants_help {
+        console.print(&entry_page(entry));
+        return 0;
+    }
+    let mut rest = match extra_arguments(&environment, entry) {
+        Ok(extra) => extra,
+        Err(text) => {
+            console.error_line(&text);
+            return 1;
+        }
+    };
+    let extra_view = ViewOptions::take(&mut rest);
+    rest.extend(args.drain(count..));
+    let console = Arc::new(Console::new(
+        &environment,
+        console.terminal,
+        ViewOptions {
+            no_color: view.no_color || extra_view.no_color,
+            compact_warnings: view.compact_warnings || extra_view.compact_warnings,
+        },
+    ));
+    match &entry.run {
+        Run::Command { run, .. } => {
+            run(&Invocation { environment, console, original_dir, command: entry.name }, &rest)
+        }
+        Run::Group => {
+            console.print(&entry_page(entry));
+            1
+        }
+        Run::Missing => {
+            let name = entry.name;
+            console.diagnostics(crate::base::diag::Diagnostics::from(crate::base::diag::Diagnostic::error(
+                "Command not supported yet",
+                format!("The command \"terrane {name}\" is not supported in this version. Nothing was done."),
+            )));
+            1
+        }
+    }
+}
+
+fn entry_page(entry: &'static Entry) -> String {
+    match &entry.run {
+        Run::Command { arguments, .. } => help::page(arguments()),
+        Run::Group => help::group_page(entry),
+        Run::Missing => {
+            format!(
+                "Usage: terrane [global options] {}\n\n  {}.\n\n  Not supported yet.\n",
+                entry.name, entry.summary
+            )
+        }
+    }
+}
+
+fn unknown_command(console: &Console, name: &str) -> u8 {
+    let mut names: Vec<&str> = COMMANDS.iter().filter(|c| !c.name.contains(' ')).map(|c| c.name).collect();
+    names.sort_unstable();
+    let hint = suggest::name(name, names).map_or(String::new(), |close| format!(" Did you mean {close:?}?"));
+    console.error_line(&format!(
+        "Terrane has no command named {name:?}.{hint}\n\nTo see all of Terrane's top-level commands, run:\n  terrane -help\n",
+    ));
+    1
+}
+
+/// Takes `-chdir=DIR` out of the global options and goes there.
+fn change_directory(global: &mut Vec<String>) -> Result<(), String> {
+    let Some(at) = global.iter().position(|arg| arg.starts_with("-chdir")) else { return Ok(()) };
+    let arg = global.remove(at);
+    if arg == "-chdir" {
+        return Err(
+            "Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example".into(),
+        );
+    }
+    let Some(dir) = arg.strip_prefix("-chdir=") else {
+        global.insert(at, arg);
+        return Ok(());
+    };
+    if dir.is_empty() {
+        return Err(
+            "Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example".into(),
+        );
+    }
+    std::env::set_current_dir(dir).map_err(|e| {
+        let reason = match e.kind() {
+            std::io::ErrorKind::NotFound => "no such file or directory".to_string(),
+            std::io::ErrorKind::NotADirectory => "not a directory".to_string(),
+            std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
+            _ => e.to_string(),
+        };
+        format!("Error handling -chdir option: chdir {dir}: {reason}")
+    })
+}
+
+/// Arguments that the environment adds right after the command's name: for all commands, then for this one.
+fn extra_arguments(environment: &Environment, entry: &Entry) -> Result<Vec<String>, String> {
+    let own = format!("{}{}", env::TF_CLI_ARGS_, entry.name.replace(['-', ' '], "_"));
+    let mut extra = Vec::new();
+    for name in [env::TF_CLI_ARGS, own.as_str()] {
+        let Some(text) = environment.non_empty(name) else { continue };
+        let found = words::split(text).map_err(|why| format!("Error parsing extra CLI args from {name}: {why}"))?;
+        extra.extend(found);
+    }
+    Ok(extra)
+}
+
+impl Invocation {
+    /// Says what is wrong with the arguments, as the command's kind does, and gives the exit code.
+    pub fn usage_error(&self, error: ArgsError) -> u8 {
+        match error {
+            ArgsError::Diagnostics { diagnostics, hint } => {
+                self.console.diagnostics(diagnostics);
+                if hint {
+                    let command = self.command;
+                    self.console.print_error(&format!(
+                        "\nFor more help on using this command, run:\n  terrane {command} -help\n",
+                    ));
+                }
+            }
+            ArgsError::Text { text, usage } => {
+                self.console.error_line(&text);
+                let entry = COMMANDS.iter().find(|entry| entry.name == self.command);
+                if let (true, Some(entry)) = (usage, entry) {
+                    self.console.print(&entry_page(entry));
+                }
+            }
+        }
+        1
+    }
+}

@@ -1,6 +1,35 @@
 //! Every user-visible operation, end to end; the only place that wires doors to the engine.
 //!
 //! Takes plain options, gives back values and diagnostics. Never knows argument syntax, never prints, never prompts: what
-//! only a person can answer it asks through a trait.
+//! only a person can answer it asks through [`ask::Ask`], what happens meanwhile it tells a [`listen::Listener`].
 
+pub mod ask;
+pub mod listen;
 pub mod options;
+pub mod planning;
+pub mod settings;
+pub mod setup;
+pub mod workdir;
+
+mod host;
+pub mod load;
+mod old_provisioners;
+pub mod open_backend;
+pub mod operation;
+mod package_hash;
+mod packages;
+mod provider_factories;
+pub mod read_state;
+pub mod remote_states;
+pub mod selections;
+mod sink;
+mod variables;
+
+pub mod apply;
+pub mod force_unlock;
+pub mod plan;
+pub mod plan_file;
+pub mod providers;
+pub mod show;
+pub mod state;
+pub mod validate;

@@ -34,6 +34,14 @@ impl Requirements {
         (requirements, diags)
     }
 
+    /// What one module needs itself, without those that it calls.
+    pub fn of_module(module: &Module) -> (Requirements, Diagnostics) {
+        let mut requirements = Requirements::default();
+        let mut diags = Diagnostics::new();
+        requirements.add_module(module, &mut diags);
+        (requirements, diags)
+    }
+
     /// What the objects in a state need.
     pub fn of_state(state: &State) -> Requirements {
         let mut requirements = Requirements::default();

@@ -6,4 +6,5 @@ pub mod plan;
 pub mod progress;
 pub mod snippet;
 pub mod style;
+pub mod value;
 pub mod wrap;

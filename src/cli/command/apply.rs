@@ -1,0 +1,73 @@
+//! `apply` and `destroy`
+
+use std::sync::Arc;
+
+use crate::cli::Invocation;
+use crate::cli::args::ArgsError;
+use crate::cli::args::apply::{Apply, parse, parse_destroy};
+use crate::cli::prompt::Prompt;
+use crate::cli::view::operation::{listener, view};
+use crate::ops::apply::ApplyRequest;
+use crate::ops::ask::Ask;
+use crate::ops::operation::Request;
+
+pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
+    start(invocation, parse(args), false)
+}
+
+pub fn run_destroy(invocation: &Invocation, args: &[String]) -> u8 {
+    start(invocation, parse_destroy(args), true)
+}
+
+fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool) -> u8 {
+    let args = match args {
+        Ok(args) => args,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let view = view(&invocation.console, args.json, super::plan::in_automation(invocation));
+    if let (true, Some(path)) = (destroy, &args.plan_file)
+        && let Err(diagnostics) = destroy_file(path)
+    {
+        return super::finish(&invocation.console, diagnostics);
+    }
+    let setup = match super::setup(invocation, args.input) {
+        Ok(setup) => setup,
+        Err(code) => return code,
+    };
+    let approver: Option<Arc<dyn Ask>> = (!args.auto_approve)
+        .then(|| Arc::new(Prompt { console: invocation.console.clone(), stop: setup.stop.clone() }) as Arc<dyn Ask>);
+    let request = ApplyRequest {
+        operation: Request { plan: args.plan, state: args.state, variables: args.variables },
+        approver,
+        plan_file: args.plan_file.map(Into::into),
+    };
+    let work = crate::ops::apply::run(&setup, &request, listener(&view));
+    let (applied, diagnostics) = match super::run_with(invocation, &setup.stop, work) {
+        Ok(done) => done,
+        Err(code) => return code,
+    };
+    let failed = diagnostics.has_errors();
+    view.finish(diagnostics);
+    if applied.cancelled {
+        view.cancelled(applied.mode);
+        return 1;
+    }
+    if failed {
+        return 1;
+    }
+    view.complete(applied.mode, applied.tally);
+    if let Some(state) = &applied.state {
+        view.outputs(state);
+    }
+    0
+}
+
+/// `destroy` takes no plan file; what is wrong with the one given is said first.
+fn destroy_file(path: &str) -> Result<(), crate::base::diag::Diagnostics> {
+    crate::ops::plan_file::read(path.as_ref())?;
+    Err(crate::base::diag::Diagnostic::error(
+        "Destroy can't be called with a plan file",
+        "If this plan was created using plan -destroy, apply it using:\n  terrane apply PLAN_FILE",
+    )
+    .into())
+}

@@ -1,0 +1,108 @@
+//! One file per command: arguments to an operation, its result to a view.
+
+pub mod apply;
+pub mod force_unlock;
+pub mod get;
+pub mod graph;
+pub mod init;
+pub mod output;
+pub mod plan;
+pub mod providers;
+pub mod refresh;
+pub mod show;
+pub mod state;
+pub mod validate;
+pub mod version;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::env;
+use crate::base::stop::{self, Stage, Stop};
+use crate::ops::ask::Ask;
+use crate::ops::settings;
+use crate::ops::setup::Setup;
+
+use super::Invocation;
+use super::console::Console;
+use super::prompt::Prompt;
+
+/// Runs an operation to its end, with interrupts heard, and gives what it gives.
+///
+/// The first interrupt lets it end what runs, the second abandons that.
+fn run_with<T>(invocation: &Invocation, stop: &Stop, work: impl Future<Output = T>) -> Result<T, u8> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(e) => {
+            invocation.console.diagnostics(
+                Diagnostic::error("Failed to start", format!("The asynchronous runtime could not be started: {e}.")).into(),
+            );
+            return Err(1);
+        }
+    };
+    let console = invocation.console.clone();
+    let done = runtime.block_on(async {
+        let heard = stop::listen(stop.clone(), move |stage| interrupted(&console, stage));
+        if let Err(e) = heard {
+            crate::log!(Warn, "interrupts cannot be heard: {e}");
+        }
+        work.await
+    });
+    // A read from standard input may still wait; it must not hold us.
+    runtime.shutdown_background();
+    Ok(done)
+}
+
+fn interrupted(console: &Console, stage: Stage) {
+    match stage {
+        Stage::Running => {}
+        Stage::Stopping => console.print(
+            "\nInterrupt received.\nPlease wait for Terrane to exit or data loss may occur.\nGracefully shutting down...\n\n",
+        ),
+        Stage::Killed => console
+            .print_error("\nTwo interrupts received. Exiting immediately. Note that data loss may have occurred.\n\n"),
+    }
+}
+
+/// Reads the settings and the working directory; `input`: questions may be asked. Mistakes are shown here.
+fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
+    let stop = Stop::new();
+    let (settings, problems) = settings::load(&invocation.environment);
+    report_settings(&invocation.console, problems);
+    let ask = may_ask(invocation, input)
+        .then(|| Arc::new(Prompt { console: invocation.console.clone(), stop: stop.clone() }) as Arc<dyn Ask>);
+    Setup::new(&invocation.environment, settings, invocation.original_dir.clone(), stop, ask).map_err(|diagnostics| {
+        invocation.console.diagnostics(diagnostics);
+        1
+    })
+}
+
+fn may_ask(invocation: &Invocation, input: bool) -> bool {
+    let refused = matches!(invocation.environment.get(env::TF_INPUT), Some("0" | "f" | "F" | "false" | "FALSE" | "False"));
+    input && !refused
+}
+
+/// Mistakes in the settings do not stop a command, but its results may not be what was meant.
+fn report_settings(console: &Console, problems: Diagnostics) {
+    if problems.is_empty() {
+        return;
+    }
+    let errors = problems.has_errors();
+    console.print_error("There are some problems with the CLI configuration:\n");
+    for shown in crate::render::text::diagnostic::render_all(problems, &console.style, false) {
+        console.print_error(&shown.text);
+    }
+    console.print_error("\n");
+    if errors {
+        console.print_error("As a result of the above problems, Terrane may not behave as intended.\n\n\n");
+    }
+}
+
+/// Shows what is left to say and gives the exit code.
+fn finish(console: &Console, diagnostics: Diagnostics) -> u8 {
+    let failed = diagnostics.has_errors();
+    console.diagnostics(diagnostics);
+    u8::from(failed)
+}

@@ -1,0 +1,52 @@
+//! `plan`
+
+use crate::base::env;
+use crate::cli::Invocation;
+use crate::cli::args::plan;
+use crate::cli::view::operation::{listener, view};
+use crate::model::plan::{Action, Plan};
+use crate::ops::operation::Request;
+use crate::ops::plan::PlanRequest;
+
+pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
+    let args = match plan::parse(args) {
+        Ok(args) => args,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let view = view(&invocation.console, args.json, in_automation(invocation));
+    let setup = match super::setup(invocation, args.input) {
+        Ok(setup) => setup,
+        Err(code) => return code,
+    };
+    let request = PlanRequest {
+        operation: Request { plan: args.plan, state: args.state, variables: args.variables },
+        out: args.out.clone().map(Into::into),
+    };
+    let work = crate::ops::plan::run(&setup, &request, listener(&view));
+    let (planned, diagnostics) = match super::run_with(invocation, &setup.stop, work) {
+        Ok(done) => done,
+        Err(code) => return code,
+    };
+    let failed = diagnostics.has_errors();
+    view.finish(diagnostics);
+    if failed {
+        return 1;
+    }
+    if let Some(planned) = &planned {
+        view.next_steps(&planned.plan, args.out.as_deref());
+        if args.detailed_exit_code && has_diff(&planned.plan) {
+            return 2;
+        }
+    }
+    0
+}
+
+/// Whether applying would change anything, outputs and found changes included.
+fn has_diff(plan: &Plan) -> bool {
+    plan.applyable || plan.outputs.iter().any(|output| output.action != Action::NoOp)
+}
+
+/// Whether advice on what to run next is unwanted.
+pub fn in_automation(invocation: &Invocation) -> bool {
+    invocation.environment.non_empty(env::TF_IN_AUTOMATION).is_some()
+}

@@ -1,0 +1,30 @@
+//! `refresh`
+
+use crate::cli::Invocation;
+use crate::cli::args::refresh::parse;
+use crate::cli::view::operation::{listener, view};
+use crate::ops::operation::Request;
+
+pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
+    let args = match parse(args) {
+        Ok(args) => args,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let view = view(&invocation.console, args.json, super::plan::in_automation(invocation));
+    let setup = match super::setup(invocation, args.input) {
+        Ok(setup) => setup,
+        Err(code) => return code,
+    };
+    let request = Request { plan: args.plan, state: args.state, variables: args.variables };
+    let work = crate::ops::apply::refresh(&setup, &request, listener(&view));
+    let (applied, diagnostics) = match super::run_with(invocation, &setup.stop, work) {
+        Ok(done) => done,
+        Err(code) => return code,
+    };
+    let failed = diagnostics.has_errors();
+    view.finish(diagnostics);
+    if let (false, Some(state)) = (failed, &applied.state) {
+        view.outputs(state);
+    }
+    u8::from(failed)
+}

@@ -1,0 +1,98 @@
+//! `state list`, `state show` and `state pull`
+
+use crate::cli::Invocation;
+use crate::cli::args::state::{parse_list, parse_pull, parse_show};
+use crate::cli::view::shown;
+use crate::ops::options::StateOptions;
+use crate::ops::state::{self, Refusal, ShowRefusal};
+
+const NO_STATE: &str = "No state file was found!\n\nState management commands require a state file. Run this command\n\
+                        in a directory where Terrane has been run or use the -state flag\nto point the command to a specific state location.";
+
+const ONE_INSTANCE: &str = "This command requires that the address references one specific instance.\n\
+                            To view the available instances, use \"terrane state list\". Please modify \n\
+                            the address to reference a specific instance.";
+
+pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
+    let args = match parse_list(args) {
+        Ok(args) => args,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let setup = match super::setup(invocation, false) {
+        Ok(setup) => setup,
+        Err(code) => return code,
+    };
+    let options = StateOptions { state: args.state, ..StateOptions::default() };
+    let work = state::list(&setup, &options, &args.addresses, args.id.as_deref());
+    match super::run_with(invocation, &setup.stop, work) {
+        Ok(Ok((found, warnings))) => {
+            invocation.console.diagnostics(warnings);
+            let lines: String = found.iter().map(|addr| format!("{addr}\n")).collect();
+            invocation.console.print(&lines);
+            0
+        }
+        Ok(Err(refusal)) => refused(invocation, refusal),
+        Err(code) => code,
+    }
+}
+
+fn refused(invocation: &Invocation, refusal: Refusal) -> u8 {
+    match refusal {
+        Refusal::NoState => {
+            invocation.console.error_line(NO_STATE);
+            1
+        }
+        Refusal::Diagnostics(diagnostics) => super::finish(&invocation.console, diagnostics),
+    }
+}
+
+pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
+    let args = match parse_show(args) {
+        Ok(args) => args,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let setup = match super::setup(invocation, false) {
+        Ok(setup) => setup,
+        Err(code) => return code,
+    };
+    let options = StateOptions { state: args.state, ..StateOptions::default() };
+    let work = state::show(&setup, &options, &args.address);
+    let console = &invocation.console;
+    match super::run_with(invocation, &setup.stop, work) {
+        Ok(Ok(found)) => {
+            console.diagnostics(found.warnings);
+            console.print(&shown::instance(&found.addr, &found.state, &found.schemas, &console.style));
+            0
+        }
+        Ok(Err(ShowRefusal::Refusal(refusal))) => refused(invocation, refusal),
+        Ok(Err(ShowRefusal::Address(text))) => {
+            console.error_line(&format!("Error parsing instance address: {text}\n\n{ONE_INSTANCE}"));
+            1
+        }
+        Ok(Err(ShowRefusal::NotFound)) => {
+            console.error_line(&format!("No instance found for the given address!\n\n{ONE_INSTANCE}"));
+            1
+        }
+        Err(code) => code,
+    }
+}
+
+pub fn run_pull(invocation: &Invocation, args: &[String]) -> u8 {
+    if let Err(error) = parse_pull(args) {
+        return invocation.usage_error(error);
+    }
+    let setup = match super::setup(invocation, false) {
+        Ok(setup) => setup,
+        Err(code) => return code,
+    };
+    match super::run_with(invocation, &setup.stop, state::pull(&setup)) {
+        Ok(Ok(content)) => {
+            if let Some(content) = content {
+                invocation.console.print(&String::from_utf8_lossy(&content));
+            }
+            0
+        }
+        Ok(Err(diagnostics)) => super::finish(&invocation.console, diagnostics),
+        Err(code) => code,
+    }
+}

@@ -1,0 +1,57 @@
+//! `validate`
+
+use serde_json::json;
+
+use crate::base::diag::Diagnostics;
+use crate::cli::Invocation;
+use crate::cli::args::validate::parse;
+use crate::cli::console::Console;
+use crate::render::json::diagnostic::diagnostic_json;
+use crate::render::json::go;
+use crate::render::text::style::Tint;
+
+pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
+    let args = match parse(args) {
+        Ok(args) => args,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let setup = match super::setup(invocation, false) {
+        Ok(setup) => setup,
+        Err(code) => return code,
+    };
+    let work = crate::ops::validate::run(&setup, &args.path);
+    let diagnostics = match super::run_with(invocation, &setup.stop, work) {
+        Ok(diagnostics) => diagnostics,
+        Err(code) => return code,
+    };
+    let failed = diagnostics.has_errors();
+    if args.json { json_result(&invocation.console, &diagnostics) } else { result(&invocation.console, diagnostics) }
+    u8::from(failed)
+}
+
+fn result(console: &Console, diagnostics: Diagnostics) {
+    let (failed, silent) = (diagnostics.has_errors(), diagnostics.is_empty());
+    console.diagnostics(diagnostics);
+    if failed {
+        return;
+    }
+    let success = console.style.paint(&[Tint::Bold, Tint::Green], "Success!");
+    console.line(&match silent {
+        true => format!("{success} The configuration is valid.\n"),
+        false => {
+            format!("{success} The configuration is valid, but there were some validation warnings as shown above.\n")
+        }
+    });
+}
+
+fn json_result(console: &Console, diagnostics: &Diagnostics) {
+    let errors = diagnostics.iter().filter(|d| d.is_error()).count();
+    let documents: Vec<_> = diagnostics.iter().map(diagnostic_json).collect();
+    console.line(&go::pretty(&json!({
+        "format_version": "1.0",
+        "valid": errors == 0,
+        "error_count": errors,
+        "warning_count": diagnostics.len() - errors,
+        "diagnostics": documents,
+    })));
+}

@@ -1,0 +1,40 @@
+//! `version`
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::cli::Invocation;
+use crate::cli::args;
+use crate::model::version::{LANGUAGE_VERSION, PROGRAM_VERSION};
+use crate::ops::selections::selections;
+use crate::render::json::go;
+
+pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
+    let json = match args::version::parse(args) {
+        Ok(json) => json,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let platform = crate::ops::selections::platform();
+    let selected = selections();
+    if json {
+        let providers: Map<String, Json> =
+            selected.iter().map(|(provider, version)| (provider.to_string(), version.as_str().into())).collect();
+        let document = json!({
+            "terraform_version": LANGUAGE_VERSION,
+            "platform": platform,
+            "provider_selections": providers,
+            "terraform_outdated": false,
+            "terrane_version": PROGRAM_VERSION,
+        });
+        invocation.console.line(&go::pretty(&document));
+        return 0;
+    }
+    let mut text = format!("Terrane v{PROGRAM_VERSION} (language of Terraform v{LANGUAGE_VERSION})\non {platform}\n");
+    for (provider, version) in &selected {
+        text.push_str(&match version.as_str() {
+            "0.0.0" => format!("+ provider {provider} (unversioned)\n"),
+            version => format!("+ provider {provider} v{version}\n"),
+        });
+    }
+    invocation.console.print(&text);
+    0
+}

@@ -1,0 +1,61 @@
+//! The only place that prints.
+
+use std::io::Write;
+use std::sync::Mutex;
+
+use crate::base::diag::{Diagnostics, Severity};
+use crate::base::env::Environment;
+use crate::base::term::Terminal;
+use crate::render::text::diagnostic::render_all;
+use crate::render::text::style::Style;
+
+use super::args::common::ViewOptions;
+
+/// Standard output and error of one command, with what is known of them.
+pub struct Console {
+    pub terminal: Terminal,
+    pub style: Style,
+    compact_warnings: bool,
+    /// Held while a piece is written, so that pieces do not mix.
+    writing: Mutex<()>,
+}
+
+impl Console {
+    pub fn new(environment: &Environment, terminal: Terminal, view: ViewOptions) -> Console {
+        let colour = terminal.colour(environment) && !view.no_color;
+        let style = Style { colour, width: terminal.columns() };
+        Console { terminal, style, compact_warnings: view.compact_warnings, writing: Mutex::new(()) }
+    }
+
+    /// The text on standard output, as it is.
+    pub fn print(&self, text: &str) {
+        let _writing = self.writing.lock().unwrap_or_else(|e| e.into_inner());
+        let mut out = std::io::stdout().lock();
+        // Nobody is left to tell when the reader has gone.
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+
+    /// The text on standard error, as it is.
+    pub fn print_error(&self, text: &str) {
+        let _writing = self.writing.lock().unwrap_or_else(|e| e.into_inner());
+        let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    }
+
+    pub fn line(&self, text: &str) {
+        self.print(&format!("{text}\n"));
+    }
+
+    pub fn error_line(&self, text: &str) {
+        self.print_error(&format!("{text}\n"));
+    }
+
+    /// Warnings on standard output, errors on standard error.
+    pub fn diagnostics(&self, diagnostics: Diagnostics) {
+        for shown in render_all(diagnostics, &self.style, self.compact_warnings) {
+            match shown.severity {
+                Severity::Warning => self.print(&shown.text),
+                Severity::Error => self.print_error(&shown.text),
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! `internal-plugin KIND NAME`: this program as one of its own plugins, before any settings are read.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use crate::base::env::Environment;
+use crate::builtin::table::{self, Make, PLUGINS, Services};
+use crate::ops::remote_states::Backends;
+use crate::plugin::serve::{self, Caller, Plugin};
+
+/// Serves the plugin until its caller is done with it; gives the exit code.
+pub fn run(args: &[String]) -> u8 {
+    let [kind, name] = args else {
+        return fail(&format!("Usage: terrane internal-plugin KIND NAME\n\n{}", list()));
+    };
+    let Some(row) = table::find(kind, name) else {
+        return fail(&format!("There is no built-in {kind} {name:?}.\n\n{}", list()));
+    };
+    let Some(caller) = Caller::from_environment(&Environment::process()) else {
+        return fail(&format!(
+            "This is the built-in {kind} {name:?} of Terrane.\n\nIt is a plugin: Terrane starts it by itself when a configuration \
+             needs it and speaks to it over a\nsocket. Started by hand it has nobody to speak to, so there is nothing for it to do.\n\n\
+             To use it, write it in a configuration and run \"terrane init\" and \"terrane apply\".",
+        ));
+    };
+    let services = Services { remote_states: Arc::new(Backends) };
+    let plugin = match row.make {
+        Make::Provider(make) => Plugin::Provider(make(&services)),
+        Make::Provisioner(make) => Plugin::Provisioner(make(&services)),
+    };
+    let protocol = u16::try_from(row.protocol).unwrap_or(5);
+    match serve::run(plugin, protocol, caller) {
+        Ok(()) => 0,
+        Err(why) => fail(&why),
+    }
+}
+
+fn list() -> String {
+    let rows = PLUGINS.iter().map(|row| format!("  terrane internal-plugin {} {}\n", row.kind(), row.name));
+    format!("The built-in plugins are:\n{}", rows.collect::<String>())
+}
+
+fn fail(text: &str) -> u8 {
+    // There is no console yet: a plugin's standard output belongs to the handshake.
+    let _ = writeln!(std::io::stderr(), "{}", text.trim_end());
+    1
+}

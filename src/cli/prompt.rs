@@ -1,0 +1,54 @@
+//! Asking the person at the terminal, or whatever is behind standard input.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::base::stop::Stop;
+use crate::base::term;
+use crate::ops::ask::{Ask, NoAnswer, Question};
+
+use super::console::Console;
+
+/// Asks on standard output and reads from standard input.
+pub struct Prompt {
+    pub console: Arc<Console>,
+    pub stop: Stop,
+}
+
+#[async_trait]
+impl Ask for Prompt {
+    async fn ask(&self, question: &Question) -> Result<String, NoAnswer> {
+        if self.stop.is_stopping() {
+            return Err(NoAnswer::Interrupted);
+        }
+        self.console.print(&text(&self.console, question));
+        let secret = question.secret;
+        let read = tokio::task::spawn_blocking(move || if secret { term::read_secret(&mut std::io::sink()) } else { term::read_line() });
+        let line = tokio::select! {
+            line = read => line.map_err(|e| NoAnswer::Failed(e.to_string()))?,
+            () = self.stop.stopping() => return Err(NoAnswer::Interrupted),
+        };
+        match line {
+            Ok(Some(line)) => {
+                if secret || !self.console.terminal.input {
+                    self.console.print("\n");
+                }
+                Ok(line)
+            }
+            Ok(None) => Err(NoAnswer::Failed("EOF".to_string())),
+            Err(e) => Err(NoAnswer::Failed(e.to_string())),
+        }
+    }
+}
+
+fn text(console: &Console, question: &Question) -> String {
+    let style = &console.style;
+    let apart = if question.apart { "\n" } else { "" };
+    let mut out = format!("{apart}{}\n", style.bold(&question.title));
+    for line in question.text.lines() {
+        out.push_str(&format!("  {line}\n"));
+    }
+    out.push_str(&format!("\n  {} ", style.bold("Enter a value:")));
+    out
+}

@@ -1,0 +1,140 @@
+//! The dispatcher's table: every command by name.
+
+use clap::Command;
+
+use super::Invocation;
+use super::args;
+use super::command;
+
+/// A command: its name (with a space for one of a group), what it does in a line, and what runs it.
+pub struct Entry {
+    pub name: &'static str,
+    pub summary: &'static str,
+    /// Listed first in the help.
+    pub primary: bool,
+    pub hidden: bool,
+    pub run: Run,
+}
+
+pub enum Run {
+    /// Gives the exit code.
+    Command { arguments: fn() -> Command, run: fn(&Invocation, &[String]) -> u8 },
+    /// Only a heading for the commands whose names continue this one.
+    Group,
+    /// The reference has it, this program not yet.
+    Missing,
+}
+
+const fn entry(name: &'static str, summary: &'static str, run: Run) -> Entry {
+    Entry { name, summary, primary: false, hidden: false, run }
+}
+
+const fn primary(name: &'static str, summary: &'static str, run: Run) -> Entry {
+    Entry { name, summary, primary: true, hidden: false, run }
+}
+
+const fn runs(arguments: fn() -> Command, run: fn(&Invocation, &[String]) -> u8) -> Run {
+    Run::Command { arguments, run }
+}
+
+/// In the order of the help page.
+pub const COMMANDS: &[Entry] = &[
+    primary(
+        "init",
+        "Prepare your working directory for other commands",
+        runs(args::init::command, command::init::run),
+    ),
+    primary(
+        "validate",
+        "Check whether the configuration is valid",
+        runs(args::validate::command, command::validate::run),
+    ),
+    primary(
+        "plan",
+        "Show changes required by the current configuration",
+        runs(args::plan::command, command::plan::run),
+    ),
+    primary("apply", "Create or update infrastructure", runs(args::apply::command, command::apply::run)),
+    primary(
+        "destroy",
+        "Destroy previously-created infrastructure",
+        runs(args::apply::destroy_command, command::apply::run_destroy),
+    ),
+    entry("console", "Try expressions at an interactive command prompt", Run::Missing),
+    entry("fmt", "Reformat your configuration in the standard style", Run::Missing),
+    entry(
+        "force-unlock",
+        "Release a stuck lock on the current workspace",
+        runs(args::force_unlock::command, command::force_unlock::run),
+    ),
+    entry("get", "Install or upgrade remote modules", runs(args::get::command, command::get::run)),
+    entry(
+        "graph",
+        "Generate a Graphviz graph of the steps in an operation",
+        runs(args::graph::command, command::graph::run),
+    ),
+    entry("import", "Associate existing infrastructure with a resource", Run::Missing),
+    entry("login", "Obtain and save credentials for a remote host", Run::Missing),
+    entry("logout", "Remove locally-stored credentials for a remote host", Run::Missing),
+    entry("metadata", "Metadata related commands", Run::Group),
+    entry("metadata functions", "Show signatures of the available functions", Run::Missing),
+    entry("modules", "Show all declared modules in a working directory", Run::Missing),
+    entry(
+        "output",
+        "Show output values from your root module",
+        runs(args::output::command, command::output::run),
+    ),
+    entry(
+        "providers",
+        "Show the providers required for this configuration",
+        runs(args::providers::command, command::providers::run),
+    ),
+    entry("providers lock", "Write out dependency locks for the configured providers", Run::Missing),
+    entry("providers mirror", "Save local copies of all required provider plugins", Run::Missing),
+    entry(
+        "providers schema",
+        "Show schemas for the providers used in the configuration",
+        runs(args::providers::schema_command, command::providers::run_schema),
+    ),
+    entry(
+        "refresh",
+        "Update the state to match remote systems",
+        runs(args::refresh::command, command::refresh::run),
+    ),
+    entry("show", "Show the current state or a saved plan", runs(args::show::command, command::show::run)),
+    entry("state", "Advanced state management", Run::Group),
+    entry(
+        "state list",
+        "List resources in the state",
+        runs(args::state::list_command, command::state::run_list),
+    ),
+    entry("state mv", "Move an item in the state", Run::Missing),
+    entry(
+        "state pull",
+        "Pull current state and output to stdout",
+        runs(args::state::pull_command, command::state::run_pull),
+    ),
+    entry("state push", "Update remote state from a local state file", Run::Missing),
+    entry("state replace-provider", "Replace provider in the state", Run::Missing),
+    entry("state rm", "Remove instances from the state", Run::Missing),
+    entry("state show", "Show a resource in the state", runs(args::state::show_command, command::state::run_show)),
+    entry("taint", "Mark a resource instance as not fully functional", Run::Missing),
+    entry("test", "Execute integration tests for modules", Run::Missing),
+    entry("untaint", "Remove the 'tainted' state from a resource instance", Run::Missing),
+    entry("version", "Show the current version", runs(args::version::command, command::version::run)),
+    entry("workspace", "Workspace management", Run::Group),
+    entry("workspace delete", "Delete a workspace", Run::Missing),
+    entry("workspace list", "List Workspaces", Run::Missing),
+    entry("workspace new", "Create a new workspace", Run::Missing),
+    entry("workspace select", "Select a workspace", Run::Missing),
+    entry("workspace show", "Show the name of the current workspace", Run::Missing),
+];
+
+/// The command that the words name, and how many of them its name takes; a longer name wins.
+pub fn find(words: &[String]) -> Option<(&'static Entry, usize)> {
+    let named = |n: usize| {
+        let name = words.get(..n)?.join(" ");
+        Some((COMMANDS.iter().find(|entry| entry.name == name)?, n))
+    };
+    named(2).or_else(|| named(1))
+}

@@ -1,0 +1,117 @@
+//! Operations as people follow them.
+
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostics;
+use crate::cli::console::Console;
+use crate::engine::event::Event;
+use crate::engine::ports::Observer;
+use crate::model::plan::{Mode, Plan};
+use crate::model::state::State;
+use crate::ops::listen::Listener;
+use crate::ops::planning::{Planned, Tally};
+use crate::render::text::progress;
+use crate::render::text::wrap::wrap;
+
+use super::operation::OperationView;
+use super::ticker::Ticker;
+
+pub struct Human {
+    console: Arc<Console>,
+    in_automation: bool,
+    ticker: Ticker,
+}
+
+impl Human {
+    pub fn new(console: Arc<Console>, in_automation: bool) -> Human {
+        Human { console, in_automation, ticker: Ticker::default() }
+    }
+}
+
+impl Observer for Human {
+    fn event(&self, event: Event) {
+        if let Event::Diagnostics(diagnostics) = event {
+            self.console.diagnostics(diagnostics);
+            return;
+        }
+        let console = self.console.clone();
+        self.ticker.hear(&event, move |change, elapsed| {
+            let (addr, deposed) = (&change.addr, change.deposed.as_ref());
+            if let Some(line) = progress::still(addr, deposed, change.action, &change.id, elapsed, &console.style) {
+                console.print(&line);
+            }
+        });
+        if let Some(line) = progress::line(&event, &self.console.style) {
+            self.console.print(&line);
+        }
+    }
+}
+
+impl Listener for Human {
+    fn planned(&self, planned: &Planned) {
+        self.console.print(&super::shown::plan(planned, &self.console.style, self.in_automation));
+    }
+
+    fn diagnostics(&self, diagnostics: Diagnostics) {
+        self.console.diagnostics(diagnostics);
+    }
+
+    fn waiting_for_lock(&self) {
+        self.console.line("Acquiring state lock. This may take a few moments...");
+    }
+}
+
+impl OperationView for Human {
+    fn next_steps(&self, plan: &Plan, saved: Option<&str>) {
+        if self.in_automation || (saved.is_none() && !plan.applyable) {
+            return;
+        }
+        let style = &self.console.style;
+        let width = style.width;
+        let rule = style.dark_gray(format!("\n{}", "─".repeat(width)));
+        let text = match saved {
+            None => {
+                let note = "Note: You didn't use the -out option to save this plan, so Terrane can't guarantee to take exactly \
+                            these actions if you run \"terrane apply\" now.";
+                format!("\n{}\n", wrap(note, width.saturating_sub(1)))
+            }
+            Some(path) => {
+                let note = "To perform exactly these actions, run the following command to apply:";
+                format!("\nSaved the plan to: {path}\n\n{}\n    terrane apply {path:?}\n", wrap(note, width.saturating_sub(1)))
+            }
+        };
+        self.console.print(&format!("{rule}\n{text}"));
+    }
+
+    fn complete(&self, mode: Mode, tally: Tally) {
+        let Tally { added, changed, imported, removed } = tally;
+        let text = match mode {
+            Mode::Destroy => format!("\nDestroy complete! Resources: {removed} destroyed."),
+            Mode::Normal | Mode::RefreshOnly => {
+                let imported = if imported > 0 { format!("{imported} imported, ") } else { String::new() };
+                format!("\nApply complete! Resources: {imported}{added} added, {changed} changed, {removed} destroyed.")
+            }
+        };
+        self.console.print(&format!("{}\n", self.console.style.success(text)));
+    }
+
+    fn outputs(&self, state: &State) {
+        if state.outputs.is_empty() {
+            return;
+        }
+        let style = &self.console.style;
+        let heading = style.success("\nOutputs:\n");
+        self.console.print(&format!("{heading}\n{}", super::shown::outputs(state)));
+    }
+
+    fn cancelled(&self, mode: Mode) {
+        self.console.line(match mode {
+            Mode::Destroy => "Destroy cancelled.",
+            Mode::Normal | Mode::RefreshOnly => "Apply cancelled.",
+        });
+    }
+
+    fn finish(&self, diagnostics: Diagnostics) {
+        self.console.diagnostics(diagnostics);
+    }
+}

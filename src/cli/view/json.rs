@@ -1,0 +1,120 @@
+//! Operations as programs follow them: a stream of JSON lines.
+
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostics;
+use crate::cli::console::Console;
+use crate::engine::event::Event;
+use crate::engine::ports::Observer;
+use crate::model::addr::ResourceMode;
+use crate::model::plan::{Action, Mode, Plan};
+use crate::model::state::State;
+use crate::ops::listen::Listener;
+use crate::ops::planning::{Planned, Tally};
+use crate::render::json::events::{self, Counts, Message};
+
+use super::operation::OperationView;
+use super::ticker::Ticker;
+
+pub struct Json {
+    console: Arc<Console>,
+    ticker: Ticker,
+}
+
+impl Json {
+    /// Begins the stream.
+    pub fn new(console: Arc<Console>) -> Json {
+        let view = Json { console, ticker: Ticker::default() };
+        view.write(&events::version());
+        view
+    }
+
+    fn write(&self, message: &Message) {
+        write(&self.console, message);
+    }
+}
+
+/// One line of the stream.
+pub fn write(console: &Console, message: &Message) {
+    let timestamp = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string();
+    console.print(&message.line(&timestamp));
+}
+
+fn counts(tally: Tally) -> Counts {
+    Counts { add: tally.added, change: tally.changed, import: tally.imported, remove: tally.removed }
+}
+
+impl Observer for Json {
+    fn event(&self, event: Event) {
+        if let Event::Diagnostics(diagnostics) = event {
+            Listener::diagnostics(self, diagnostics);
+            return;
+        }
+        let console = self.console.clone();
+        self.ticker.hear(&event, move |change, elapsed| {
+            if let Some(message) = events::still(&change.addr, change.action, elapsed) {
+                write(&console, &message);
+            }
+        });
+        if let Event::ProvisionOutput { addr, kind, text } = &event {
+            for line in text.split(['\n', '\r']).filter(|line| !line.is_empty()) {
+                let (addr, kind) = (addr.clone(), kind.clone());
+                let piece = Event::ProvisionOutput { addr, kind, text: line.to_string() };
+                events::event(&piece).iter().for_each(|message| self.write(message));
+            }
+            return;
+        }
+        events::event(&event).iter().for_each(|message| self.write(message));
+    }
+}
+
+impl Listener for Json {
+    fn planned(&self, planned: &Planned) {
+        let plan = &planned.plan;
+        for change in plan.drift.iter().filter(|change| change.action != Action::NoOp || change.previous_addr != change.addr) {
+            self.write(&events::drift(change));
+        }
+        for change in &plan.changes {
+            let moved = change.previous_addr != change.addr;
+            let deleted_data = change.action == Action::Delete && change.addr.mode() == ResourceMode::Data;
+            if deleted_data || (change.action == Action::NoOp && !moved && change.importing.is_none()) {
+                continue;
+            }
+            self.write(&events::planned_change(change));
+        }
+        self.write(&events::change_summary(counts(Tally::of_plan(plan)), "plan"));
+        events::planned_outputs(&plan.outputs).iter().for_each(|message| self.write(message));
+    }
+
+    fn diagnostics(&self, diagnostics: Diagnostics) {
+        diagnostics.iter().for_each(|diagnostic| self.write(&events::diagnostic(diagnostic)));
+    }
+
+    fn waiting_for_lock(&self) {
+        self.write(&events::log("Acquiring state lock. This may take a few moments..."));
+    }
+}
+
+impl OperationView for Json {
+    fn next_steps(&self, _plan: &Plan, _saved: Option<&str>) {}
+
+    fn complete(&self, mode: Mode, tally: Tally) {
+        let operation = if mode == Mode::Destroy { "destroy" } else { "apply" };
+        self.write(&events::change_summary(counts(tally), operation));
+    }
+
+    fn outputs(&self, state: &State) {
+        self.write(&events::outputs(super::shown::json_outputs(state)));
+    }
+
+    fn cancelled(&self, mode: Mode) {
+        self.write(&events::log(match mode {
+            Mode::Destroy => "Destroy cancelled",
+            Mode::Normal | Mode::RefreshOnly => "Apply cancelled",
+        }));
+    }
+
+    fn finish(&self, diagnostics: Diagnostics) {
+        Listener::diagnostics(self, diagnostics);
+    }
+}

@@ -1,0 +1,41 @@
+//! What plan, apply, destroy and refresh show.
+
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostics;
+use crate::cli::console::Console;
+use crate::model::plan::{Mode, Plan};
+use crate::model::state::State;
+use crate::ops::listen::Listener;
+use crate::ops::planning::Tally;
+
+use super::human::Human;
+use super::json::Json;
+
+/// The view of an operation on infrastructure; hears it as a [`Listener`] and shows its end.
+pub trait OperationView: Listener {
+    /// Where the plan was saved, or that it was not; `plan` is what was shown.
+    fn next_steps(&self, plan: &Plan, saved: Option<&str>);
+
+    /// Everything that was planned is done.
+    fn complete(&self, mode: Mode, tally: Tally);
+
+    /// The root module's outputs after an apply or refresh; nothing if there are none.
+    fn outputs(&self, state: &State);
+
+    /// Somebody said no.
+    fn cancelled(&self, mode: Mode);
+
+    /// What is left to say.
+    fn finish(&self, diagnostics: Diagnostics);
+}
+
+/// The view for people or, with `json`, for programs.
+pub fn view(console: &Arc<Console>, json: bool, in_automation: bool) -> Arc<dyn OperationView> {
+    if json { Arc::new(Json::new(console.clone())) } else { Arc::new(Human::new(console.clone(), in_automation)) }
+}
+
+/// Passes a view on as the listener that it is.
+pub fn listener(view: &Arc<dyn OperationView>) -> Arc<dyn Listener> {
+    view.clone()
+}

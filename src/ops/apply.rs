@@ -1,0 +1,287 @@
+//! `apply`, `destroy` and `refresh`: a plan made or read, approved, and carried out.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::backend::JournaledState;
+use crate::backend::store::DEFAULT_WORKSPACE;
+use crate::backend::journaled::write_errored_state;
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::event::Event;
+use crate::engine::ports::Observer;
+use crate::engine::{self, ApplyInput, GivenVariables};
+use crate::model::plan::{Action, Mode};
+use crate::model::state::State;
+
+use super::ask::{Ask, NoAnswer, Question};
+use super::listen::Listener;
+use super::operation::{self, Request, Session, Verb};
+use super::plan_file;
+use super::planning::{Planned, Tally};
+use super::setup::Setup;
+
+/// Where a state goes that no store takes.
+const ERRORED_STATE: &str = "errored.tfstate";
+
+#[derive(Clone)]
+pub struct ApplyRequest {
+    pub operation: Request,
+    /// None: carry the plan out without asking.
+    pub approver: Option<Arc<dyn Ask>>,
+    /// A plan that was kept, in place of a new one.
+    pub plan_file: Option<PathBuf>,
+}
+
+/// What became of it.
+#[derive(Debug, Default)]
+pub struct Applied {
+    /// Somebody said no.
+    pub cancelled: bool,
+    /// The mode of the plan that was carried out.
+    pub mode: Mode,
+    pub tally: Tally,
+    /// The state as it is now; None if nothing was begun.
+    pub state: Option<State>,
+}
+
+/// Applies. On errors the state holds what was done until then.
+pub async fn run(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
+    let begun = match &request.plan_file {
+        Some(path) => plan_file::begin(setup, path, &request.operation, listener.clone()).await,
+        None => begin(setup, &request.operation, listener.clone()).await,
+    };
+    let (session, planned, variables, mut diagnostics) = match begun {
+        Ok(begun) => begun,
+        Err(diagnostics) => return (Applied::default(), diagnostics),
+    };
+    let mode = planned.plan.mode;
+    let mut applied = Applied { mode, ..Applied::default() };
+    if request.plan_file.is_none() {
+        match approve(setup, request, &planned, &*listener, &mut diagnostics).await {
+            Ok(true) => {}
+            Ok(false) => {
+                applied.cancelled = true;
+                diagnostics.extend(session.end().await);
+                return (applied, diagnostics);
+            }
+            Err(problem) => {
+                diagnostics.push(problem);
+                diagnostics.extend(session.end().await);
+                return (applied, diagnostics);
+            }
+        }
+    }
+    let parallelism = request.operation.plan.parallelism;
+    diagnostics.extend(carry_out(&session, &planned, variables, parallelism, &mut applied).await);
+    diagnostics.extend(session.end().await);
+    (applied, diagnostics)
+}
+
+/// `refresh`: the state brought up to date, nothing shown or asked.
+pub async fn refresh(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
+    let begun = operation::begin(setup, request, "OperationTypeRefresh", Verb::Refresh, listener).await;
+    let (session, mut diagnostics) = match begun {
+        Ok(begun) => begun,
+        Err(diagnostics) => return (Applied::default(), diagnostics),
+    };
+    if session.state().is_empty() {
+        diagnostics.warning(
+            "Empty or non-existent state",
+            "There are currently no remote objects tracked in the state, so there is nothing to refresh.",
+        );
+    }
+    let (planned, variables, found) = session.plan(&request.plan).await;
+    let failed = found.has_errors();
+    diagnostics.extend(found);
+    let mut applied = Applied { mode: Mode::RefreshOnly, ..Applied::default() };
+    if let Some(planned) = planned.filter(|_| !failed) {
+        diagnostics.extend(carry_out(&session, &planned, variables, request.plan.parallelism, &mut applied).await);
+    }
+    diagnostics.extend(session.end().await);
+    (applied, diagnostics)
+}
+
+pub(super) type Begun = (Session, Planned, GivenVariables, Diagnostics);
+
+/// Makes the plan that is to be carried out.
+async fn begin(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) -> Result<Begun, Diagnostics> {
+    let (session, mut diagnostics) =
+        operation::begin(setup, request, "OperationTypeApply", Verb::Apply, listener.clone()).await?;
+    let (planned, variables, found) = session.plan(&request.plan).await;
+    let failed = found.has_errors();
+    diagnostics.extend(found);
+    match planned {
+        Some(planned) if !failed => Ok((session, planned, variables, diagnostics)),
+        planned => {
+            if let Some(planned) = planned {
+                listener.planned(&planned);
+            }
+            diagnostics.extend(session.end().await);
+            Err(diagnostics)
+        }
+    }
+}
+
+/// Shows the plan and asks, if somebody is to be asked and there is something to do.
+async fn approve(
+    setup: &Setup,
+    request: &ApplyRequest,
+    planned: &Planned,
+    listener: &dyn Listener,
+    diagnostics: &mut Diagnostics,
+) -> Result<bool, Diagnostic> {
+    listener.planned(planned);
+    let Some(approver) = request.approver.as_ref().filter(|_| planned.plan.applyable) else { return Ok(true) };
+    // Shown now, so that they can be considered.
+    listener.diagnostics(std::mem::take(diagnostics));
+    match approver.ask(&question(planned.plan.mode, &setup.workdir.workspace)).await {
+        Ok(answer) => Ok(answer == "yes"),
+        Err(NoAnswer::Interrupted) => Err(Diagnostic::error("error asking for approval: interrupted", "")),
+        Err(NoAnswer::Failed(why)) => Err(Diagnostic::error(format!("error asking for approval: {why}"), "")),
+    }
+}
+
+fn question(mode: Mode, workspace: &str) -> Question {
+    let in_workspace =
+        if workspace == DEFAULT_WORKSPACE { String::new() } else { format!(" in workspace {workspace:?}") };
+    let (title, text) = match mode {
+        Mode::Destroy => (
+            format!("Do you really want to destroy all resources{in_workspace}?"),
+            "Terrane will destroy all your managed infrastructure, as shown above.\n\
+             There is no undo. Only 'yes' will be accepted to confirm.",
+        ),
+        Mode::RefreshOnly => (
+            match workspace {
+                DEFAULT_WORKSPACE => "Would you like to update the Terrane state to reflect these detected changes?".into(),
+                name => format!("Would you like to update the Terrane state for {name:?} to reflect these detected changes?"),
+            },
+            "Terrane will write these changes to the state without modifying any real infrastructure.\n\
+             There is no undo. Only 'yes' will be accepted to confirm.",
+        ),
+        Mode::Normal => (
+            format!("Do you want to perform these actions{in_workspace}?"),
+            "Terrane will perform the actions described above.\nOnly 'yes' will be accepted to approve.",
+        ),
+    };
+    Question { title, text: text.to_string(), secret: false, apart: true }
+}
+
+/// Carries the plan out and keeps what comes of it.
+async fn carry_out(
+    session: &Session,
+    planned: &Planned,
+    variables: GivenVariables,
+    parallelism: usize,
+    applied: &mut Applied,
+) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let journal = match JournaledState::new(session.store(), &session.held.loaded) {
+        Ok(journal) => Arc::new(journal),
+        Err(problems) => return problems,
+    };
+    let told = journal.clone();
+    session.factories.on_start(Arc::new(move |name, process| told.plugin(name, process)));
+    let counter = Arc::new(Counter::new(session.listener.clone()));
+    let ports = session.ports(counter.clone(), Arc::new(super::sink::JournalSink(journal.clone())));
+    let input = ApplyInput { config: session.config.clone(), plan: planned.plan.clone(), variables, parallelism };
+    let outcome = tokio::select! {
+        done = engine::apply(input, &ports) => Some(diagnostics.take(done)),
+        () = session.setup.stop.killed() => {
+            diagnostics.push(Diagnostic::error("operation canceled", ""));
+            None
+        }
+    };
+    let state = outcome.map(|outcome| outcome.state);
+    if let Some(state) = &state {
+        journal.checks(state.checks.as_deref());
+    }
+    if let Err(error) = journal.finish(state.as_ref()).await {
+        diagnostics.extend(rescue(&journal, &error.reason, &error.snapshot));
+    }
+    applied.tally = counter.tally();
+    applied.state = state;
+    diagnostics
+}
+
+/// Keeps a state that the store refused, and says where.
+fn rescue(journal: &JournaledState, reason: &str, snapshot: &[u8]) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    diagnostics.error("Failed to save state", format!("Error saving state: {reason}"));
+    match write_errored_state(Path::new(ERRORED_STATE), snapshot) {
+        Ok(()) => {
+            diagnostics.error(
+                "Failed to persist state to backend",
+                format!(
+                    "The error shown above has prevented Terrane from writing the updated state to the configured backend. To allow \
+                     for recovery, the state has been written to the file {ERRORED_STATE:?} in the current working directory.\n\n\
+                     Running \"terrane apply\" again at this point will create a forked state, making it harder to recover.\n\n\
+                     To retry writing this state, use the following command:\n    terrane state push {ERRORED_STATE}\n",
+                ),
+            );
+            if let Err(e) = journal.forget_journal() {
+                crate::log!(Warn, "the journal could not be removed: {e}");
+            }
+        }
+        Err(e) => diagnostics.error(
+            "Failed to create local state file",
+            format!(
+                "Error creating local state file for recovery: {e}.\n\nThe journal that holds the changes of this run was left beside \
+                 the state; the next run that can write the state takes it up.",
+            ),
+        ),
+    }
+    diagnostics
+}
+
+/// Counts what is done on the way to the listener.
+struct Counter {
+    listener: Arc<dyn Listener>,
+    added: AtomicUsize,
+    changed: AtomicUsize,
+    imported: AtomicUsize,
+    removed: AtomicUsize,
+}
+
+impl Counter {
+    fn new(listener: Arc<dyn Listener>) -> Counter {
+        Counter {
+            listener,
+            added: AtomicUsize::new(0),
+            changed: AtomicUsize::new(0),
+            imported: AtomicUsize::new(0),
+            removed: AtomicUsize::new(0),
+        }
+    }
+
+    fn tally(&self) -> Tally {
+        let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+        Tally {
+            added: read(&self.added),
+            changed: read(&self.changed),
+            imported: read(&self.imported),
+            removed: read(&self.removed),
+        }
+    }
+}
+
+impl Observer for Counter {
+    fn event(&self, event: Event) {
+        if let Event::ApplyFinished { action, failed: false, .. } = &event {
+            let count = match action {
+                Action::Create => Some(&self.added),
+                Action::Update => Some(&self.changed),
+                Action::Delete => Some(&self.removed),
+                Action::DeleteThenCreate | Action::CreateThenDelete => {
+                    self.removed.fetch_add(1, Ordering::Relaxed);
+                    Some(&self.added)
+                }
+                Action::NoOp | Action::Read | Action::Forget => None,
+            };
+            if let Some(count) = count {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        self.listener.event(event);
+    }
+}

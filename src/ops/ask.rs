@@ -1,0 +1,31 @@
+//! What operations ask people.
+
+use async_trait::async_trait;
+
+/// A question with a line as its answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Question {
+    /// What is asked: `var.region`, "Do you want to perform these actions?".
+    pub title: String,
+    /// What helps to answer; may be empty.
+    pub text: String,
+    /// The answer must not be shown while it is typed.
+    pub secret: bool,
+    /// Set apart from what was printed before by an empty line.
+    pub apart: bool,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoAnswer {
+    /// The work was asked to stop meanwhile.
+    Interrupted,
+    /// The input ended or cannot be read.
+    Failed(String),
+}
+
+/// Somebody who can be asked.
+#[async_trait]
+pub trait Ask: Send + Sync {
+    async fn ask(&self, question: &Question) -> Result<String, NoAnswer>;
+}

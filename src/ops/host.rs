@@ -1,0 +1,46 @@
+//! The machine as the engine sees it: files, clock, chance, where we are.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rand::RngCore;
+
+use crate::base::files::{Disk, Files};
+use crate::engine::ports::Host;
+
+use super::setup::Setup;
+
+/// The real machine.
+pub struct Machine {
+    original_dir: PathBuf,
+    workspace: String,
+}
+
+impl Machine {
+    pub fn new(setup: &Setup) -> Machine {
+        Machine { original_dir: setup.original_dir.clone(), workspace: setup.workdir.workspace.clone() }
+    }
+}
+
+impl Host for Machine {
+    fn files(&self) -> &dyn Files {
+        &Disk
+    }
+
+    fn now(&self) -> (i64, u32) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        (i64::try_from(now.as_secs()).unwrap_or(i64::MAX), now.subsec_nanos())
+    }
+
+    fn random(&self, bytes: &mut [u8]) {
+        rand::rng().fill_bytes(bytes);
+    }
+
+    fn original_working_dir(&self) -> String {
+        self.original_dir.to_string_lossy().into_owned()
+    }
+
+    fn workspace(&self) -> String {
+        self.workspace.clone()
+    }
+}

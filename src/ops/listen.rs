@@ -1,0 +1,18 @@
+//! What operations tell while they run.
+
+use crate::base::diag::Diagnostics;
+use crate::engine::ports::Observer;
+
+use super::planning::Planned;
+
+/// Hears what an operation does; never answers.
+pub trait Listener: Observer {
+    /// A plan is ready: to be shown before anybody is asked about it or it is carried out.
+    fn planned(&self, planned: &Planned);
+
+    /// Found before the end and to be shown now.
+    fn diagnostics(&self, diagnostics: Diagnostics);
+
+    /// Somebody else holds the lock on the state; we wait.
+    fn waiting_for_lock(&self);
+}

@@ -1,0 +1,95 @@
+//! Loading the configuration of the working directory.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::{Disk, Entry, Files, Metadata};
+use crate::model::addr;
+use crate::model::config::{self, Config, Module};
+use crate::model::deps::module_manifest::ModuleManifest;
+use crate::model::plan::file::ConfigSnapshot;
+
+use super::workdir::WorkDir;
+
+/// The record of installed modules; empty if there is none.
+pub fn manifest(workdir: &WorkDir, files: &dyn Files) -> Result<ModuleManifest, Diagnostics> {
+    let path = manifest_path(workdir);
+    if !files.exists(&path) {
+        return Ok(ModuleManifest::default());
+    }
+    let text = files.read_to_string(&path).map_err(|e| manifest_problem(&e.to_string()))?;
+    ModuleManifest::parse(&text).map_err(|e| manifest_problem(&format!("{}: {e}", path.display())))
+}
+
+pub fn manifest_path(workdir: &WorkDir) -> PathBuf {
+    workdir.modules_dir().join("modules.json")
+}
+
+fn manifest_problem(why: &str) -> Diagnostics {
+    let detail = format!("Cannot read the record of installed modules: {why}. Run \"terrane init\" to write it anew.");
+    Diagnostic::error("Failed to read module manifest", detail).into()
+}
+
+/// A configuration with its files as they were read.
+#[derive(Clone)]
+pub struct LoadedConfig {
+    pub config: Arc<Config>,
+    pub snapshot: ConfigSnapshot,
+}
+
+/// The whole configuration under a root folder, with the modules that `init` installed. None if there is no such folder.
+pub fn config(root: &Path, workdir: &WorkDir, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
+    let recorder = Recorder { files, read: Mutex::default() };
+    let manifest = match manifest(workdir, &recorder) {
+        Ok(manifest) => manifest,
+        Err(diagnostics) => return (None, diagnostics),
+    };
+    let (config, diagnostics) = config::load(root, &recorder, &config::manifest_resolver(&manifest));
+    let snapshot = recorder.snapshot();
+    (config.map(|config| LoadedConfig { config: Arc::new(config), snapshot }), diagnostics)
+}
+
+/// Whether the working directory holds any configuration.
+pub fn has_configuration() -> bool {
+    config::has_configuration(Path::new("."), &Disk)
+}
+
+/// The root module alone, without what it calls. None if there is no configuration.
+pub fn root_module() -> (Option<Module>, Diagnostics) {
+    if !has_configuration() {
+        return (None, Diagnostics::new());
+    }
+    config::load_module(Path::new("."), addr::Module::root(), &Disk)
+}
+
+/// Remembers what is read through it.
+struct Recorder<'a> {
+    files: &'a dyn Files,
+    read: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
+}
+
+impl Recorder<'_> {
+    fn snapshot(&self) -> ConfigSnapshot {
+        let read = std::mem::take(&mut *self.read.lock().unwrap_or_else(|e| e.into_inner()));
+        ConfigSnapshot { files: read.into_iter().collect() }
+    }
+}
+
+impl Files for Recorder<'_> {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let content = self.files.read(path)?;
+        self.read.lock().unwrap_or_else(|e| e.into_inner()).insert(path.to_path_buf(), content.clone());
+        Ok(content)
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        self.files.metadata(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
+        self.files.list(path)
+    }
+}

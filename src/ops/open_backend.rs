@@ -1,0 +1,190 @@
+//! Opening the backend that the configuration asks for, and checking that it is the one that `init` opened.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+
+use crate::backend::record::{self, BackendRecord};
+use crate::backend::table::{self, StateFiles};
+use crate::backend::{Access, Backend, Loaded, LockInfo, StateStore};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::value::json::from_json;
+use crate::model::config::{self, decode_local_backend};
+use crate::model::schema::Schema;
+
+use super::listen::Listener;
+use super::options::StateOptions;
+use super::setup::Setup;
+
+/// An open backend with the store of the workspace in use.
+pub struct Opened {
+    pub backend: Arc<dyn Backend>,
+    pub store: Arc<dyn StateStore>,
+}
+
+/// The settings that a backend block gives, as the record keeps them, with those of the command line laid over them.
+/// None: there is no block.
+pub fn wanted(
+    block: Option<&config::Backend>,
+    overlay: &Map<String, Json>,
+) -> (Option<BackendRecord>, Diagnostics) {
+    let Some(block) = block else { return (None, Diagnostics::new()) };
+    let (settings, diagnostics) = decode_local_backend(block);
+    let mut config = Map::new();
+    config.insert("path".into(), settings.path.map_or(Json::Null, Json::from));
+    config.insert("workspace_dir".into(), settings.workspace_dir.map_or(Json::Null, Json::from));
+    let hash = hash(&config);
+    config.extend(overlay.iter().map(|(name, value)| (name.clone(), value.clone())));
+    let record = BackendRecord { kind: block.kind.to_string(), config: Json::Object(config).to_string(), hash };
+    (Some(record), diagnostics)
+}
+
+/// FNV-1a: any hash will do, for readers compare the settings where hashes differ.
+fn hash(config: &Map<String, Json>) -> u32 {
+    let text = Json::Object(config.clone()).to_string();
+    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// The same backend with the same settings; what is null is not set.
+pub fn same(a: &BackendRecord, b: &BackendRecord) -> bool {
+    let set = |record: &BackendRecord| -> Option<Map<String, Json>> {
+        let config: Map<String, Json> = serde_json::from_str(&record.config).ok()?;
+        Some(config.into_iter().filter(|(_, value)| !value.is_null()).collect())
+    };
+    a.kind == b.kind && set(a) == set(b)
+}
+
+/// The record of the working directory.
+pub fn recorded(setup: &Setup) -> Result<Option<BackendRecord>, Diagnostics> {
+    record::read(&setup.workdir.data_dir)
+        .map_err(|e| Diagnostic::error("Failed to read the record of the backend", e.to_string()).into())
+}
+
+/// Opens the backend for the command's workspace. `block` is the root module's; nothing is migrated here.
+pub async fn open(
+    setup: &Setup,
+    block: Option<&config::Backend>,
+    options: &StateOptions,
+) -> Result<Opened, Diagnostics> {
+    let (wanted, diagnostics) = wanted(block, &Map::new());
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let record = match (wanted, recorded(setup)?) {
+        (None, None) => None,
+        // Settings of the command line are in the record only: the block's own must be as they were.
+        (Some(wanted), Some(recorded)) if same(&wanted, &recorded) || wanted.hash == recorded.hash => Some(recorded),
+        (Some(wanted), None) => {
+            let reason = format!("Initial configuration of the requested backend {:?}", wanted.kind);
+            return Err(init_needed(", ", &reason));
+        }
+        (None, Some(recorded)) => {
+            let reason = format!("Unsetting the previously set backend {:?}", recorded.kind);
+            return Err(init_needed(", ", &reason));
+        }
+        (Some(wanted), Some(recorded)) if wanted.kind == recorded.kind => {
+            return Err(init_needed(": ", "Backend configuration block has changed"));
+        }
+        (Some(wanted), Some(recorded)) => {
+            let reason = format!("Backend type changed from {:?} to {:?}", recorded.kind, wanted.kind);
+            return Err(init_needed(": ", &reason));
+        }
+    };
+    open_record(record.as_ref(), options, &setup.workdir.workspace).await
+}
+
+/// Opens the backend of a record (none: the local one with its defaults).
+pub async fn open_record(
+    record: Option<&BackendRecord>,
+    options: &StateOptions,
+    workspace: &str,
+) -> Result<Opened, Diagnostics> {
+    let kind = table::find(record.map_or("local", |r| r.kind.as_str()))?;
+    let files = StateFiles {
+        state: options.state.clone(),
+        state_out: options.state_out.clone(),
+        backup: options.backup.clone(),
+    };
+    let schema = Schema::new(0, (kind.schema)());
+    let text = complete(record, &schema);
+    let config = from_json(text.as_bytes(), schema.implied_type()).map_err(|e| {
+        Diagnostics::from(Diagnostic::error("Failed to read the record of the backend", format!("{e:?}")))
+    })?;
+    let backend = (kind.open)(&config, &files)?;
+    let store = backend
+        .store(workspace)
+        .await
+        .map_err(|e| Diagnostics::from(Diagnostic::error("Failed to open the state", e.to_string())))?;
+    Ok(Opened { backend, store })
+}
+
+/// The record's settings with null for those of the schema that it lacks, and without any others.
+fn complete(record: Option<&BackendRecord>, schema: &Schema) -> String {
+    let given: Map<String, Json> = record.and_then(|r| serde_json::from_str(&r.config).ok()).unwrap_or_default();
+    let names = schema.block.attributes.keys();
+    let all: Map<String, Json> =
+        names.map(|name| (name.to_string(), given.get(&**name).cloned().unwrap_or(Json::Null))).collect();
+    Json::Object(all).to_string()
+}
+
+fn init_needed(joint: &str, reason: &str) -> Diagnostics {
+    Diagnostic::error(
+        format!("Backend initialization required{joint}please run \"terrane init\""),
+        format!(
+            "Reason: {reason}\n\nThe \"backend\" is the interface that Terrane uses to store state,\nperform operations, etc. If \
+             this message is showing up, it means that the\nTerrane configuration you're using is using a custom configuration \
+             for\nthe Terrane backend.\n\nChanges to backend configurations require reinitialization. This allows\nTerrane to set \
+             up the new configuration, copy existing state, etc. Please run\n\"terrane init\" with either the \"-reconfigure\" or \
+             \"-migrate-state\" flags to\nuse the current configuration.\n\nIf the change reason above is incorrect, please verify \
+             your configuration\nhasn't changed and try again. At this point, no changes to your existing\nconfiguration or state \
+             have been made.",
+        ),
+    )
+    .into()
+}
+
+/// A state that was read, under its lock if there is one.
+pub struct Held {
+    pub store: Arc<dyn StateStore>,
+    pub loaded: Loaded,
+    lock: Option<String>,
+}
+
+/// Locks the state, if the options want it, and reads it.
+pub async fn hold(
+    opened: &Opened,
+    operation: &str,
+    options: &StateOptions,
+    setup: &Setup,
+    listener: &dyn Listener,
+) -> Result<Held, Diagnostics> {
+    let store = opened.store.clone();
+    let lock = if options.lock {
+        let info = LockInfo::new(operation);
+        let waiting = || listener.waiting_for_lock();
+        let taken = crate::backend::acquire(&*store, &info, options.lock_timeout, &setup.stop, waiting).await;
+        Some(taken.map_err(|e| Diagnostics::from(crate::backend::lock::lock_failed(&e)))?)
+    } else {
+        None
+    };
+    let access = if lock.is_some() { Access::Locked } else { Access::ReadOnly };
+    match crate::backend::load(&*store, access).await {
+        Ok(loaded) => Ok(Held { store, loaded, lock }),
+        Err(mut diagnostics) => {
+            let held = Held { store, loaded: Loaded::default(), lock };
+            diagnostics.extend(held.release().await);
+            Err(diagnostics)
+        }
+    }
+}
+
+impl Held {
+    /// Gives the lock back.
+    pub async fn release(self) -> Diagnostics {
+        let Some(id) = self.lock else { return Diagnostics::new() };
+        match self.store.unlock(&id).await {
+            Ok(()) => Diagnostics::new(),
+            Err(e) => crate::backend::lock::unlock_failed(&e).into(),
+        }
+    }
+}

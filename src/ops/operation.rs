@@ -1,0 +1,213 @@
+//! What plan, apply, refresh and destroy have in common: configuration, state, variables and plugins brought together.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::backend::StateStore;
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::Disk;
+use crate::engine::ports::{Observer, Ports, StateSink};
+use crate::engine::{self, GivenVariables, PlanInput};
+use crate::model::addr;
+use crate::model::config::Config;
+use crate::model::deps::Requirements;
+use crate::model::plan::file::ConfigSnapshot;
+use crate::model::plan::{Mode, Plan};
+use crate::model::state::State;
+
+use super::host::Machine;
+use super::listen::Listener;
+use super::open_backend::{self, Held, Opened};
+use super::options::{PlanOptions, StateOptions, VariableArgument};
+use super::packages;
+use super::planning::{Planned, Schemas, schemas_of};
+use super::provider_factories::Factories;
+use super::setup::Setup;
+use super::sink::NoSink;
+use super::variables::{self, Collected};
+use super::{load, planning};
+
+/// What an operation on the working directory's configuration is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    pub plan: PlanOptions,
+    pub state: StateOptions,
+    pub variables: Vec<VariableArgument>,
+}
+
+/// Everything that is open while an operation runs.
+pub struct Session {
+    pub setup: Setup,
+    pub config: Arc<Config>,
+    /// The configuration's files as they were read.
+    pub snapshot: ConfigSnapshot,
+    pub opened: Opened,
+    pub held: Held,
+    pub factories: Arc<Factories>,
+    pub collected: Collected,
+    pub listener: Arc<dyn Listener>,
+}
+
+/// Loads, opens, locks and reads; starts the providers. `operation` names what the lock is for.
+pub async fn begin(
+    setup: &Setup,
+    request: &Request,
+    operation: &str,
+    verb: Verb,
+    listener: Arc<dyn Listener>,
+) -> Result<(Session, Diagnostics), Diagnostics> {
+    let mut diagnostics = Diagnostics::new();
+    let collected = sound(&mut diagnostics, variables::collect(setup, &request.variables))?;
+    let destroys = request.plan.mode == Mode::Destroy;
+    if !destroys && verb != Verb::Refresh && !load::has_configuration() {
+        return Err(no_configuration(verb));
+    }
+    if request.plan.mode != Mode::Normal && !request.plan.force_replace.is_empty() {
+        diagnostics.error(
+            "Unsupported plan mode",
+            "Forcing resource instance replacement (with -replace=...) is allowed only in normal planning mode.",
+        );
+        return Err(diagnostics);
+    }
+    let loaded = sound(&mut diagnostics, load::config(Path::new("."), &setup.workdir, &Disk))?;
+    let Some(load::LoadedConfig { config, snapshot }) = loaded else { return Err(diagnostics) };
+    let opened = open_backend::open(setup, config.root.backend.as_ref(), &request.state).await;
+    let opened = opened.map_err(|problems| joined(&mut diagnostics, problems))?;
+    let factories = start(setup, &config, &mut diagnostics).await?;
+    let held = open_backend::hold(&opened, operation, &request.state, setup, &*listener).await;
+    let mut held = match held {
+        Ok(held) => held,
+        Err(problems) => {
+            factories.shutdown().await;
+            return Err(joined(&mut diagnostics, problems));
+        }
+    };
+    diagnostics.extend(std::mem::take(&mut held.loaded.warnings));
+    let session = Session { setup: setup.clone(), config, snapshot, opened, held, factories, collected, listener };
+    Ok((session, diagnostics))
+}
+
+/// The command, where messages depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    Plan,
+    Apply,
+    Refresh,
+}
+
+/// Checks the packages of the configuration's providers against the lock file and starts them.
+async fn start(setup: &Setup, config: &Config, diagnostics: &mut Diagnostics) -> Result<Arc<Factories>, Diagnostics> {
+    let requirements = sound(diagnostics, Requirements::of_config(config))?;
+    let found = packages::resolve(setup, &requirements).await;
+    let found = found.map_err(|problems| joined(diagnostics, problems))?;
+    diagnostics.extend(found.warnings);
+    let factories = Factories::new(setup, found.origins, found.provisioner_programs);
+    factories.start_early(requirements.0.keys().cloned());
+    Ok(factories)
+}
+
+fn no_configuration(verb: Verb) -> Diagnostics {
+    let detail = match verb {
+        Verb::Plan => {
+            "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, \
+             which is normally not what is desired. If you would like to destroy everything, run plan with the -destroy option. \
+             Otherwise, create a Terrane configuration file (.tf file) and try again."
+        }
+        Verb::Apply | Verb::Refresh => {
+            "Apply requires configuration to be present. Applying without a configuration would mark everything for destruction, \
+             which is normally not what is desired. If you would like to destroy everything, run 'terrane destroy' instead."
+        }
+    };
+    Diagnostic::error("No configuration files", detail).into()
+}
+
+/// Takes the value, or everything found so far if there are errors.
+fn sound<T>(diagnostics: &mut Diagnostics, (value, found): (T, Diagnostics)) -> Result<T, Diagnostics> {
+    let failed = found.has_errors();
+    diagnostics.extend(found);
+    if failed { Err(std::mem::take(diagnostics)) } else { Ok(value) }
+}
+
+fn joined(diagnostics: &mut Diagnostics, more: Diagnostics) -> Diagnostics {
+    diagnostics.extend(more);
+    std::mem::take(diagnostics)
+}
+
+impl Session {
+    /// The state as it was read.
+    pub fn state(&self) -> State {
+        self.held.loaded.file.as_ref().map(|file| file.state.clone()).unwrap_or_default()
+    }
+
+    pub fn store(&self) -> Arc<dyn StateStore> {
+        self.held.store.clone()
+    }
+
+    /// The engine's doors; `observer` hears what the listener does not need to know of.
+    pub fn ports(&self, observer: Arc<dyn Observer>, sink: Arc<dyn StateSink>) -> Ports {
+        Ports {
+            providers: self.factories.clone(),
+            observer,
+            sink,
+            host: Arc::new(Machine::new(&self.setup)),
+            stop: self.setup.stop.clone(),
+        }
+    }
+
+    /// Plans for the configuration as it is.
+    pub async fn plan(&self, options: &PlanOptions) -> (Option<Planned>, GivenVariables, Diagnostics) {
+        let (variables, mut diagnostics) = variables::resolve(&self.collected, &self.config.root, &self.setup).await;
+        if diagnostics.has_errors() {
+            return (None, variables, diagnostics);
+        }
+        let input = PlanInput {
+            config: self.config.clone(),
+            state: self.state(),
+            variables: variables.clone(),
+            mode: options.mode,
+            targets: options.targets.clone(),
+            force_replace: options.force_replace.clone(),
+            refresh: options.refresh,
+            parallelism: options.parallelism,
+        };
+        let observer: Arc<dyn Observer> = self.listener.clone();
+        let ports = self.ports(observer, Arc::new(NoSink));
+        let plan = tokio::select! {
+            made = engine::plan(input, &ports) => diagnostics.take(made),
+            () = self.setup.stop.killed() => {
+                diagnostics.push(Diagnostic::error("operation canceled", ""));
+                None
+            }
+        };
+        let planned = match plan {
+            Some(plan) => Some(self.planned(plan).await),
+            None => None,
+        };
+        (planned, variables, diagnostics)
+    }
+
+    /// A plan with the schemas that it needs to be shown.
+    pub async fn planned(&self, plan: Plan) -> Planned {
+        let schemas = plan_schemas(&*self.factories, &plan).await;
+        Planned { plan: Arc::new(plan), config: self.config.clone(), schemas }
+    }
+
+    /// Ends the providers and gives the lock back.
+    pub async fn end(self) -> Diagnostics {
+        self.factories.shutdown().await;
+        self.held.release().await
+    }
+}
+
+async fn plan_schemas(factories: &Factories, plan: &Plan) -> Schemas {
+    let changes = plan.changes.iter().chain(&plan.drift);
+    let needed: std::collections::BTreeSet<addr::Provider> = changes.map(|c| c.provider.provider.clone()).collect();
+    schemas_of(factories, needed).await
+}
+
+/// The schemas of everything that a state holds.
+pub async fn state_schemas(factories: &Factories, state: &State) -> Schemas {
+    let needed: std::collections::BTreeSet<addr::Provider> =
+        state.resources.values().map(|r| r.provider.provider.clone()).collect();
+    planning::schemas_of(factories, needed).await
+}

@@ -1,0 +1,38 @@
+//! `plan`: what would be done, shown and perhaps kept in a file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostics;
+
+use super::listen::Listener;
+use super::operation::{self, Request, Verb};
+use super::plan_file;
+use super::planning::Planned;
+use super::setup::Setup;
+
+#[derive(Clone, Debug, Default)]
+pub struct PlanRequest {
+    pub operation: Request,
+    /// Where to keep the plan.
+    pub out: Option<PathBuf>,
+}
+
+/// Plans. The plan is shown through the listener; it is given back, if there is one, with all that is left to say.
+pub async fn run(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listener>) -> (Option<Planned>, Diagnostics) {
+    let begun = operation::begin(setup, &request.operation, "OperationTypePlan", Verb::Plan, listener.clone()).await;
+    let (session, mut diagnostics) = match begun {
+        Ok(begun) => begun,
+        Err(diagnostics) => return (None, diagnostics),
+    };
+    let (planned, _, found) = session.plan(&request.operation.plan).await;
+    diagnostics.extend(found);
+    if let Some(planned) = &planned {
+        if let Some(path) = &request.out {
+            diagnostics.extend(plan_file::write(path, &session, &planned.plan).err().into_iter().flatten());
+        }
+        listener.planned(planned);
+    }
+    diagnostics.extend(session.end().await);
+    (planned, diagnostics)
+}

@@ -1,0 +1,149 @@
+//! Keeping a plan in a file, and taking it up again.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::backend::record::BackendRecord;
+use crate::base::atomic;
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::{Disk, Files, Overlay};
+use crate::model::deps::Requirements;
+use crate::model::deps::lock::LOCK_FILE;
+use crate::model::plan::Plan;
+use crate::model::plan::file::{self, BackendSettings, SavedPlan};
+use crate::model::state::StateMeta;
+use crate::model::version::LANGUAGE_VERSION;
+
+use super::apply::Begun;
+use super::listen::Listener;
+use super::operation::{Request, Session};
+use super::provider_factories::Factories;
+use super::setup::Setup;
+use super::variables::{self, Collected};
+use super::{load, open_backend, packages};
+
+/// Writes the plan with everything that applying it needs.
+pub fn write(path: &Path, session: &Session, plan: &Plan) -> Result<(), Diagnostics> {
+    let (kind, config) = match open_backend::recorded(&session.setup)? {
+        Some(record) => (record.kind, record.config),
+        None => ("local".to_string(), "{}".to_string()),
+    };
+    let saved = SavedPlan {
+        plan: plan.clone(),
+        state: meta_of(session),
+        backend: BackendSettings { kind, workspace: session.setup.workdir.workspace.clone(), config },
+        config: session.snapshot.clone(),
+        lock: Disk.read(Path::new(LOCK_FILE)).ok(),
+    };
+    let content = file::write(&saved)?;
+    atomic::write_private(path, &content)
+        .map_err(|e| Diagnostic::error("Failed to write plan file", format!("The plan file could not be written: {e}.")).into())
+}
+
+/// Lineage and serial of the state that the plan was made from.
+fn meta_of(session: &Session) -> StateMeta {
+    match &session.held.loaded.file {
+        Some(file) => file.meta.clone(),
+        None => StateMeta { terraform_version: LANGUAGE_VERSION.into(), serial: 0, lineage: String::new() },
+    }
+}
+
+/// Opens what a kept plan needs: its own configuration, its backend, the state under its lock.
+pub async fn begin(
+    setup: &Setup,
+    path: &Path,
+    request: &Request,
+    listener: Arc<dyn Listener>,
+) -> Result<Begun, Diagnostics> {
+    let saved = read(path)?;
+    let mut diagnostics = Diagnostics::new();
+    if !request.variables.is_empty() && !ephemeral_only(&saved, setup, request) {
+        return Err(Diagnostic::error(
+            "Can't set variables when applying a saved plan",
+            "The -var and -var-file options cannot be used when applying a saved plan file, because a saved plan includes the variable \
+             values that were set when it was created.",
+        )
+        .into());
+    }
+    check_workspace(setup, &saved)?;
+    let files = Overlay::masking(saved.config.to_memory(), Arc::new(Disk));
+    let (loaded, found) = load::config(Path::new("."), &setup.workdir, &files);
+    diagnostics.extend(found);
+    let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
+    let backend = saved.backend.clone();
+    let record = BackendRecord { kind: backend.kind, config: backend.config, hash: 0 };
+    let opened = open_backend::open_record(Some(&record), &request.state, &saved.backend.workspace).await?;
+    let requirements = diagnostics.take(Requirements::of_config(&loaded.config));
+    let found = packages::resolve(setup, &requirements).await?;
+    diagnostics.extend(found.warnings);
+    let held = open_backend::hold(&opened, "OperationTypeApply", &request.state, setup, &*listener).await?;
+    if let Err(stale) = check_state(&saved, held.loaded.file.as_ref().map(|file| &file.meta)) {
+        diagnostics.extend(stale);
+        diagnostics.extend(held.release().await);
+        return Err(diagnostics);
+    }
+    let factories = Factories::new(setup, found.origins, found.provisioner_programs);
+    factories.start_early(requirements.0.keys().cloned());
+    let given = variables::of_plan(&saved.plan.variables);
+    let session = Session {
+        setup: setup.clone(),
+        config: loaded.config,
+        snapshot: loaded.snapshot,
+        opened,
+        held,
+        factories,
+        collected: Collected::default(),
+        listener,
+    };
+    let planned = session.planned(saved.plan).await;
+    Ok((session, planned, given, diagnostics))
+}
+
+/// The plan in a file; the name is shown as the user gave it.
+pub fn read(path: &Path) -> Result<SavedPlan, Diagnostics> {
+    let name = path.display().to_string();
+    let problem = |why: String| Diagnostics::from(Diagnostic::error(format!("Failed to load {name:?} as a plan file"), why));
+    if !Disk.exists(path) {
+        return Err(problem(format!("Error: stat {name}: no such file or directory")));
+    }
+    let content = Disk.read(path).map_err(|e| problem(format!("Error: {e}")))?;
+    file::read(&name, &content)
+}
+
+/// Variables may be given again with a plan if they are ephemeral: the plan does not hold those.
+fn ephemeral_only(saved: &SavedPlan, setup: &Setup, request: &Request) -> bool {
+    let (collected, _) = variables::collect(setup, &request.variables);
+    collected.arguments().all(|name| !saved.plan.variables.contains_key(name))
+}
+
+fn check_workspace(setup: &Setup, saved: &SavedPlan) -> Result<(), Diagnostics> {
+    let (planned, current) = (&saved.backend.workspace, &setup.workdir.workspace);
+    if planned == current {
+        return Ok(());
+    }
+    Err(Diagnostic::error(
+        "Plan for another workspace",
+        format!("The plan was made in the workspace {planned:?}, and the workspace {current:?} is selected. Select the plan's workspace to apply it."),
+    )
+    .into())
+}
+
+/// The state must be the one that the plan was made from.
+fn check_state(saved: &SavedPlan, now: Option<&StateMeta>) -> Result<(), Diagnostics> {
+    let (lineage, serial) = now.map_or(("", 0), |meta| (meta.lineage.as_str(), meta.serial));
+    if !saved.state.lineage.is_empty() && !lineage.is_empty() && saved.state.lineage != lineage {
+        return Err(Diagnostic::error(
+            "Saved plan does not match the given state",
+            "The given plan file can not be applied because it was created from a different state lineage.",
+        )
+        .into());
+    }
+    if saved.state.serial != serial {
+        return Err(Diagnostic::error(
+            "Saved plan is stale",
+            "The given plan file can no longer be applied because the state was changed by another operation after the plan was created.",
+        )
+        .into());
+    }
+    Ok(())
+}

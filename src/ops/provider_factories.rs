@@ -1,0 +1,353 @@
+//! Plugins for the engine: which process serves which provider, started when, and reused or not.
+//!
+//! One process per locked package that the configuration uses starts early, while the rest loads. It answers what needs
+//! no configuration and is the first to be configured. Each further configuration gets a process of its own.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use async_trait::async_trait;
+use tokio::sync::{Mutex as AsyncMutex, OnceCell};
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::env;
+use crate::base::process::ProcessId;
+use crate::engine::ports::Providers;
+use crate::lang::value::Value;
+use crate::model::addr::{self, AbsProviderConfig};
+use crate::model::provider::{ConfigureRequest, Provider, ProviderDiagnostics, Provisioner, has_errors};
+use crate::model::schema::ProviderSchemas;
+use crate::model::version::LANGUAGE_VERSION;
+use crate::plugin::process::{Launch, START_TIMEOUT, Security, StartError};
+use crate::plugin::reattach::Reattach;
+use crate::plugin::schema_cache::SchemaCache;
+use crate::plugin::start::{
+    ProviderProcess, ProvisionerProcess, reattach_provider, start_provider, start_provisioner,
+};
+
+use super::setup::Setup;
+
+/// How a provider is had.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// Part of this program.
+    BuiltIn,
+    /// A package, by its program and the hash of its content if that is known and checked.
+    Package { program: PathBuf, hash: Option<String> },
+    /// Running already, started by its developer.
+    Reattached(Reattach),
+    /// It cannot be had; what to say about that.
+    Missing(Diagnostics),
+}
+
+/// A program of a provisioner on disk, in place of a built-in one.
+pub type ProvisionerPrograms = BTreeMap<String, PathBuf>;
+
+/// All plugins of one command.
+pub struct Factories {
+    origins: BTreeMap<addr::Provider, Origin>,
+    provisioner_programs: ProvisionerPrograms,
+    program: PathBuf,
+    cache: Option<SchemaCache>,
+    tls: bool,
+    /// False: every configuration gets a process of its own, even an equal one.
+    reuse: bool,
+    slots: Mutex<HashMap<addr::Provider, Arc<Slot>>>,
+    configured: AsyncMutex<HashMap<AbsProviderConfig, Configured>>,
+    provisioners: Mutex<HashMap<String, Arc<OnceCell<Arc<ProvisionerProcess>>>>>,
+    running: Mutex<Vec<Arc<ProviderProcess>>>,
+    started: Mutex<Option<Arc<dyn Fn(&str, ProcessId) + Send + Sync>>>,
+}
+
+/// A provider's first process and its schemas.
+#[derive(Default)]
+struct Slot {
+    first: OnceCell<Arc<ProviderProcess>>,
+    schemas: OnceCell<Arc<dyn ProviderSchemas>>,
+    /// The first process was given to a configuration.
+    taken: Mutex<bool>,
+}
+
+struct Configured {
+    process: Arc<ProviderProcess>,
+    config: Value,
+    reusable: bool,
+    said: ProviderDiagnostics,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl Factories {
+    pub fn new(
+        setup: &Setup,
+        origins: BTreeMap<addr::Provider, Origin>,
+        provisioner_programs: ProvisionerPrograms,
+    ) -> Arc<Factories> {
+        Arc::new(Factories {
+            origins,
+            provisioner_programs,
+            program: std::env::current_exe().unwrap_or_else(|_| "terrane".into()),
+            cache: cache_folder(setup).map(SchemaCache::new),
+            tls: setup.environment.non_empty(env::TF_DISABLE_PLUGIN_TLS).is_none(),
+            reuse: setup.environment.non_empty(env::TERRANE_NO_PROVIDER_REUSE).is_none(),
+            slots: Mutex::default(),
+            configured: AsyncMutex::default(),
+            provisioners: Mutex::default(),
+            running: Mutex::default(),
+            started: Mutex::default(),
+        })
+    }
+
+    /// From now on `tell` hears of each process: its name and how to recognise it later.
+    pub fn on_start(&self, tell: Arc<dyn Fn(&str, ProcessId) + Send + Sync>) {
+        for process in lock(&self.running).iter() {
+            tell("provider", ProcessId::of(process.pid()));
+        }
+        *lock(&self.started) = Some(tell);
+    }
+
+    /// Starts the first process of each of these providers, without waiting for them.
+    pub fn start_early(self: &Arc<Self>, providers: impl IntoIterator<Item = addr::Provider>) {
+        for provider in providers {
+            let factories = self.clone();
+            tokio::spawn(async move {
+                // Whoever needs it hears of a failure then.
+                let _ = factories.first(&provider).await;
+            });
+        }
+    }
+
+    /// Ends all processes.
+    pub async fn shutdown(&self) {
+        let running = std::mem::take(&mut *lock(&self.running));
+        let provisioners: Vec<_> =
+            lock(&self.provisioners).drain().filter_map(|(_, cell)| cell.get().cloned()).collect();
+        self.configured.lock().await.clear();
+        let providers = running.iter().map(|process| process.shutdown());
+        let provisioners = provisioners.iter().map(|process| process.shutdown());
+        futures_util::future::join(
+            futures_util::future::join_all(providers),
+            futures_util::future::join_all(provisioners),
+        )
+        .await;
+    }
+
+    fn slot(&self, provider: &addr::Provider) -> Arc<Slot> {
+        lock(&self.slots).entry(provider.clone()).or_default().clone()
+    }
+
+    /// The provider's first process, started if it was not yet.
+    async fn first(&self, provider: &addr::Provider) -> Result<Arc<ProviderProcess>, Diagnostics> {
+        let slot = self.slot(provider);
+        slot.first.get_or_try_init(|| self.start(provider)).await.cloned()
+    }
+
+    async fn start(&self, provider: &addr::Provider) -> Result<Arc<ProviderProcess>, Diagnostics> {
+        let name = provider.to_string();
+        let failed = |error: StartError| error.diagnostics(&name);
+        let process = match self.origins.get(provider) {
+            None => return Err(unavailable(provider)),
+            Some(Origin::Missing(diagnostics)) => return Err(diagnostics.clone()),
+            Some(Origin::BuiltIn) => {
+                let launch = self.own("provider", &provider.kind);
+                start_provider(&launch, &name, None).await.map_err(failed)?
+            }
+            Some(Origin::Reattached(at)) => reattach_provider(at, &name).await.map_err(failed)?,
+            Some(Origin::Package { program, hash }) => {
+                let launch = Launch {
+                    command: program.clone(),
+                    args: Vec::new(),
+                    env: Vec::new(),
+                    security: if self.tls { Security::MutualTls } else { Security::None },
+                    start_timeout: START_TIMEOUT,
+                    log_name: provider.kind.to_string(),
+                };
+                let cache = self.cache.clone().zip(hash.clone());
+                start_provider(&launch, &name, cache).await.map_err(failed)?
+            }
+        };
+        let process = Arc::new(process);
+        if let Some(tell) = &*lock(&self.started) {
+            tell(&name, ProcessId::of(process.pid()));
+        }
+        lock(&self.running).push(process.clone());
+        Ok(process)
+    }
+
+    /// This program as one of its own plugins.
+    fn own(&self, kind: &str, name: &str) -> Launch {
+        Launch {
+            command: self.program.clone(),
+            args: vec!["internal-plugin".into(), kind.into(), name.into()],
+            env: Vec::new(),
+            security: Security::OwnProgram,
+            start_timeout: START_TIMEOUT,
+            log_name: name.into(),
+        }
+    }
+
+    /// A process that nobody has configured yet.
+    async fn fresh(&self, provider: &addr::Provider) -> Result<Arc<ProviderProcess>, Diagnostics> {
+        let first = self.first(provider).await?;
+        let slot = self.slot(provider);
+        if matches!(self.origins.get(provider), Some(Origin::Reattached(_))) {
+            return Ok(first);
+        }
+        let free = !std::mem::replace(&mut *lock(&slot.taken), true);
+        if free && !first.has_ended() { Ok(first) } else { self.start(provider).await }
+    }
+}
+
+/// `terraform_data` and the like live in this program; whether a name is one of its plugins.
+pub fn is_built_in(provider: &addr::Provider) -> bool {
+    provider.is_builtin() && crate::builtin::table::find("provider", &provider.kind).is_some()
+}
+
+fn unavailable(provider: &addr::Provider) -> Diagnostics {
+    Diagnostic::error(
+        "Missing required provider",
+        format!(
+            "This configuration requires provider {provider}, but that provider isn't available. You may be able to install it \
+             automatically by running:\n  terrane init",
+        ),
+    )
+    .into()
+}
+
+/// Where schemas are kept: among the user's data, where nobody else may write.
+fn cache_folder(setup: &Setup) -> Option<PathBuf> {
+    let environment = &setup.environment;
+    let base = match environment.non_empty(env::XDG_DATA_HOME) {
+        Some(dir) => PathBuf::from(dir),
+        None => PathBuf::from(environment.non_empty(env::HOME)?).join(".local/share"),
+    };
+    Some(base.join("terrane").join("schemas"))
+}
+
+#[async_trait]
+impl Providers for Factories {
+    async fn schemas(&self, provider: &addr::Provider) -> Result<Arc<dyn ProviderSchemas>, Diagnostics> {
+        let slot = self.slot(provider);
+        let load = || async {
+            let process = self.first(provider).await?;
+            process.provider().schemas().await.map_err(|said| schema_problem(provider, &said))
+        };
+        slot.schemas.get_or_try_init(load).await.cloned()
+    }
+
+    async fn unconfigured(&self, provider: &addr::Provider) -> Result<Arc<dyn Provider>, Diagnostics> {
+        self.first(provider).await.map(|process| process.provider())
+    }
+
+    async fn configured(
+        &self,
+        addr: &AbsProviderConfig,
+        config: Value,
+        reusable: bool,
+    ) -> Result<(Arc<dyn Provider>, ProviderDiagnostics), Diagnostics> {
+        if let Some(earlier) = self.configured.lock().await.get(addr)
+            && self.reuse
+            && reusable
+            && earlier.reusable
+            && config.is_wholly_known()
+            && earlier.config == config
+            && !earlier.process.has_ended()
+        {
+            return Ok((earlier.process.provider(), earlier.said.clone()));
+        }
+        let process = self.fresh(&addr.provider).await?;
+        let request = ConfigureRequest {
+            terraform_version: LANGUAGE_VERSION.to_string(),
+            config: config.clone(),
+            deferral_allowed: false,
+        };
+        let said = process.provider().configure(request).await;
+        let provider = process.provider();
+        let reusable = reusable && !has_errors(&said);
+        let entry = Configured { process, config, reusable, said: said.clone() };
+        self.configured.lock().await.insert(addr.clone(), entry);
+        Ok((provider, said))
+    }
+
+    async fn provisioner(&self, kind: &str) -> Result<Arc<dyn Provisioner>, Diagnostics> {
+        let cell = lock(&self.provisioners).entry(kind.to_string()).or_default().clone();
+        let process = cell.get_or_try_init(|| self.start_provisioner(kind)).await?;
+        Ok(process.provisioner())
+    }
+
+    async fn stop(&self) {
+        let running: Vec<_> = lock(&self.running).clone();
+        let provisioners: Vec<_> = lock(&self.provisioners).values().filter_map(|cell| cell.get().cloned()).collect();
+        for process in &provisioners {
+            if let Err(why) = process.provisioner().stop().await {
+                crate::log!(Warn, "a provisioner did not stop: {why}");
+            }
+        }
+        for process in &running {
+            if let Err(why) = process.provider().stop().await {
+                crate::log!(Warn, "a provider did not stop: {why}");
+            }
+        }
+    }
+}
+
+impl Factories {
+    async fn start_provisioner(&self, kind: &str) -> Result<Arc<ProvisionerProcess>, Diagnostics> {
+        let launch = match self.provisioner_programs.get(kind) {
+            Some(program) => Launch {
+                command: program.clone(),
+                args: Vec::new(),
+                env: Vec::new(),
+                security: if self.tls { Security::MutualTls } else { Security::None },
+                start_timeout: START_TIMEOUT,
+                log_name: kind.to_string(),
+            },
+            None if crate::builtin::table::find("provisioner", kind).is_some() => self.own("provisioner", kind),
+            None => return Err(missing_provisioner(kind)),
+        };
+        let process = start_provisioner(&launch, kind).await.map_err(|error| {
+            Diagnostics::from(Diagnostic::error(
+                "Failed to load plugin schemas",
+                format!(
+                    "Error while loading schemas for plugin components: Failed to obtain provisioner schema: failed to instantiate \
+                     provisioner {kind:?} to obtain schema: {error}.",
+                ),
+            ))
+        })?;
+        if let Some(tell) = &*lock(&self.started) {
+            tell(kind, ProcessId::of(process.pid()));
+        }
+        Ok(Arc::new(process))
+    }
+}
+
+fn missing_provisioner(kind: &str) -> Diagnostics {
+    Diagnostic::error(
+        "Failed to load plugin schemas",
+        format!(
+            "Error while loading schemas for plugin components: Failed to obtain provisioner schema: failed to instantiate \
+             provisioner {kind:?} to obtain schema: unavailable provisioner {kind:?}.",
+        ),
+    )
+    .into()
+}
+
+fn schema_problem(provider: &addr::Provider, said: &ProviderDiagnostics) -> Diagnostics {
+    let why: Vec<String> = said
+        .iter()
+        .map(|d| if d.detail.is_empty() { d.summary.clone() } else { format!("{}: {}", d.summary, d.detail) })
+        .collect();
+    Diagnostic::error(
+        "Failed to load plugin schemas",
+        format!(
+            "Error while loading schemas for plugin components: Failed to obtain provider schema: Could not load the schema for \
+             provider {provider}: failed to retrieve schema from provider {provider:?}: {}..",
+            why.join("\n"),
+            provider = provider.to_string(),
+        ),
+    )
+    .into()
+}

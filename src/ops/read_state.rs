@@ -1,0 +1,26 @@
+//! Reading the state without its lock, for commands that only look.
+
+use crate::backend::{Access, Loaded};
+use crate::base::diag::Diagnostics;
+
+use super::open_backend::{self, Opened};
+use super::options::StateOptions;
+use super::setup::Setup;
+use super::load;
+
+/// The current state of the working directory's workspace.
+pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(Opened, Loaded), Diagnostics> {
+    let opened = open(setup, options).await?;
+    let loaded = crate::backend::load(&*opened.store, Access::ReadOnly).await?;
+    Ok((opened, loaded))
+}
+
+/// The backend that the root module asks for. Only as much of the configuration is read as that needs.
+pub async fn open(setup: &Setup, options: &StateOptions) -> Result<Opened, Diagnostics> {
+    let (module, diagnostics) = load::root_module();
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let block = module.as_ref().and_then(|module| module.backend.as_ref());
+    open_backend::open(setup, block, options).await
+}

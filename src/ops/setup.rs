@@ -1,0 +1,39 @@
+//! What every operation starts from.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostics;
+use crate::base::env::Environment;
+use crate::base::stop::Stop;
+
+use super::ask::Ask;
+use super::settings::Settings;
+use super::workdir::WorkDir;
+
+/// The surroundings of one command; cheap to clone.
+#[derive(Clone)]
+pub struct Setup {
+    pub environment: Environment,
+    pub settings: Arc<Settings>,
+    pub workdir: WorkDir,
+    /// The working directory before `-chdir`.
+    pub original_dir: PathBuf,
+    pub stop: Stop,
+    /// None: nobody may be asked.
+    pub ask: Option<Arc<dyn Ask>>,
+}
+
+impl Setup {
+    /// Errors are about the working directory; mistakes in the settings were reported when those were read.
+    pub fn new(
+        environment: &Environment,
+        settings: Settings,
+        original_dir: PathBuf,
+        stop: Stop,
+        ask: Option<Arc<dyn Ask>>,
+    ) -> Result<Setup, Diagnostics> {
+        let workdir = WorkDir::open(environment)?;
+        Ok(Setup { environment: environment.clone(), settings: Arc::new(settings), workdir, original_dir, stop, ask })
+    }
+}

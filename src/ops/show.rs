@@ -1,0 +1,77 @@
+//! `show`: the state, or what a file holds.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::{Disk, Files, Overlay};
+use crate::model::deps::Requirements;
+use crate::model::plan::file::{self as plan_file, SavedPlan};
+use crate::model::state::StateMeta;
+use crate::model::state::file::{self as state_file, StateFile};
+
+use super::operation::state_schemas;
+use super::options::StateOptions;
+use super::planning::{Planned, Schemas, schemas_of};
+use super::provider_factories::Factories;
+use super::setup::Setup;
+use super::{load, packages, read_state, state};
+
+/// What there is to show.
+pub enum Shown {
+    /// There is no state.
+    Nothing,
+    State { file: StateFile, schemas: Schemas },
+    Plan { planned: Box<Planned>, meta: StateMeta },
+}
+
+pub async fn run(setup: &Setup, path: Option<&str>) -> Result<(Shown, Diagnostics), Diagnostics> {
+    let Some(path) = path else { return current(setup).await };
+    let content = Disk.read(Path::new(path)).map_err(|e| unreadable(&e.to_string(), &e.to_string()))?;
+    if plan_file::is_archive(&content) {
+        let saved = plan_file::read(path, &content)?;
+        return plan(setup, saved).await.map(|shown| (shown, Diagnostics::new()));
+    }
+    match state_file::read(&content) {
+        Ok(Some(file)) => Ok((of_state(setup, file).await?, Diagnostics::new())),
+        Ok(None) => Ok((Shown::Nothing, Diagnostics::new())),
+        Err(problems) => Err(unreadable(&state_file::problems_text(&problems), "zip: not a valid zip file")),
+    }
+}
+
+fn unreadable(state: &str, plan: &str) -> Diagnostics {
+    Diagnostic::error(
+        "Failed to read the given file as a state or plan file",
+        format!("State read error: Error loading statefile: {state}\n\nPlan read error: couldn't load the provided path as either a local plan file ({plan}) or a saved cloud plan ({plan})"),
+    )
+    .into()
+}
+
+async fn current(setup: &Setup) -> Result<(Shown, Diagnostics), Diagnostics> {
+    let (_, loaded) = read_state::current(setup, &StateOptions::default()).await?;
+    match loaded.file {
+        None => Ok((Shown::Nothing, loaded.warnings)),
+        Some(file) => Ok((of_state(setup, file).await?, loaded.warnings)),
+    }
+}
+
+async fn of_state(setup: &Setup, file: StateFile) -> Result<Shown, Diagnostics> {
+    let schemas = state::schemas(setup, &file.state).await?;
+    Ok(Shown::State { file, schemas })
+}
+
+async fn plan(setup: &Setup, saved: SavedPlan) -> Result<Shown, Diagnostics> {
+    let files = Overlay::masking(saved.config.to_memory(), Arc::new(Disk));
+    let (loaded, mut diagnostics) = load::config(Path::new("."), &setup.workdir, &files);
+    let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
+    let requirements = diagnostics.take(Requirements::of_config(&loaded.config));
+    let requirements = requirements.merge(Requirements::of_state(&saved.plan.prior_state));
+    let found = packages::available(setup, &requirements).await?;
+    let factories = Factories::new(setup, found.origins, found.provisioner_programs);
+    factories.start_early(requirements.0.keys().cloned());
+    let mut schemas = state_schemas(&factories, &saved.plan.prior_state).await;
+    schemas.extend(schemas_of(&*factories, requirements.0.keys().cloned()).await);
+    factories.shutdown().await;
+    let planned = Planned { plan: Arc::new(saved.plan), config: loaded.config, schemas };
+    Ok(Shown::Plan { planned: Box::new(planned), meta: saved.state })
+}

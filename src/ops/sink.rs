@@ -1,0 +1,65 @@
+//! The engine's results on their way to the journal.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::backend::JournaledState;
+use crate::base::diag::Diagnostics;
+use crate::engine::ports::StateSink;
+use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
+use crate::model::state::{DeposedKey, Instance, OutputValue, State};
+
+/// Keeps what apply finishes in the journal beside the state.
+pub struct JournalSink(pub Arc<JournaledState>);
+
+#[async_trait]
+impl StateSink for JournalSink {
+    async fn begin(&self, state: &State) -> Result<(), Diagnostics> {
+        self.0.begin(state).await
+    }
+
+    async fn started(&self, addr: &AbsResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostics> {
+        self.0.started(addr, deposed).await
+    }
+
+    async fn finished(
+        &self,
+        addr: &AbsResourceInstance,
+        provider: &AbsProviderConfig,
+        instance: &Instance,
+    ) -> Result<(), Diagnostics> {
+        self.0.finished(addr, provider, instance).await
+    }
+
+    async fn output(&self, name: &str, value: Option<&OutputValue>) -> Result<(), Diagnostics> {
+        self.0.output(name, value).await
+    }
+}
+
+/// For operations that change nothing: hears and forgets.
+pub struct NoSink;
+
+#[async_trait]
+impl StateSink for NoSink {
+    async fn begin(&self, _state: &State) -> Result<(), Diagnostics> {
+        Ok(())
+    }
+
+    async fn started(&self, _addr: &AbsResourceInstance, _deposed: Option<&DeposedKey>) -> Result<(), Diagnostics> {
+        Ok(())
+    }
+
+    async fn finished(
+        &self,
+        _addr: &AbsResourceInstance,
+        _provider: &AbsProviderConfig,
+        _instance: &Instance,
+    ) -> Result<(), Diagnostics> {
+        Ok(())
+    }
+
+    async fn output(&self, _name: &str, _value: Option<&OutputValue>) -> Result<(), Diagnostics> {
+        Ok(())
+    }
+}

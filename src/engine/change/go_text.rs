@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::lang::value::text::go_quoted;
 use crate::lang::value::{Type, Value};
 
 /// `cty.StringVal("a")`, `cty.NullVal(cty.String)`, ...
@@ -45,7 +46,7 @@ fn write_known(out: &mut String, value: &Value) {
         };
         out.push_str(&form);
     } else if let Some(s) = value.as_str() {
-        let _ = write!(out, "cty.StringVal({s:?})");
+        let _ = write!(out, "cty.StringVal({})", go_quoted(s));
     } else {
         match value.ty() {
             Type::List(t) => sequence(out, "List", Some(t), value),

@@ -1,5 +1,12 @@
 //! JSON for programs.
 
+pub mod checks;
+pub mod config;
 pub mod diagnostic;
 pub mod events;
 pub mod go;
+pub mod plan;
+mod provider_configs;
+pub mod resources;
+pub mod shape;
+pub mod state;

@@ -2,9 +2,11 @@
 
 pub mod diagnostic;
 pub mod diff;
+pub mod outputs;
 pub mod plan;
 pub mod progress;
 pub mod snippet;
+pub mod state;
 pub mod style;
 pub mod value;
 pub mod wrap;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::lang::value::Value;
+use crate::lang::value::text::go_quoted;
 use crate::lang::value::ty::is_identifier;
 use crate::model::addr::instance::write_escaped;
 use crate::model::plan::Action;
@@ -185,7 +186,7 @@ fn plain(value: &Value, d: &Drawing<'_>) -> String {
     } else if let Some(n) = value.as_number() {
         n.to_string()
     } else if let Some(s) = value.as_str() {
-        format!("{s:?}")
+        go_quoted(s)
     } else {
         d.style.dark_gray("null")
     }

@@ -1,0 +1,190 @@
+//! The JSON document of a plan: format 1.2.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+
+use crate::lang::value::Value;
+use crate::model::config::Config;
+use crate::model::plan::{Action, OutputChange, Plan, ResourceChange};
+use crate::model::schema::Schema;
+use crate::model::version::LANGUAGE_VERSION;
+use crate::render::text::plan::with_schema_marks;
+
+use super::checks::checks_json;
+use super::config::{ProviderSchemaLookup, config_json};
+use super::resources::{Shown, key_json, module_tree};
+use super::shape::{known_json, path_json, put, sensitive_json, set, type_json, unknown_json};
+use super::state::{SchemaLookup, state_json};
+
+/// What the document is made from.
+pub struct PlanDocument<'a> {
+    pub plan: &'a Plan,
+    pub config: &'a Config,
+    pub schemas: &'a SchemaLookup<'a>,
+    pub provider_schemas: &'a ProviderSchemaLookup<'a>,
+}
+
+pub fn plan_json(document: &PlanDocument<'_>) -> Json {
+    let plan = document.plan;
+    let mut out = Map::new();
+    set(&mut out, "format_version", "1.2");
+    set(&mut out, "terraform_version", LANGUAGE_VERSION);
+    put(&mut out, "variables", variables_json(document));
+    set(&mut out, "planned_values", planned_values(document));
+    let changes = |list: &[ResourceChange]| -> Vec<Json> { list.iter().map(|c| change_json(c, document.schemas)).collect() };
+    put(&mut out, "resource_drift", changes(&plan.drift));
+    put(&mut out, "resource_changes", changes(&plan.changes));
+    let outputs: Map<String, Json> =
+        plan.outputs.iter().map(|output| (output.name.to_string(), output_change_json(output))).collect();
+    put(&mut out, "output_changes", outputs);
+    if !plan.prior_state.is_empty() {
+        set(&mut out, "prior_state", state_json(Some(&plan.prior_state), document.schemas));
+    }
+    set(&mut out, "configuration", config_json(document.config, document.schemas, document.provider_schemas));
+    let relevant: Vec<Json> = plan.relevant_attributes.iter().map(|(addr, path)| {
+        let mut out = Map::new();
+        set(&mut out, "resource", addr.to_string());
+        set(&mut out, "attribute", path_json(path));
+        Json::Object(out)
+    }).collect();
+    put(&mut out, "relevant_attributes", relevant);
+    put(&mut out, "checks", checks_json(&plan.checks));
+    set(&mut out, "timestamp", plan.timestamp.as_str());
+    set(&mut out, "applyable", plan.applyable);
+    set(&mut out, "complete", plan.complete);
+    set(&mut out, "errored", plan.errored);
+    Json::Object(out)
+}
+
+/// Values of root variables, defaults included.
+fn variables_json(document: &PlanDocument<'_>) -> Json {
+    let mut out = std::collections::BTreeMap::new();
+    for (name, value) in &document.plan.variables {
+        out.insert(name.clone(), known_json(value));
+    }
+    for (name, variable) in &document.config.root.variables {
+        if let Some(default) = &variable.default
+            && !variable.ephemeral
+        {
+            out.entry(name.clone()).or_insert_with(|| known_json(default));
+        }
+    }
+    Json::Object(out.into_iter().map(|(name, value)| (name.to_string(), serde_json::json!({ "value": value }))).collect())
+}
+
+fn planned_values(document: &PlanDocument<'_>) -> Json {
+    let mut out = Map::new();
+    let outputs: Map<String, Json> = document
+        .plan
+        .outputs
+        .iter()
+        .filter(|output| output.action != Action::Delete)
+        .map(|output| (output.name.to_string(), planned_output(output)))
+        .collect();
+    put(&mut out, "outputs", outputs);
+    let mut shown = Vec::new();
+    for change in &document.plan.changes {
+        let after = &change.change.after;
+        if change.deposed.is_some() || matches!(change.action, Action::Delete | Action::Forget) || after.is_null() {
+            continue;
+        }
+        let schema = schema_of(change, document.schemas);
+        shown.push(Shown {
+            addr: &change.addr,
+            deposed: None,
+            provider: change.provider.provider.to_string(),
+            schema_version: schema.as_ref().map_or(0, |schema| schema.version),
+            value: marked(after, schema.as_deref()),
+            object: None,
+        });
+    }
+    set(&mut out, "root_module", module_tree(&shown));
+    Json::Object(out)
+}
+
+fn schema_of(change: &ResourceChange, schemas: &SchemaLookup<'_>) -> Option<Arc<Schema>> {
+    schemas(&change.provider.provider, change.addr.mode(), change.addr.kind())
+}
+
+fn marked(value: &Value, schema: Option<&Schema>) -> Value {
+    schema.map_or_else(|| value.clone(), |schema| with_schema_marks(value, &schema.block))
+}
+
+fn planned_output(output: &OutputChange) -> Json {
+    let after = &output.change.after;
+    let mut out = Map::new();
+    set(&mut out, "sensitive", output.sensitive);
+    if after.is_wholly_known() {
+        set(&mut out, "type", type_json(after.ty()));
+        set(&mut out, "value", known_json(after));
+    }
+    Json::Object(out)
+}
+
+fn change_json(change: &ResourceChange, schemas: &SchemaLookup<'_>) -> Json {
+    let schema = schema_of(change, schemas);
+    let (before, after) = (marked(&change.change.before, schema.as_deref()), marked(&change.change.after, schema.as_deref()));
+    let mut out = Map::new();
+    set(&mut out, "address", change.addr.to_string());
+    if change.previous_addr != change.addr {
+        set(&mut out, "previous_address", change.previous_addr.to_string());
+    }
+    put(&mut out, "module_address", change.addr.module.to_string());
+    let resource = &change.addr.resource.resource;
+    set(&mut out, "mode", resource.mode.state_name());
+    set(&mut out, "type", &*resource.kind);
+    set(&mut out, "name", &*resource.name);
+    if !change.addr.key().is_none() {
+        set(&mut out, "index", key_json(change.addr.key()));
+    }
+    set(&mut out, "provider_name", change.provider.provider.to_string());
+    if let Some(key) = &change.deposed {
+        set(&mut out, "deposed", key.to_string());
+    }
+    let mut inner = values_json(change.action, &before, &after);
+    let paths: Vec<Json> = change.required_replace.iter().map(path_json).collect();
+    put(&mut inner, "replace_paths", paths);
+    if let Some(importing) = &change.importing {
+        let mut import = Map::new();
+        match &importing.id {
+            Some(id) => set(&mut import, "id", id.as_str()),
+            None => set(&mut import, "unknown", true),
+        }
+        set(&mut inner, "importing", import);
+    }
+    put(&mut inner, "generated_config", change.generated_config.clone().unwrap_or_default());
+    set(&mut out, "change", inner);
+    put(&mut out, "action_reason", change.reason.json_name().unwrap_or_default());
+    Json::Object(out)
+}
+
+/// The fields from actions to sensitivity.
+fn values_json(action: Action, before: &Value, after: &Value) -> Map<String, Json> {
+    let mut out = Map::new();
+    set(&mut out, "actions", action.json_names().to_vec());
+    set(&mut out, "before", known_json(before));
+    if after.is_known() {
+        set(&mut out, "after", known_json(after));
+    }
+    let unknown = if after.is_wholly_known() { Json::Object(Map::new()) } else { unknown_json(after) };
+    set(&mut out, "after_unknown", unknown);
+    set(&mut out, "before_sensitive", sensitive_json(before));
+    set(&mut out, "after_sensitive", sensitive_json(after));
+    out
+}
+
+fn output_change_json(output: &OutputChange) -> Json {
+    let (before, after) = (&output.change.before, &output.change.after);
+    let mut out = Map::new();
+    set(&mut out, "actions", output.action.json_names().to_vec());
+    set(&mut out, "before", known_json(before));
+    if after.is_known() {
+        set(&mut out, "after", known_json(after));
+    }
+    let unknown = if after.is_wholly_known() { Json::Bool(false) } else { unknown_json(after) };
+    set(&mut out, "after_unknown", unknown);
+    set(&mut out, "before_sensitive", output.sensitive);
+    set(&mut out, "after_sensitive", output.sensitive);
+    Json::Object(out)
+}

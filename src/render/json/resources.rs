@@ -1,0 +1,113 @@
+//! Resources and outputs as trees of modules: the "values" of states and plans.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value as Json};
+
+use crate::lang::value::Value;
+use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance};
+use crate::model::state::{DeposedKey, Object, ObjectStatus};
+
+use super::shape::{known_json, put, sensitive_json, set, type_json};
+
+/// One object to be shown; the value carries its marks.
+pub struct Shown<'a> {
+    pub addr: &'a AbsResourceInstance,
+    pub deposed: Option<&'a DeposedKey>,
+    pub provider: String,
+    pub schema_version: i64,
+    pub value: Value,
+    /// Of the state; planned objects have none.
+    pub object: Option<&'a Object>,
+}
+
+/// An instance key as JSON; null for none.
+pub fn key_json(key: &InstanceKey) -> Json {
+    match key {
+        InstanceKey::None => Json::Null,
+        InstanceKey::Int(n) => Json::from(*n),
+        InstanceKey::Str(text) => Json::from(&**text),
+    }
+}
+
+/// The fields that name an object: address, mode, type, name, index.
+pub fn put_names(out: &mut Map<String, Json>, addr: &AbsResourceInstance) {
+    let resource = &addr.resource.resource;
+    set(out, "mode", resource.mode.state_name());
+    set(out, "type", &*resource.kind);
+    set(out, "name", &*resource.name);
+    put_key(out, addr.key());
+}
+
+fn put_key(out: &mut Map<String, Json>, key: &InstanceKey) {
+    if !key.is_none() {
+        set(out, "index", key_json(key));
+    }
+}
+
+fn resource_json(shown: &Shown<'_>) -> Json {
+    let mut out = Map::new();
+    set(&mut out, "address", shown.addr.to_string());
+    put_names(&mut out, shown.addr);
+    set(&mut out, "provider_name", shown.provider.as_str());
+    set(&mut out, "schema_version", shown.schema_version);
+    put(&mut out, "values", known_json(&shown.value));
+    set(&mut out, "sensitive_values", sensitive_json(&shown.value));
+    if let Some(object) = shown.object {
+        let depends_on: Vec<String> = object.dependencies.iter().map(ToString::to_string).collect();
+        put(&mut out, "depends_on", depends_on);
+        if object.status == ObjectStatus::Tainted {
+            set(&mut out, "tainted", true);
+        }
+    }
+    if let Some(key) = shown.deposed {
+        set(&mut out, "deposed_key", key.to_string());
+    }
+    Json::Object(out)
+}
+
+/// A module with its resources and its children; the root has no address.
+pub fn module_tree(resources: &[Shown<'_>]) -> Json {
+    let mut by_module: BTreeMap<&ModuleInstance, Vec<Json>> = BTreeMap::new();
+    let mut children: BTreeMap<ModuleInstance, Vec<ModuleInstance>> = BTreeMap::new();
+    for shown in resources {
+        let module = &shown.addr.module;
+        by_module.entry(module).or_default().push(resource_json(shown));
+        let mut child = module.clone();
+        while let Some(parent) = child.parent() {
+            let siblings = children.entry(parent.clone()).or_default();
+            if siblings.contains(&child) {
+                break;
+            }
+            siblings.push(child);
+            child = parent;
+        }
+    }
+    module_json(&ModuleInstance::root(), &mut by_module, &children)
+}
+
+fn module_json(
+    module: &ModuleInstance,
+    by_module: &mut BTreeMap<&ModuleInstance, Vec<Json>>,
+    children: &BTreeMap<ModuleInstance, Vec<ModuleInstance>>,
+) -> Json {
+    let mut out = Map::new();
+    put(&mut out, "resources", by_module.remove(module).unwrap_or_default());
+    if !module.is_root() {
+        set(&mut out, "address", module.to_string());
+    }
+    let mut inner: Vec<&ModuleInstance> = children.get(module).into_iter().flatten().collect();
+    inner.sort_by_cached_key(|child| child.to_string());
+    let inner: Vec<Json> = inner.into_iter().map(|child| module_json(child, by_module, children)).collect();
+    put(&mut out, "child_modules", inner);
+    Json::Object(out)
+}
+
+/// An output of a state: sensitivity, value and type.
+pub fn output_json(value: &Value, sensitive: bool) -> Json {
+    let mut out = Map::new();
+    set(&mut out, "sensitive", sensitive);
+    set(&mut out, "value", known_json(value));
+    set(&mut out, "type", type_json(value.ty()));
+    Json::Object(out)
+}

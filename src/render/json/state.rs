@@ -62,8 +62,7 @@ fn values_json(state: &State, schemas: &SchemaLookup<'_>) -> Json {
 /// A stored object's value with everything marked that is sensitive; by its JSON alone if there is no schema.
 pub fn object_value(object: &Object, schema: Option<&Schema>) -> Value {
     let value = match &object.attributes {
-        Attributes::Value(value) => value.clone(),
-        Attributes::Typed(value, _) => value.clone(),
+        Attributes::Value { value, .. } => value.clone(),
         Attributes::Json(text) => {
             let typed = schema
                 .filter(|schema| schema.version == object.schema_version)

@@ -1,0 +1,225 @@
+//! A directed graph: nodes by number, edges from what waits to what it waits for.
+
+/// A node's number.
+pub type NodeId = u32;
+
+#[derive(Clone, Debug)]
+pub struct Dag<N> {
+    nodes: Vec<N>,
+    dependencies: Vec<Vec<NodeId>>,
+}
+
+impl<N> Default for Dag<N> {
+    fn default() -> Dag<N> {
+        Dag { nodes: Vec::new(), dependencies: Vec::new() }
+    }
+}
+
+impl<N> Dag<N> {
+    pub fn add(&mut self, node: N) -> NodeId {
+        self.nodes.push(node);
+        self.dependencies.push(Vec::new());
+        (self.nodes.len() - 1) as NodeId
+    }
+
+    /// `from` waits for `to`. An edge to itself is ignored; one that is there twice does no harm.
+    pub fn connect(&mut self, from: NodeId, to: NodeId) {
+        if from != to {
+            self.dependencies[from as usize].push(to);
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    pub fn node(&self, id: NodeId) -> &N {
+        &self.nodes[id as usize]
+    }
+
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &N)> {
+        self.nodes.iter().enumerate().map(|(i, n)| (i as NodeId, n))
+    }
+
+    /// What a node waits for.
+    pub fn dependencies(&self, id: NodeId) -> &[NodeId] {
+        &self.dependencies[id as usize]
+    }
+
+    /// For every node, those that wait for it.
+    pub fn dependents(&self) -> Vec<Vec<NodeId>> {
+        let mut all = vec![Vec::new(); self.nodes.len()];
+        for (from, to) in self.dependencies.iter().enumerate() {
+            for t in to {
+                all[*t as usize].push(from as NodeId);
+            }
+        }
+        all
+    }
+
+    /// Dependencies before dependents; nodes on cycles and behind them are left out.
+    pub fn topological(&self) -> Vec<NodeId> {
+        let dependents = self.dependents();
+        let mut waiting: Vec<usize> = self.dependencies.iter().map(Vec::len).collect();
+        let mut order: Vec<NodeId> =
+            (0..self.nodes.len() as NodeId).filter(|n| waiting[*n as usize] == 0).collect();
+        let mut next = 0;
+        while let Some(node) = order.get(next).copied() {
+            next += 1;
+            for dependent in &dependents[node as usize] {
+                waiting[*dependent as usize] -= 1;
+                if waiting[*dependent as usize] == 0 {
+                    order.push(*dependent);
+                }
+            }
+        }
+        order
+    }
+
+    /// The nodes that can be reached from the given ones, those included.
+    pub fn reachable(&self, from: impl IntoIterator<Item = NodeId>) -> Vec<bool> {
+        let mut seen = vec![false; self.nodes.len()];
+        let mut open: Vec<NodeId> = from.into_iter().collect();
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut seen[node as usize], true) {
+                open.extend(self.dependencies(node).iter().filter(|d| !seen[**d as usize]));
+            }
+        }
+        seen
+    }
+
+    /// The sets of nodes that wait for each other in circles.
+    pub fn cycles(&self) -> Vec<Vec<NodeId>> {
+        let ordered = self.topological();
+        if ordered.len() == self.nodes.len() {
+            return Vec::new();
+        }
+        Components::of(self).into_iter().filter(|c| c.len() > 1).collect()
+    }
+
+    /// The graph of the nodes to keep. Edges through dropped nodes are not bridged.
+    pub fn retain(self, keep: &[bool]) -> Dag<N> {
+        let mut number = vec![NodeId::MAX; self.nodes.len()];
+        let mut kept = Dag::default();
+        for (i, node) in self.nodes.into_iter().enumerate() {
+            if keep[i] {
+                number[i] = kept.add(node);
+            }
+        }
+        for (i, dependencies) in self.dependencies.into_iter().enumerate().filter(|(i, _)| keep[*i]) {
+            for to in dependencies.into_iter().filter(|to| keep[*to as usize]) {
+                kept.connect(number[i], number[to as usize]);
+            }
+        }
+        kept
+    }
+}
+
+/// Strongly connected components, without recursion (Tarjan).
+struct Components<'g, N> {
+    graph: &'g Dag<N>,
+    index: Vec<u32>,
+    low: Vec<u32>,
+    on_stack: Vec<bool>,
+    stack: Vec<NodeId>,
+    next: u32,
+    found: Vec<Vec<NodeId>>,
+}
+
+impl<'g, N> Components<'g, N> {
+    fn of(graph: &'g Dag<N>) -> Vec<Vec<NodeId>> {
+        let n = graph.len();
+        let mut this = Components {
+            graph,
+            index: vec![u32::MAX; n],
+            low: vec![0; n],
+            on_stack: vec![false; n],
+            stack: Vec::new(),
+            next: 0,
+            found: Vec::new(),
+        };
+        for node in 0..n as NodeId {
+            if this.index[node as usize] == u32::MAX {
+                this.visit(node);
+            }
+        }
+        this.found
+    }
+
+    fn enter(&mut self, node: NodeId) {
+        let i = node as usize;
+        self.index[i] = self.next;
+        self.low[i] = self.next;
+        self.next += 1;
+        self.stack.push(node);
+        self.on_stack[i] = true;
+    }
+
+    fn visit(&mut self, start: NodeId) {
+        self.enter(start);
+        let mut path = vec![(start, 0usize)];
+        while let Some((node, edge)) = path.last().copied() {
+            if let Some(to) = self.graph.dependencies(node).get(edge).copied() {
+                if let Some(last) = path.last_mut() {
+                    last.1 += 1;
+                }
+                if self.index[to as usize] == u32::MAX {
+                    self.enter(to);
+                    path.push((to, 0));
+                } else if self.on_stack[to as usize] {
+                    self.low[node as usize] = self.low[node as usize].min(self.index[to as usize]);
+                }
+                continue;
+            }
+            path.pop();
+            if let Some((parent, _)) = path.last() {
+                self.low[*parent as usize] = self.low[*parent as usize].min(self.low[node as usize]);
+            }
+            if self.low[node as usize] == self.index[node as usize] {
+                self.close(node);
+            }
+        }
+    }
+
+    fn close(&mut self, root: NodeId) {
+        let mut component = Vec::new();
+        while let Some(node) = self.stack.pop() {
+            self.on_stack[node as usize] = false;
+            component.push(node);
+            if node == root {
+                break;
+            }
+        }
+        self.found.push(component);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(n: usize, edges: &[(u32, u32)]) -> Dag<usize> {
+        let mut dag = Dag::default();
+        (0..n).for_each(|i| {
+            dag.add(i);
+        });
+        edges.iter().for_each(|(a, b)| dag.connect(*a, *b));
+        dag
+    }
+
+    #[test]
+    fn orders_and_finds_cycles() {
+        let dag = graph(4, &[(0, 1), (1, 2), (3, 0)]);
+        assert_eq!(dag.topological(), [2, 1, 0, 3]);
+        assert!(dag.cycles().is_empty());
+        let dag = graph(5, &[(0, 1), (1, 2), (2, 0), (3, 0), (4, 4)]);
+        let mut cycle = dag.cycles().remove(0);
+        cycle.sort();
+        assert_eq!(cycle, [0, 1, 2]);
+        assert_eq!(dag.reachable([3]), [true, true, true, true, false]);
+    }
+}

@@ -1,0 +1,10 @@
+//! Order: a generic graph, the nodes that the engine puts in it, and the walk that runs them.
+//!
+//! Knows who waits for whom and nothing of what a node does.
+
+pub mod dag;
+pub mod node;
+pub mod walk;
+
+pub use dag::{Dag, NodeId};
+pub use node::Node;

@@ -1,0 +1,70 @@
+//! What the graph holds: a node per configuration block, and in apply per planned change.
+
+use crate::engine::tree::{ModuleId, Tree};
+
+/// A unit of the walk. Indices are positions in the module's declarations, or in the run's tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// An input variable in all instances of its module.
+    Variable { module: ModuleId, index: u32 },
+    Local { module: ModuleId, index: u32 },
+    Output { module: ModuleId, index: u32 },
+    /// A module call: which instances its module has.
+    Call { module: ModuleId, index: u32 },
+    /// Everything in a module is done.
+    Close { module: ModuleId },
+    /// A provider configuration: evaluated, running, configured.
+    Provider(u32),
+    /// A resource block: which instances it has, and, except in apply, what becomes of them.
+    Resource { module: ModuleId, index: u32 },
+    /// Objects in the state whose block, or whose module, is gone: an entry of the run's table of orphans.
+    Orphans(u32),
+    /// Creating, updating or reading one instance: an entry of the run's table of tasks.
+    Instance(u32),
+    /// Destroying one object: an entry of the run's table of tasks.
+    Destroy(u32),
+    /// A barrier: nothing but an order.
+    Gate,
+}
+
+impl Node {
+    /// The module of a block of the configuration.
+    pub fn module(self) -> Option<ModuleId> {
+        match self {
+            Node::Variable { module, .. }
+            | Node::Local { module, .. }
+            | Node::Output { module, .. }
+            | Node::Call { module, .. }
+            | Node::Resource { module, .. }
+            | Node::Close { module } => Some(module),
+            Node::Provider(_) | Node::Orphans(_) | Node::Instance(_) | Node::Destroy(_) | Node::Gate => None,
+        }
+    }
+
+    /// The name that cycle errors show; `detail` names the entries of the run's tables.
+    pub fn name(self, tree: &Tree, detail: &dyn Fn(Node) -> String) -> String {
+        let within = |module: ModuleId, text: String| {
+            let path = &tree.module(module).path;
+            if path.is_root() { text } else { format!("{path}.{text}") }
+        };
+        match self {
+            Node::Variable { module, index } => {
+                let name = tree.variable(module, index).name.clone();
+                let expand = if tree.module(module).path.is_root() { "" } else { " (expand)" };
+                within(module, format!("var.{name}{expand}"))
+            }
+            Node::Local { module, index } => within(module, format!("local.{} (expand)", tree.local(module, index).name)),
+            Node::Output { module, index } => {
+                let expand = if tree.module(module).path.is_root() { "" } else { " (expand)" };
+                within(module, format!("output.{}{expand}", tree.output(module, index).name))
+            }
+            Node::Call { module, index } => within(module, format!("module.{} (expand)", tree.call(module, index).name)),
+            Node::Close { module } => match tree.module(module).path.is_root() {
+                true => "root".into(),
+                false => format!("{} (close)", tree.module(module).path),
+            },
+            Node::Resource { module, index } => within(module, tree.resource(module, index).addr.to_string()),
+            Node::Provider(_) | Node::Orphans(_) | Node::Instance(_) | Node::Destroy(_) | Node::Gate => detail(self),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Which provider configuration serves what: the rules by which modules inherit and are passed configurations.
+
+use rustc_hash::FxHashMap;
+
+use crate::base::diag::Diagnostic;
+use crate::model::addr::{AbsProviderConfig, Module, Provider};
+use crate::model::config::ProviderBlock;
+
+use super::tree::{ModuleId, ROOT, Tree};
+
+/// The provider configurations that a run uses, by number.
+#[derive(Default)]
+pub struct ProviderConfigs {
+    list: Vec<ProviderConfig>,
+    by_addr: FxHashMap<AbsProviderConfig, u32>,
+}
+
+pub struct ProviderConfig {
+    pub addr: AbsProviderConfig,
+    /// Where its block is: the module and the position; none: configured by an empty block that nobody wrote.
+    pub block: Option<(ModuleId, u32)>,
+}
+
+impl ProviderConfigs {
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub fn get(&self, index: u32) -> &ProviderConfig {
+        &self.list[index as usize]
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &ProviderConfig)> {
+        self.list.iter().enumerate().map(|(i, p)| (i as u32, p))
+    }
+
+    pub fn find(&self, addr: &AbsProviderConfig) -> Option<u32> {
+        self.by_addr.get(addr).copied()
+    }
+
+    /// The number of a configuration that exists, added if it is new.
+    pub fn intern(&mut self, tree: &Tree, addr: AbsProviderConfig) -> u32 {
+        if let Some(index) = self.find(&addr) {
+            return index;
+        }
+        let block = tree.find(&addr.module).and_then(|m| block_of(tree, m, &addr).map(|index| (m, index)));
+        let index = self.list.len() as u32;
+        self.by_addr.insert(addr.clone(), index);
+        self.list.push(ProviderConfig { addr, block });
+        index
+    }
+
+    pub fn block<'t>(&self, tree: &'t Tree, index: u32) -> Option<&'t ProviderBlock> {
+        let (module, position) = self.get(index).block?;
+        tree.module(module).providers.get_index(position as usize).map(|(_, block)| block)
+    }
+}
+
+fn block_of(tree: &Tree, module: ModuleId, addr: &AbsProviderConfig) -> Option<u32> {
+    let module = tree.module(module);
+    let found = module.providers.keys().position(|local| {
+        local.alias == addr.alias && module.provider_for_local_name(&local.local_name) == addr.provider
+    });
+    found.map(|index| index as u32)
+}
+
+/// The configuration that a module means by a provider and an alias: what its caller passes, its own, or the caller's
+/// default one. None: there is no such configuration.
+pub fn resolve(tree: &Tree, module: ModuleId, provider: &Provider, alias: Option<&str>) -> Option<AbsProviderConfig> {
+    let (mut module, mut provider, mut alias) = (module, provider.clone(), alias.map(std::sync::Arc::<str>::from));
+    loop {
+        let this = tree.module(module);
+        let parent = tree.parent(module);
+        if let Some((outer, call)) = parent {
+            let passed = tree.call(outer, call).providers.iter().find(|p| {
+                p.in_child.addr.alias == alias
+                    && this.provider_for_local_name(&p.in_child.addr.local_name) == provider
+            });
+            if let Some(passing) = passed {
+                let local = &passing.in_parent.addr;
+                (provider, alias) = (tree.module(outer).provider_for_local_name(&local.local_name), local.alias.clone());
+                module = outer;
+                continue;
+            }
+        }
+        let addr = AbsProviderConfig { module: this.path.clone(), provider: provider.clone(), alias: alias.clone() };
+        if block_of(tree, module, &addr).is_some() || module == ROOT && alias.is_none() {
+            return Some(addr);
+        }
+        match parent {
+            Some((outer, _)) if alias.is_none() => module = outer,
+            _ => return None,
+        }
+    }
+}
+
+/// As `resolve`, for a configuration that the state names.
+pub fn resolve_stored(tree: &Tree, stored: &AbsProviderConfig) -> Option<AbsProviderConfig> {
+    if let Some(module) = tree.find(&stored.module) {
+        return resolve(tree, module, &stored.provider, stored.alias.as_deref());
+    }
+    if stored.alias.is_some() {
+        return None;
+    }
+    let mut path: Option<Module> = stored.module.parent();
+    while let Some(outer) = path {
+        if let Some(module) = tree.find(&outer) {
+            return resolve(tree, module, &stored.provider, None);
+        }
+        path = outer.parent();
+    }
+    Some(AbsProviderConfig::root(stored.provider.clone()))
+}
+
+/// `user` needs a configuration that is gone.
+pub fn not_present(user: &str, wanted: &AbsProviderConfig) -> Diagnostic {
+    Diagnostic::error(
+        "Provider configuration not present",
+        format!(
+            "To work with {user} its original provider configuration at {wanted} is required, but it has been removed. \
+             This occurs when a provider configuration is removed while objects created by that provider still exist in \
+             the state. Re-add the provider configuration to destroy {user}, after which you can remove the provider \
+             configuration again."
+        ),
+    )
+}

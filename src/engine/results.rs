@@ -1,0 +1,252 @@
+//! What the steps found out: write-once slots per instance of everything.
+//!
+//! A step reads the slots that its references name and writes only its own. The locks of the engine are here and in the
+//! walk, nowhere else.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::base::diag::Diagnostics;
+use crate::lang::value::Value;
+use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance};
+use crate::model::plan::{OutputChange, ResourceChange};
+use crate::model::provider::Provider;
+use crate::model::state::{CheckStatus, State};
+
+use super::graph::NodeId;
+use super::tree::{ModuleId, ROOT, Tree};
+
+/// How a block with `count` or `for_each` repeats.
+#[derive(Clone, Debug)]
+pub enum Expansion {
+    Single,
+    Count(usize),
+    /// Sorted by key.
+    ForEach(Arc<[(Arc<str>, Value)]>),
+}
+
+/// What `count` and `each` mean in one instance.
+#[derive(Clone, Debug, Default)]
+pub enum Each {
+    #[default]
+    None,
+    Index(usize),
+    Entry(Arc<str>, Value),
+    /// Some instance, while it is not known which: in validate.
+    UnknownIndex,
+    UnknownEntry,
+}
+
+impl Expansion {
+    pub fn len(&self) -> usize {
+        match self {
+            Expansion::Single => 1,
+            Expansion::Count(n) => *n,
+            Expansion::ForEach(entries) => entries.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn key(&self, index: usize) -> InstanceKey {
+        match self {
+            Expansion::Single => InstanceKey::None,
+            Expansion::Count(_) => InstanceKey::Int(index as i64),
+            Expansion::ForEach(entries) => InstanceKey::Str(entries[index].0.clone()),
+        }
+    }
+
+    pub fn each(&self, index: usize) -> Each {
+        match self {
+            Expansion::Single => Each::None,
+            Expansion::Count(_) => Each::Index(index),
+            Expansion::ForEach(entries) => Each::Entry(entries[index].0.clone(), entries[index].1.clone()),
+        }
+    }
+
+    pub fn index_of(&self, key: &InstanceKey) -> Option<usize> {
+        match (self, key) {
+            (Expansion::Single, InstanceKey::None) => Some(0),
+            (Expansion::Count(n), InstanceKey::Int(i)) => usize::try_from(*i).ok().filter(|i| i < n),
+            (Expansion::ForEach(entries), InstanceKey::Str(key)) => {
+                entries.binary_search_by(|(k, _)| k.cmp(key)).ok()
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The slots of one module instance.
+pub struct ModuleSlots {
+    pub id: ModuleId,
+    pub addr: ModuleInstance,
+    /// Of the call's instance that made this one.
+    pub each: Each,
+    pub variables: Box<[OnceLock<Value>]>,
+    pub locals: Box<[OnceLock<Value>]>,
+    pub outputs: Box<[OnceLock<Value>]>,
+    pub calls: Box<[OnceLock<CallSlots>]>,
+    pub resources: Box<[OnceLock<ResourceSlots>]>,
+}
+
+/// The instances of a called module.
+pub struct CallSlots {
+    pub expansion: Expansion,
+    pub instances: Vec<Arc<ModuleSlots>>,
+    /// Their outputs as one value, made when first asked for.
+    pub whole: OnceLock<Value>,
+}
+
+/// The instances of a resource in one module instance.
+pub struct ResourceSlots {
+    pub expansion: Expansion,
+    pub instances: Box<[InstanceSlot]>,
+    /// All instances as one value, made when first asked for.
+    pub whole: OnceLock<Value>,
+}
+
+#[derive(Default)]
+pub struct InstanceSlot {
+    value: OnceLock<Option<Value>>,
+    settled: Notify,
+}
+
+impl InstanceSlot {
+    /// The object that references see; none: there will be none.
+    pub fn settle(&self, value: Option<Value>) {
+        let _ = self.value.set(value);
+        self.settled.notify_waiters();
+    }
+
+    pub fn value(&self) -> Option<&Value> {
+        self.value.get()?.as_ref()
+    }
+
+    pub fn is_settled(&self) -> bool {
+        self.value.get().is_some()
+    }
+
+    pub async fn wait(&self) {
+        loop {
+            let notified = self.settled.notified();
+            if self.is_settled() {
+                return;
+            }
+            notified.await;
+        }
+    }
+}
+
+fn slots<T>(n: usize) -> Box<[OnceLock<T>]> {
+    (0..n).map(|_| OnceLock::new()).collect()
+}
+
+impl ModuleSlots {
+    pub fn new(tree: &Tree, id: ModuleId, addr: ModuleInstance, each: Each) -> Arc<ModuleSlots> {
+        let module = tree.module(id);
+        Arc::new(ModuleSlots {
+            id,
+            addr,
+            each,
+            variables: slots(module.variables.len()),
+            locals: slots(module.locals.len()),
+            outputs: slots(module.outputs.len()),
+            calls: slots(module.calls.len()),
+            resources: slots(module.resources.len()),
+        })
+    }
+}
+
+impl ResourceSlots {
+    pub fn new(expansion: Expansion) -> ResourceSlots {
+        let instances = (0..expansion.len()).map(|_| InstanceSlot::default()).collect();
+        ResourceSlots { expansion, instances, whole: OnceLock::new() }
+    }
+}
+
+/// The result of one condition of one object.
+#[derive(Clone, Debug)]
+pub struct CheckRecord {
+    pub kind: &'static str,
+    pub config_addr: String,
+    pub addr: String,
+    pub status: CheckStatus,
+    pub message: Option<String>,
+}
+
+/// Everything that a run gathers.
+pub struct Results {
+    pub root: Arc<ModuleSlots>,
+    /// All instances of each module, set when its call was expanded.
+    modules: Vec<OnceLock<Vec<Arc<ModuleSlots>>>>,
+    providers: Vec<OnceLock<Arc<dyn Provider>>>,
+    gathered: Mutex<Gathered>,
+}
+
+#[derive(Default)]
+pub struct Gathered {
+    /// The state as it becomes: refreshed in plan, the working state in apply.
+    pub state: State,
+    /// The state as read, brought to current schemas.
+    pub previous: State,
+    pub changes: Vec<ResourceChange>,
+    pub drift: Vec<ResourceChange>,
+    pub outputs: Vec<OutputChange>,
+    pub checks: Vec<CheckRecord>,
+    pub diagnostics: Vec<(NodeId, Diagnostics)>,
+    /// In apply: objects deposed by a replacement that is not finished.
+    pub deposed: BTreeMap<AbsResourceInstance, crate::model::state::DeposedKey>,
+}
+
+impl Results {
+    pub fn new(tree: &Tree, providers: usize, state: State) -> Results {
+        let root = ModuleSlots::new(tree, ROOT, ModuleInstance::root(), Each::None);
+        let modules: Vec<OnceLock<Vec<Arc<ModuleSlots>>>> = tree.ids().map(|_| OnceLock::new()).collect();
+        let _ = modules[ROOT as usize].set(vec![root.clone()]);
+        let gathered = Gathered { state, ..Gathered::default() };
+        Results { root, modules, providers: slots(providers).into_vec(), gathered: Mutex::new(gathered) }
+    }
+
+    /// The instances of a module; none before its call is expanded.
+    pub fn module_instances(&self, id: ModuleId) -> &[Arc<ModuleSlots>] {
+        self.modules[id as usize].get().map_or(&[], Vec::as_slice)
+    }
+
+    pub fn set_module_instances(&self, id: ModuleId, instances: Vec<Arc<ModuleSlots>>) {
+        let _ = self.modules[id as usize].set(instances);
+    }
+
+    /// The slots of a module instance, if its calls say that it exists.
+    pub fn find_module(&self, tree: &Tree, addr: &ModuleInstance) -> Option<Arc<ModuleSlots>> {
+        let mut at = self.root.clone();
+        for step in addr.0.iter() {
+            let call = tree.module(at.id).calls.get_index_of(&step.name)?;
+            let slots = at.calls[call].get()?;
+            let next = slots.instances.get(slots.expansion.index_of(&step.key)?)?.clone();
+            at = next;
+        }
+        Some(at)
+    }
+
+    pub fn provider(&self, index: u32) -> Option<Arc<dyn Provider>> {
+        self.providers[index as usize].get().cloned()
+    }
+
+    pub fn set_provider(&self, index: u32, provider: Arc<dyn Provider>) {
+        let _ = self.providers[index as usize].set(provider);
+    }
+
+    pub fn gathered(&self) -> MutexGuard<'_, Gathered> {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn report(&self, node: NodeId, diagnostics: Diagnostics) {
+        if !diagnostics.is_empty() {
+            self.gathered().diagnostics.push((node, diagnostics));
+        }
+    }
+}

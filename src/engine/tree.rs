@@ -1,0 +1,102 @@
+//! The modules of a configuration by number, and their declarations by position.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::model::addr;
+use crate::model::config::{Config, Local, Module, ModuleCall, Output, Resource, Variable};
+
+/// A module's position; parents before children, the root is 0.
+pub type ModuleId = u32;
+pub const ROOT: ModuleId = 0;
+
+pub struct Tree {
+    branches: Vec<Branch>,
+    by_path: FxHashMap<addr::Module, ModuleId>,
+}
+
+struct Branch {
+    module: Arc<Module>,
+    parent: Option<(ModuleId, u32)>,
+    children: Vec<Option<ModuleId>>,
+}
+
+impl Tree {
+    pub fn new(config: &Config) -> Tree {
+        let mut tree = Tree { branches: Vec::new(), by_path: FxHashMap::default() };
+        tree.add(&config.root, None);
+        let mut next = 0;
+        while next < tree.branches.len() {
+            let module = tree.branches[next].module.clone();
+            for (index, call) in module.calls.keys().enumerate() {
+                if let Some(child) = module.children.get(call) {
+                    let id = tree.add(child, Some((next as ModuleId, index as u32)));
+                    tree.branches[next].children[index] = Some(id);
+                }
+            }
+            next += 1;
+        }
+        tree
+    }
+
+    fn add(&mut self, module: &Arc<Module>, parent: Option<(ModuleId, u32)>) -> ModuleId {
+        let id = self.branches.len() as ModuleId;
+        self.by_path.insert(module.path.clone(), id);
+        self.branches.push(Branch { module: module.clone(), parent, children: vec![None; module.calls.len()] });
+        id
+    }
+
+    pub fn ids(&self) -> std::ops::Range<ModuleId> {
+        0..self.branches.len() as ModuleId
+    }
+
+    pub fn module(&self, id: ModuleId) -> &Arc<Module> {
+        &self.branches[id as usize].module
+    }
+
+    pub fn find(&self, path: &addr::Module) -> Option<ModuleId> {
+        self.by_path.get(path).copied()
+    }
+
+    /// The calling module and the position of the call; none for the root.
+    pub fn parent(&self, id: ModuleId) -> Option<(ModuleId, u32)> {
+        self.branches[id as usize].parent
+    }
+
+    /// The module that a call leads to; none if it could not be loaded.
+    pub fn child(&self, id: ModuleId, call: u32) -> Option<ModuleId> {
+        self.branches[id as usize].children[call as usize]
+    }
+
+    pub fn variable(&self, module: ModuleId, index: u32) -> &Variable {
+        &self.module(module).variables[index as usize]
+    }
+
+    pub fn local(&self, module: ModuleId, index: u32) -> &Local {
+        &self.module(module).locals[index as usize]
+    }
+
+    pub fn output(&self, module: ModuleId, index: u32) -> &Output {
+        &self.module(module).outputs[index as usize]
+    }
+
+    pub fn call(&self, module: ModuleId, index: u32) -> &ModuleCall {
+        &self.module(module).calls[index as usize]
+    }
+
+    pub fn resource(&self, module: ModuleId, index: u32) -> &Resource {
+        &self.module(module).resources[index as usize]
+    }
+
+    /// The block of a resource and its place, if the configuration has one.
+    pub fn find_resource(&self, addr: &addr::ConfigResource) -> Option<(ModuleId, u32)> {
+        let module = self.find(&addr.module)?;
+        let index = self.module(module).resources.get_index_of(&addr.resource)?;
+        Some((module, index as u32))
+    }
+
+    pub fn config_addr(&self, module: ModuleId, index: u32) -> addr::ConfigResource {
+        self.resource(module, index).addr.in_module(self.module(module).path.clone())
+    }
+}

@@ -6,14 +6,15 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::Notify;
 
 use crate::base::diag::Diagnostics;
 use crate::lang::value::Value;
-use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance};
-use crate::model::plan::{OutputChange, ResourceChange};
+use crate::model::addr::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance};
+use crate::model::plan::{Action, OutputChange, ResourceChange};
 use crate::model::provider::Provider;
-use crate::model::state::{CheckStatus, State};
+use crate::model::state::{CheckStatus, DeposedKey, State};
 
 use super::graph::NodeId;
 use super::tree::{ModuleId, ROOT, Tree};
@@ -199,7 +200,28 @@ pub struct Gathered {
     pub checks: Vec<CheckRecord>,
     pub diagnostics: Vec<(NodeId, Diagnostics)>,
     /// In apply: objects deposed by a replacement that is not finished.
-    pub deposed: BTreeMap<AbsResourceInstance, crate::model::state::DeposedKey>,
+    pub deposed: BTreeMap<AbsResourceInstance, DeposedKey>,
+    by_resource: FxHashMap<AbsResource, Vec<usize>>,
+    /// Resources with planned changes: by block, and by block and module instance.
+    pub pending: FxHashSet<ConfigResource>,
+    pub pending_in: FxHashSet<AbsResource>,
+}
+
+impl Gathered {
+    pub fn add_change(&mut self, change: ResourceChange) {
+        let resource = change.addr.containing_resource();
+        if change.action != Action::NoOp {
+            self.pending.insert(resource.config());
+            self.pending_in.insert(resource.clone());
+        }
+        self.by_resource.entry(resource).or_default().push(self.changes.len());
+        self.changes.push(change);
+    }
+
+    /// The planned changes of a resource in one module instance.
+    pub fn changes_of(&self, resource: &AbsResource) -> impl Iterator<Item = &ResourceChange> {
+        self.by_resource.get(resource).into_iter().flatten().map(|index| &self.changes[*index])
+    }
 }
 
 impl Results {
@@ -207,7 +229,7 @@ impl Results {
         let root = ModuleSlots::new(tree, ROOT, ModuleInstance::root(), Each::None);
         let modules: Vec<OnceLock<Vec<Arc<ModuleSlots>>>> = tree.ids().map(|_| OnceLock::new()).collect();
         let _ = modules[ROOT as usize].set(vec![root.clone()]);
-        let gathered = Gathered { state, ..Gathered::default() };
+        let gathered = Gathered { previous: state.clone(), state, ..Gathered::default() };
         Results { root, modules, providers: slots(providers).into_vec(), gathered: Mutex::new(gathered) }
     }
 

@@ -1,0 +1,293 @@
+//! The graph of the configuration: a node per block, edges for references.
+
+use rustc_hash::FxHashMap;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::graph::{Dag, Node, NodeId};
+use crate::engine::provider_configs::{self, ProviderConfigs};
+use crate::engine::references::{Gatherer, Need, Needs};
+use crate::engine::schemas::Schemas;
+use crate::engine::step::connection_schema;
+use crate::engine::tree::{ModuleId, ROOT, Tree};
+use crate::model::config::{ProvisionerWhen, Resource};
+
+/// A graph being built, with what its passes share.
+pub struct Builder<'a> {
+    pub tree: &'a Tree,
+    pub schemas: &'a Schemas,
+    pub graph: Dag<Node>,
+    /// Per node.
+    pub needs: Vec<Needs>,
+    pub providers: ProviderConfigs,
+    pub provider_of: FxHashMap<(ModuleId, u32), u32>,
+    pub provider_nodes: Vec<NodeId>,
+    pub diagnostics: Diagnostics,
+    bases: Vec<Bases>,
+}
+
+/// The first node of each kind of block of a module; the others follow in the order of the declarations.
+#[derive(Clone, Copy, Default)]
+struct Bases {
+    variables: NodeId,
+    locals: NodeId,
+    outputs: NodeId,
+    calls: NodeId,
+    resources: NodeId,
+    close: NodeId,
+}
+
+impl<'a> Builder<'a> {
+    /// All blocks, all references.
+    pub fn new(tree: &'a Tree, schemas: &'a Schemas) -> Builder<'a> {
+        let mut builder = Builder {
+            tree,
+            schemas,
+            graph: Dag::default(),
+            needs: Vec::new(),
+            providers: ProviderConfigs::default(),
+            provider_of: FxHashMap::default(),
+            provider_nodes: Vec::new(),
+            diagnostics: Diagnostics::new(),
+            bases: Vec::new(),
+        };
+        builder.add_blocks();
+        builder.assign_providers();
+        for module in tree.ids() {
+            builder.gather(module);
+        }
+        builder.connect_needs();
+        builder.connect_modules();
+        builder
+    }
+
+    pub fn add(&mut self, node: Node) -> NodeId {
+        self.needs.push(Needs::default());
+        self.graph.add(node)
+    }
+
+    fn add_blocks(&mut self) {
+        for module in self.tree.ids() {
+            let config = self.tree.module(module).clone();
+            let mut base = Bases { variables: self.graph.len() as NodeId, ..Bases::default() };
+            (0..config.variables.len() as u32).for_each(|index| drop(self.add(Node::Variable { module, index })));
+            base.locals = self.graph.len() as NodeId;
+            (0..config.locals.len() as u32).for_each(|index| drop(self.add(Node::Local { module, index })));
+            base.outputs = self.graph.len() as NodeId;
+            (0..config.outputs.len() as u32).for_each(|index| drop(self.add(Node::Output { module, index })));
+            base.calls = self.graph.len() as NodeId;
+            (0..config.calls.len() as u32).for_each(|index| drop(self.add(Node::Call { module, index })));
+            base.resources = self.graph.len() as NodeId;
+            (0..config.resources.len() as u32).for_each(|index| drop(self.add(Node::Resource { module, index })));
+            base.close = self.add(Node::Close { module });
+            self.bases.push(base);
+        }
+    }
+
+    pub fn variable(&self, module: ModuleId, index: u32) -> NodeId {
+        self.bases[module as usize].variables + index
+    }
+
+    pub fn local(&self, module: ModuleId, index: u32) -> NodeId {
+        self.bases[module as usize].locals + index
+    }
+
+    pub fn output(&self, module: ModuleId, index: u32) -> NodeId {
+        self.bases[module as usize].outputs + index
+    }
+
+    pub fn call(&self, module: ModuleId, index: u32) -> NodeId {
+        self.bases[module as usize].calls + index
+    }
+
+    pub fn resource(&self, module: ModuleId, index: u32) -> NodeId {
+        self.bases[module as usize].resources + index
+    }
+
+    pub fn close(&self, module: ModuleId) -> NodeId {
+        self.bases[module as usize].close
+    }
+
+    /// The node that expands the call of a module; none for the root.
+    pub fn expansion_of(&self, module: ModuleId) -> Option<NodeId> {
+        self.tree.parent(module).map(|(parent, call)| self.call(parent, call))
+    }
+
+    /// The node of a provider configuration, made if it is new, with its references.
+    pub fn provider(&mut self, addr: crate::model::addr::AbsProviderConfig) -> u32 {
+        let index = self.providers.intern(self.tree, addr);
+        if index as usize == self.provider_nodes.len() {
+            let node = self.add(Node::Provider(index));
+            self.provider_nodes.push(node);
+            if let Some((module, _)) = self.providers.get(index).block {
+                let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
+                if let Some(block) = self.providers.block(self.tree, index) {
+                    let schemas = self.schemas.provider(&self.providers.get(index).addr.provider);
+                    if let Some(schema) = schemas.and_then(|s| s.provider().ok()) {
+                        gatherer.body(&block.body, &schema.block);
+                    }
+                }
+                self.needs[node as usize] = gatherer.needs;
+                if let Some(call) = self.expansion_of(module) {
+                    self.graph.connect(node, call);
+                }
+            }
+        }
+        index
+    }
+
+    fn assign_providers(&mut self) {
+        for module in self.tree.ids() {
+            for index in 0..self.tree.module(module).resources.len() as u32 {
+                let resource = self.tree.resource(module, index);
+                let local = resource.local_provider_config();
+                let found =
+                    provider_configs::resolve(self.tree, module, &resource.provider, local.alias.as_deref());
+                match found {
+                    Some(addr) => {
+                        let provider = self.provider(addr);
+                        self.provider_of.insert((module, index), provider);
+                        self.graph.connect(self.resource(module, index), self.provider_nodes[provider as usize]);
+                    }
+                    None => self.diagnostics.push(missing_provider(self.tree, module, resource)),
+                }
+            }
+        }
+    }
+
+    fn gather(&mut self, module: ModuleId) {
+        let config = self.tree.module(module).clone();
+        for (index, local) in config.locals.values().enumerate() {
+            let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
+            gatherer.expression(&local.expr);
+            self.needs[self.local(module, index as u32) as usize] = gatherer.needs;
+        }
+        for (index, output) in config.outputs.values().enumerate() {
+            let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
+            gatherer.expression(&output.value);
+            gatherer.depends_on(&output.depends_on, &output.range.file);
+            output.preconditions.iter().for_each(|c| gatherer.condition(c));
+            self.needs[self.output(module, index as u32) as usize] = gatherer.needs;
+        }
+        for (index, call) in config.calls.values().enumerate() {
+            let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
+            gatherer.maybe(call.count.as_ref());
+            gatherer.maybe(call.for_each.as_ref());
+            gatherer.depends_on(&call.depends_on, &call.range.file);
+            self.needs[self.call(module, index as u32) as usize] = gatherer.needs;
+        }
+        for (index, resource) in config.resources.values().enumerate() {
+            let needs = self.resource_needs(module, resource);
+            self.needs[self.resource(module, index as u32) as usize] = needs;
+        }
+        self.gather_variables(module);
+    }
+
+    fn gather_variables(&mut self, module: ModuleId) {
+        let config = self.tree.module(module).clone();
+        let arguments = match self.tree.parent(module) {
+            Some((parent, call)) => self.tree.call(parent, call).body.just_attributes().0,
+            None => Default::default(),
+        };
+        for (index, variable) in config.variables.values().enumerate() {
+            let mut needs = Needs::default();
+            if let (Some((parent, _)), Some(argument)) = (self.tree.parent(module), arguments.get(&variable.name)) {
+                let mut gatherer = Gatherer::new(self.tree, self.schemas, parent);
+                gatherer.expression(&argument.expr);
+                needs = gatherer.needs;
+            }
+            let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
+            gatherer.needs = needs;
+            variable.validations.iter().for_each(|c| gatherer.condition(c));
+            let mut needs = gatherer.needs;
+            needs.on.retain(|need| *need != Need::Variable(module, index as u32));
+            self.needs[self.variable(module, index as u32) as usize] = needs;
+        }
+    }
+
+    /// Everything that the block of a resource refers to, provisioners included.
+    pub fn resource_needs(&self, module: ModuleId, resource: &Resource) -> Needs {
+        let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
+        gatherer.maybe(resource.count.as_ref());
+        gatherer.maybe(resource.for_each.as_ref());
+        if let Some(schema) = self.schemas.resource(&resource.provider, &resource.addr) {
+            gatherer.body(&resource.body, &schema.block);
+        }
+        gatherer.depends_on(&resource.depends_on, &resource.range.file);
+        resource.lifecycle.preconditions.iter().for_each(|c| gatherer.condition(c));
+        resource.lifecycle.replace_triggered_by.iter().for_each(|expr| gatherer.expression(expr));
+        gatherer.with_self(|gatherer| {
+            resource.lifecycle.postconditions.iter().for_each(|c| gatherer.condition(c));
+            for block in &resource.provisioners {
+                if block.when == ProvisionerWhen::Destroy {
+                    continue;
+                }
+                if let Some(schema) = self.schemas.provisioner(&block.kind) {
+                    gatherer.body(&block.body, &schema.block);
+                }
+                if let Some(connection) = block.connection.as_ref().or(resource.connection.as_ref()) {
+                    gatherer.body(connection, connection_schema());
+                }
+            }
+        });
+        gatherer.needs
+    }
+
+    fn connect_needs(&mut self) {
+        for node in 0..self.graph.len() as NodeId {
+            for need in std::mem::take(&mut self.needs[node as usize].on) {
+                let to = self.node_of(&need);
+                self.graph.connect(node, to);
+                self.needs[node as usize].on.push(need);
+            }
+        }
+    }
+
+    pub fn node_of(&self, need: &Need) -> NodeId {
+        match need {
+            Need::Variable(m, i) => self.variable(*m, *i),
+            Need::Local(m, i) => self.local(*m, *i),
+            Need::Output(m, i) => self.output(*m, *i),
+            Need::Resource(m, i, _) => self.resource(*m, *i),
+            Need::Module(m) => self.close(*m),
+        }
+    }
+
+    /// Everything in a module waits for its call; the end of a module waits for everything in it.
+    fn connect_modules(&mut self) {
+        for module in self.tree.ids() {
+            let base = self.bases[module as usize];
+            let call = self.expansion_of(module);
+            for node in base.variables..base.close {
+                if let Some(call) = call {
+                    self.graph.connect(node, call);
+                }
+                if module != ROOT {
+                    self.graph.connect(base.close, node);
+                }
+            }
+            if module == ROOT {
+                continue;
+            }
+            if let Some(call) = call {
+                self.graph.connect(base.close, call);
+            }
+            for index in 0..self.tree.module(module).calls.len() as u32 {
+                if let Some(child) = self.tree.child(module, index) {
+                    let to = self.close(child);
+                    self.graph.connect(base.close, to);
+                }
+            }
+        }
+    }
+}
+
+fn missing_provider(tree: &Tree, module: ModuleId, resource: &Resource) -> Diagnostic {
+    let local = resource.local_provider_config();
+    let wanted = crate::model::addr::AbsProviderConfig {
+        module: tree.module(module).path.clone(),
+        provider: resource.provider.clone(),
+        alias: local.alias,
+    };
+    let user = resource.addr.in_module(tree.module(module).path.clone()).to_string();
+    provider_configs::not_present(&user, &wanted)
+}

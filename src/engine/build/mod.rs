@@ -1,0 +1,10 @@
+//! Building graphs: ordered lists of passes, each a function.
+//!
+//! The graph of the configuration is the same for validate, plan and apply; plan adds what only the state knows, apply
+//! adds the planned changes with the order among them.
+
+pub mod apply;
+pub mod config;
+pub mod derive;
+pub mod orphans;
+pub mod target;

@@ -1,0 +1,38 @@
+//! `-target`: the part of the graph that a run keeps.
+
+use std::collections::BTreeSet;
+
+use crate::engine::graph::{Dag, Node, NodeId};
+use crate::engine::run::Orphans;
+use crate::engine::tree::{ROOT, Tree};
+use crate::model::addr::Target;
+
+/// The nodes to keep: targeted ones with all they depend on, and root outputs that depend on nothing else. The second
+/// set holds the targeted nodes themselves: only their instances are filtered.
+pub fn select(
+    graph: &Dag<Node>,
+    tree: &Tree,
+    orphans: &[Orphans],
+    targets: &[Target],
+) -> (Vec<bool>, BTreeSet<NodeId>) {
+    let is_target = |node: &Node| {
+        let resource = match node {
+            Node::Resource { module, index } => tree.config_addr(*module, *index),
+            Node::Orphans(index) => orphans[*index as usize].resource.clone(),
+            _ => return false,
+        };
+        targets.iter().any(|target| target.touches(&resource))
+    };
+    let direct: BTreeSet<NodeId> = graph.nodes().filter(|(_, n)| is_target(n)).map(|(id, _)| id).collect();
+    let mut keep = graph.reachable(direct.iter().copied());
+    for (id, node) in graph.nodes() {
+        let Node::Output { module: ROOT, .. } = node else { continue };
+        let behind = graph.reachable([id]);
+        let mut resources =
+            graph.nodes().filter(|(n, node)| behind[*n as usize] && matches!(node, Node::Resource { .. })).peekable();
+        if resources.peek().is_some() && resources.all(|(n, _)| keep[n as usize]) {
+            behind.iter().enumerate().filter(|(_, b)| **b).for_each(|(n, _)| keep[n] = true);
+        }
+    }
+    (keep, direct)
+}

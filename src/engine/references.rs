@@ -1,0 +1,298 @@
+//! What a block of the configuration refers to, and whether those references can be right at all: the checks that need
+//! schemas but no values.
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::{Range, SourceFile};
+use crate::base::suggest;
+use crate::lang::syntax::ast::{Body, Expression, Traversal, TraversalStep};
+use crate::model::addr::parse::parse_reference;
+use crate::model::addr::{self, InstanceKey, Reference, ResourceMode, Subject};
+use crate::model::config::Condition;
+use crate::model::schema::decode::references_in_body;
+use crate::model::schema::{Block, Nesting};
+
+use super::schemas::Schemas;
+use super::tree::{ModuleId, Tree};
+
+/// What a reference makes its block wait for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Need {
+    Variable(ModuleId, u32),
+    Local(ModuleId, u32),
+    Output(ModuleId, u32),
+    /// All instances, or those with a literal key.
+    Resource(ModuleId, u32, Option<InstanceKey>),
+    /// Everything in a module.
+    Module(ModuleId),
+}
+
+/// What the references of a block come to.
+#[derive(Clone, Debug, Default)]
+pub struct Needs {
+    pub on: Vec<Need>,
+    /// Set where a reference cannot be right whatever the values are.
+    pub mistakes: Diagnostics,
+}
+
+/// Gathers the references of a block within its module.
+pub struct Gatherer<'a> {
+    pub tree: &'a Tree,
+    pub schemas: &'a Schemas,
+    pub module: ModuleId,
+    /// Whether `self` means something here.
+    pub allow_self: bool,
+    pub needs: Needs,
+}
+
+impl<'a> Gatherer<'a> {
+    pub fn new(tree: &'a Tree, schemas: &'a Schemas, module: ModuleId) -> Gatherer<'a> {
+        Gatherer { tree, schemas, module, allow_self: false, needs: Needs::default() }
+    }
+
+    /// As it is, with `self` allowed in what `f` adds.
+    pub fn with_self(&mut self, f: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.allow_self, true);
+        f(self);
+        self.allow_self = before;
+    }
+
+    pub fn expression(&mut self, expr: &Expression) {
+        for traversal in expr.variables() {
+            self.traversal(traversal, &expr.file);
+        }
+    }
+
+    pub fn maybe(&mut self, expr: Option<&Expression>) {
+        if let Some(expr) = expr {
+            self.expression(expr);
+        }
+    }
+
+    pub fn body(&mut self, body: &Body, schema: &Block) {
+        for (traversal, expr) in references_in_body(body, schema) {
+            self.traversal(&traversal, &expr.file);
+        }
+    }
+
+    pub fn condition(&mut self, condition: &Condition) {
+        self.expression(&condition.condition);
+        self.expression(&condition.error_message);
+    }
+
+    /// `depends_on`: order only, so that the rest of the traversal does not matter.
+    pub fn depends_on(&mut self, traversals: &[Traversal], file: &Arc<SourceFile>) {
+        for traversal in traversals {
+            match parse_reference(traversal, file) {
+                Ok(mut reference) => {
+                    if let Subject::ModuleOutput(name, key, _) = &reference.subject {
+                        reference.subject = match key {
+                            InstanceKey::None => Subject::Module(name.clone()),
+                            key => Subject::ModuleInstance(name.clone(), key.clone()),
+                        };
+                    }
+                    reference.remaining.clear();
+                    if let Some(mistake) = self.undeclared(&reference) {
+                        self.needs.mistakes.push(mistake);
+                    }
+                    self.need(&reference.subject);
+                }
+                Err(error) => self.needs.mistakes.push(error),
+            }
+        }
+    }
+
+    fn traversal(&mut self, traversal: &Traversal, file: &Arc<SourceFile>) {
+        match parse_reference(traversal, file) {
+            Ok(reference) => {
+                self.check(&reference);
+                self.need(&reference.subject);
+            }
+            Err(error) => self.needs.mistakes.push(error),
+        }
+    }
+
+    fn need(&mut self, subject: &Subject) {
+        let module = self.tree.module(self.module);
+        let at = |index: Option<usize>| index.map(|i| i as u32);
+        let m = self.module;
+        let found = match subject {
+            Subject::Variable(name) => at(module.variables.get_index_of(name)).map(|i| Need::Variable(m, i)),
+            Subject::Local(name) => at(module.locals.get_index_of(name)).map(|i| Need::Local(m, i)),
+            Subject::Resource(r) => at(module.resources.get_index_of(r)).map(|i| Need::Resource(m, i, None)),
+            Subject::ResourceInstance(r) => {
+                let key = Some(r.key.clone());
+                at(module.resources.get_index_of(&r.resource)).map(|i| Need::Resource(m, i, key))
+            }
+            Subject::Module(name) | Subject::ModuleInstance(name, _) => self.child(name).map(Need::Module),
+            Subject::ModuleOutput(name, _, output) => self.child(name).map(|child| {
+                match self.tree.module(child).outputs.get_index_of(output) {
+                    Some(i) => Need::Output(child, i as u32),
+                    None => Need::Module(child),
+                }
+            }),
+            Subject::Count(_) | Subject::Each(_) | Subject::Path(_) | Subject::Terraform(_) => None,
+            Subject::SelfObject | Subject::Output(_) | Subject::Check(_) | Subject::Run(_) => None,
+        };
+        if let Some(need) = found.filter(|need| !self.needs.on.contains(need)) {
+            self.needs.on.push(need);
+        }
+    }
+
+    fn child(&self, call: &str) -> Option<ModuleId> {
+        let index = self.tree.module(self.module).calls.get_index_of(call)?;
+        self.tree.child(self.module, index as u32)
+    }
+
+    fn check(&mut self, reference: &Reference) {
+        if matches!(reference.subject, Subject::SelfObject) && !self.allow_self {
+            self.needs.mistakes.push(invalid_self(&reference.range));
+        }
+        let before = self.needs.mistakes.len();
+        self.check_repetition(reference);
+        if let Some(mistake) = self.undeclared(reference) {
+            self.needs.mistakes.push(mistake);
+        } else if self.needs.mistakes.len() == before {
+            self.check_attribute(reference);
+        }
+    }
+
+    /// A resource or module that is not there.
+    fn undeclared(&self, reference: &Reference) -> Option<Diagnostic> {
+        let module = self.tree.module(self.module);
+        let place = display_module(&module.path);
+        match &reference.subject {
+            Subject::Resource(r) | Subject::ResourceInstance(addr::ResourceInstance { resource: r, .. }) => {
+                if module.resources.contains_key(r) {
+                    return None;
+                }
+                let data = addr::Resource { mode: ResourceMode::Data, ..r.clone() };
+                let hint = match r.mode == ResourceMode::Managed && module.resources.contains_key(&data) {
+                    true => format!("\n\nDid you mean the data resource {data}?"),
+                    false => String::new(),
+                };
+                let (mode, kind, name) = (adjective(r.mode), &r.kind, &r.name);
+                let detail = format!("A {mode} resource {kind:?} {name:?} has not been declared in {place}.{hint}");
+                Some(Diagnostic::error("Reference to undeclared resource", detail).at(reference.range.clone()))
+            }
+            Subject::Module(name) | Subject::ModuleInstance(name, _) | Subject::ModuleOutput(name, _, _) => {
+                if module.calls.contains_key(name) {
+                    return None;
+                }
+                let hint = did_you_mean(name, module.calls.keys());
+                let detail = format!("No module call named {name:?} is declared in {place}.{hint}");
+                Some(Diagnostic::error("Reference to undeclared module", detail).at(reference.range.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    /// A key where there are no instances, or an attribute of all instances at once.
+    fn check_repetition(&mut self, reference: &Reference) {
+        let module = self.tree.module(self.module);
+        let (resource, key) = match &reference.subject {
+            Subject::Resource(r) => (r, None),
+            Subject::ResourceInstance(r) => (&r.resource, Some(&r.key)),
+            _ => return,
+        };
+        let Some(config) = module.resources.get(resource) else { return };
+        let repeats = match (config.count.is_some(), config.for_each.is_some()) {
+            (true, _) => Some(("count", "count.index")),
+            (_, true) => Some(("for_each", "each.key")),
+            _ => None,
+        };
+        let mistake = match (key, repeats) {
+            (None, Some((argument, index))) if !reference.remaining.is_empty() => Diagnostic::error(
+                "Missing resource instance key",
+                format!(
+                    "Because {resource} has \"{argument}\" set, its attributes must be accessed on specific \
+                     instances.\n\nFor example, to correlate with indices of a referring resource, use:\n    \
+                     {resource}[{index}]"
+                ),
+            ),
+            (Some(_), None) => Diagnostic::error(
+                "Unexpected resource instance key",
+                format!(
+                    "Because {resource} does not have \"count\" or \"for_each\" set, references to it must not include \
+                     an index key. Remove the bracketed index to refer to the single instance of this resource."
+                ),
+            ),
+            _ => return,
+        };
+        self.needs.mistakes.push(mistake.at(reference.range.clone()));
+    }
+
+    /// An attribute that the resource's schema does not have.
+    fn check_attribute(&mut self, reference: &Reference) {
+        let resource = match &reference.subject {
+            Subject::Resource(r) => r,
+            Subject::ResourceInstance(r) => &r.resource,
+            _ => return,
+        };
+        let Some(config) = self.tree.module(self.module).resources.get(resource) else { return };
+        let Some(schema) = self.schemas.resource(&config.provider, resource) else { return };
+        let file = &reference.range.file;
+        let Some(TraversalStep::Attr { name, span }) = reference.remaining.first() else { return };
+        if &*name.name == "count" && !has(&schema.block, "count") {
+            let detail = format!(
+                "The special \"count\" attribute is no longer supported after Terrane v0.12. Instead, use \
+                 length({resource}) to count resource instances."
+            );
+            let range = span.in_file(file);
+            self.needs.mistakes.push(Diagnostic::error("Invalid resource count attribute", detail).at(range));
+            return;
+        }
+        check_steps(&schema.block, &reference.remaining, file, &mut self.needs.mistakes);
+    }
+}
+
+fn has(block: &Block, name: &str) -> bool {
+    block.attributes.contains_key(name) || block.blocks.contains_key(name)
+}
+
+fn check_steps(block: &Block, steps: &[TraversalStep], file: &Arc<SourceFile>, mistakes: &mut Diagnostics) {
+    let Some((TraversalStep::Attr { name, span }, rest)) = steps.split_first() else { return };
+    if block.attributes.contains_key(&name.name) {
+        return;
+    }
+    if let Some(nested) = block.blocks.get(&name.name) {
+        if matches!(nested.nesting, Nesting::Single | Nesting::Group) {
+            check_steps(&nested.block, rest, file, mistakes);
+        }
+        return;
+    }
+    let known = block.attributes.keys().chain(block.blocks.keys());
+    let hint = did_you_mean(&name.name, known);
+    let detail = format!("This object has no argument, nested block, or exported attribute named {:?}.{hint}", &*name.name);
+    mistakes.push(Diagnostic::error("Unsupported attribute", detail).at(span.in_file(file)));
+}
+
+pub fn adjective(mode: ResourceMode) -> &'static str {
+    match mode {
+        ResourceMode::Managed => "managed",
+        ResourceMode::Data => "data",
+        ResourceMode::Ephemeral => "ephemeral",
+    }
+}
+
+/// A module's path as messages show it.
+pub fn display_module(path: &addr::Module) -> String {
+    if path.is_root() { "the root module".into() } else { path.to_string() }
+}
+
+/// ` Did you mean "x"?` or nothing.
+pub fn did_you_mean<'n>(given: &str, known: impl IntoIterator<Item = &'n Arc<str>>) -> String {
+    let mut known: Vec<&str> = known.into_iter().map(|k| &**k).collect();
+    known.sort_unstable();
+    suggest::name(given, known).map_or_else(String::new, |name| format!(" Did you mean {name:?}?"))
+}
+
+fn invalid_self(range: &Range) -> Diagnostic {
+    Diagnostic::error(
+        "Invalid \"self\" reference",
+        "The \"self\" object is not available in this context. This object can be used only in resource provisioner, \
+         connection, and postcondition blocks.",
+    )
+    .at(range.clone())
+}

@@ -1,0 +1,322 @@
+//! What names mean within a module instance: the language's scope over the slots of a run.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::Files;
+use crate::base::source::{Range, SourceFile};
+use crate::base::suggest;
+use crate::lang::eval::{Resolved, Scope};
+use crate::lang::functions::{Function, Machine};
+use crate::lang::syntax::ast::Traversal;
+use crate::lang::value::{Marks, Type, Value};
+use crate::model::addr::parse::parse_reference;
+use crate::model::addr::{Resource, Subject};
+
+use super::references::did_you_mean;
+use super::results::{CallSlots, Each, Expansion, ModuleSlots, ResourceSlots};
+use super::run::{Run, Verb};
+use super::tree::ModuleId;
+
+/// The names of one module instance, and of one instance of a block in it.
+pub struct ModuleScope<'r> {
+    pub run: &'r Run,
+    pub module: &'r Arc<ModuleSlots>,
+    pub each: Each,
+    /// What `self` is; none: it means nothing here.
+    pub self_value: Option<Value>,
+}
+
+impl<'r> ModuleScope<'r> {
+    pub fn new(run: &'r Run, module: &'r Arc<ModuleSlots>) -> ModuleScope<'r> {
+        ModuleScope { run, module, each: Each::None, self_value: None }
+    }
+
+    pub fn with_each(mut self, each: Each) -> ModuleScope<'r> {
+        self.each = each;
+        self
+    }
+
+    pub fn with_self(mut self, value: Value) -> ModuleScope<'r> {
+        self.self_value = Some(value);
+        self
+    }
+
+    fn subject(&self, subject: &Subject, range: &Range) -> Result<Value, Diagnostic> {
+        match subject {
+            Subject::Variable(name) => self.variable(name, range),
+            Subject::Local(name) => self.local(name, range),
+            Subject::Resource(resource) => Ok(self.resource(resource)),
+            Subject::ResourceInstance(instance) => Ok(self.resource(&instance.resource)),
+            Subject::Module(name) | Subject::ModuleInstance(name, _) | Subject::ModuleOutput(name, _, _) => {
+                Ok(self.call(name))
+            }
+            Subject::Count(name) => self.count(name, range),
+            Subject::Each(name) => self.each(name, range),
+            Subject::Path(name) => self.path(name, range),
+            Subject::Terraform(name) => self.terraform(name, range),
+            Subject::SelfObject => Ok(self.self_value.clone().unwrap_or_else(Value::dynamic)),
+            Subject::Output(_) | Subject::Check(_) | Subject::Run(_) => Ok(Value::dynamic()),
+        }
+    }
+
+    fn variable(&self, name: &Arc<str>, range: &Range) -> Result<Value, Diagnostic> {
+        let declared = &self.run.tree.module(self.module.id).variables;
+        let Some(index) = declared.get_index_of(name) else {
+            let mut hint = did_you_mean(name, declared.keys());
+            if hint.is_empty() {
+                hint = format!(" This variable can be declared with a variable {name:?} {{}} block.");
+            }
+            let detail = format!("An input variable with the name {name:?} has not been declared.{hint}");
+            return Err(Diagnostic::error("Reference to undeclared input variable", detail).at(range.clone()));
+        };
+        let config = &declared[index];
+        if self.run.verb == Verb::Validate {
+            return Ok(mark_variable(Value::unknown(config.ty.clone()), config.sensitive, config.ephemeral));
+        }
+        let value = self.module.variables[index].get().cloned();
+        Ok(value.unwrap_or_else(|| mark_variable(Value::unknown(config.ty.clone()), config.sensitive, config.ephemeral)))
+    }
+
+    fn local(&self, name: &Arc<str>, range: &Range) -> Result<Value, Diagnostic> {
+        let declared = &self.run.tree.module(self.module.id).locals;
+        let Some(index) = declared.get_index_of(name) else {
+            let hint = did_you_mean(name, declared.keys());
+            let detail = format!("A local value with the name {name:?} has not been declared.{hint}");
+            return Err(Diagnostic::error("Reference to undeclared local value", detail).at(range.clone()));
+        };
+        Ok(self.module.locals[index].get().cloned().unwrap_or_else(Value::dynamic))
+    }
+
+    fn count(&self, name: &str, range: &Range) -> Result<Value, Diagnostic> {
+        if name != "index" {
+            let detail = format!(
+                "The \"count\" object does not have an attribute named {name:?}. The only supported attribute is \
+                 count.index, which is the index of each instance of a resource block that has the \"count\" argument set."
+            );
+            return Err(Diagnostic::error("Invalid \"count\" attribute", detail).at(range.clone()));
+        }
+        match &self.each {
+            Each::Index(i) => Ok(Value::int(*i as i64)),
+            Each::UnknownIndex => Ok(Value::unknown_not_null(Type::Number)),
+            _ => Err(Diagnostic::error(
+                "Reference to \"count\" in non-counted context",
+                "The \"count\" object can only be used in \"module\", \"resource\", and \"data\" blocks, and only when the \
+                 \"count\" argument is set.",
+            )
+            .at(range.clone())),
+        }
+    }
+
+    fn each(&self, name: &str, range: &Range) -> Result<Value, Diagnostic> {
+        let value = match (name, &self.each) {
+            ("key", Each::Entry(key, _)) => Value::shared_string(key.clone()),
+            ("value", Each::Entry(_, value)) => value.clone(),
+            ("key", Each::UnknownEntry) => Value::unknown_not_null(Type::String),
+            ("value", Each::UnknownEntry) => Value::dynamic(),
+            ("key" | "value", _) => {
+                let detail = "The \"each\" object can be used only in \"module\" or \"resource\" blocks, and only when the \
+                              \"for_each\" argument is set.";
+                let summary = "Reference to \"each\" in context without for_each";
+                return Err(Diagnostic::error(summary, detail).at(range.clone()));
+            }
+            _ => {
+                let detail = format!(
+                    "The \"each\" object does not have an attribute named {name:?}. The supported attributes are each.key \
+                     and each.value, the current key and value pair of the \"for_each\" attribute set."
+                );
+                return Err(Diagnostic::error("Invalid \"each\" attribute", detail).at(range.clone()));
+            }
+        };
+        Ok(value)
+    }
+
+    fn path(&self, name: &str, range: &Range) -> Result<Value, Diagnostic> {
+        let folder = |path: &Path| {
+            let text = path.to_string_lossy().replace('\\', "/");
+            if text.is_empty() { ".".to_string() } else { text }
+        };
+        match name {
+            "cwd" => Ok(Value::string(self.run.ports.host.original_working_dir())),
+            "module" => Ok(Value::string(folder(&self.run.tree.module(self.module.id).dir))),
+            "root" => Ok(Value::string(folder(&self.run.config.root.dir))),
+            _ => {
+                let hint = suggest::name(name, ["cwd", "module", "root"])
+                    .map_or_else(String::new, |found| format!(" Did you mean {found:?}?"));
+                let detail = format!("The \"path\" object does not have an attribute named {name:?}.{hint}");
+                Err(Diagnostic::error("Invalid \"path\" attribute", detail).at(range.clone()))
+            }
+        }
+    }
+
+    fn terraform(&self, name: &str, range: &Range) -> Result<Value, Diagnostic> {
+        match name {
+            "workspace" => Ok(Value::string(self.run.ports.host.workspace())),
+            "applying" => Ok(match self.run.verb {
+                Verb::Validate => Value::unknown_not_null(Type::Bool),
+                _ => Value::bool(self.run.is_apply()),
+            }
+            .mark(Marks::EPHEMERAL)),
+            "env" => Err(Diagnostic::error(
+                "Invalid \"terraform\" attribute",
+                "The terraform.env attribute was deprecated in v0.10 and removed in v0.12. The \"state environment\" \
+                 concept was renamed to \"workspace\" in v0.12, and so the workspace name can now be accessed using the \
+                 terraform.workspace attribute.",
+            )
+            .at(range.clone())),
+            _ => {
+                let detail = format!(
+                    "The \"terraform\" object does not have an attribute named {name:?}. The only supported attribute is \
+                     terraform.workspace, the name of the currently-selected workspace."
+                );
+                Err(Diagnostic::error("Invalid \"terraform\" attribute", detail).at(range.clone()))
+            }
+        }
+    }
+
+    fn resource(&self, resource: &Resource) -> Value {
+        match self.run.tree.module(self.module.id).resources.get_index_of(resource) {
+            Some(index) => resource_value(self.run, self.module, index as u32),
+            None => Value::dynamic(),
+        }
+    }
+
+    fn call(&self, name: &str) -> Value {
+        let Some(index) = self.run.tree.module(self.module.id).calls.get_index_of(name) else {
+            return Value::dynamic();
+        };
+        let Some(child) = self.run.tree.child(self.module.id, index as u32) else { return Value::dynamic() };
+        if self.run.verb == Verb::Validate {
+            return validate_call(self.run, self.module.id, index as u32, child);
+        }
+        match self.module.calls[index].get() {
+            Some(call) => call.whole.get_or_init(|| call_value(self.run, call, child)).clone(),
+            None => Value::dynamic(),
+        }
+    }
+}
+
+pub fn mark_variable(value: Value, sensitive: bool, ephemeral: bool) -> Value {
+    let mut marks = Marks::NONE;
+    if sensitive {
+        marks |= Marks::SENSITIVE;
+    }
+    if ephemeral {
+        marks |= Marks::EPHEMERAL;
+    }
+    value.mark(marks)
+}
+
+/// A resource as references see it: an object, a tuple of objects (`count`) or an object of objects (`for_each`).
+fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
+    let config = run.tree.resource(module.id, index);
+    let unknown = || match run.schemas.resource(&config.provider, &config.addr) {
+        Some(schema) => Value::unknown(schema.implied_type().clone()),
+        None => Value::dynamic(),
+    };
+    if run.verb == Verb::Validate {
+        return match config.count.is_some() || config.for_each.is_some() {
+            true => Value::dynamic(),
+            false => unknown(),
+        };
+    }
+    let Some(slots) = module.resources[index as usize].get() else { return unknown() };
+    if slots.instances.iter().all(|slot| slot.is_settled()) {
+        return slots.whole.get_or_init(|| whole_resource(slots, &unknown)).clone();
+    }
+    whole_resource(slots, &unknown)
+}
+
+fn whole_resource(slots: &ResourceSlots, unknown: &dyn Fn() -> Value) -> Value {
+    let value = |i: usize| slots.instances[i].value().cloned().unwrap_or_else(unknown);
+    match &slots.expansion {
+        Expansion::Single => value(0),
+        Expansion::Count(n) => Value::tuple((0..*n).map(value).collect()),
+        Expansion::ForEach(entries) => {
+            Value::object(entries.iter().enumerate().map(|(i, (key, _))| (key.clone(), value(i))))
+        }
+    }
+}
+
+fn validate_call(run: &Run, module: ModuleId, index: u32, child: ModuleId) -> Value {
+    let call = run.tree.call(module, index);
+    if call.count.is_some() || call.for_each.is_some() {
+        return Value::dynamic();
+    }
+    let outputs = run.tree.module(child).outputs.keys();
+    Value::object(outputs.map(|name| (name.clone(), Value::dynamic())))
+}
+
+fn call_value(run: &Run, call: &CallSlots, child: ModuleId) -> Value {
+    let outputs = |instance: &Arc<ModuleSlots>| {
+        let names = run.tree.module(child).outputs.keys().zip(instance.outputs.iter());
+        Value::object(names.map(|(name, slot)| (name.clone(), slot.get().cloned().unwrap_or_else(Value::dynamic))))
+    };
+    match &call.expansion {
+        Expansion::Single => call.instances.first().map_or_else(Value::dynamic, outputs),
+        Expansion::Count(_) => Value::tuple(call.instances.iter().map(outputs).collect()),
+        Expansion::ForEach(entries) => {
+            let instances = entries.iter().zip(&call.instances);
+            Value::object(instances.map(|((key, _), instance)| (key.clone(), outputs(instance))))
+        }
+    }
+}
+
+impl Scope for ModuleScope<'_> {
+    fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
+        let reference = match parse_reference(traversal, file) {
+            Ok(reference) => reference,
+            Err(error) => return Resolved::error(error),
+        };
+        let kept = match &reference.subject {
+            Subject::ResourceInstance(_) => 1,
+            Subject::ModuleInstance(_, _) => 1,
+            Subject::ModuleOutput(_, key, _) => 1 + usize::from(!key.is_none()),
+            _ => 0,
+        };
+        let consumed = traversal.steps.len() - reference.remaining.len() - kept;
+        match self.subject(&reference.subject, &reference.range) {
+            Ok(value) => Resolved::value(value, consumed),
+            Err(error) => Resolved { value: Value::dynamic(), consumed: usize::MAX, diagnostics: Diagnostics::from(error) },
+        }
+    }
+
+    fn function(&self, name: &str) -> Option<&dyn Function> {
+        crate::lang::functions::find(name)
+    }
+
+    fn function_names(&self) -> Vec<String> {
+        crate::lang::functions::names()
+    }
+
+    fn machine(&self) -> Option<&dyn Machine> {
+        Some(self)
+    }
+}
+
+impl Machine for ModuleScope<'_> {
+    fn files(&self) -> &dyn Files {
+        self.run.ports.host.files()
+    }
+
+    fn base_dir(&self) -> &Path {
+        Path::new(".")
+    }
+
+    fn pure_only(&self) -> bool {
+        !matches!(self.run.verb, Verb::Apply | Verb::ApplyDestroy | Verb::Evaluate)
+    }
+
+    fn now(&self) -> (i64, u32) {
+        self.run.ports.host.now()
+    }
+
+    fn plan_time(&self) -> Option<(i64, u32)> {
+        self.run.plan_time
+    }
+
+    fn random(&self, bytes: &mut [u8]) {
+        self.run.ports.host.random(bytes);
+    }
+}

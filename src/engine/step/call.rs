@@ -1,0 +1,55 @@
+//! Module calls: which instances a module has.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::base::diag::Diagnostics;
+use crate::engine::results::{CallSlots, Each, Expansion, ModuleSlots};
+use crate::engine::run::{Run, Verb};
+use crate::engine::scope::ModuleScope;
+use crate::engine::tree::ModuleId;
+
+use super::expansion::expand;
+
+pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let Some(child) = run.tree.child(module, index) else { return diagnostics };
+    let call = run.tree.call(module, index);
+    let validating = run.verb == Verb::Validate;
+    let mut all = Vec::new();
+    for parent in run.results.module_instances(module) {
+        let scope = ModuleScope::new(run, parent);
+        let expansion = diagnostics.take(expand(call.count.as_ref(), call.for_each.as_ref(), &scope, validating));
+        let slots = match expansion {
+            _ if validating => {
+                let each = match (&call.count, &call.for_each) {
+                    (Some(_), _) => Each::UnknownIndex,
+                    (_, Some(_)) => Each::UnknownEntry,
+                    _ => Each::None,
+                };
+                call_slots(run, parent, child, &call.name, Expansion::Single, |_| each.clone())
+            }
+            Some(expansion) => {
+                let of = expansion.clone();
+                call_slots(run, parent, child, &call.name, expansion, |i| of.each(i))
+            }
+            None => continue,
+        };
+        all.extend(slots.instances.iter().cloned());
+        let _ = parent.calls[index as usize].set(slots);
+    }
+    run.results.set_module_instances(child, all);
+    diagnostics
+}
+
+fn call_slots(
+    run: &Run,
+    parent: &Arc<ModuleSlots>,
+    child: ModuleId,
+    name: &str,
+    expansion: Expansion,
+    each: impl Fn(usize) -> Each,
+) -> CallSlots {
+    let instance = |i: usize| ModuleSlots::new(&run.tree, child, parent.addr.child(name, expansion.key(i)), each(i));
+    let instances = (0..expansion.len()).map(instance).collect();
+    CallSlots { expansion, instances, whole: OnceLock::new() }
+}

@@ -1,0 +1,170 @@
+//! Conditions: `validation`, `precondition` and `postcondition`.
+
+use crate::base::diag::{Diagnostic, Diagnostics, Severity};
+use crate::base::source::Range;
+use crate::engine::results::CheckRecord;
+use crate::engine::run::Run;
+use crate::lang::eval::{Scope, evaluate};
+use crate::lang::value::{Type, Value, convert};
+use crate::model::config::Condition;
+use crate::model::state::CheckStatus;
+
+/// What kind of rule a condition is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Precondition,
+    Postcondition,
+    OutputPrecondition,
+}
+
+impl Kind {
+    fn summary(self) -> &'static str {
+        match self {
+            Kind::Precondition => "Resource precondition failed",
+            Kind::Postcondition => "Resource postcondition failed",
+            Kind::OutputPrecondition => "Module output value precondition failed",
+        }
+    }
+
+    fn checkable(self) -> &'static str {
+        match self {
+            Kind::Precondition | Kind::Postcondition => "resource",
+            Kind::OutputPrecondition => "output_value",
+        }
+    }
+}
+
+/// What conditions are checked of: addresses with and without instance keys.
+pub struct Checked {
+    pub config_addr: String,
+    pub addr: String,
+}
+
+/// Checks the conditions of one object and records the results. Failures are errors, or warnings where `lenient`.
+pub fn check(
+    run: &Run,
+    kind: Kind,
+    conditions: &[Condition],
+    scope: &dyn Scope,
+    of: &Checked,
+    lenient: bool,
+) -> Diagnostics {
+    let mut all = Diagnostics::new();
+    for condition in conditions {
+        let outcome = judge(condition, scope);
+        let (status, message) = (outcome.status, outcome.message.clone());
+        all.extend(outcome.diagnostics);
+        if status == CheckStatus::Fail {
+            let detail = message.clone().unwrap_or_else(|| INVALID_MESSAGE.into());
+            let mut failed = Diagnostic::error(kind.summary(), detail).at(condition.condition.range());
+            failed.values = crate::lang::eval::describe_values(&condition.condition, scope);
+            if lenient {
+                failed.severity = Severity::Warning;
+            }
+            all.push(failed);
+        }
+        run.results.gathered().checks.push(CheckRecord {
+            kind: kind.checkable(),
+            config_addr: of.config_addr.clone(),
+            addr: of.addr.clone(),
+            status,
+            message: message.filter(|_| status == CheckStatus::Fail),
+        });
+    }
+    all
+}
+
+/// Checks one rule of an input variable.
+pub fn check_variable(run: &Run, rule: &Condition, scope: &dyn Scope, addr: &str, value_at: &Range) -> Diagnostics {
+    let outcome = judge(rule, scope);
+    let mut all = outcome.diagnostics;
+    let (status, message) = (outcome.status, outcome.message);
+    if status == CheckStatus::Fail {
+        let text = message.clone().unwrap_or_else(|| INVALID_MESSAGE.into());
+        let detail = format!("{text}\n\nThis was checked by the validation rule at {}.", rule.range);
+        let mut failed = Diagnostic::error("Invalid value for variable", detail).at(value_at.clone());
+        failed.values = crate::lang::eval::describe_values(&rule.condition, scope);
+        all.push(failed);
+    }
+    run.results.gathered().checks.push(CheckRecord {
+        kind: "var",
+        config_addr: addr.to_string(),
+        addr: addr.to_string(),
+        status,
+        message: message.filter(|_| status == CheckStatus::Fail),
+    });
+    all
+}
+
+const INVALID_MESSAGE: &str =
+    "This check failed, but has an invalid error message as described in the other accompanying messages.";
+
+struct Outcome {
+    status: CheckStatus,
+    message: Option<String>,
+    diagnostics: Diagnostics,
+}
+
+fn judge(rule: &Condition, scope: &dyn Scope) -> Outcome {
+    let (value, mut diagnostics) = evaluate(&rule.condition, scope);
+    let errored = |diagnostics| Outcome { status: CheckStatus::Error, message: None, diagnostics };
+    if diagnostics.has_errors() {
+        return errored(diagnostics);
+    }
+    let message = error_message(rule, scope, &mut diagnostics);
+    let invalid = |detail: String| Diagnostic::error("Invalid condition result", detail).at(rule.condition.range());
+    if !value.is_known() {
+        return Outcome { status: CheckStatus::Unknown, message, diagnostics };
+    }
+    if value.is_null() {
+        let detail = "Condition expression must return either true or false, not null.";
+        diagnostics.push(invalid(detail.into()));
+        return errored(diagnostics);
+    }
+    match convert::convert(&value, &Type::Bool) {
+        Ok(value) => {
+            let status = match value.as_bool() {
+                Some(true) => CheckStatus::Pass,
+                Some(false) => CheckStatus::Fail,
+                None => CheckStatus::Unknown,
+            };
+            Outcome { status, message, diagnostics }
+        }
+        Err(error) => {
+            diagnostics.push(invalid(format!("Invalid condition result value: {}.", error.message)));
+            errored(diagnostics)
+        }
+    }
+}
+
+fn error_message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<String> {
+    let (value, found) = evaluate(&rule.error_message, scope);
+    let failed = found.has_errors();
+    diagnostics.extend(found);
+    if failed || !value.is_known() {
+        return None;
+    }
+    let at = rule.error_message.range();
+    let text = match convert::convert(&value, &Type::String) {
+        Ok(text) => text,
+        Err(error) => {
+            let detail = format!("Unsuitable value for error message: {}.", error.message);
+            diagnostics.push(Diagnostic::error("Invalid error message", detail).at(at));
+            return None;
+        }
+    };
+    if text.is_null() {
+        let detail = "Unsuitable value for error message: must not be null.";
+        diagnostics.push(Diagnostic::error("Invalid error message", detail).at(at));
+        return None;
+    }
+    if text.is_sensitive() {
+        let detail = "The error expression used to explain this condition refers to sensitive values, so Terrane will not \
+                      display the resulting message.\n\nYou can correct this by removing references to sensitive values, \
+                      or by carefully using the nonsensitive() function if the expression will not reveal the sensitive \
+                      data.";
+        diagnostics.push(Diagnostic::warning("Error message refers to sensitive values", detail).at(at));
+        return Some("The error message included a sensitive value, so it will not be displayed.".into());
+    }
+    Value::as_str(&text).map(|text| text.trim().to_string())
+}

@@ -1,0 +1,162 @@
+//! `count` and `for_each`: how often a block repeats.
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::results::Expansion;
+use crate::engine::step::evaluate_to;
+use crate::lang::eval::{Scope, evaluate};
+use crate::lang::syntax::ast::Expression;
+use crate::lang::value::{Marks, Type, Value};
+
+const UNKNOWN_KEYS: &str = "The \"for_each\" map includes keys derived from resource attributes that cannot be determined \
+    until apply, and so Terrane cannot determine the full set of keys that will identify the instances of this \
+    resource.\n\nWhen working with unknown values in for_each, it's better to define the map keys statically in your \
+    configuration and place apply-time results only in the map values.\n\nAlternatively, you could use the -target \
+    planning option to first apply only the resources that the for_each value depends on, and then apply a second time to \
+    fully converge.";
+
+const UNKNOWN_MEMBERS: &str = "The \"for_each\" set includes values derived from resource attributes that cannot be \
+    determined until apply, and so Terrane cannot determine the full set of keys that will identify the instances of this \
+    resource.\n\nWhen working with unknown values in for_each, it's better to use a map value where the keys are defined \
+    statically in your configuration and where only the values contain apply-time results.\n\nAlternatively, you could \
+    use the -target planning option to first apply only the resources that the for_each value depends on, and then apply \
+    a second time to fully converge.";
+
+/// The expansion of a block; none with errors, or where it is unknown and may be (`allow_unknown`, in validate).
+pub fn expand(
+    count: Option<&Expression>,
+    for_each: Option<&Expression>,
+    scope: &dyn Scope,
+    allow_unknown: bool,
+) -> (Option<Expansion>, Diagnostics) {
+    match (count, for_each) {
+        (Some(count), _) => expand_count(count, scope, allow_unknown),
+        (_, Some(for_each)) => expand_for_each(for_each, scope, allow_unknown),
+        _ => (Some(Expansion::Single), Diagnostics::new()),
+    }
+}
+
+fn expand_count(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) -> (Option<Expansion>, Diagnostics) {
+    let (value, mut diagnostics) = evaluate_to(expr, &Type::Number, scope);
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    match count_of(&value, allow_unknown) {
+        Ok(count) => (count.map(Expansion::Count), diagnostics),
+        Err(detail) => {
+            diagnostics.push(Diagnostic::error("Invalid count argument", detail).at(expr.range()));
+            (None, diagnostics)
+        }
+    }
+}
+
+fn count_of(value: &Value, allow_unknown: bool) -> Result<Option<usize>, String> {
+    if value.marks().contains(Marks::EPHEMERAL) {
+        return Err("The given \"count\" is derived from an ephemeral value, which means that Terrane cannot persist it \
+                    between plan/apply rounds. Use only non-ephemeral values to specify the number of instances."
+            .into());
+    }
+    if value.is_null() {
+        return Err("The given \"count\" argument value is null. An integer is required.".into());
+    }
+    let Some(number) = value.as_number() else {
+        return match allow_unknown {
+            true => Ok(None),
+            false => Err("The \"count\" value depends on resource attributes that cannot be determined until apply, so \
+                          Terrane cannot predict how many instances will be created. To work around this, use the \
+                          -target argument to first apply only the resources that the count depends on."
+                .into()),
+        };
+    };
+    let unsuitable = |what: &str| format!("The given \"count\" argument value is unsuitable: {what}.");
+    let whole = "value must be a whole number, between -9223372036854775808 and 9223372036854775807 inclusive";
+    let count = number.as_i64().ok_or_else(|| unsuitable(whole))?;
+    usize::try_from(count).map(Some).map_err(|_| unsuitable("must be greater than or equal to zero"))
+}
+
+fn expand_for_each(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) -> (Option<Expansion>, Diagnostics) {
+    let (value, mut diagnostics) = evaluate(expr, scope);
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    match entries_of(&value, allow_unknown) {
+        Ok(entries) => (entries.map(|e| Expansion::ForEach(e.into())), diagnostics),
+        Err((summary, detail)) => {
+            diagnostics.push(Diagnostic::error(summary, detail).at(expr.range()));
+            (None, diagnostics)
+        }
+    }
+}
+
+type Entries = Vec<(Arc<str>, Value)>;
+
+fn entries_of(value: &Value, allow_unknown: bool) -> Result<Option<Entries>, (&'static str, String)> {
+    let invalid = |detail: String| ("Invalid for_each argument", detail);
+    if value.is_sensitive() {
+        return Err(invalid(
+            "Sensitive values, or values derived from sensitive values, cannot be used as for_each arguments. If used, the \
+             sensitive value could be exposed as a resource instance key."
+                .into(),
+        ));
+    }
+    if value.marks().contains(Marks::EPHEMERAL) {
+        return Err(invalid(
+            "The given \"for_each\" value is derived from an ephemeral value, which means that Terrane cannot persist it \
+             between plan/apply rounds. Use only non-ephemeral values to specify a resource's instance keys."
+                .into(),
+        ));
+    }
+    if value.is_null() {
+        return Err(invalid(
+            "The given \"for_each\" argument value is unsuitable: the given \"for_each\" argument value is null. A map, or \
+             set of strings is allowed."
+                .into(),
+        ));
+    }
+    let ty = value.ty();
+    if value.is_known() && !(ty.is_map() || ty.is_set() || ty.is_object()) {
+        return Err(invalid(format!(
+            "The given \"for_each\" argument value is unsuitable: the \"for_each\" argument must be a map, or set of \
+             strings, and you have provided a value of type {}.",
+            ty.friendly_name()
+        )));
+    }
+    if !value.is_known() || ty.is_set() && !value.is_wholly_known() {
+        return match allow_unknown {
+            true => Ok(None),
+            false => Err(invalid(if ty.is_set() { UNKNOWN_MEMBERS } else { UNKNOWN_KEYS }.into())),
+        };
+    }
+    if !ty.is_set() {
+        return Ok(Some(value.entries().iter().map(|(k, v)| (k.clone(), v.clone())).collect()));
+    }
+    members_of(value).map(Some)
+}
+
+fn members_of(value: &Value) -> Result<Entries, (&'static str, String)> {
+    let invalid = |detail: String| ("Invalid for_each set argument", detail);
+    let element = value.ty().element_type();
+    if value.elements().is_empty() {
+        return Ok(Vec::new());
+    }
+    if let Some(element) = element.filter(|element| **element != Type::String) {
+        return Err(invalid(format!(
+            "The given \"for_each\" argument value is unsuitable: \"for_each\" supports maps and sets of strings, but you \
+             have provided a set containing type {}.",
+            element.friendly_name()
+        )));
+    }
+    let mut entries = Vec::with_capacity(value.elements().len());
+    for member in value.elements() {
+        let Some(key) = member.as_arc_str() else {
+            return Err(invalid(
+                "The given \"for_each\" argument value is unsuitable: \"for_each\" sets must not contain null values."
+                    .into(),
+            ));
+        };
+        entries.push((key, member.clone()));
+    }
+    entries.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(entries)
+}

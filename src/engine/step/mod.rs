@@ -1,0 +1,101 @@
+//! What the nodes do: a file per kind, each step a function from what it reads to what it found.
+
+mod call;
+mod condition;
+mod connection;
+pub mod expansion;
+mod local;
+mod output;
+mod provider;
+pub mod resource;
+mod variable;
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::eval::{Scope, evaluate};
+use crate::lang::syntax::ast::{Body, Expression};
+use crate::lang::value::{Type, Value, convert};
+use crate::model::provider::ProviderDiagnostics;
+use crate::model::schema::Block;
+use crate::model::schema::decode::attribute_range;
+
+use super::graph::walk::{End, Turn};
+use super::graph::{Node, NodeId};
+use super::run::{Run, Verb};
+
+pub use connection::connection_schema;
+
+/// Runs one node.
+pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
+    if !run.is_active(id) {
+        return End::Done;
+    }
+    if run.ports.stop.is_stopping() {
+        return End::Failed;
+    }
+    if run.needs.get(id as usize).is_some_and(|needs| needs.mistakes.has_errors()) {
+        run.report(id, run.needs[id as usize].mistakes.clone());
+        return End::Failed;
+    }
+    let diagnostics = match *run.graph.node(id) {
+        Node::Variable { module, index } => variable::run(&run, module, index),
+        Node::Local { module, index } => local::run(&run, module, index),
+        Node::Output { module, index } => output::run(&run, module, index).await,
+        Node::Call { module, index } => call::run(&run, module, index),
+        Node::Close { .. } | Node::Gate => Diagnostics::new(),
+        Node::Provider(index) => provider::run(&run, index).await,
+        Node::Resource { module, index } => match run.verb {
+            Verb::Validate => resource::validate::run(&run, module, index).await,
+            Verb::Plan { .. } => return resource::block::run(run, id, module, index, &mut turn).await,
+            Verb::Apply | Verb::Evaluate => resource::expand::run(&run, module, index),
+            Verb::PlanDestroy | Verb::ApplyDestroy => resource::expand::from_state(&run, module, index),
+        },
+        Node::Orphans(index) => return resource::block::run_orphans(run, id, index, &mut turn).await,
+        Node::Instance(index) => resource::apply::run(&run, index, &mut turn).await,
+        Node::Destroy(index) => resource::destroy::run(&run, index).await,
+    };
+    let end = if diagnostics.has_errors() { End::Failed } else { End::Done };
+    run.report(id, diagnostics);
+    end
+}
+
+/// What a provider said, as diagnostics about a body: each at the place that its path leads to.
+pub fn about_body(
+    diagnostics: ProviderDiagnostics,
+    body: Option<&Body>,
+    schema: &Block,
+    address: Option<&str>,
+) -> Diagnostics {
+    let convert = |d: crate::model::provider::ProviderDiagnostic| {
+        let place = body.map(|body| {
+            let at = d.attribute.as_ref().and_then(|path| attribute_range(body, schema, path));
+            at.unwrap_or_else(|| body.missing_item_range())
+        });
+        let mut detail = d.detail;
+        if let (None, Some(path)) = (body, &d.attribute) {
+            detail = format!("{path}: {detail}").trim_start_matches('.').to_string();
+        }
+        let mut made = Diagnostic::error(d.summary, detail).at_opt(place);
+        made.severity = d.severity;
+        made.address = address.map(str::to_string);
+        made
+    };
+    diagnostics.into_iter().map(convert).collect()
+}
+
+/// The value of an expression as a type that it must have.
+pub fn evaluate_to(expr: &Expression, ty: &Type, scope: &dyn Scope) -> (Value, Diagnostics) {
+    let (value, mut diagnostics) = evaluate(expr, scope);
+    if diagnostics.has_errors() {
+        return (Value::unknown(ty.clone()), diagnostics);
+    }
+    match convert::convert(&value, ty) {
+        Ok(value) => (value, diagnostics),
+        Err(error) => {
+            let detail = format!("Invalid expression value: {}.", error.message);
+            diagnostics.push(Diagnostic::error("Incorrect value type", detail).at(expr.range()));
+            (Value::unknown(ty.clone()), diagnostics)
+        }
+    }
+}

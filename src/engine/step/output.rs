@@ -1,0 +1,112 @@
+//! Output values: of the root module they become part of plan and state.
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::run::{Run, Verb};
+use crate::engine::scope::ModuleScope;
+use crate::engine::tree::{ModuleId, ROOT};
+use crate::lang::eval::evaluate;
+use crate::lang::value::{Marks, Type, Value};
+use crate::model::config::Output;
+use crate::model::plan::{Action, Change, OutputChange};
+use crate::model::state::OutputValue;
+
+use super::condition::{Checked, Kind, check};
+use super::resource::object::unknown_as_null;
+
+pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let output = run.tree.output(module, index);
+    for instance in run.results.module_instances(module) {
+        let scope = ModuleScope::new(run, instance);
+        let name = format!("output.{}", output.name);
+        let of = Checked {
+            config_addr: within(&run.tree.module(module).path.to_string(), &name),
+            addr: within(&instance.addr.to_string(), &name),
+        };
+        let lenient = matches!(run.verb, Verb::Plan { lenient: true, .. });
+        if run.verb != Verb::Validate {
+            let found = check(run, Kind::OutputPrecondition, &output.preconditions, &scope, &of, lenient);
+            let failed = found.has_errors();
+            diagnostics.extend(found);
+            if failed {
+                continue;
+            }
+        }
+        let (value, found) = evaluate(&output.value, &scope);
+        let failed = found.has_errors();
+        diagnostics.extend(found);
+        if !failed {
+            check_marks(output, &value, module == ROOT, &mut diagnostics);
+        }
+        let value = if output.sensitive { value.mark(Marks::SENSITIVE) } else { value };
+        if module == ROOT && !diagnostics.has_errors() && run.verb != Verb::Validate {
+            diagnostics.extend(record(run, output, &value).await);
+        }
+        let _ = instance.outputs[index as usize].set(value);
+    }
+    diagnostics
+}
+
+fn within(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_string() } else { format!("{path}.{name}") }
+}
+
+fn check_marks(output: &Output, value: &Value, is_root: bool, diagnostics: &mut Diagnostics) {
+    let marks = value.deep_marks();
+    if is_root && marks.contains(Marks::SENSITIVE) && !output.sensitive {
+        let detail = "To reduce the risk of accidentally exporting sensitive data that was intended to be only internal, \
+                      Terrane requires that any root module output containing sensitive data be explicitly marked as \
+                      sensitive, to confirm your intent.\n\nIf you do intend to export this data, annotate the output \
+                      value as sensitive by adding the following argument:\n    sensitive = true";
+        let error = Diagnostic::error("Output refers to sensitive values", detail);
+        diagnostics.push(error.at(output.range.clone()));
+    }
+    if marks.contains(Marks::EPHEMERAL) && !output.ephemeral {
+        let detail = "This output value is not declared as returning an ephemeral value, so it cannot be set to a result \
+                      derived from an ephemeral value.";
+        diagnostics.push(Diagnostic::error("Ephemeral value not allowed", detail).at(output.value.range()));
+    }
+}
+
+/// Notes the change of a root output, and its value in the state.
+async fn record(run: &Run, output: &Output, value: &Value) -> Diagnostics {
+    let (bare, _) = value.unmark_deep();
+    let stored = (!output.ephemeral && !bare.is_null())
+        .then(|| OutputValue { value: unknown_as_null(&bare), sensitive: output.sensitive });
+    let mut gathered = run.results.gathered();
+    if run.is_plan() {
+        let before = run.state.outputs.get(&output.name);
+        gathered.outputs.push(change(output, before, &bare));
+    }
+    match &stored {
+        Some(stored) => drop(gathered.state.outputs.insert(output.name.clone(), stored.clone())),
+        None => drop(gathered.state.outputs.remove(&output.name)),
+    }
+    drop(gathered);
+    if !run.is_apply() {
+        return Diagnostics::new();
+    }
+    match run.ports.sink.output(&output.name, stored.as_ref()).await {
+        Ok(()) => Diagnostics::new(),
+        Err(errors) => errors,
+    }
+}
+
+fn change(output: &Output, before: Option<&OutputValue>, after: &Value) -> OutputChange {
+    let was_sensitive = before.is_some_and(|b| b.sensitive);
+    let is_new = before.is_none();
+    let before = before.map_or_else(|| Value::null(Type::Dynamic), |b| b.value.clone());
+    let same = after.is_wholly_known() && after.equals(&before).is_true() && output.sensitive == was_sensitive;
+    let action = match () {
+        () if after.is_null() && before.is_null() => Action::NoOp,
+        () if is_new => Action::Create,
+        () if same => Action::NoOp,
+        () => Action::Update,
+    };
+    OutputChange {
+        name: output.name.clone(),
+        action,
+        change: Change { before, after: after.clone() },
+        sensitive: was_sensitive || output.sensitive,
+    }
+}

@@ -1,0 +1,130 @@
+//! Provider configurations: evaluated, validated, and given to a process.
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::SourceFile;
+use crate::engine::run::{Run, Verb};
+use crate::engine::scope::ModuleScope;
+use crate::lang::syntax::ast::Body;
+use crate::lang::value::{Marks, Value};
+use crate::model::provider::has_errors;
+use crate::model::schema::decode::decode_body;
+use crate::model::schema::{Schema, StaticSchemas};
+use std::sync::Arc;
+
+use super::about_body;
+
+pub async fn run(run: &Run, index: u32) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let config = run.providers.get(index);
+    let block = run.providers.block(&run.tree, index);
+    let schema = match schema(run, index) {
+        Ok(schema) => schema,
+        Err(error) => return error.into(),
+    };
+    let body = block.map(|b| b.body.clone());
+    let value = match (&body, config.block) {
+        (Some(body), Some((module, _))) => {
+            // A module with provider blocks has one instance; where it has none, nothing uses the configuration.
+            let Some(instance) = run.results.module_instances(module).first() else { return diagnostics };
+            diagnostics.take(decode_body(body, &schema.block, &ModuleScope::new(run, instance)))
+        }
+        _ => {
+            let Some(root) = run.results.module_instances(0).first() else { return diagnostics };
+            let (value, missing) = decode_body(&Body::empty(&SourceFile::new("", "")), &schema.block, &ModuleScope::new(run, root));
+            if missing.has_errors() && run.verb == Verb::Validate {
+                // Said again, better, when the provider is really needed.
+                return diagnostics;
+            }
+            if missing.has_errors() {
+                diagnostics.push(requires_configuration(run, index));
+                return diagnostics;
+            }
+            value
+        }
+    };
+    if diagnostics.has_errors() {
+        return diagnostics;
+    }
+    let (bare, marks) = value.unmark_deep();
+    let address = config.addr.to_string();
+    if run.verb == Verb::Validate {
+        if let (Some(body), Some(_)) = (&body, block) {
+            match run.ports.providers.unconfigured(&config.addr.provider).await {
+                Ok(provider) => {
+                    let (_, found) = provider.validate_provider_config(bare).await;
+                    diagnostics.extend(about_body(found, Some(body), &schema.block, Some(&address)));
+                }
+                Err(errors) => diagnostics.extend(errors),
+            }
+        }
+        return diagnostics;
+    }
+    diagnostics.extend(configure(run, index, bare, marks, body.as_ref(), &schema).await);
+    diagnostics
+}
+
+async fn configure(
+    run: &Run,
+    index: u32,
+    config: Value,
+    marks: Marks,
+    body: Option<&Body>,
+    schema: &Schema,
+) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let addr = &run.providers.get(index).addr;
+    let address = addr.to_string();
+    match run.ports.providers.unconfigured(&addr.provider).await {
+        Ok(provider) => {
+            let (_, found) = provider.validate_provider_config(config.clone()).await;
+            let failed = has_errors(&found);
+            diagnostics.extend(about_body(found, body, &schema.block, Some(&address)));
+            if failed {
+                if body.is_none() {
+                    diagnostics.push(requires_configuration(run, index));
+                }
+                return diagnostics;
+            }
+        }
+        Err(errors) => {
+            diagnostics.extend(errors);
+            return diagnostics;
+        }
+    }
+    let reusable = !marks.contains(Marks::EPHEMERAL);
+    match run.ports.providers.configured(addr, config, reusable).await {
+        Ok((provider, found)) => {
+            let failed = has_errors(&found);
+            diagnostics.extend(about_body(found, body, &schema.block, Some(&address)));
+            if failed && body.is_none() {
+                diagnostics.push(requires_configuration(run, index));
+            }
+            if !failed {
+                run.results.set_provider(index, provider);
+            }
+        }
+        Err(errors) => diagnostics.extend(errors),
+    }
+    diagnostics
+}
+
+fn schema(run: &Run, index: u32) -> Result<Arc<Schema>, Diagnostic> {
+    let provider = &run.providers.get(index).addr.provider;
+    match run.schemas.provider(provider) {
+        Some(schemas) => schemas.provider().map_err(|error| {
+            Diagnostic::error("Failed to load plugin schemas", format!("Provider {provider}: {error}"))
+        }),
+        None => Ok(StaticSchemas::default().provider),
+    }
+}
+
+fn requires_configuration(run: &Run, index: u32) -> Diagnostic {
+    let provider = &run.providers.get(index).addr.provider;
+    Diagnostic::error(
+        "Invalid provider configuration",
+        format!(
+            "Provider \"{provider}\" requires explicit configuration. Add a provider block to the root module and configure \
+             the provider's required arguments as described in the provider documentation.\n"
+        ),
+    )
+}

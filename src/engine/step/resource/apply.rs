@@ -1,0 +1,403 @@
+//! Carrying out a planned change of one instance: plan again with what is known now, check, apply, check, record.
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::change::compatible;
+use crate::engine::event::Event;
+use crate::engine::graph::walk::Turn;
+use crate::engine::results::Each;
+use crate::engine::run::{Run, Task, Verb};
+use crate::lang::value::{Path, Value};
+use crate::model::addr::{ConfigResource, ResourceMode};
+use crate::model::config::ProvisionerWhen;
+use crate::model::plan::{Action, ResourceChange};
+use crate::model::provider::{ApplyRequest, has_errors};
+use crate::model::state::{Attributes, DeposedKey, ObjectStatus};
+
+use super::object::{Stored, mark, nonconforming, unknown_as_null, unknown_parts};
+use super::plan::{Forced, plan};
+use super::record::{save, shown_id, shown_id_or_name};
+use super::upgrade::upgrade;
+use super::{Instance, conditions, data, provision};
+
+pub async fn run(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
+    let task = &run.tasks[index as usize];
+    let addr = &task.change.addr;
+    let module = run.results.find_module(&run.tree, &addr.module);
+    let place = module.as_ref().zip(task.block).and_then(|(m, (_, i))| {
+        let slots = m.resources[i as usize].get()?;
+        Some((i, slots.expansion.index_of(addr.key())?, slots.expansion.clone()))
+    });
+    let each = place.as_ref().map_or(Each::None, |(_, position, expansion)| expansion.each(*position));
+    let instance = match Instance::new(run, addr.clone(), task.block, task.provider, module.clone(), each) {
+        Ok(instance) => instance,
+        Err(error) => return error.into(),
+    };
+    let settle = |value: Option<Value>| {
+        if let Some((i, position, _)) = &place {
+            if let Some(slots) = module.as_ref().and_then(|m| m.resources[*i as usize].get()) {
+                slots.instances[*position].settle(value);
+            }
+        }
+    };
+    let diagnostics = match addr.mode() {
+        ResourceMode::Data => read_data(&instance, &settle).await,
+        _ => apply_managed(&instance, task, turn, &settle).await,
+    };
+    if diagnostics.has_errors() {
+        settle(None);
+    }
+    diagnostics
+}
+
+async fn read_data(instance: &Instance<'_>, settle: &(dyn Fn(Option<Value>) + Sync)) -> Diagnostics {
+    let mut diagnostics = conditions::preconditions(instance);
+    if diagnostics.has_errors() {
+        return diagnostics;
+    }
+    let config = diagnostics.take(instance.evaluate());
+    if diagnostics.has_errors() {
+        return diagnostics;
+    }
+    let Some(stored) = diagnostics.take(data::read(instance, &config).await) else { return diagnostics };
+    let object = stored.encode(&instance.schema);
+    diagnostics.extend(
+        save(instance.run, &instance.addr, instance.provider_addr, |place| place.current = Some(object)).await,
+    );
+    settle(Some(stored.value.clone()));
+    diagnostics.extend(conditions::postconditions(instance, &stored.value));
+    diagnostics
+}
+
+async fn apply_managed(
+    instance: &Instance<'_>,
+    task: &Task,
+    turn: &mut Turn,
+    settle: &(dyn Fn(Option<Value>) + Sync),
+) -> Diagnostics {
+    let run = instance.run;
+    let promised = &task.change;
+    let mut diagnostics = Diagnostics::new();
+    let deposed = match promised.action == Action::CreateThenDelete {
+        true => diagnostics.take(depose(instance).await),
+        false => None,
+    };
+    let Some(current) = diagnostics.take(current_object(instance).await) else { return diagnostics };
+    let forced = if promised.action.is_replace() { Forced::ByRequest } else { Forced::No };
+    let forced = if current.is_none() { Forced::No } else { forced };
+    let (change, found) = plan(instance, current.as_ref(), forced, Some(promised)).await;
+    diagnostics.extend(found);
+    let Some(change) = change else {
+        diagnostics.extend(restore(instance, deposed.as_ref()).await);
+        return diagnostics;
+    };
+    diagnostics.extend(check_promise(instance, promised, &change));
+    if diagnostics.has_errors() {
+        diagnostics.extend(restore(instance, deposed.as_ref()).await);
+        return diagnostics;
+    }
+    let change = creating_half(change, &instance.null());
+    if change.action == Action::NoOp {
+        let value = current.as_ref().map_or_else(|| change.change.after.clone(), |c| c.value.clone());
+        settle(Some(value.clone()));
+        diagnostics.extend(conditions::postconditions(instance, &value));
+        return diagnostics;
+    }
+    let creates = change.action == Action::Create;
+    let started = run.ports.host.now();
+    announce(instance, None, &change);
+    let (applied, found) = apply(instance, current, &change).await;
+    diagnostics.extend(found);
+    let mut applied = applied.map(|applied| tainted_if(applied, creates && diagnostics.has_errors()));
+    if let Some(applied) = &mut applied {
+        applied.dependencies = instance.block.and_then(|b| run.dependencies.get(&b).cloned()).unwrap_or_default();
+    }
+    diagnostics.extend(store(instance, applied.as_ref()).await);
+    if let Some(applied) = applied.as_mut().filter(|a| !diagnostics.has_errors() && !a.value.is_null()) {
+        settle(Some(applied.value.clone()));
+        if creates {
+            let when = ProvisionerWhen::Create;
+            diagnostics.extend(provision::run(instance, &applied.value, when, Some(turn)).await);
+            if diagnostics.has_errors() {
+                applied.status = ObjectStatus::Tainted;
+                diagnostics.extend(store(instance, Some(applied)).await);
+            }
+        }
+    }
+    if diagnostics.has_errors() {
+        diagnostics.extend(restore(instance, deposed.as_ref()).await);
+    }
+    let failed = diagnostics.has_errors();
+    finish(instance, None, change.action, applied.as_ref().map(|a| &a.value), started, failed);
+    if let Some(applied) = applied.filter(|_| !failed) {
+        diagnostics.extend(conditions::postconditions(instance, &applied.value));
+    }
+    diagnostics
+}
+
+fn tainted_if(mut object: Stored, tainted: bool) -> Stored {
+    if tainted {
+        object.status = ObjectStatus::Tainted;
+    }
+    object
+}
+
+/// The current object as a value; `None` inside if there is none. None with errors.
+pub async fn current_object(instance: &Instance<'_>) -> (Option<Option<Stored>>, Diagnostics) {
+    let object = instance.run.results.gathered().state.instance(&instance.addr).and_then(|i| i.current.clone());
+    match object {
+        None => (Some(None), Diagnostics::new()),
+        Some(object) => {
+            let (stored, found) = upgrade(instance, &object).await;
+            (stored.map(Some), found)
+        }
+    }
+}
+
+/// Puts the current object aside, under a new key.
+async fn depose(instance: &Instance<'_>) -> (Option<DeposedKey>, Diagnostics) {
+    let run = instance.run;
+    let Some(key) = run.deposed_key(&instance.addr) else { return (None, Diagnostics::new()) };
+    let set_aside = key.clone();
+    let found = save(run, &instance.addr, instance.provider_addr, move |place| {
+        if let Some(object) = place.current.take() {
+            place.deposed.insert(set_aside, object);
+        }
+    })
+    .await;
+    (Some(key), found)
+}
+
+/// A replacement that was not made gives its place back to the object that was put aside.
+async fn restore(instance: &Instance<'_>, deposed: Option<&DeposedKey>) -> Diagnostics {
+    let Some(key) = deposed else { return Diagnostics::new() };
+    save(instance.run, &instance.addr, instance.provider_addr, |place| {
+        if place.current.is_none() {
+            place.current = place.deposed.remove(key);
+        }
+    })
+    .await
+}
+
+async fn store(instance: &Instance<'_>, object: Option<&Stored>) -> Diagnostics {
+    let object = object.filter(|o| !o.value.is_null()).map(|o| o.encode(&instance.schema));
+    save(instance.run, &instance.addr, instance.provider_addr, |place| place.current = object).await
+}
+
+/// Of a replacement, what is left to do here: creating.
+fn creating_half(mut change: ResourceChange, null: &Value) -> ResourceChange {
+    if change.action.is_replace() {
+        change.action = Action::Create;
+        change.change.before = null.clone();
+    }
+    change
+}
+
+/// Whether the change is still what the plan promised.
+fn check_promise(instance: &Instance<'_>, promised: &ResourceChange, actual: &ResourceChange) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let (addr, provider) = (&instance.addr, &instance.provider_addr.provider);
+    let summary = "Provider produced inconsistent final plan";
+    let expanding = format!(
+        "When expanding the plan for {addr} to include new values learned so far during apply, provider \"{provider}\""
+    );
+    let settled = promised.action == Action::Update && actual.action == Action::NoOp;
+    if promised.action != actual.action && !settled {
+        let what =
+            format!("{expanding} changed the planned action from {:?} to {:?}.", promised.action, actual.action);
+        diagnostics.push(instance.bug(summary, what));
+    }
+    let (planned, after) = (promised.change.after.unmark_deep().0, actual.change.after.unmark_deep().0);
+    for (path, wrong) in compatible::object_compatible(&instance.schema.block, &planned, &after) {
+        let what = format!("{expanding} produced an invalid new value for {}.", breach(&path, &wrong));
+        diagnostics.push(instance.bug(summary, what));
+    }
+    diagnostics
+}
+
+fn breach(path: &Path, wrong: &str) -> String {
+    if path.is_empty() { wrong.to_string() } else { format!("{path}: {wrong}") }
+}
+
+/// Tells that a change begins.
+pub fn announce(instance: &Instance<'_>, deposed: Option<&DeposedKey>, change: &ResourceChange) {
+    instance.run.ports.observer.event(Event::ApplyStarted {
+        addr: instance.addr.clone(),
+        deposed: deposed.cloned(),
+        action: change.action,
+        id: shown_id_or_name(&change.change.before),
+    });
+}
+
+/// Tells how a change ended.
+pub fn finish(
+    instance: &Instance<'_>,
+    deposed: Option<&DeposedKey>,
+    action: Action,
+    value: Option<&Value>,
+    started: (i64, u32),
+    failed: bool,
+) {
+    let host = &instance.run.ports.host;
+    instance.run.ports.observer.event(Event::ApplyFinished {
+        addr: instance.addr.clone(),
+        deposed: deposed.cloned(),
+        action,
+        id: value.and_then(shown_id),
+        elapsed: data::elapsed(started, host.now()),
+        failed,
+    });
+}
+
+/// Asks the provider to make the change, and checks what it made. The object is what to keep, errors or not.
+pub async fn apply(
+    instance: &Instance<'_>,
+    current: Option<Stored>,
+    change: &ResourceChange,
+) -> (Option<Stored>, Diagnostics) {
+    let run = instance.run;
+    let mut diagnostics = Diagnostics::new();
+    let destroys = change.action == Action::Delete;
+    let config = match destroys {
+        true => instance.null(),
+        false => diagnostics.take(instance.evaluate()),
+    };
+    if !destroys && !config.is_wholly_known() {
+        diagnostics.push(still_unknown(instance, &config));
+    }
+    let meta = diagnostics.take(instance.provider_meta());
+    if diagnostics.has_errors() {
+        return (current, diagnostics);
+    }
+    let (before, before_marks) = change.change.before.unmark_deep_with_paths();
+    let (after, after_marks) = change.change.after.unmark_deep_with_paths();
+    if change.action == Action::Update && before == after && before_marks != after_marks {
+        // Only what is secret changed: nothing to ask the provider for.
+        let object = current.map(|c| Stored { value: change.change.after.clone(), ..c });
+        return (object, diagnostics);
+    }
+    if let Err(errors) = run.ports.sink.started(&instance.addr, change.deposed.as_ref()).await {
+        diagnostics.extend(errors);
+        return (current, diagnostics);
+    }
+    let request = ApplyRequest {
+        kind: instance.addr.kind().into(),
+        prior: before,
+        planned: after.clone(),
+        config: config.unmark_deep().0,
+        planned_private: change.private.clone(),
+        provider_meta: meta,
+    };
+    let response = instance.provider.apply_resource_change(request).await;
+    diagnostics.extend(instance.about(response.diagnostics));
+    let value = match check_type(instance, &response.new_state) {
+        Ok(()) => response.new_state,
+        // A failed call has no answer worth checking.
+        Err(_) if diagnostics.has_errors() => return (current, diagnostics),
+        Err(error) => {
+            diagnostics.push(error);
+            return (current, diagnostics);
+        }
+    };
+    let value = check_known(instance, value, &mut diagnostics);
+    if !destroys && !diagnostics.has_errors() && !response.legacy_type_system {
+        for (path, wrong) in compatible::object_compatible(&instance.schema.block, &after, &value) {
+            let what = format!(
+                "When applying changes to {}, provider \"{}\" produced an unexpected new value: {}.",
+                instance.addr,
+                instance.provider_addr.provider,
+                breach(&path, &wrong)
+            );
+            diagnostics.push(instance.bug("Provider produced inconsistent result after apply", what));
+        }
+    }
+    if value.is_null() {
+        // On errors a missing answer must not lose the object that was there.
+        return (if diagnostics.has_errors() { current } else { None }, diagnostics);
+    }
+    let failed = diagnostics.has_errors();
+    let object = Stored {
+        value: mark(&value, &after_marks, &instance.schema.block),
+        private: response.private,
+        status: current.as_ref().filter(|_| failed).map_or(ObjectStatus::Ready, |c| c.status),
+        dependencies: kept_dependencies(current.as_ref()),
+        create_before_destroy: instance.create_before_destroy,
+    };
+    (Some(object), diagnostics)
+}
+
+fn kept_dependencies(current: Option<&Stored>) -> Arc<[ConfigResource]> {
+    current.map_or_else(|| Arc::from([]), |c| c.dependencies.clone())
+}
+
+fn still_unknown(instance: &Instance<'_>, config: &Value) -> Diagnostic {
+    let paths: Vec<String> = unknown_parts(config).iter().map(ToString::to_string).collect();
+    Diagnostic::error(
+        "Configuration contains unknown value",
+        format!(
+            "configuration for {} still contains unknown values during apply (this is a bug in Terrane; please report \
+             it!)\nThe following paths in the resource configuration are unknown:\n{}",
+            instance.addr,
+            paths.join("\n")
+        ),
+    )
+}
+
+fn check_type(instance: &Instance<'_>, value: &Value) -> Result<(), Diagnostic> {
+    let (addr, provider) = (&instance.addr, &instance.provider_addr.provider);
+    match nonconforming(value, instance.schema.implied_type()) {
+        None => Ok(()),
+        Some(wrong) => {
+            let what = format!(
+                "Provider \"{provider}\" produced an invalid value after apply for {addr}. The result cannot not be saved in \
+                 the Terrane state.\n\n{wrong}."
+            );
+            Err(instance.bug("Provider produced invalid object", what))
+        }
+    }
+}
+
+/// Nothing may be unknown after apply; what is becomes null, so that the rest can be kept.
+fn check_known(instance: &Instance<'_>, value: Value, diagnostics: &mut Diagnostics) -> Value {
+    if value.is_wholly_known() {
+        return value;
+    }
+    for path in unknown_parts(&value) {
+        diagnostics.push(Diagnostic::error(
+            "Provider returned invalid result object after apply",
+            format!(
+                "After the apply operation, the provider still indicated an unknown value for {}{path}. All values must be \
+                 known after apply, so this is always a bug in the provider and should be reported in the provider's own \
+                 repository. Terrane will still save the other known object values in the state.",
+                instance.addr
+            ),
+        ));
+    }
+    unknown_as_null(&value)
+}
+
+impl Run {
+    /// The key under which the current object of an instance is put aside; the same for all steps of a run.
+    pub fn deposed_key(&self, addr: &crate::model::addr::AbsResourceInstance) -> Option<DeposedKey> {
+        debug_assert!(self.verb == Verb::Apply);
+        let mut gathered = self.results.gathered();
+        let instance = gathered.state.instance(addr)?;
+        instance.current.as_ref()?;
+        let key = loop {
+            let mut bytes = [0; 4];
+            self.ports.host.random(&mut bytes);
+            let key = DeposedKey(format!("{:08x}", u32::from_be_bytes(bytes)).into());
+            if !instance.deposed.contains_key(&key) {
+                break key;
+            }
+        };
+        gathered.deposed.insert(addr.clone(), key.clone());
+        Some(key)
+    }
+}
+
+/// True if the attributes are decoded already.
+pub fn is_decoded(attributes: &Attributes) -> bool {
+    matches!(attributes, Attributes::Value(_))
+}

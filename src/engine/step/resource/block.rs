@@ -1,0 +1,310 @@
+//! Planning a resource block: its instances, and what the state has beyond them.
+
+use std::sync::Arc;
+
+use tokio::task::JoinSet;
+
+use crate::base::diag::Diagnostics;
+use crate::engine::graph::NodeId;
+use crate::engine::graph::walk::{End, Turn};
+use crate::engine::results::{Expansion, ModuleSlots, ResourceSlots};
+use crate::engine::run::{Run, Verb};
+use crate::engine::scope::ModuleScope;
+use crate::engine::step::expansion::expand;
+use crate::engine::tree::ModuleId;
+use crate::lang::value::Value;
+use crate::model::addr::{AbsResourceInstance, ConfigResource, ResourceMode};
+use crate::model::plan::{Action, ActionReason};
+use crate::model::state::DeposedKey;
+
+use super::expand::stored_value;
+use super::orphan::{self, Doomed};
+use super::plan::{Forced, check_prevent_destroy};
+use super::record::{note_change, note_drift, put};
+use super::upgrade::upgrade;
+use super::{Instance, conditions, data, plan, read, replace};
+
+/// One thing to do for a block, independent of the others.
+enum Work {
+    /// Plan the instance at a position of the block's expansion in a module instance.
+    Planned { module: Arc<ModuleSlots>, position: usize },
+    /// Plan to destroy an object.
+    Doomed { addr: AbsResourceInstance, deposed: Option<DeposedKey>, expansion: Option<Expansion> },
+}
+
+/// Who serves the work, and for which node and block it is done.
+#[derive(Clone, Copy)]
+struct Job {
+    node: NodeId,
+    block: Option<(ModuleId, u32)>,
+    provider: u32,
+}
+
+pub async fn run(run: Arc<Run>, node: NodeId, module: ModuleId, index: u32, turn: &mut Turn) -> End {
+    let Some(provider) = run.provider_of.get(&(module, index)).copied() else { return End::Failed };
+    let (work, diagnostics) = work_of_block(&run, node, module, index);
+    let failed = diagnostics.has_errors();
+    run.report(node, diagnostics);
+    let end = do_all(run, Job { node, block: Some((module, index)), provider }, work, turn).await;
+    if failed { End::Failed } else { end }
+}
+
+pub async fn run_orphans(run: Arc<Run>, node: NodeId, index: u32, turn: &mut Turn) -> End {
+    let orphans = run.orphans[index as usize].clone();
+    let block = run.tree.find_resource(&orphans.resource);
+    let mut work = Vec::new();
+    for addr in orphans.instances.iter().filter(|addr| run.is_targeted(node, addr)) {
+        doomed_objects(&run, addr, None, true, &mut work);
+    }
+    do_all(run.clone(), Job { node, block, provider: orphans.provider }, work, turn).await
+}
+
+/// Expands the block in every module instance, and finds what the state has beside it.
+fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<Work>, Diagnostics) {
+    let (mut work, mut diagnostics) = (Vec::new(), Diagnostics::new());
+    let config = run.tree.resource(module, index);
+    for instance in run.results.module_instances(module) {
+        let scope = ModuleScope::new(run, instance);
+        let found = expand(config.count.as_ref(), config.for_each.as_ref(), &scope, false);
+        let Some(expansion) = diagnostics.take(found) else { continue };
+        let slots = ResourceSlots::new(expansion);
+        let resource = config.addr.absolute(instance.addr.clone());
+        for position in 0..slots.instances.len() {
+            let addr = resource.instance(slots.expansion.key(position));
+            if run.is_targeted(node, &addr) {
+                work.push(Work::Planned { module: instance.clone(), position });
+            } else if let Some(schema) = run.schemas.resource(&config.provider, &config.addr) {
+                slots.instances[position].settle(stored_value(run, &resource, addr.key(), &schema));
+            }
+        }
+        let _ = instance.resources[index as usize].set(slots);
+    }
+    if diagnostics.has_errors() {
+        return (work, diagnostics);
+    }
+    for resource in run.stored.get(&(module, index)).into_iter().flatten() {
+        let slots = run.results.find_module(&run.tree, &resource.module);
+        let expansion = slots.as_ref().and_then(|m| m.resources[index as usize].get()).map(|s| &s.expansion);
+        let Some(stored) = run.state.resources.get(resource) else { continue };
+        for key in stored.instances.keys() {
+            let addr = resource.instance(key.clone());
+            let wanted = expansion.is_some_and(|e| e.index_of(key).is_some());
+            if run.is_targeted(node, &addr) {
+                doomed_objects(run, &addr, expansion, !wanted, &mut work);
+            }
+        }
+    }
+    (work, diagnostics)
+}
+
+fn doomed_objects(
+    run: &Run,
+    addr: &AbsResourceInstance,
+    expansion: Option<&Expansion>,
+    current: bool,
+    work: &mut Vec<Work>,
+) {
+    let Some(stored) = run.state.instance(addr) else { return };
+    let doomed = |deposed| Work::Doomed { addr: addr.clone(), deposed, expansion: expansion.cloned() };
+    if current && stored.current.is_some() {
+        work.push(doomed(None));
+    }
+    work.extend(stored.deposed.keys().map(|key| doomed(Some(key.clone()))));
+}
+
+/// Does all of it, as many at a time as there are turns.
+async fn do_all(run: Arc<Run>, job: Job, mut work: Vec<Work>, turn: &mut Turn) -> End {
+    if work.len() <= 1 {
+        return match work.pop() {
+            Some(work) => do_one(&run, job, work).await,
+            None => End::Done,
+        };
+    }
+    turn.give_back();
+    let mut end = End::Done;
+    let mut running = JoinSet::new();
+    let mut worst = |ended: Result<End, tokio::task::JoinError>| {
+        if !matches!(ended, Ok(End::Done)) {
+            end = End::Failed;
+        }
+    };
+    for item in in_order(&run, job, work) {
+        let turn = Turn::take(&run.turns).await;
+        let run = run.clone();
+        running.spawn(async move {
+            let _turn = turn;
+            do_one(&run, job, item).await
+        });
+        while let Some(ended) = running.try_join_next() {
+            worst(ended);
+        }
+    }
+    while let Some(ended) = running.join_next().await {
+        worst(ended);
+    }
+    end
+}
+
+/// Instances that others of the same block refer to by a literal key come first.
+fn in_order(run: &Run, job: Job, mut work: Vec<Work>) -> Vec<Work> {
+    let Some((module, index)) = job.block else { return work };
+    let keys = run.own_keys(job.node, module, index);
+    if !keys.is_empty() {
+        work.sort_by_key(|item| match item {
+            Work::Planned { module, position } => {
+                let slots = module.resources[index as usize].get();
+                !slots.is_some_and(|s| keys.contains(&s.expansion.key(*position)))
+            }
+            Work::Doomed { .. } => true,
+        });
+    }
+    work
+}
+
+async fn do_one(run: &Run, job: Job, work: Work) -> End {
+    if run.ports.stop.is_stopping() {
+        return End::Failed;
+    }
+    let diagnostics = match work {
+        Work::Planned { module, position } => plan_one(run, job, &module, position).await,
+        Work::Doomed { addr, deposed, expansion } => doom_one(run, job, addr, deposed, expansion).await,
+    };
+    let end = if diagnostics.has_errors() { End::Failed } else { End::Done };
+    run.report(job.node, diagnostics);
+    end
+}
+
+async fn doom_one(
+    run: &Run,
+    job: Job,
+    addr: AbsResourceInstance,
+    deposed: Option<DeposedKey>,
+    expansion: Option<Expansion>,
+) -> Diagnostics {
+    let module = run.results.find_module(&run.tree, &addr.module);
+    let instance = match Instance::new(run, addr, job.block, job.provider, module, Default::default()) {
+        Ok(instance) => instance,
+        Err(error) => return error.into(),
+    };
+    let destroying = run.verb == Verb::PlanDestroy;
+    if destroying && instance.addr.mode() == ResourceMode::Data {
+        orphan::forget_data(&instance);
+        return Diagnostics::new();
+    }
+    let stored = run.state.instance(&instance.addr);
+    let object = stored.and_then(|s| match &deposed {
+        Some(key) => s.deposed.get(key),
+        None => s.current.as_ref(),
+    });
+    let Some(object) = object else { return Diagnostics::new() };
+    let reason = match destroying || deposed.is_some() {
+        true => ActionReason::None,
+        false => orphan::reason(&instance, expansion.as_ref()),
+    };
+    let doomed = Doomed {
+        object,
+        deposed,
+        reason,
+        refresh: run.refresh && !destroying,
+        plan: !matches!(run.verb, Verb::Plan { refresh_only: true, .. }),
+    };
+    orphan::plan(&instance, doomed).await
+}
+
+async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usize) -> Diagnostics {
+    let Some((_, index)) = job.block else { return Diagnostics::new() };
+    let Some(slots) = module.resources[index as usize].get() else { return Diagnostics::new() };
+    let config = run.tree.resource(module.id, index);
+    let addr = config.addr.absolute(module.addr.clone()).instance(slots.expansion.key(position));
+    let each = slots.expansion.each(position);
+    let instance = match Instance::new(run, addr, job.block, job.provider, Some(module.clone()), each) {
+        Ok(instance) => instance,
+        Err(error) => return error.into(),
+    };
+    let refresh_only = matches!(run.verb, Verb::Plan { refresh_only: true, .. });
+    let (value, diagnostics) = match config.addr.mode {
+        ResourceMode::Managed => managed(&instance, refresh_only, &slots.instances[position]).await,
+        ResourceMode::Data => data::plan(&instance, refresh_only).await,
+        ResourceMode::Ephemeral => (Some(Value::unknown(instance.schema.implied_type().clone())), Diagnostics::new()),
+    };
+    slots.instances[position].settle(value);
+    diagnostics
+}
+
+/// Plans one managed instance. Returns what references see.
+async fn managed(
+    instance: &Instance<'_>,
+    refresh_only: bool,
+    slot: &crate::engine::results::InstanceSlot,
+) -> (Option<Value>, Diagnostics) {
+    let run = instance.run;
+    let mut diagnostics = Diagnostics::new();
+    let mut current = None;
+    let dependencies = instance.block.and_then(|b| run.dependencies.get(&b).cloned()).unwrap_or_default();
+    if let Some(object) = run.state.instance(&instance.addr).and_then(|s| s.current.as_ref()) {
+        let Some(mut stored) = diagnostics.take(upgrade(instance, object).await) else { return (None, diagnostics) };
+        put(run, instance, None, Some(stored.encode(&instance.schema)), true);
+        stored.create_before_destroy = instance.create_before_destroy;
+        let before = stored.value.clone();
+        current = Some(stored);
+        if let Some(stored) = current.take_if(|_| run.refresh) {
+            current = diagnostics.take(read::refresh(instance, stored, None).await);
+            if diagnostics.has_errors() {
+                return (None, diagnostics);
+            }
+            note_drift(instance, None, &before, current.as_ref().map(|c| &c.value));
+            if let Some(current) = &mut current {
+                current.dependencies = merge(&dependencies, &current.dependencies);
+            }
+        }
+        put(run, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
+    }
+    if refresh_only {
+        let value = current.map(|c| c.value);
+        diagnostics.extend(conditions::preconditions(instance));
+        if let Some(value) = &value {
+            slot.settle(Some(value.clone()));
+            diagnostics.extend(conditions::postconditions(instance, value));
+        }
+        return (value, diagnostics);
+    }
+    let (triggered, found) = replace::is_triggered(instance);
+    diagnostics.extend(found);
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let forced = match (triggered, run.force_replace.contains(&instance.addr)) {
+        (true, _) => Forced::ByTriggers,
+        (_, true) => Forced::ByRequest,
+        _ => Forced::No,
+    };
+    let Some(change) = diagnostics.take(plan::plan(instance, current.as_ref(), forced, None).await) else {
+        return (None, diagnostics);
+    };
+    if let (Action::NoOp, Some(current)) = (change.action, &mut current) {
+        // Nothing will be applied, so that what is stored is settled here.
+        if current.dependencies != dependencies {
+            current.dependencies = dependencies;
+            put(run, instance, None, Some(current.encode(&instance.schema)), false);
+        }
+    }
+    let value = change.change.after.clone();
+    let prevented = check_prevent_destroy(instance, &change);
+    note_change(run, change);
+    diagnostics.extend(prevented);
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    slot.settle(Some(value.clone()));
+    diagnostics.extend(conditions::postconditions(instance, &value));
+    (Some(value), diagnostics)
+}
+
+/// What the configuration says joined with what is stored.
+fn merge(configured: &Arc<[ConfigResource]>, stored: &Arc<[ConfigResource]>) -> Arc<[ConfigResource]> {
+    if configured == stored || stored.iter().all(|s| configured.contains(s)) {
+        return configured.clone();
+    }
+    let extra = stored.iter().filter(|s| !configured.contains(s));
+    configured.iter().chain(extra).cloned().collect()
+}

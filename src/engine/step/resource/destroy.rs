@@ -1,0 +1,104 @@
+//! Destroying one object: a current one, one put aside by its replacement, or one left over from an earlier run.
+
+use crate::base::diag::Diagnostics;
+use crate::engine::results::Each;
+use crate::engine::run::{Run, Task};
+use crate::lang::value::Value;
+use crate::model::addr::{InstanceKey, ResourceMode};
+use crate::model::config::ProvisionerWhen;
+use crate::model::plan::{Action, ResourceChange};
+use crate::model::state::DeposedKey;
+
+use super::apply::{announce, apply, finish};
+use super::object::Stored;
+use super::record::save;
+use super::upgrade::upgrade;
+use super::{Instance, provision};
+
+pub async fn run(run: &Run, index: u32) -> Diagnostics {
+    let task = &run.tasks[index as usize];
+    let change = &task.change;
+    if change.action == Action::Forget || change.addr.mode() == ResourceMode::Data {
+        return save(run, &change.addr, &change.provider, |place| match &change.deposed {
+            Some(key) => drop(place.deposed.remove(key)),
+            None => place.current = None,
+        })
+        .await;
+    }
+    let module = run.results.find_module(&run.tree, &change.addr.module);
+    let instance = match Instance::new(run, change.addr.clone(), task.block, task.provider, module, each(task)) {
+        Ok(instance) => instance,
+        Err(error) => return error.into(),
+    };
+    let deposed = match change.action {
+        // The object that the replacement put aside; none if there was nothing to put aside.
+        Action::CreateThenDelete => match run.results.gathered().deposed.get(&change.addr).cloned() {
+            Some(key) => Some(key),
+            None => return Diagnostics::new(),
+        },
+        _ => change.deposed.clone(),
+    };
+    destroy(&instance, change, deposed).await
+}
+
+/// In destroy provisioners `count.index` and `each.key` come from the address: the block may have changed.
+fn each(task: &Task) -> Each {
+    match task.change.addr.key() {
+        InstanceKey::None => Each::None,
+        InstanceKey::Int(i) => usize::try_from(*i).map_or(Each::None, Each::Index),
+        InstanceKey::Str(key) => Each::Entry(key.clone(), Value::dynamic()),
+    }
+}
+
+async fn destroy(instance: &Instance<'_>, change: &ResourceChange, deposed: Option<DeposedKey>) -> Diagnostics {
+    let run = instance.run;
+    let object = run.results.gathered().state.instance(&instance.addr).and_then(|i| match &deposed {
+        Some(key) => i.deposed.get(key).cloned(),
+        None => i.current.clone(),
+    });
+    let Some(object) = object else { return Diagnostics::new() };
+    let (stored, mut diagnostics) = upgrade(instance, &object).await;
+    let Some(stored) = stored.filter(|s| !s.value.is_null()) else { return diagnostics };
+    let half = destroying_half(instance, change, &stored, deposed.clone());
+    let started = run.ports.host.now();
+    announce(instance, deposed.as_ref(), &half);
+    if !stored.is_tainted() && deposed.is_none() {
+        diagnostics.extend(provision::run(instance, &stored.value, ProvisionerWhen::Destroy, None).await);
+        if diagnostics.has_errors() {
+            finish(instance, deposed.as_ref(), half.action, Some(&stored.value), started, true);
+            return diagnostics;
+        }
+    }
+    let value = stored.value.clone();
+    let (left, found) = apply(instance, Some(stored), &half).await;
+    diagnostics.extend(found);
+    let left = left.map(|left| left.encode(&instance.schema));
+    let saved = save(run, &instance.addr, instance.provider_addr, |place| match (&deposed, left) {
+        (None, left) => place.current = left,
+        (Some(key), Some(left)) => drop(place.deposed.insert(key.clone(), left)),
+        (Some(key), None) => drop(place.deposed.remove(key)),
+    })
+    .await;
+    diagnostics.extend(saved);
+    finish(instance, deposed.as_ref(), half.action, Some(&value), started, diagnostics.has_errors());
+    diagnostics
+}
+
+/// Of a replacement, the destruction of the object that is there now.
+fn destroying_half(
+    instance: &Instance<'_>,
+    change: &ResourceChange,
+    stored: &Stored,
+    deposed: Option<DeposedKey>,
+) -> ResourceChange {
+    let mut half = change.clone();
+    half.private = match change.action.is_replace() {
+        true => stored.private.clone(),
+        false => change.private.clone(),
+    };
+    half.action = Action::Delete;
+    half.deposed = deposed;
+    half.change.before = stored.value.clone();
+    half.change.after = instance.null();
+    half
+}

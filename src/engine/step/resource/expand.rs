@@ -1,0 +1,76 @@
+//! Which instances a resource block has, and the values of those that nothing will change.
+
+use crate::base::diag::Diagnostics;
+use crate::engine::results::{Expansion, ModuleSlots, ResourceSlots};
+use crate::engine::run::{Run, Verb};
+use crate::engine::scope::ModuleScope;
+use crate::engine::step::expansion::expand;
+use crate::engine::tree::ModuleId;
+use crate::lang::value::Value;
+use crate::model::addr::{AbsResource, InstanceKey};
+use crate::model::schema::Schema;
+use std::sync::Arc;
+
+use super::object::decode;
+
+/// In apply: expands the block; instances without a task take their values from the state.
+pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let config = run.tree.resource(module, index);
+    for instance in run.results.module_instances(module) {
+        let scope = ModuleScope::new(run, instance);
+        let lenient = run.verb == Verb::Evaluate;
+        let found = expand(config.count.as_ref(), config.for_each.as_ref(), &scope, lenient);
+        let Some(expansion) = diagnostics.take(found) else { continue };
+        fill(run, instance, index, expansion);
+    }
+    diagnostics
+}
+
+/// In a destroy: the instances are those of the state, whatever the configuration says.
+pub fn from_state(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
+    let config = run.tree.resource(module, index);
+    for instance in run.results.module_instances(module) {
+        let resource = config.addr.absolute(instance.addr.clone());
+        let keys: Vec<&InstanceKey> =
+            run.state.resources.get(&resource).into_iter().flat_map(|r| r.instances.keys()).collect();
+        let expansion = if config.count.is_some() {
+            let last = keys.iter().filter_map(|k| match k {
+                InstanceKey::Int(i) => usize::try_from(*i).ok(),
+                _ => None,
+            });
+            Expansion::Count(last.max().map_or(0, |last| last + 1))
+        } else if config.for_each.is_some() {
+            let entries = keys.iter().filter_map(|k| match k {
+                InstanceKey::Str(s) => Some((s.clone(), Value::dynamic())),
+                _ => None,
+            });
+            Expansion::ForEach(entries.collect())
+        } else {
+            Expansion::Single
+        };
+        fill(run, instance, index, expansion);
+    }
+    Diagnostics::new()
+}
+
+fn fill(run: &Run, instance: &Arc<ModuleSlots>, index: u32, expansion: Expansion) {
+    let config = run.tree.resource(instance.id, index);
+    let resource = config.addr.absolute(instance.addr.clone());
+    let slots = ResourceSlots::new(expansion);
+    if let Some(schema) = run.schemas.resource(&config.provider, &config.addr) {
+        for (i, slot) in slots.instances.iter().enumerate() {
+            let addr = resource.instance(slots.expansion.key(i));
+            if !run.awaited.contains(&addr) {
+                slot.settle(stored_value(run, &resource, addr.key(), &schema));
+            }
+        }
+    }
+    let _ = instance.resources[index as usize].set(slots);
+}
+
+/// The value of an instance as the state has it.
+pub fn stored_value(run: &Run, resource: &AbsResource, key: &InstanceKey, schema: &Schema) -> Option<Value> {
+    let object = run.state.resources.get(resource)?.instances.get(key)?.current.as_ref()?;
+    decode(object, schema).ok().map(|stored| stored.value)
+}

@@ -1,0 +1,145 @@
+//! Resources: a pipeline of small steps per instance: upgrade, read, evaluate, propose, provider plan, check, record.
+
+pub mod apply;
+pub mod block;
+pub mod conditions;
+pub mod data;
+pub mod destroy;
+pub mod expand;
+pub mod object;
+pub mod orphan;
+pub mod plan;
+pub mod provision;
+pub mod read;
+pub mod record;
+pub mod replace;
+pub mod upgrade;
+pub mod validate;
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::results::{Each, ModuleSlots};
+use crate::engine::run::Run;
+use crate::engine::scope::ModuleScope;
+use crate::engine::tree::ModuleId;
+use crate::lang::value::Value;
+use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
+use crate::model::config::Resource;
+use crate::model::provider::{Provider, no_provider_meta};
+use crate::model::schema::Schema;
+use crate::model::schema::decode::decode_body;
+
+/// One resource instance with all that its steps need.
+pub struct Instance<'r> {
+    pub run: &'r Run,
+    pub addr: AbsResourceInstance,
+    /// The block; none for orphans of blocks that are gone.
+    pub config: Option<&'r Resource>,
+    pub block: Option<(ModuleId, u32)>,
+    /// The slots of its module instance; none where that is gone.
+    pub module: Option<Arc<ModuleSlots>>,
+    pub each: Each,
+    pub provider: Arc<dyn Provider>,
+    pub provider_addr: &'r AbsProviderConfig,
+    pub schema: Arc<Schema>,
+    pub create_before_destroy: bool,
+}
+
+impl<'r> Instance<'r> {
+    /// The instance, or why its provider cannot serve it.
+    pub fn new(
+        run: &'r Run,
+        addr: AbsResourceInstance,
+        block: Option<(ModuleId, u32)>,
+        provider: u32,
+        module: Option<Arc<ModuleSlots>>,
+        each: Each,
+    ) -> Result<Instance<'r>, Diagnostic> {
+        let provider_addr = &run.providers.get(provider).addr;
+        let schema = run.schemas.kind(&provider_addr.provider, addr.mode(), addr.kind());
+        let Some(schema) = schema else { return Err(unsupported(&addr, provider_addr)) };
+        let Some(running) = run.results.provider(provider) else {
+            let detail = format!("The provider configuration {provider_addr} is not available.");
+            return Err(Diagnostic::error("Provider not configured", detail).about(addr.to_string()));
+        };
+        let create_before_destroy =
+            block.and_then(|b| run.create_before_destroy.get(&b).copied()).unwrap_or(false);
+        Ok(Instance {
+            run,
+            addr,
+            config: block.map(|(m, i)| run.tree.resource(m, i)),
+            block,
+            module,
+            each,
+            provider: running,
+            provider_addr,
+            schema,
+            create_before_destroy,
+        })
+    }
+
+    /// The names that the block's expressions see; none where the module instance is gone.
+    pub fn scope(&self) -> Option<ModuleScope<'_>> {
+        Some(ModuleScope::new(self.run, self.module.as_ref()?).with_each(self.each.clone()))
+    }
+
+    /// The configuration as a value, marks and unknowns included.
+    pub fn evaluate(&self) -> (Value, Diagnostics) {
+        match (self.config, self.scope()) {
+            (Some(config), Some(scope)) => decode_body(&config.body, &self.schema.block, &scope),
+            _ => (Value::null(self.schema.implied_type().clone()), Diagnostics::new()),
+        }
+    }
+
+    /// What the provider said, at the places of the configuration.
+    pub fn about(&self, found: crate::model::provider::ProviderDiagnostics) -> Diagnostics {
+        if found.is_empty() {
+            return Diagnostics::new();
+        }
+        let address = self.addr.to_string();
+        super::about_body(found, self.config.map(|c| &c.body), &self.schema.block, Some(&address))
+    }
+
+    /// The `provider_meta` of the module, for the provider.
+    pub fn provider_meta(&self) -> (Value, Diagnostics) {
+        let (none, fine) = (no_provider_meta(), Diagnostics::new());
+        let Some(module) = &self.module else { return (none, fine) };
+        let metas = &self.run.tree.module(module.id).provider_metas;
+        if metas.is_empty() {
+            return (none, fine);
+        }
+        let local = self.run.tree.module(module.id).local_name_of(&self.provider_addr.provider);
+        let schema = self.run.schemas.provider(&self.provider_addr.provider).and_then(|s| s.provider_meta().ok().flatten());
+        match (metas.get(&local), schema, self.scope()) {
+            (Some(body), Some(schema), Some(scope)) => {
+                let (value, found) = decode_body(body, &schema.block, &scope);
+                (value.unmark_deep().0, found)
+            }
+            _ => (none, fine),
+        }
+    }
+
+    pub fn null(&self) -> Value {
+        Value::null(self.schema.implied_type().clone())
+    }
+
+    /// An error that is the provider's fault.
+    pub fn bug(&self, summary: &str, what: String) -> Diagnostic {
+        Diagnostic::error(
+            summary,
+            format!(
+                "{what}\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker."
+            ),
+        )
+    }
+}
+
+fn unsupported(addr: &AbsResourceInstance, provider: &AbsProviderConfig) -> Diagnostic {
+    let detail = format!(
+        "The provider {} does not support resource type {:?}.",
+        provider.provider.for_display(),
+        addr.kind()
+    );
+    Diagnostic::error("Invalid resource type", detail).about(addr.to_string())
+}

@@ -1,0 +1,129 @@
+//! Planning to destroy: objects that nothing in the configuration claims, deposed objects, and everything in a destroy.
+
+use crate::base::diag::Diagnostics;
+use crate::engine::results::Expansion;
+use crate::lang::value::Value;
+use crate::model::addr::{InstanceKey, ResourceMode};
+use crate::model::plan::{Action, ActionReason, ResourceChange};
+use crate::model::provider::{PlanRequest, has_errors};
+use crate::model::state::{DeposedKey, Object};
+
+use super::object::Stored;
+use super::plan::check_prevent_destroy;
+use super::record::{new_change, note_change, note_drift, put};
+use super::upgrade::upgrade;
+use super::{Instance, read};
+
+/// What the plan of a destruction is about.
+pub struct Doomed<'o> {
+    pub object: &'o Object,
+    pub deposed: Option<DeposedKey>,
+    pub reason: ActionReason,
+    /// Ask what became of it first.
+    pub refresh: bool,
+    /// Refresh only: nothing is planned.
+    pub plan: bool,
+}
+
+pub async fn plan(instance: &Instance<'_>, doomed: Doomed<'_>) -> Diagnostics {
+    let run = instance.run;
+    if instance.addr.mode() != ResourceMode::Managed {
+        put(run, instance, None, None, false);
+        return Diagnostics::new();
+    }
+    let deposed = doomed.deposed.as_ref();
+    let (stored, mut diagnostics) = upgrade(instance, doomed.object).await;
+    let Some(stored) = stored else { return diagnostics };
+    let object = stored.encode(&instance.schema);
+    put(run, instance, deposed, Some(object.clone()), true);
+    put(run, instance, deposed, Some(object), false);
+    let before = stored.value.clone();
+    let mut current = Some(stored);
+    if let Some(stored) = current.take_if(|_| doomed.refresh) {
+        current = diagnostics.take(read::refresh(instance, stored, deposed).await);
+        if diagnostics.has_errors() {
+            return diagnostics;
+        }
+        note_drift(instance, deposed, &before, current.as_ref().map(|c| &c.value));
+        put(run, instance, deposed, current.as_ref().map(|c| c.encode(&instance.schema)), false);
+    }
+    let Some(current) = current.filter(|_| doomed.plan) else { return diagnostics };
+    let (change, found) = plan_destroy(instance, &current, doomed.deposed, doomed.reason).await;
+    diagnostics.extend(found);
+    if let Some(change) = change {
+        let prevented = check_prevent_destroy(instance, &change).filter(|_| change.deposed.is_none());
+        note_change(run, change);
+        diagnostics.extend(prevented);
+    }
+    diagnostics
+}
+
+/// The change that destroys an object; the provider is asked if it wants to be.
+pub async fn plan_destroy(
+    instance: &Instance<'_>,
+    current: &Stored,
+    deposed: Option<DeposedKey>,
+    reason: ActionReason,
+) -> (Option<ResourceChange>, Diagnostics) {
+    let (meta, mut diagnostics) = instance.provider_meta();
+    let provider = &instance.provider_addr.provider;
+    let wants = instance.run.schemas.provider(provider).is_some_and(|s| s.capabilities().plan_destroy);
+    let null = instance.null();
+    let mut private = current.private.clone();
+    if wants {
+        let request = PlanRequest {
+            kind: instance.addr.kind().into(),
+            prior: current.value.unmark_deep().0,
+            proposed: null.clone(),
+            config: null.clone(),
+            prior_private: current.private.clone(),
+            provider_meta: meta,
+        };
+        let response = instance.provider.plan_resource_change(request).await;
+        let failed = has_errors(&response.diagnostics);
+        diagnostics.extend(instance.about(response.diagnostics));
+        if failed {
+            return (None, diagnostics);
+        }
+        if !response.planned.is_null() {
+            let what = format!("Provider \"{provider}\" planned a non-null destroy value for {}.", instance.addr);
+            diagnostics.push(instance.bug("Provider produced invalid plan", what));
+            return (None, diagnostics);
+        }
+        private = response.private;
+    }
+    let mut change = new_change(instance, Action::Delete, current.value.clone(), null);
+    change.deposed = deposed;
+    change.reason = reason;
+    change.private = private;
+    (Some(change), diagnostics)
+}
+
+/// A data source's entry in the state goes with everything else in a destroy.
+pub fn forget_data(instance: &Instance<'_>) {
+    let null = Value::null_dynamic();
+    note_change(instance.run, new_change(instance, Action::Delete, null.clone(), null));
+}
+
+/// Why an instance that has a block is not wanted any more. `expansion`: of the block, where its module instance exists.
+pub fn reason(instance: &Instance<'_>, expansion: Option<&Expansion>) -> ActionReason {
+    let Some(config) = instance.config else {
+        return match instance.run.moved.contains_key(&instance.addr) {
+            true => ActionReason::DeleteBecauseNoMoveTarget,
+            false => ActionReason::DeleteBecauseNoResourceConfig,
+        };
+    };
+    if expansion.is_none() {
+        return ActionReason::DeleteBecauseNoModule;
+    }
+    match instance.addr.key() {
+        InstanceKey::None if config.count.is_some() || config.for_each.is_some() => {
+            ActionReason::DeleteBecauseWrongRepetition
+        }
+        InstanceKey::None => ActionReason::None,
+        InstanceKey::Int(_) if config.count.is_none() => ActionReason::DeleteBecauseWrongRepetition,
+        InstanceKey::Int(_) => ActionReason::DeleteBecauseCountIndex,
+        InstanceKey::Str(_) if config.for_each.is_none() => ActionReason::DeleteBecauseWrongRepetition,
+        InstanceKey::Str(_) => ActionReason::DeleteBecauseEachKey,
+    }
+}

@@ -1,0 +1,296 @@
+//! Planning one managed object: evaluate, validate, ignore, propose, ask the provider, check its answer, decide.
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::change::{ignore, plan_valid, proposed, replace};
+use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
+use crate::lang::value::{Marks, Path, PathStep, Value};
+use crate::model::config::IgnoreChanges;
+use crate::model::plan::{Action, ActionReason, ResourceChange};
+use crate::model::provider::{PlanRequest, PlanResponse, has_errors};
+
+use super::object::{Stored, mark, nonconforming};
+use super::record::new_change;
+use super::{Instance, conditions};
+
+/// Why a replacement is asked for from outside of the provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forced {
+    No,
+    ByRequest,
+    ByTriggers,
+}
+
+/// The change that brings `current` to the configuration. `planned`: the change that the plan promised, in apply.
+/// None with errors.
+pub async fn plan(
+    instance: &Instance<'_>,
+    current: Option<&Stored>,
+    forced: Forced,
+    planned: Option<&ResourceChange>,
+) -> (Option<ResourceChange>, Diagnostics) {
+    let mut diagnostics = conditions::preconditions(instance);
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    if let Some(planned) = planned.filter(|p| p.action == Action::NoOp) {
+        return (Some(planned.clone()), diagnostics);
+    }
+    let change = Planner { instance, forced, planned, diagnostics: Diagnostics::new() };
+    let (change, found) = change.run(current).await;
+    diagnostics.extend(found);
+    (change, diagnostics)
+}
+
+struct Planner<'i, 'r> {
+    instance: &'i Instance<'r>,
+    forced: Forced,
+    planned: Option<&'i ResourceChange>,
+    diagnostics: Diagnostics,
+}
+
+/// What the provider answered, checked.
+struct Answer {
+    /// Without marks.
+    value: Value,
+    response: PlanResponse,
+}
+
+impl Planner<'_, '_> {
+    async fn run(mut self, current: Option<&Stored>) -> (Option<ResourceChange>, Diagnostics) {
+        let change = self.change(current).await;
+        (change.filter(|_| !self.diagnostics.has_errors()), self.diagnostics)
+    }
+
+    async fn change(&mut self, current: Option<&Stored>) -> Option<ResourceChange> {
+        let instance = self.instance;
+        let config = self.diagnostics.take(instance.evaluate());
+        let meta = self.diagnostics.take(instance.provider_meta());
+        if self.diagnostics.has_errors() || !self.check_ephemeral(&config) {
+            return None;
+        }
+        // A tainted object is replaced: planned as if there were none, and joined with it at the end.
+        let tainted = current.filter(|c| c.is_tainted());
+        let sound = current.filter(|c| !c.is_tainted());
+        let mut before = sound.map_or_else(|| instance.null(), |c| c.value.clone());
+        let private = sound.map_or_else(|| std::sync::Arc::from([]), |c| c.private.clone());
+
+        let (bare_config, _) = config.unmark_deep();
+        let found = instance.provider.validate_resource_config(instance.addr.kind(), bare_config.clone()).await;
+        self.diagnostics.extend(instance.about(found));
+        if self.diagnostics.has_errors() {
+            return None;
+        }
+        let ignored = self.ignore_changes(&before, &config, false);
+        let (bare_ignored, config_marks) = ignored.unmark_deep_with_paths();
+        let (bare_before, before_marks) = before.unmark_deep_with_paths();
+
+        let answer = self.ask(&bare_before, &bare_ignored, private, &meta, true).await?;
+        let mut after = mark(&answer.value, &config_marks, &instance.schema.block);
+        let mut response = answer.response;
+        let paths = self.required_replace(&response.requires_replace, &bare_before, &answer.value)?;
+        let (mut action, mut reason) = self.decide(&bare_before, &answer.value, !paths.is_empty());
+
+        if action.is_replace() {
+            let null = instance.null();
+            let again = self.ask(&null, &bare_config, response.private.clone(), &meta, false).await?;
+            after = mark(&again.value, &config_marks, &instance.schema.block);
+            response = again.response;
+        }
+        if let (Action::Create, Some(tainted)) = (action, tainted) {
+            action = self.replacement();
+            reason = ActionReason::ReplaceBecauseTainted;
+            before = tainted.value.clone();
+        }
+        if action == Action::NoOp && !same_marks(&before_marks, &after) {
+            action = Action::Update;
+        }
+        if let Some(planned) = self.planned.filter(|p| p.action.is_replace() && action == Action::Create) {
+            // The old object is gone already; what is left of its replacement is to create.
+            action = planned.action;
+            before = planned.change.before.clone();
+        }
+        let mut change = new_change(instance, action, before, after);
+        change.reason = reason;
+        change.required_replace = paths;
+        change.private = response.private;
+        Some(change)
+    }
+
+    fn check_ephemeral(&mut self, config: &Value) -> bool {
+        if !config.deep_marks().contains(Marks::EPHEMERAL) {
+            return true;
+        }
+        let (_, marks) = config.unmark_deep_with_paths();
+        let wrong = marks.iter().find(|(path, marks)| {
+            let write_only = path.steps().first().is_some_and(|step| match step {
+                PathStep::Attr(name) => {
+                    self.instance.schema.block.attributes.get(name).is_some_and(|a| a.write_only)
+                }
+                PathStep::Index(_) => false,
+            });
+            marks.contains(Marks::EPHEMERAL) && !write_only
+        });
+        if let Some((path, _)) = wrong {
+            let place = self.instance.config.and_then(|config| {
+                crate::model::schema::decode::attribute_range(&config.body, &self.instance.schema.block, path)
+            });
+            let name = path.to_string();
+            let detail = format!(
+                "Ephemeral values are not valid for \"{}\", because it is not a write-only attribute and must be persisted \
+                 to state.",
+                name.trim_start_matches('.')
+            );
+            self.diagnostics.push(Diagnostic::error("Invalid use of ephemeral value", detail).at_opt(place));
+        }
+        wrong.is_none()
+    }
+
+    /// The configuration as if what is to be ignored were as before. `reverting`: of what the provider answered.
+    fn ignore_changes(&self, before: &Value, config: &Value, reverting: bool) -> Value {
+        let Some(block) = self.instance.config else { return config.clone() };
+        if before.is_null() {
+            return config.clone();
+        }
+        match &block.lifecycle.ignore_changes {
+            IgnoreChanges::All if reverting => before.clone(),
+            IgnoreChanges::All => ignore::ignore_all(&self.instance.schema.block, before, config),
+            IgnoreChanges::Paths(traversals) if traversals.is_empty() => config.clone(),
+            IgnoreChanges::Paths(traversals) => {
+                let paths: Vec<Path> = traversals.iter().map(path_of).collect();
+                ignore::ignore_paths(before, config, &paths)
+            }
+        }
+    }
+
+    async fn ask(
+        &mut self,
+        prior: &Value,
+        config: &Value,
+        private: std::sync::Arc<[u8]>,
+        meta: &Value,
+        first: bool,
+    ) -> Option<Answer> {
+        let instance = self.instance;
+        let schema = &instance.schema.block;
+        let proposed = proposed::proposed_new(schema, prior, config);
+        let request = PlanRequest {
+            kind: instance.addr.kind().into(),
+            prior: prior.clone(),
+            proposed,
+            config: config.clone(),
+            prior_private: private,
+            provider_meta: meta.clone(),
+        };
+        let mut response = instance.provider.plan_resource_change(request).await;
+        let failed = has_errors(&response.diagnostics);
+        if first || failed {
+            // Warnings of a second question are those of the first.
+            let said = std::mem::take(&mut response.diagnostics);
+            self.diagnostics.extend(instance.about(said));
+        }
+        if failed {
+            return None;
+        }
+        let provider = &instance.provider_addr.provider;
+        let addr = &instance.addr;
+        let invalid = |wrong: String| {
+            let what = format!("Provider \"{provider}\" planned an invalid value for {addr}{wrong}.");
+            instance.bug("Provider produced invalid plan", what)
+        };
+        let mut value = response.planned.clone();
+        if let Some(wrong) = nonconforming(&value, instance.schema.implied_type()) {
+            self.diagnostics.push(invalid(format!(": {wrong}")));
+            return None;
+        }
+        if first {
+            let breaches = plan_valid::plan_valid(schema, prior, config, &value);
+            if !breaches.is_empty() && !response.legacy_type_system {
+                for (path, wrong) in breaches {
+                    self.diagnostics.push(invalid(format!("{path}: {wrong}")));
+                }
+                return None;
+            }
+            if response.legacy_type_system {
+                value = self.ignore_changes(prior, &value, true);
+            }
+        }
+        Some(Answer { value, response })
+    }
+
+    /// The changed paths that force a replacement; none with errors.
+    fn required_replace(&mut self, wanted: &[Path], prior: &Value, planned: &Value) -> Option<Vec<Path>> {
+        if wanted.is_empty() || prior.is_null() {
+            return Some(Vec::new());
+        }
+        let (paths, invalid) = replace::changed_paths(wanted, prior, planned);
+        let (addr, provider) = (&self.instance.addr, &self.instance.provider_addr.provider);
+        for path in &invalid {
+            let what = format!(
+                "Provider \"{provider}\" has indicated \"requires replacement\" on {addr} for a non-existent attribute path \
+                 {path}."
+            );
+            self.diagnostics.push(self.instance.bug("Provider produced invalid plan", what));
+        }
+        invalid.is_empty().then_some(paths)
+    }
+
+    fn replacement(&self) -> Action {
+        let first = match self.planned {
+            Some(planned) => planned.action == Action::CreateThenDelete,
+            None => self.instance.create_before_destroy,
+        };
+        if first { Action::CreateThenDelete } else { Action::DeleteThenCreate }
+    }
+
+    fn decide(&self, prior: &Value, planned: &Value, requires_replace: bool) -> (Action, ActionReason) {
+        if prior.is_null() {
+            return (Action::Create, ActionReason::None);
+        }
+        match self.forced {
+            Forced::ByRequest => return (self.replacement(), ActionReason::ReplaceByRequest),
+            Forced::ByTriggers => return (self.replacement(), ActionReason::ReplaceByTriggers),
+            Forced::No if requires_replace => {
+                return (self.replacement(), ActionReason::ReplaceBecauseCannotUpdate);
+            }
+            Forced::No => {}
+        }
+        let same = planned.same_storage(prior) || planned.is_wholly_known() && planned == prior;
+        (if same { Action::NoOp } else { Action::Update }, ActionReason::None)
+    }
+}
+
+/// Whether the planned object is sensitive where the prior one was.
+fn same_marks(before: &[(Path, Marks)], after: &Value) -> bool {
+    if before.is_empty() && !after.has_marks_deep() {
+        return true;
+    }
+    let (_, after) = after.unmark_deep_with_paths();
+    before.len() == after.len() && before.iter().all(|mark| after.contains(mark))
+}
+
+/// A traversal relative to the object as a path; its root is an attribute.
+fn path_of(traversal: &Traversal) -> Path {
+    let root = PathStep::Attr(traversal.root.name.clone());
+    let steps = traversal.steps.iter().filter_map(|step| match step {
+        TraversalStep::Attr { name, .. } => Some(PathStep::Attr(name.name.clone())),
+        TraversalStep::Index { key: IndexKey::Number(n), .. } => n.parse().ok().map(|n| PathStep::Index(Value::int(n))),
+        TraversalStep::Index { key: IndexKey::String(s), .. } => Some(PathStep::Index(Value::shared_string(s.clone()))),
+        TraversalStep::Splat { .. } => None,
+    });
+    Path([root].into_iter().chain(steps).collect())
+}
+
+/// The error of a planned destruction that the configuration forbids.
+pub fn check_prevent_destroy(instance: &Instance<'_>, change: &ResourceChange) -> Option<Diagnostic> {
+    let config = instance.config.filter(|config| config.lifecycle.prevent_destroy)?;
+    if change.action != Action::Delete && !change.action.is_replace() {
+        return None;
+    }
+    let detail = format!(
+        "Resource {} has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed. To avoid this \
+         error and continue with the plan, either disable lifecycle.prevent_destroy or reduce the scope of the plan using \
+         the -target option.",
+        instance.addr
+    );
+    Some(Diagnostic::error("Instance cannot be destroyed", detail).at(config.range.clone()))
+}

@@ -1,0 +1,145 @@
+//! Provisioners: what runs once an object exists, or before it goes.
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::event::Event;
+use crate::engine::graph::walk::Turn;
+use crate::engine::results::ResourceSlots;
+use crate::engine::scope::ModuleScope;
+use crate::engine::step::{about_body, connection_schema};
+use crate::lang::syntax::ast::Body;
+use crate::lang::value::{Type, Value};
+use crate::model::config::{OnFailure, ProvisionerBlock, ProvisionerWhen};
+use crate::model::provider::{Output, ProvisionRequest, has_errors};
+use crate::model::schema::decode::{decode_body, references_in_body};
+
+use super::Instance;
+
+/// Runs the provisioners for one occasion, in order; the first failure that counts ends it. `turn` is given back while
+/// they wait for other instances of the same block.
+pub async fn run(
+    instance: &Instance<'_>,
+    value: &Value,
+    when: ProvisionerWhen,
+    mut turn: Option<&mut Turn>,
+) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let Some(config) = instance.config else { return diagnostics };
+    for block in config.provisioners.iter().filter(|p| p.when == when) {
+        if let Some(turn) = &mut turn {
+            wait_for_siblings(instance, block, turn).await;
+        }
+        let found = provision(instance, block, value).await;
+        let failed = found.has_errors();
+        if failed && block.on_failure == OnFailure::Continue {
+            continue;
+        }
+        diagnostics.extend(found);
+        if failed {
+            break;
+        }
+    }
+    diagnostics
+}
+
+/// A provisioner may read other instances of its own block: they only have to exist.
+async fn wait_for_siblings(instance: &Instance<'_>, block: &ProvisionerBlock, turn: &mut Turn) {
+    let (Some(config), Some(module), Some((_, index))) = (instance.config, &instance.module, instance.block) else {
+        return;
+    };
+    let Some(shape) = instance.run.schemas.provisioner(&block.kind) else { return };
+    let mut references = references_in_body(&block.body, &shape.block);
+    if let Some(connection) = block.connection.as_ref().or(config.connection.as_ref()) {
+        references.extend(references_in_body(connection, connection_schema()));
+    }
+    let Some(slots) = module.resources[index as usize].get() else { return };
+    for (traversal, expr) in references {
+        let Ok(reference) = crate::model::addr::parse::parse_reference(&traversal, &expr.file) else { continue };
+        for position in siblings(&reference.subject, config, slots) {
+            if !slots.instances[position].is_settled() {
+                turn.pause(slots.instances[position].wait()).await;
+            }
+        }
+    }
+}
+
+fn siblings(
+    subject: &crate::model::addr::Subject,
+    config: &crate::model::config::Resource,
+    slots: &ResourceSlots,
+) -> Vec<usize> {
+    use crate::model::addr::Subject;
+    match subject {
+        Subject::Resource(resource) if *resource == config.addr => (0..slots.instances.len()).collect(),
+        Subject::ResourceInstance(of) if of.resource == config.addr => {
+            slots.expansion.index_of(&of.key).into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+async fn provision(instance: &Instance<'_>, block: &ProvisionerBlock, value: &Value) -> Diagnostics {
+    let run = instance.run;
+    let mut diagnostics = Diagnostics::new();
+    let Some(shape) = run.schemas.provisioner(&block.kind).cloned() else { return diagnostics };
+    let root = run.results.root.clone();
+    let module = instance.module.as_ref().unwrap_or(&root);
+    let scope = ModuleScope::new(run, module).with_each(instance.each.clone()).with_self(value.clone());
+    let config = diagnostics.take(decode_body(&block.body, &shape.block, &scope));
+    let shared = instance.config.and_then(|c| c.connection.as_ref());
+    let connection = diagnostics.take(connection(shared, block.connection.as_ref(), &scope));
+    if diagnostics.has_errors() {
+        return diagnostics;
+    }
+    let provisioner = match run.ports.providers.provisioner(&block.kind).await {
+        Ok(provisioner) => provisioner,
+        Err(errors) => return errors,
+    };
+    let (addr, kind) = (&instance.addr, &block.kind);
+    let observer = run.ports.observer.clone();
+    observer.event(Event::ProvisionStarted { addr: addr.clone(), kind: kind.clone() });
+    let is_secret = config.has_marks_deep() || connection.has_marks_deep();
+    let output: Output = {
+        let (addr, kind, observer) = (addr.clone(), kind.clone(), observer.clone());
+        let told = std::sync::atomic::AtomicBool::new(false);
+        Arc::new(move |text: &str| {
+            let text = match is_secret {
+                false => text.to_string(),
+                true if told.swap(true, std::sync::atomic::Ordering::Relaxed) => return,
+                true => "(output suppressed due to sensitive value in config)".to_string(),
+            };
+            observer.event(Event::ProvisionOutput { addr: addr.clone(), kind: kind.clone(), text });
+        })
+    };
+    let request =
+        ProvisionRequest { config: config.unmark_deep().0, connection: connection.unmark_deep().0, output };
+    let found = provisioner.provision(request).await;
+    let failed = has_errors(&found);
+    observer.event(Event::ProvisionFinished { addr: addr.clone(), kind: kind.clone(), failed });
+    let address = addr.to_string();
+    diagnostics.extend(about_body(found, Some(&block.body), &shape.block, Some(&address)));
+    diagnostics
+}
+
+/// The connection: what the provisioner's own block says over what the resource's says; null if there is neither.
+fn connection(shared: Option<&Body>, own: Option<&Body>, scope: &ModuleScope<'_>) -> (Value, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let (Some(last), shape) = (own.or(shared), connection_schema()) else {
+        return (Value::null(Type::Dynamic), diagnostics);
+    };
+    let mut entries = std::collections::BTreeMap::new();
+    for body in [shared, own].into_iter().flatten() {
+        let value = diagnostics.take(decode_body(body, shape, scope));
+        for (name, part) in value.entries() {
+            if !part.is_null() || !entries.contains_key(name) {
+                entries.insert(name.clone(), part.clone());
+            }
+        }
+    }
+    if entries.get("host").is_none_or(Value::is_null) && !diagnostics.has_errors() {
+        let detail = "The argument \"host\" is required, but no definition was found.";
+        diagnostics.push(Diagnostic::error("Missing required argument", detail).at(last.missing_item_range()));
+    }
+    (Value::object(entries), diagnostics)
+}

@@ -1,0 +1,61 @@
+//! Reading: what became of a stored object outside.
+
+use crate::base::diag::Diagnostics;
+use crate::engine::event::Event;
+use crate::model::provider::{ReadRequest, has_errors};
+use crate::model::state::DeposedKey;
+
+use super::object::{Stored, mark, nonconforming, normalise};
+use super::record::shown_id;
+use super::Instance;
+
+/// The object as it is now; none: it is gone. With errors, the object as it was.
+pub async fn refresh(
+    instance: &Instance<'_>,
+    stored: Stored,
+    deposed: Option<&DeposedKey>,
+) -> (Option<Stored>, Diagnostics) {
+    let run = instance.run;
+    let addr = &instance.addr;
+    let (meta, mut diagnostics) = instance.provider_meta();
+    if diagnostics.has_errors() {
+        return (Some(stored), diagnostics);
+    }
+    let (prior, marks) = match stored.value.has_marks_deep() {
+        true => stored.value.unmark_deep_with_paths(),
+        false => (stored.value.clone(), Vec::new()),
+    };
+    let id = shown_id(&stored.value);
+    run.ports.observer.event(Event::RefreshStarted { addr: addr.clone(), deposed: deposed.cloned(), id });
+    let request = ReadRequest {
+        kind: addr.kind().into(),
+        current: prior,
+        private: stored.private.clone(),
+        provider_meta: meta,
+    };
+    let response = instance.provider.read_resource(request).await;
+    let failed = has_errors(&response.diagnostics);
+    diagnostics.extend(instance.about(response.diagnostics));
+    if failed {
+        return (Some(stored), diagnostics);
+    }
+    let provider = &instance.provider_addr.provider;
+    if let Some(wrong) = nonconforming(&response.new_state, instance.schema.implied_type()) {
+        let what = format!("Provider \"{provider}\" planned an invalid value for {addr} during refresh: {wrong}.");
+        diagnostics.push(instance.bug("Provider produced invalid object", what));
+        return (Some(stored), diagnostics);
+    }
+    let value = normalise(&instance.schema.block, &response.new_state);
+    if !value.is_wholly_known() {
+        let what = format!("Provider \"{provider}\" returned an unknown value for {addr} during refresh.");
+        diagnostics.push(instance.bug("Provider produced invalid object", what));
+        return (Some(stored), diagnostics);
+    }
+    let value = if value.is_null() { value } else { mark(&value, &marks, &instance.schema.block) };
+    let id = shown_id(&value);
+    run.ports.observer.event(Event::RefreshFinished { addr: addr.clone(), deposed: deposed.cloned(), id });
+    if value.is_null() {
+        return (None, diagnostics);
+    }
+    (Some(Stored { value, private: response.private, ..stored }), diagnostics)
+}

@@ -1,0 +1,109 @@
+//! Recording: what a step found out goes to the plan, the state and those who watch.
+
+use crate::base::diag::Diagnostics;
+use crate::engine::run::Run;
+use crate::lang::value::{Path, Type, Value};
+use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
+use crate::model::plan::{Action, ActionReason, Change, ResourceChange};
+use crate::model::state::{DeposedKey, Instance as StateInstance, Object};
+
+use super::Instance;
+
+/// What tells people which object is meant: its id, unless that is unknown or secret.
+pub fn shown_id(value: &Value) -> Option<(String, String)> {
+    shown(value, "id")
+}
+
+/// As `shown_id`, with the name where there is no id.
+pub fn shown_id_or_name(value: &Value) -> Option<(String, String)> {
+    let tag = || {
+        let tags = value.get("tags").filter(|tags| !tags.is_sensitive())?;
+        shown(tags, "name").or_else(|| shown(tags, "Name")).map(|(key, text)| (format!("tags.{key}"), text))
+    };
+    shown_id(value).or_else(|| shown(value, "name")).or_else(tag)
+}
+
+fn shown(value: &Value, name: &str) -> Option<(String, String)> {
+    let part = value.get(name)?;
+    if value.is_sensitive() || part.is_sensitive() || *part.ty() != Type::String {
+        return None;
+    }
+    part.as_str().filter(|text| !text.is_empty()).map(|text| (name.to_string(), text.to_string()))
+}
+
+/// A change with what all changes of an instance share.
+pub fn new_change(instance: &Instance<'_>, action: Action, before: Value, after: Value) -> ResourceChange {
+    ResourceChange {
+        addr: instance.addr.clone(),
+        previous_addr: previous_addr(instance.run, &instance.addr),
+        deposed: None,
+        provider: instance.provider_addr.clone(),
+        action,
+        reason: ActionReason::None,
+        change: Change { before, after },
+        required_replace: Vec::<Path>::new(),
+        private: std::sync::Arc::from([]),
+        importing: None,
+        generated_config: None,
+    }
+}
+
+/// Where the object was before this run.
+pub fn previous_addr(run: &Run, addr: &AbsResourceInstance) -> AbsResourceInstance {
+    run.moved.get(addr).unwrap_or(addr).clone()
+}
+
+/// Writes or removes an object of the state that plan builds: as read, or as refreshed.
+pub fn put(run: &Run, instance: &Instance<'_>, deposed: Option<&DeposedKey>, object: Option<Object>, previous: bool) {
+    let mut gathered = run.results.gathered();
+    let state = if previous { &mut gathered.previous } else { &mut gathered.state };
+    let place = state.instance_mut(&instance.addr, instance.provider_addr);
+    place_object(place, deposed, object);
+    state.prune(&instance.addr);
+}
+
+fn place_object(place: &mut StateInstance, deposed: Option<&DeposedKey>, object: Option<Object>) {
+    match (deposed, object) {
+        (None, object) => place.current = object,
+        (Some(key), Some(object)) => drop(place.deposed.insert(key.clone(), object)),
+        (Some(key), None) => drop(place.deposed.remove(key)),
+    }
+}
+
+/// Changes the working state of an apply and makes the change durable.
+pub async fn save(
+    run: &Run,
+    addr: &AbsResourceInstance,
+    provider: &AbsProviderConfig,
+    change: impl FnOnce(&mut StateInstance),
+) -> Diagnostics {
+    let instance = {
+        let mut gathered = run.results.gathered();
+        let place = gathered.state.instance_mut(addr, provider);
+        change(place);
+        let instance = place.clone();
+        gathered.state.prune(addr);
+        instance
+    };
+    match run.ports.sink.finished(addr, provider, &instance).await {
+        Ok(()) => Diagnostics::new(),
+        Err(errors) => errors,
+    }
+}
+
+/// Notes what refreshing found changed outside.
+pub fn note_drift(instance: &Instance<'_>, deposed: Option<&DeposedKey>, before: &Value, after: Option<&Value>) {
+    let (action, after) = match after {
+        None => (Action::Delete, Value::null(before.ty().clone())),
+        Some(after) if after == before => return,
+        Some(after) => (Action::Update, after.clone()),
+    };
+    let mut change = new_change(instance, action, before.clone(), after);
+    change.deposed = deposed.cloned();
+    instance.run.results.gathered().drift.push(change);
+}
+
+/// Adds a change to the plan.
+pub fn note_change(run: &Run, change: ResourceChange) {
+    run.results.gathered().add_change(change);
+}

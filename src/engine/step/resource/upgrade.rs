@@ -1,0 +1,55 @@
+//! Upgrading: a stored object brought to the provider's current schema, by the provider.
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::model::addr::ResourceMode;
+use crate::model::provider::{RawState, UpgradeRequest, has_errors};
+use crate::model::state::{Attributes, Object};
+
+use super::object::{Stored, decode, mark, nonconforming, with_value};
+use super::Instance;
+
+/// The object as a value of the current schema. None with errors.
+pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let (addr, schema) = (&instance.addr, &instance.schema);
+    if object.schema_version > schema.version {
+        let provider = instance.provider_addr.provider.for_display();
+        diagnostics.push(Diagnostic::error(
+            "Resource instance managed by newer provider version",
+            format!(
+                "The current state of {addr} was created by a newer provider version than is currently selected. Upgrade \
+                 the {provider} provider to work with this state."
+            ),
+        ));
+        return (None, diagnostics);
+    }
+    let raw = match &object.attributes {
+        Attributes::Json(text) if addr.mode() == ResourceMode::Managed => RawState::Json(text.as_bytes().into()),
+        Attributes::Flat(entries) => RawState::Flat(entries.to_vec()),
+        _ => {
+            return match decode(object, schema) {
+                Ok(stored) => (Some(stored), diagnostics),
+                Err(error) => (None, error.about(addr.to_string()).into()),
+            };
+        }
+    };
+    let request = UpgradeRequest { kind: addr.kind().into(), version: object.schema_version, raw };
+    let (value, found) = instance.provider.upgrade_resource_state(request).await;
+    let failed = has_errors(&found);
+    diagnostics.extend(instance.about(found));
+    if failed {
+        return (None, diagnostics);
+    }
+    if let Some(wrong) = nonconforming(&value, schema.implied_type()) {
+        diagnostics.push(Diagnostic::error(
+            "Invalid resource state upgrade",
+            format!(
+                "The {} provider upgraded the state for {addr} from a previous version, but produced an invalid result: \
+                 {wrong}.",
+                instance.provider_addr.provider
+            ),
+        ));
+        return (None, diagnostics);
+    }
+    (Some(with_value(object, mark(&value, &object.sensitive, &schema.block))), diagnostics)
+}

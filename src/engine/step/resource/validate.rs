@@ -1,0 +1,163 @@
+//! Validating a resource block: once for all its instances, with everything unknown that only a run can tell.
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::references::did_you_mean;
+use crate::engine::results::{Each, ModuleSlots};
+use crate::engine::run::Run;
+use crate::engine::scope::ModuleScope;
+use crate::engine::step::expansion::expand;
+use crate::engine::step::{about_body, connection_schema};
+use crate::engine::tree::ModuleId;
+use crate::lang::syntax::ast::TraversalStep;
+use crate::lang::value::Value;
+use crate::model::addr::ResourceMode;
+use crate::model::config::{IgnoreChanges, Resource};
+use crate::model::schema::decode::decode_body;
+use crate::model::schema::{Block, Schema};
+
+pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
+    let config = run.tree.resource(module, index);
+    let mut diagnostics = Diagnostics::new();
+    let Some(schema) = run.schemas.resource(&config.provider, &config.addr) else {
+        if run.schemas.provider(&config.provider).is_some() {
+            diagnostics.push(unknown_type(run, config));
+        }
+        return diagnostics;
+    };
+    let Some(instance) = run.results.module_instances(module).first() else { return diagnostics };
+    let scope = ModuleScope::new(run, instance);
+    let _ = diagnostics.take(expand(config.count.as_ref(), config.for_each.as_ref(), &scope, true));
+    let value = diagnostics.take(decode_body(&config.body, &schema.block, &block_scope(run, instance, config)));
+    if diagnostics.has_errors() {
+        return diagnostics;
+    }
+    if let IgnoreChanges::Paths(paths) = &config.lifecycle.ignore_changes {
+        paths.iter().for_each(|path| check_ignored(&schema.block, path, config, &mut diagnostics));
+    }
+    let bare = value.unmark_deep().0;
+    match run.ports.providers.unconfigured(&config.provider).await {
+        Ok(provider) => {
+            let kind = &config.addr.kind;
+            let found = match config.addr.mode {
+                ResourceMode::Managed => provider.validate_resource_config(kind, bare).await,
+                ResourceMode::Data => provider.validate_data_config(kind, bare).await,
+                ResourceMode::Ephemeral => provider.validate_ephemeral_config(kind, bare).await,
+            };
+            let address = config.addr.in_module(run.tree.module(module).path.clone()).to_string();
+            diagnostics.extend(about_body(found, Some(&config.body), &schema.block, Some(&address)));
+        }
+        Err(errors) => diagnostics.extend(errors),
+    }
+    provisioners(run, instance, config, &schema, &mut diagnostics).await;
+    diagnostics
+}
+
+fn block_scope<'r>(run: &'r Run, instance: &'r Arc<ModuleSlots>, config: &Resource) -> ModuleScope<'r> {
+    let each = match (&config.count, &config.for_each) {
+        (Some(_), _) => Each::UnknownIndex,
+        (_, Some(_)) => Each::UnknownEntry,
+        _ => Each::None,
+    };
+    ModuleScope::new(run, instance).with_each(each)
+}
+
+async fn provisioners(
+    run: &Run,
+    instance: &Arc<ModuleSlots>,
+    config: &Resource,
+    schema: &Arc<Schema>,
+    diagnostics: &mut Diagnostics,
+) {
+    let this = Value::unknown(schema.implied_type().clone());
+    for block in &config.provisioners {
+        let Some(shape) = run.schemas.provisioner(&block.kind) else { continue };
+        let scope = block_scope(run, instance, config).with_self(this.clone());
+        let value = diagnostics.take(decode_body(&block.body, &shape.block, &scope));
+        if let Some(connection) = &block.connection {
+            let _ = diagnostics.take(decode_body(connection, connection_schema(), &scope));
+        }
+        let bare = value.unmark_deep().0;
+        match run.ports.providers.provisioner(&block.kind).await {
+            Ok(provisioner) => {
+                let found = provisioner.validate(bare).await;
+                diagnostics.extend(about_body(found, Some(&block.body), &shape.block, None));
+            }
+            Err(errors) => diagnostics.extend(errors),
+        }
+    }
+    if let (Some(connection), false) = (&config.connection, config.provisioners.is_empty()) {
+        let scope = block_scope(run, instance, config).with_self(this);
+        let _ = diagnostics.take(decode_body(connection, connection_schema(), &scope));
+    }
+}
+
+fn unknown_type(run: &Run, config: &Resource) -> Diagnostic {
+    let (kind, provider) = (&config.addr.kind, config.provider.for_display());
+    let schemas = run.schemas.provider(&config.provider);
+    let names = |data: bool| {
+        schemas.map_or_else(Vec::new, |s| if data { s.data_names() } else { s.managed_names() })
+    };
+    let other = |mode| run.schemas.kind(&config.provider, mode, kind).is_some();
+    let (summary, detail) = match config.addr.mode {
+        ResourceMode::Data => {
+            let hint = match other(ResourceMode::Managed) {
+                true => format!(
+                    "\n\nDid you intend to use the managed resource type {kind:?}? If so, declare this using a \"resource\" \
+                     block instead of a \"data\" block."
+                ),
+                false => suggestion(kind, &names(true)),
+            };
+            ("Invalid data source", format!("The provider {provider} does not support data source {kind:?}.{hint}"))
+        }
+        ResourceMode::Managed => {
+            let hint = match other(ResourceMode::Data) {
+                true => format!(
+                    "\n\nDid you intend to use the data source {kind:?}? If so, declare this using a \"data\" block instead \
+                     of a \"resource\" block."
+                ),
+                false => suggestion(kind, &names(false)),
+            };
+            ("Invalid resource type", format!("The provider {provider} does not support resource type {kind:?}.{hint}"))
+        }
+        ResourceMode::Ephemeral => (
+            "Invalid ephemeral resource type",
+            format!("The provider {provider} does not support ephemeral resource {kind:?}."),
+        ),
+    };
+    Diagnostic::error(summary, detail).at(config.type_range.clone())
+}
+
+fn suggestion(kind: &Arc<str>, names: &[Arc<str>]) -> String {
+    did_you_mean(kind, names)
+}
+
+fn check_ignored(
+    schema: &Block,
+    path: &crate::lang::syntax::ast::Traversal,
+    config: &Resource,
+    diagnostics: &mut Diagnostics,
+) {
+    let range = path.span.in_file(&config.range.file);
+    let name = &path.root.name;
+    let Some(attribute) = schema.attributes.get(name) else {
+        if !schema.blocks.contains_key(name) {
+            let hint = did_you_mean(name, schema.attributes.keys().chain(schema.blocks.keys()));
+            let detail = format!("This object has no argument, nested block, or exported attribute named {name:?}.{hint}");
+            diagnostics.push(Diagnostic::error("Unsupported attribute", detail).at(range));
+        }
+        return;
+    };
+    let is_whole = !path.steps.iter().any(|s| matches!(s, TraversalStep::Attr { .. }));
+    if is_whole && attribute.computed && !attribute.optional {
+        let detail = format!(
+            "Adding an attribute name to ignore_changes tells Terrane to ignore future changes to the argument in \
+             configuration after the object has been created, retaining the value originally configured.\n\nThe attribute \
+             {name} is decided by the provider alone and therefore there can be no configured value to compare with. \
+             Including this attribute in ignore_changes has no effect. Remove the attribute from ignore_changes to quiet \
+             this warning."
+        );
+        diagnostics.push(Diagnostic::warning("Redundant ignore_changes element", detail).at(range));
+    }
+}

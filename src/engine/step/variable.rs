@@ -1,0 +1,164 @@
+//! Input variables: the value given or the default, brought to the variable's type, and checked by its rules.
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::Range;
+use crate::engine::input::Origin;
+use crate::engine::results::Each;
+use crate::engine::run::{Run, Verb};
+use crate::engine::scope::{ModuleScope, mark_variable};
+use crate::engine::tree::{ModuleId, ROOT};
+use crate::lang::eval::evaluate;
+use crate::lang::value::{Value, convert};
+use crate::model::config::Variable;
+
+use super::condition::check_variable;
+
+/// A value for a variable and where it comes from.
+struct Given {
+    value: Option<Value>,
+    origin: Origin,
+}
+
+pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let variable = run.tree.variable(module, index);
+    if module == ROOT {
+        let value = match run.verb {
+            Verb::Validate => Value::unknown(variable.ty.clone()),
+            _ => {
+                let given = run.variables.get(&variable.name);
+                let given = Given {
+                    value: given.map(|g| g.value.clone()),
+                    origin: given.map_or(Origin::Other, |g| g.origin.clone()),
+                };
+                diagnostics.take(prepare(variable, &format!("var.{}", variable.name), given))
+            }
+        };
+        settle(run, module, index, 0, value, &mut diagnostics, &variable.range);
+        return diagnostics;
+    }
+    let Some((parent, call)) = run.tree.parent(module) else { return diagnostics };
+    let arguments = run.tree.call(parent, call).body.just_attributes().0;
+    let argument = arguments.get(&variable.name);
+    let mut position = 0;
+    for outer in run.results.module_instances(parent) {
+        let Some(slots) = outer.calls[call as usize].get() else { continue };
+        for instance in &slots.instances {
+            let given = argument.map(|argument| {
+                let scope = ModuleScope::new(run, outer).with_each(instance.each.clone());
+                diagnostics.take(evaluate(&argument.expr, &scope))
+            });
+            let range = argument.map_or_else(|| variable.range.clone(), |a| a.expr.range());
+            let name = format!("{}.var.{}", instance.addr, variable.name);
+            let given = Given { value: given, origin: Origin::File(range.clone()) };
+            let value = diagnostics.take(prepare(variable, &name, given));
+            settle(run, module, index, position, value, &mut diagnostics, &range);
+            position += 1;
+        }
+    }
+    diagnostics
+}
+
+/// Writes the slot, then checks the rules: they may refer to the variable itself.
+fn settle(
+    run: &Run,
+    module: ModuleId,
+    index: u32,
+    position: usize,
+    value: Value,
+    diagnostics: &mut Diagnostics,
+    range: &Range,
+) {
+    let variable = run.tree.variable(module, index);
+    let Some(instance) = run.results.module_instances(module).get(position) else { return };
+    let value = mark_variable(value, variable.sensitive, variable.ephemeral);
+    let _ = instance.variables[index as usize].set(value);
+    if diagnostics.has_errors() || variable.validations.is_empty() {
+        return;
+    }
+    let scope = ModuleScope::new(run, instance).with_each(Each::None);
+    let addr = match instance.addr.is_root() {
+        true => format!("var.{}", variable.name),
+        false => format!("{}.var.{}", instance.addr, variable.name),
+    };
+    for rule in &variable.validations {
+        diagnostics.extend(check_variable(run, rule, &scope, &addr, range));
+    }
+}
+
+/// The final value of a variable: with defaults of optional attributes, converted, and never null where that is not
+/// allowed.
+fn prepare(variable: &Variable, name: &str, given: Given) -> (Value, Diagnostics) {
+    let unknown = || Value::unknown(variable.ty.clone());
+    let error = |summary: &str, detail: String, range: Range| {
+        (unknown(), Diagnostics::from(Diagnostic::error(summary, detail).at(range)))
+    };
+    let value = match given.value.or_else(|| variable.default.clone()) {
+        Some(value) => value,
+        None => {
+            let detail = format!("The variable {:?} is required, but is not set.", variable.name);
+            return error("Required variable not set", detail, variable.range.clone());
+        }
+    };
+    let value = match &variable.type_defaults {
+        Some(defaults) if !value.is_null() => defaults.apply(&value),
+        _ => value,
+    };
+    let outside = match &given.origin {
+        Origin::Argument => Some(format!("set using -var=\"{}=...\"", variable.name)),
+        Origin::Environment => Some(format!("set using the TF_VAR_{} environment variable", variable.name)),
+        Origin::Prompt => Some("set using an interactive prompt".to_string()),
+        Origin::Other => Some("set from outside of the configuration".to_string()),
+        Origin::File(_) => None,
+    };
+    let place = match &given.origin {
+        Origin::File(range) => range.clone(),
+        _ => variable.range.clone(),
+    };
+    let converted = match convert::convert(&value, &variable.ty) {
+        Ok(converted) => converted,
+        Err(wrong) => {
+            let message = wrong.full_message();
+            let (detail, range) = match outside {
+                Some(outside) => {
+                    (format!("Unsuitable value for {name} {outside}: {message}."), variable.range.clone())
+                }
+                None if variable.sensitive => (
+                    format!(
+                        "The given value is not suitable for {name}, which is sensitive: {message}. Invalid value defined \
+                         at {place}."
+                    ),
+                    variable.range.clone(),
+                ),
+                None => (
+                    format!(
+                        "The given value is not suitable for {name} declared at {}: {message}.",
+                        variable.range
+                    ),
+                    place,
+                ),
+            };
+            return error("Invalid value for input variable", detail, range);
+        }
+    };
+    if !converted.is_null() || variable.nullable {
+        return (converted, Diagnostics::new());
+    }
+    if let Some(default) = &variable.default {
+        return (default.clone(), Diagnostics::new());
+    }
+    let (detail, range) = match outside {
+        Some(outside) => (
+            format!("Unsuitable value for {name} {outside}: required variable may not be set to null."),
+            variable.range.clone(),
+        ),
+        None => (
+            format!(
+                "The given value is not suitable for {name} defined at {}: required variable may not be set to null.",
+                variable.range
+            ),
+            place,
+        ),
+    };
+    error("Required variable not set", detail, range)
+}

@@ -3,34 +3,41 @@
 //! One free function per verb, one input struct each; asks the world only through [`ports`] and tells it through
 //! [`event`]. Never prints, never reads arguments, environment, files or sockets, never knows a backend or a process.
 
+mod build;
 pub mod change;
 pub mod event;
+mod graph;
 pub mod input;
+mod moves;
 pub mod ports;
+mod provider_configs;
+mod references;
+mod results;
+mod run;
+mod schemas;
+mod scope;
+mod step;
+mod tree;
+mod verbs;
 
 use crate::base::diag::Diagnostics;
 use crate::model::plan::Plan;
 
-pub use input::{
-    ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput,
-};
+pub use input::{ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput};
 use ports::Ports;
 
 /// Checks a configuration against its providers' schemas and by its providers, without values and without state.
 pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
-    let _ = (input, ports);
-    Diagnostics::new()
+    verbs::validate(input, ports).await
 }
 
 /// What is to be done to bring the world to the configuration. On errors the plan, if there is one, is marked so; it
 /// shows what was planned until then.
 pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
-    let _ = (input, ports);
-    (None, Diagnostics::new())
+    verbs::plan(input, ports).await
 }
 
 /// Does what a plan says. The outcome's state holds everything that was done, errors or not.
 pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnostics) {
-    let _ = ports;
-    (ApplyOutcome { state: input.plan.prior_state.clone() }, Diagnostics::new())
+    verbs::apply(input, ports).await
 }

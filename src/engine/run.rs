@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::Semaphore;
 
 use crate::base::diag::Diagnostics;
-use crate::model::addr::{AbsResource, AbsResourceInstance, ConfigResource, Target};
+use crate::model::addr::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, Target};
 use crate::model::config::Config;
 use crate::model::plan::ResourceChange;
 use crate::model::state::State;
@@ -16,7 +16,7 @@ use super::graph::{Dag, Node, NodeId};
 use super::input::GivenVariables;
 use super::ports::Ports;
 use super::provider_configs::ProviderConfigs;
-use super::references::Needs;
+use super::references::{Need, Needs};
 use super::results::Results;
 use super::schemas::Schemas;
 use super::tree::{ModuleId, Tree};
@@ -102,6 +102,17 @@ impl Run {
     /// True if the instance is to be looked at, by the targets of the run.
     pub fn is_targeted(&self, node: NodeId, addr: &AbsResourceInstance) -> bool {
         !self.filtered.contains(&node) || self.targets.iter().any(|target| target.contains(addr))
+    }
+
+    /// The literal keys by which a resource block refers to instances of its own.
+    pub fn own_keys(&self, node: NodeId, module: ModuleId, index: u32) -> Vec<InstanceKey> {
+        let needs = self.needs[node as usize].on.iter();
+        needs
+            .filter_map(|need| match need {
+                Need::Resource(m, i, Some(key)) if (*m, *i) == (module, index) => Some(key.clone()),
+                _ => None,
+            })
+            .collect()
     }
 
     pub fn is_active(&self, node: NodeId) -> bool {

@@ -283,11 +283,11 @@ impl Scope for ModuleScope<'_> {
     }
 
     fn function(&self, name: &str) -> Option<&dyn Function> {
-        crate::lang::functions::find(name)
+        crate::lang::functions::lookup(name).map(|f| f as &dyn Function)
     }
 
     fn function_names(&self) -> Vec<String> {
-        crate::lang::functions::names()
+        crate::lang::functions::names().into_iter().map(str::to_string).collect()
     }
 
     fn machine(&self) -> Option<&dyn Machine> {

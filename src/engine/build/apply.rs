@@ -118,13 +118,13 @@ impl Pass<'_, '_> {
             let needs = &self.builder.needs[node as usize].on;
             let from_needs: Vec<NodeId> = needs.iter().map(|n| self.builder.node_of(n)).collect();
             for to in self.builder.graph.dependencies(node) {
-                match self.graph.node(*to) {
+                match *self.graph.node(*to) {
                     Node::Provider(_) => {}
                     // In a destroy, resources are what the state says: nothing to wait for but their module.
                     _ if destroy && is_resource && from_needs.contains(to) => {}
                     Node::Resource { .. } if from_needs.contains(to) => {}
                     Node::Resource { module, index } => {
-                        let barrier = barriers.of(&mut self.graph, *to, (*module, *index), None);
+                        let barrier = barriers.of(&mut self.graph, *to, (module, index), None);
                         self.graph.connect(node, barrier);
                     }
                     _ => self.graph.connect(node, *to),

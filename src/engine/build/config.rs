@@ -159,25 +159,29 @@ impl<'a> Builder<'a> {
         for (index, local) in config.locals.values().enumerate() {
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
             gatherer.expression(&local.expr);
-            self.needs[self.local(module, index as u32) as usize] = gatherer.needs;
+            let node = self.local(module, index as u32) as usize;
+            self.needs[node] = gatherer.needs;
         }
         for (index, output) in config.outputs.values().enumerate() {
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
             gatherer.expression(&output.value);
             gatherer.depends_on(&output.depends_on, &output.range.file);
             output.preconditions.iter().for_each(|c| gatherer.condition(c));
-            self.needs[self.output(module, index as u32) as usize] = gatherer.needs;
+            let node = self.output(module, index as u32) as usize;
+            self.needs[node] = gatherer.needs;
         }
         for (index, call) in config.calls.values().enumerate() {
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
             gatherer.maybe(call.count.as_ref());
             gatherer.maybe(call.for_each.as_ref());
             gatherer.depends_on(&call.depends_on, &call.range.file);
-            self.needs[self.call(module, index as u32) as usize] = gatherer.needs;
+            let node = self.call(module, index as u32) as usize;
+            self.needs[node] = gatherer.needs;
         }
         for (index, resource) in config.resources.values().enumerate() {
             let needs = self.resource_needs(module, resource);
-            self.needs[self.resource(module, index as u32) as usize] = needs;
+            let node = self.resource(module, index as u32) as usize;
+            self.needs[node] = needs;
         }
         self.gather_variables(module);
     }
@@ -200,7 +204,8 @@ impl<'a> Builder<'a> {
             variable.validations.iter().for_each(|c| gatherer.condition(c));
             let mut needs = gatherer.needs;
             needs.on.retain(|need| *need != Need::Variable(module, index as u32));
-            self.needs[self.variable(module, index as u32) as usize] = needs;
+            let node = self.variable(module, index as u32) as usize;
+            self.needs[node] = needs;
         }
     }
 

@@ -117,8 +117,10 @@ pub async fn walk<N>(graph: &Dag<N>, turns: &Arc<Semaphore>, mut run: impl FnMut
         while let Some(node) = progress.next() {
             let turn = Turn::take(turns).await;
             let future = run(node, turn);
-            let mut ending = Ending { progress: progress.clone(), node, end: End::Failed };
+            let ending = Ending { progress: progress.clone(), node, end: End::Failed };
             tokio::spawn(async move {
+                // The whole guard moves in, so that its drop comes with the task's end.
+                let mut ending = ending;
                 ending.end = future.await;
             });
         }

@@ -4,6 +4,7 @@ use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::base::source::Range;
 use crate::engine::results::CheckRecord;
 use crate::engine::run::Run;
+use crate::lang::eval::describe::with_values;
 use crate::lang::eval::{Scope, evaluate};
 use crate::lang::value::{Type, Value, convert};
 use crate::model::config::Condition;
@@ -56,8 +57,8 @@ pub fn check(
         all.extend(outcome.diagnostics);
         if status == CheckStatus::Fail {
             let detail = message.clone().unwrap_or_else(|| INVALID_MESSAGE.into());
-            let mut failed = Diagnostic::error(kind.summary(), detail).at(condition.condition.range());
-            failed.values = crate::lang::eval::describe_values(&condition.condition, scope);
+            let failed = Diagnostic::error(kind.summary(), detail).at(condition.condition.range());
+            let mut failed = with_values(failed, &condition.condition, scope);
             if lenient {
                 failed.severity = Severity::Warning;
             }
@@ -82,9 +83,8 @@ pub fn check_variable(run: &Run, rule: &Condition, scope: &dyn Scope, addr: &str
     if status == CheckStatus::Fail {
         let text = message.clone().unwrap_or_else(|| INVALID_MESSAGE.into());
         let detail = format!("{text}\n\nThis was checked by the validation rule at {}.", rule.range);
-        let mut failed = Diagnostic::error("Invalid value for variable", detail).at(value_at.clone());
-        failed.values = crate::lang::eval::describe_values(&rule.condition, scope);
-        all.push(failed);
+        let failed = Diagnostic::error("Invalid value for variable", detail).at(value_at.clone());
+        all.push(with_values(failed, &rule.condition, scope));
     }
     run.results.gathered().checks.push(CheckRecord {
         kind: "var",

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::results::Expansion;
-use crate::engine::step::evaluate_to;
-use crate::lang::eval::{Scope, evaluate};
+use crate::lang::eval::{Scope, evaluate, evaluate_to};
 use crate::lang::syntax::ast::Expression;
 use crate::lang::value::{Marks, Type, Value};
 

@@ -13,9 +13,7 @@ mod variable;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::eval::{Scope, evaluate};
-use crate::lang::syntax::ast::{Body, Expression};
-use crate::lang::value::{Type, Value, convert};
+use crate::lang::syntax::ast::Body;
 use crate::model::provider::ProviderDiagnostics;
 use crate::model::schema::Block;
 use crate::model::schema::decode::attribute_range;
@@ -82,20 +80,4 @@ pub fn about_body(
         made
     };
     diagnostics.into_iter().map(convert).collect()
-}
-
-/// The value of an expression as a type that it must have.
-pub fn evaluate_to(expr: &Expression, ty: &Type, scope: &dyn Scope) -> (Value, Diagnostics) {
-    let (value, mut diagnostics) = evaluate(expr, scope);
-    if diagnostics.has_errors() {
-        return (Value::unknown(ty.clone()), diagnostics);
-    }
-    match convert::convert(&value, ty) {
-        Ok(value) => (value, diagnostics),
-        Err(error) => {
-            let detail = format!("Invalid expression value: {}.", error.message);
-            diagnostics.push(Diagnostic::error("Incorrect value type", detail).at(expr.range()));
-            (Value::unknown(ty.clone()), diagnostics)
-        }
-    }
 }

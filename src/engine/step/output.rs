@@ -73,16 +73,17 @@ async fn record(run: &Run, output: &Output, value: &Value) -> Diagnostics {
     let (bare, _) = value.unmark_deep();
     let stored = (!output.ephemeral && !bare.is_null())
         .then(|| OutputValue { value: unknown_as_null(&bare), sensitive: output.sensitive });
-    let mut gathered = run.results.gathered();
-    if run.is_plan() {
-        let before = run.state.outputs.get(&output.name);
-        gathered.outputs.push(change(output, before, &bare));
+    {
+        let mut gathered = run.results.gathered();
+        if run.is_plan() {
+            let before = run.state.outputs.get(&output.name);
+            gathered.outputs.push(change(output, before, &bare));
+        }
+        match &stored {
+            Some(stored) => drop(gathered.state.outputs.insert(output.name.clone(), stored.clone())),
+            None => drop(gathered.state.outputs.remove(&output.name)),
+        }
     }
-    match &stored {
-        Some(stored) => drop(gathered.state.outputs.insert(output.name.clone(), stored.clone())),
-        None => drop(gathered.state.outputs.remove(&output.name)),
-    }
-    drop(gathered);
     if !run.is_apply() {
         return Diagnostics::new();
     }

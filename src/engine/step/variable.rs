@@ -118,7 +118,7 @@ fn prepare(variable: &Variable, name: &str, given: Given) -> (Value, Diagnostics
     let converted = match convert::convert(&value, &variable.ty) {
         Ok(converted) => converted,
         Err(wrong) => {
-            let message = wrong.full_message();
+            let message = wrong.to_string();
             let (detail, range) = match outside {
                 Some(outside) => {
                     (format!("Unsuitable value for {name} {outside}: {message}."), variable.range.clone())

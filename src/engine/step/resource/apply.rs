@@ -12,8 +12,8 @@ use crate::lang::value::{Path, Value};
 use crate::model::addr::{ConfigResource, ResourceMode};
 use crate::model::config::ProvisionerWhen;
 use crate::model::plan::{Action, ResourceChange};
-use crate::model::provider::{ApplyRequest, has_errors};
-use crate::model::state::{Attributes, DeposedKey, ObjectStatus};
+use crate::model::provider::ApplyRequest;
+use crate::model::state::{DeposedKey, ObjectStatus};
 
 use super::object::{Stored, mark, nonconforming, unknown_as_null, unknown_parts};
 use super::plan::{Forced, plan};
@@ -395,9 +395,4 @@ impl Run {
         gathered.deposed.insert(addr.clone(), key.clone());
         Some(key)
     }
-}
-
-/// True if the attributes are decoded already.
-pub fn is_decoded(attributes: &Attributes) -> bool {
-    matches!(attributes, Attributes::Value(_))
 }

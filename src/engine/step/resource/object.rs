@@ -34,7 +34,7 @@ impl Stored {
         Object {
             status: self.status,
             schema_version: schema.version,
-            attributes: Attributes::Value(value),
+            attributes: Attributes::Value { value, ty: schema.implied_type().clone() },
             sensitive: sensitive.map(|(path, _)| (path, Marks::SENSITIVE)).collect(),
             private: self.private.clone(),
             dependencies: self.dependencies.clone(),
@@ -46,7 +46,7 @@ impl Stored {
 /// A stored object that is of the current schema already, without asking the provider.
 pub fn decode(object: &Object, schema: &Schema) -> Result<Stored, Diagnostic> {
     let value = match &object.attributes {
-        Attributes::Value(value) => value.clone(),
+        Attributes::Value { value, .. } => value.clone(),
         Attributes::Json(text) => json::from_json(text.as_bytes(), schema.implied_type()).map_err(|error| {
             Diagnostic::error("Invalid stored object", format!("The stored object does not fit its type: {error}."))
         })?,

@@ -1,0 +1,556 @@
+//! The verbs, put together: load schemas, build the graph, walk it, gather the results.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tokio::sync::Semaphore;
+
+use super::build::config::Builder;
+use super::build::{apply as apply_graph, derive, orphans, target};
+use super::graph::walk::walk;
+use super::graph::{Dag, Node, NodeId};
+use super::input::{ApplyInput, ApplyOutcome, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput};
+use super::moves;
+use super::ports::Ports;
+use super::results::{CheckRecord, Results};
+use super::run::{Orphans, Run, Task, Verb};
+use super::schemas::Schemas;
+use super::step::run_node;
+use super::tree::{ModuleId, Tree};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::value::{Type, Value};
+use crate::model::addr::{AbsResource, AbsResourceInstance};
+use crate::model::config::Config;
+use crate::model::plan::{Action, Change, Mode, OutputChange, Plan, ResourceChange};
+use crate::model::state::{CheckResult, CheckStatus, State};
+
+/// What a run needs to be told; the rest follows from configuration and state.
+struct Request {
+    verb: Verb,
+    config: Arc<Config>,
+    state: State,
+    variables: GivenVariables,
+    refresh: bool,
+    targets: Vec<crate::model::addr::Target>,
+    force_replace: BTreeSet<AbsResourceInstance>,
+    parallelism: usize,
+    plan_time: Option<(i64, u32)>,
+    /// What apply carries out.
+    changes: Vec<Arc<ResourceChange>>,
+}
+
+pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
+    let request = Request {
+        verb: Verb::Validate,
+        config: input.config,
+        state: State::default(),
+        variables: GivenVariables::new(),
+        refresh: false,
+        targets: Vec::new(),
+        force_replace: BTreeSet::new(),
+        parallelism: input.parallelism,
+        plan_time: None,
+        changes: Vec::new(),
+    };
+    match prepare(request, ports).await {
+        Ok(run) => execute(run).await.1,
+        Err(diagnostics) => diagnostics,
+    }
+}
+
+pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let mut warnings = target_warning(&input);
+    let now = ports.host.now();
+    let previous = input.state.clone();
+    let (verb, mut state, mut refreshed) = match input.mode {
+        Mode::Normal => (Verb::Plan { refresh_only: false, lenient: false }, input.state.clone(), None),
+        Mode::RefreshOnly => (Verb::Plan { refresh_only: true, lenient: false }, input.state.clone(), None),
+        Mode::Destroy => (Verb::PlanDestroy, input.state.clone(), None),
+    };
+    if input.mode == Mode::Destroy && input.refresh && !input.state.resources.is_empty() {
+        let verb = Verb::Plan { refresh_only: true, lenient: true };
+        let request = plan_request(&input, verb, state, now);
+        let (run, found) = match prepare(request, ports).await {
+            Ok(run) => execute(run).await,
+            Err(found) => return (None, found),
+        };
+        if found.has_errors() {
+            return (None, found);
+        }
+        let gathered = std::mem::take(&mut *run.results.gathered());
+        state = gathered.state;
+        refreshed = Some((gathered.previous, gathered.drift, run.moved.clone()));
+    }
+    let request = plan_request(&input, verb, state, now);
+    let (run, found) = match prepare(request, ports).await {
+        Ok(run) => execute(run).await,
+        Err(found) => return (None, found),
+    };
+    let errored = found.has_errors();
+    diagnostics.extend(found);
+    let mut plan = gather_plan(&run, &input, previous, now, errored);
+    if let Some((previous, drift, _)) = refreshed {
+        plan.drift = drift;
+        plan.previous_state = previous;
+    }
+    plan.drift.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
+    if !errored {
+        diagnostics.extend(check_apply_graph(&run, &plan));
+        plan.errored = diagnostics.has_errors();
+    }
+    plan.applyable = !plan.errored && is_applyable(&plan);
+    plan.complete = !plan.errored && input.targets.is_empty();
+    warnings.extend(diagnostics);
+    (Some(plan), warnings)
+}
+
+fn plan_request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) -> Request {
+    Request {
+        verb,
+        config: input.config.clone(),
+        state,
+        variables: input.variables.clone(),
+        refresh: input.refresh && verb != Verb::PlanDestroy,
+        targets: input.targets.clone(),
+        force_replace: input.force_replace.iter().cloned().collect(),
+        parallelism: input.parallelism,
+        plan_time: Some(now),
+        changes: Vec::new(),
+    }
+}
+
+fn target_warning(input: &PlanInput) -> Diagnostics {
+    if input.targets.is_empty() {
+        return Diagnostics::new();
+    }
+    Diagnostic::warning(
+        "Resource targeting is in effect",
+        "You are creating a plan with the -target option, which means that the result of this plan may not represent all of \
+         the changes requested by the current configuration.\n\nThe -target option is not for routine use, and is provided \
+         only for exceptional situations such as recovering from errors or mistakes, or when Terrane specifically suggests \
+         to use it as part of an error message.",
+    )
+    .into()
+}
+
+pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnostics) {
+    let plan = &input.plan;
+    let mut variables = input.variables.clone();
+    let given = plan.variables.iter();
+    variables.extend(given.map(|(name, value)| {
+        (name.clone(), GivenVariable { value: value.clone(), origin: Origin::Other })
+    }));
+    let mut state = plan.prior_state.clone();
+    if plan.mode == Mode::RefreshOnly {
+        if let Err(errors) = ports.sink.begin(&state).await {
+            return (ApplyOutcome { state }, errors);
+        }
+        return (ApplyOutcome { state }, Diagnostics::new());
+    }
+    let verb = if plan.mode == Mode::Destroy { Verb::ApplyDestroy } else { Verb::Apply };
+    if let Err(errors) = ports.sink.begin(&state).await {
+        return (ApplyOutcome { state }, errors);
+    }
+    let request = Request {
+        verb,
+        config: input.config.clone(),
+        state: state.clone(),
+        variables,
+        refresh: false,
+        targets: plan.targets.clone(),
+        force_replace: BTreeSet::new(),
+        parallelism: input.parallelism,
+        plan_time: parse_time(&plan.timestamp),
+        changes: plan.changes.iter().cloned().map(Arc::new).collect(),
+    };
+    let (run, mut diagnostics) = match prepare(request, ports).await {
+        Ok(run) => execute(run).await,
+        Err(found) => return (ApplyOutcome { state }, found),
+    };
+    diagnostics.extend(remove_outputs(&run, plan, ports).await);
+    let gathered = std::mem::take(&mut *run.results.gathered());
+    state = gathered.state;
+    state.checks = checks_of(gathered.checks, Some(&plan.checks));
+    if ports.stop.is_stopping() {
+        diagnostics.push(Diagnostic::error("execution halted", ""));
+    }
+    let mut all = if plan.targets.is_empty() { Diagnostics::new() } else { incomplete() };
+    all.extend(diagnostics);
+    (ApplyOutcome { state }, all)
+}
+
+fn incomplete() -> Diagnostics {
+    Diagnostic::warning(
+        "Applied changes may be incomplete",
+        "The plan was created with the -target option in effect, so some changes requested in the configuration may have been \
+         ignored and the output values may not be fully updated. Run the following command to verify that no other changes \
+         are pending:\n    terrane plan\n\nNote that the -target option is not suitable for routine use, and is provided only \
+         for exceptional situations such as recovering from errors or mistakes, or when Terrane specifically suggests to use \
+         it as part of an error message.",
+    )
+    .into()
+}
+
+/// Outputs that the plan says go.
+async fn remove_outputs(run: &Run, plan: &Plan, ports: &Ports) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let gone: Vec<_> = plan.outputs.iter().filter(|o| o.action == Action::Delete).collect();
+    for output in gone {
+        run.results.gathered().state.outputs.remove(&output.name);
+        if let Err(errors) = ports.sink.output(&output.name, None).await {
+            diagnostics.extend(errors);
+        }
+    }
+    diagnostics
+}
+
+/// Everything up to the walk. Mistakes that make a walk pointless are the error.
+async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostics> {
+    let (schemas, mut diagnostics) = Schemas::load(&request.config, Some(&request.state), ports).await;
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let tree = Tree::new(&request.config);
+    let mut state = request.state;
+    let moved = match request.verb {
+        Verb::Plan { .. } => moves::apply_implied(&tree, &mut state),
+        _ => BTreeMap::new(),
+    };
+    let parts = {
+        let mut builder = Builder::new(&tree, &schemas);
+        let orphans = match request.verb {
+            Verb::Plan { .. } => orphans::add(&mut builder, &state, false),
+            Verb::PlanDestroy => orphans::add(&mut builder, &state, true),
+            _ => Vec::new(),
+        };
+        Parts::of(builder, orphans, &state, request.verb, &request.changes, &request.targets)
+    };
+    diagnostics.extend(parts.diagnostics);
+    let cycles = name_cycles(&parts.graph, &tree, &parts.providers, &parts.orphans, &parts.tasks);
+    diagnostics.extend(cycles);
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let mut stored: FxHashMap<(ModuleId, u32), Vec<AbsResource>> = FxHashMap::default();
+    for addr in state.resources.keys() {
+        if let Some(block) = tree.find_resource(&addr.config()) {
+            stored.entry(block).or_default().push(addr.clone());
+        }
+    }
+    let results = Results::new(&tree, parts.providers.len(), state.clone());
+    let run = Run {
+        verb: request.verb,
+        ports: ports.clone(),
+        config: request.config,
+        schemas,
+        providers: parts.providers,
+        provider_of: parts.provider_of,
+        state: Arc::new(state),
+        variables: request.variables,
+        refresh: request.refresh,
+        targets: request.targets,
+        force_replace: request.force_replace,
+        graph: parts.graph,
+        needs: parts.needs,
+        dependencies: parts.dependencies,
+        create_before_destroy: parts.create_before_destroy,
+        read_barriers: parts.read_barriers,
+        stored,
+        moved,
+        orphans: parts.orphans,
+        awaited: awaited(&parts.tasks),
+        tasks: parts.tasks,
+        filtered: parts.filtered,
+        active: parts.active,
+        results,
+        turns: Arc::new(Semaphore::new(request.parallelism.max(1))),
+        plan_time: request.plan_time,
+        tree,
+    };
+    run.results.report(0, diagnostics);
+    Ok(Arc::new(run))
+}
+
+fn awaited(tasks: &[Task]) -> FxHashSet<AbsResourceInstance> {
+    let creates = |action| !matches!(action, Action::Delete | Action::Forget);
+    tasks.iter().filter(|t| creates(t.change.action)).map(|t| t.change.addr.clone()).collect()
+}
+
+/// A built graph, free of the builder's borrows.
+struct Parts {
+    graph: Dag<Node>,
+    needs: Vec<super::references::Needs>,
+    providers: super::provider_configs::ProviderConfigs,
+    provider_of: FxHashMap<(ModuleId, u32), u32>,
+    dependencies: FxHashMap<(ModuleId, u32), Arc<[crate::model::addr::ConfigResource]>>,
+    create_before_destroy: FxHashMap<(ModuleId, u32), bool>,
+    read_barriers: FxHashMap<(ModuleId, u32), Arc<[crate::model::addr::ConfigResource]>>,
+    orphans: Vec<Orphans>,
+    tasks: Vec<Task>,
+    filtered: BTreeSet<NodeId>,
+    active: Vec<bool>,
+    diagnostics: Diagnostics,
+}
+
+impl Parts {
+    fn of(
+        mut builder: Builder<'_>,
+        orphans: Vec<Orphans>,
+        state: &State,
+        verb: Verb,
+        changes: &[Arc<ResourceChange>],
+        targets: &[crate::model::addr::Target],
+    ) -> Parts {
+        let order = builder.graph.topological();
+        let dependencies = derive::dependencies(&builder, &order);
+        let create_before_destroy = derive::create_before_destroy(&builder, &order);
+        let read_barriers = derive::read_barriers(&builder);
+        let (mut active, mut filtered) = (vec![true; builder.graph.len()], BTreeSet::new());
+        if !targets.is_empty() {
+            (active, filtered) = target::select(&builder.graph, builder.tree, &orphans, targets);
+        }
+        let mut tasks = Vec::new();
+        let is_apply = matches!(verb, Verb::Apply | Verb::ApplyDestroy);
+        let mut graph = None;
+        if is_apply {
+            let destroy = verb == Verb::ApplyDestroy;
+            let built = apply_graph::build(&mut builder, changes, state, &create_before_destroy, destroy);
+            active.resize(built.graph.len(), true);
+            tasks = built.tasks;
+            deactivate_unused_providers(&built.graph, &mut active);
+            graph = Some(built.graph);
+        }
+        let mut graph = match graph {
+            Some(graph) => graph,
+            None => builder.graph,
+        };
+        if verb == Verb::PlanDestroy {
+            graph = cut_resources(graph);
+        }
+        if matches!(verb, Verb::PlanDestroy | Verb::ApplyDestroy) {
+            let roots = graph.nodes().filter(|(id, node)| active[*id as usize] && is_work(node)).map(|(id, _)| id);
+            let needed = graph.reachable(roots.collect::<Vec<_>>());
+            active.iter_mut().zip(needed).for_each(|(active, needed)| *active &= needed);
+        }
+        Parts {
+            graph,
+            needs: builder.needs,
+            providers: builder.providers,
+            provider_of: builder.provider_of,
+            dependencies,
+            create_before_destroy,
+            read_barriers,
+            orphans,
+            tasks,
+            filtered,
+            active,
+            diagnostics: builder.diagnostics,
+        }
+    }
+}
+
+fn is_work(node: &Node) -> bool {
+    matches!(node, Node::Orphans(_) | Node::Instance(_) | Node::Destroy(_))
+}
+
+/// Provider configurations that no task uses are not made.
+fn deactivate_unused_providers(graph: &Dag<Node>, active: &mut [bool]) {
+    let mut used = vec![false; graph.len()];
+    for (id, node) in graph.nodes() {
+        if matches!(node, Node::Instance(_) | Node::Destroy(_)) {
+            graph.dependencies(id).iter().for_each(|d| used[*d as usize] = true);
+        }
+    }
+    for (id, node) in graph.nodes() {
+        if matches!(node, Node::Provider(_)) && !used[id as usize] {
+            active[id as usize] = false;
+        }
+    }
+}
+
+/// In a destroy, resources are what the state says: they wait for their module only.
+fn cut_resources(graph: Dag<Node>) -> Dag<Node> {
+    let mut cut = Dag::default();
+    for (_, node) in graph.nodes() {
+        cut.add(*node);
+    }
+    for (id, node) in graph.nodes() {
+        let is_resource = matches!(node, Node::Resource { .. });
+        for to in graph.dependencies(id) {
+            if !is_resource || matches!(graph.node(*to), Node::Call { .. }) {
+                cut.connect(id, *to);
+            }
+        }
+    }
+    cut
+}
+
+fn name_cycles(
+    graph: &Dag<Node>,
+    tree: &Tree,
+    providers: &super::provider_configs::ProviderConfigs,
+    orphans: &[Orphans],
+    tasks: &[Task],
+) -> Diagnostics {
+    let detail = |node: Node| match node {
+        Node::Provider(index) => providers.get(index).addr.to_string(),
+        Node::Orphans(index) => format!("{} (orphan)", orphans[index as usize].resource),
+        Node::Instance(index) => tasks[index as usize].change.addr.to_string(),
+        Node::Destroy(index) => match &tasks[index as usize].change.deposed {
+            Some(key) => format!("{} (destroy deposed {key})", tasks[index as usize].change.addr),
+            None => format!("{} (destroy)", tasks[index as usize].change.addr),
+        },
+        _ => String::new(),
+    };
+    let name = |id: &NodeId| match graph.node(*id) {
+        Node::Gate => None,
+        node => Some(node.name(tree, &detail)),
+    };
+    let cycle = |nodes: Vec<NodeId>| {
+        let names: Vec<String> = nodes.iter().filter_map(name).collect();
+        Diagnostic::error(format!("Cycle: {}", names.join(", ")), "")
+    };
+    graph.cycles().into_iter().map(cycle).collect()
+}
+
+async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
+    walk(&run.graph, &run.turns, |node, turn| Box::pin(run_node(run.clone(), node, turn))).await;
+    let diagnostics = run.take_diagnostics();
+    (run, diagnostics)
+}
+
+fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), errored: bool) -> Plan {
+    let mut gathered = std::mem::take(&mut *run.results.gathered());
+    let mut changes = std::mem::take(&mut gathered.changes);
+    changes.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
+    let mut outputs = std::mem::take(&mut gathered.outputs);
+    outputs.extend(gone_outputs(run, &mut gathered.state));
+    outputs.sort_by(|a, b| a.name.cmp(&b.name));
+    let declared = &run.config.root.variables;
+    let variables = input.variables.iter().filter(|(name, _)| declared.get(*name).is_some_and(|v| !v.ephemeral));
+    let mut drift = std::mem::take(&mut gathered.drift);
+    drift.extend(moved_only(run, &changes, &drift));
+    let _ = previous;
+    Plan {
+        mode: input.mode,
+        changes,
+        drift,
+        outputs,
+        variables: variables.map(|(name, given)| (name.clone(), given.value.clone())).collect(),
+        targets: input.targets.clone(),
+        force_replace: input.force_replace.clone(),
+        previous_state: gathered.previous,
+        prior_state: gathered.state,
+        checks: checks_of(gathered.checks, None).unwrap_or_default(),
+        timestamp: format_time(now),
+        relevant_attributes: Vec::new(),
+        applyable: false,
+        complete: false,
+        errored,
+    }
+}
+
+/// Objects that only changed their address count as drift.
+fn moved_only(run: &Run, changes: &[ResourceChange], drift: &[ResourceChange]) -> Vec<ResourceChange> {
+    let known: FxHashSet<&AbsResourceInstance> = drift.iter().map(|d| &d.addr).collect();
+    let is_moved = |c: &&ResourceChange| c.deposed.is_none() && run.moved.contains_key(&c.addr) && !known.contains(&c.addr);
+    let as_drift = |c: &ResourceChange| ResourceChange {
+        action: Action::NoOp,
+        change: Change { before: c.change.before.clone(), after: c.change.before.clone() },
+        required_replace: Vec::new(),
+        ..c.clone()
+    };
+    changes.iter().filter(is_moved).map(as_drift).collect()
+}
+
+/// Outputs of the state that the configuration does not have any more; in a destroy, all.
+fn gone_outputs(run: &Run, state: &mut State) -> Vec<OutputChange> {
+    let is_destroy = run.verb == Verb::PlanDestroy;
+    let mut gone = Vec::new();
+    if !run.targets.is_empty() {
+        return gone;
+    }
+    for (name, output) in &run.state.outputs {
+        if is_destroy || !run.config.root.outputs.contains_key(name) {
+            let after = Value::null(Type::Dynamic);
+            gone.push(OutputChange {
+                name: name.clone(),
+                action: Action::Delete,
+                change: Change { before: output.value.clone(), after },
+                sensitive: output.sensitive,
+            });
+            if !is_destroy {
+                state.outputs.remove(name);
+            }
+        }
+    }
+    gone
+}
+
+/// The graph that apply would use has an order, or its cycles are the plan's error.
+fn check_apply_graph(run: &Run, plan: &Plan) -> Diagnostics {
+    if !plan.changes.iter().any(|c| matches!(c.action, Action::Delete) || c.action.is_replace()) {
+        return Diagnostics::new();
+    }
+    let changes: Vec<Arc<ResourceChange>> = plan.changes.iter().cloned().map(Arc::new).collect();
+    let mut builder = Builder::new(&run.tree, &run.schemas);
+    let forced = &run.create_before_destroy;
+    let built =
+        apply_graph::build(&mut builder, &changes, &plan.prior_state, forced, plan.mode == Mode::Destroy);
+    name_cycles(&built.graph, &run.tree, &builder.providers, &[], &built.tasks)
+}
+
+fn is_applyable(plan: &Plan) -> bool {
+    if plan.has_resource_changes() || plan.outputs.iter().any(|o| o.action != Action::NoOp) {
+        return true;
+    }
+    plan.mode == Mode::RefreshOnly && !plan.drift.is_empty()
+}
+
+/// Results per block, worst status first in what counts for the block.
+fn checks_of(records: Vec<CheckRecord>, planned: Option<&[CheckResult]>) -> Option<Vec<CheckResult>> {
+    let mut blocks: BTreeMap<(String, &'static str), BTreeMap<String, (CheckStatus, Vec<String>)>> = BTreeMap::new();
+    for record in records {
+        let objects = blocks.entry((record.config_addr, record.kind)).or_default();
+        let object = objects.entry(record.addr).or_insert((record.status, Vec::new()));
+        object.0 = worse(object.0, record.status);
+        object.1.extend(record.message);
+    }
+    let mut results: Vec<CheckResult> = blocks
+        .into_iter()
+        .map(|((config_addr, kind), objects)| {
+            let status = objects.values().map(|o| o.0).reduce(worse).unwrap_or(CheckStatus::Pass);
+            let objects = objects.into_iter().map(|(addr, (status, messages))| (addr, status, messages)).collect();
+            CheckResult { kind: kind.into(), config_addr, status, objects }
+        })
+        .collect();
+    for result in planned.into_iter().flatten() {
+        if !results.iter().any(|r| r.config_addr == result.config_addr) {
+            results.push(result.clone());
+        }
+    }
+    results.sort_by(|a, b| a.config_addr.cmp(&b.config_addr));
+    (!results.is_empty()).then_some(results)
+}
+
+fn worse(a: CheckStatus, b: CheckStatus) -> CheckStatus {
+    let rank = |status| match status {
+        CheckStatus::Pass => 0,
+        CheckStatus::Unknown => 1,
+        CheckStatus::Fail => 2,
+        CheckStatus::Error => 3,
+    };
+    if rank(a) >= rank(b) { a } else { b }
+}
+
+/// RFC 3339, in UTC, whole seconds.
+fn format_time((seconds, _): (i64, u32)) -> String {
+    jiff::Timestamp::from_second(seconds).map_or_else(|_| String::new(), |t| t.to_string())
+}
+
+fn parse_time(text: &str) -> Option<(i64, u32)> {
+    let time: jiff::Timestamp = text.parse().ok()?;
+    Some((time.as_second(), 0))
+}

@@ -26,16 +26,8 @@ impl ProviderConfigs {
         self.list.len()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
     pub fn get(&self, index: u32) -> &ProviderConfig {
         &self.list[index as usize]
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &ProviderConfig)> {
-        self.list.iter().enumerate().map(|(i, p)| (i as u32, p))
     }
 
     pub fn find(&self, addr: &AbsProviderConfig) -> Option<u32> {

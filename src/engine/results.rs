@@ -49,10 +49,6 @@ impl Expansion {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     pub fn key(&self, index: usize) -> InstanceKey {
         match self {
             Expansion::Single => InstanceKey::None,

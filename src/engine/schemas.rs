@@ -90,8 +90,4 @@ impl Schemas {
         found.ok().flatten()
     }
 
-    /// Some provider has such a type in the other mode, or another provider has it: for hints.
-    pub fn has_kind(&self, provider: &Provider, mode: ResourceMode, kind: &str) -> bool {
-        self.kind(provider, mode, kind).is_some()
-    }
 }

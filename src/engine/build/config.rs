@@ -65,19 +65,25 @@ impl<'a> Builder<'a> {
         self.graph.add(node)
     }
 
+    fn add_all(&mut self, count: usize, node: impl Fn(u32) -> Node) {
+        for index in 0..count as u32 {
+            self.add(node(index));
+        }
+    }
+
     fn add_blocks(&mut self) {
         for module in self.tree.ids() {
             let config = self.tree.module(module).clone();
             let mut base = Bases { variables: self.graph.len() as NodeId, ..Bases::default() };
-            (0..config.variables.len() as u32).for_each(|index| drop(self.add(Node::Variable { module, index })));
+            self.add_all(config.variables.len(), |index| Node::Variable { module, index });
             base.locals = self.graph.len() as NodeId;
-            (0..config.locals.len() as u32).for_each(|index| drop(self.add(Node::Local { module, index })));
+            self.add_all(config.locals.len(), |index| Node::Local { module, index });
             base.outputs = self.graph.len() as NodeId;
-            (0..config.outputs.len() as u32).for_each(|index| drop(self.add(Node::Output { module, index })));
+            self.add_all(config.outputs.len(), |index| Node::Output { module, index });
             base.calls = self.graph.len() as NodeId;
-            (0..config.calls.len() as u32).for_each(|index| drop(self.add(Node::Call { module, index })));
+            self.add_all(config.calls.len(), |index| Node::Call { module, index });
             base.resources = self.graph.len() as NodeId;
-            (0..config.resources.len() as u32).for_each(|index| drop(self.add(Node::Resource { module, index })));
+            self.add_all(config.resources.len(), |index| Node::Resource { module, index });
             base.close = self.add(Node::Close { module });
             self.bases.push(base);
         }

@@ -33,10 +33,6 @@ impl<N> Dag<N> {
         self.nodes.len()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
-    }
-
     pub fn node(&self, id: NodeId) -> &N {
         &self.nodes[id as usize]
     }
@@ -101,22 +97,6 @@ impl<N> Dag<N> {
         Components::of(self).into_iter().filter(|c| c.len() > 1).collect()
     }
 
-    /// The graph of the nodes to keep. Edges through dropped nodes are not bridged.
-    pub fn retain(self, keep: &[bool]) -> Dag<N> {
-        let mut number = vec![NodeId::MAX; self.nodes.len()];
-        let mut kept = Dag::default();
-        for (i, node) in self.nodes.into_iter().enumerate() {
-            if keep[i] {
-                number[i] = kept.add(node);
-            }
-        }
-        for (i, dependencies) in self.dependencies.into_iter().enumerate().filter(|(i, _)| keep[*i]) {
-            for to in dependencies.into_iter().filter(|to| keep[*to as usize]) {
-                kept.connect(number[i], number[to as usize]);
-            }
-        }
-        kept
-    }
 }
 
 /// Strongly connected components, without recursion (Tarjan).

@@ -28,18 +28,6 @@ pub enum Node {
 }
 
 impl Node {
-    /// The module of a block of the configuration.
-    pub fn module(self) -> Option<ModuleId> {
-        match self {
-            Node::Variable { module, .. }
-            | Node::Local { module, .. }
-            | Node::Output { module, .. }
-            | Node::Call { module, .. }
-            | Node::Resource { module, .. }
-            | Node::Close { module } => Some(module),
-            Node::Provider(_) | Node::Orphans(_) | Node::Instance(_) | Node::Destroy(_) | Node::Gate => None,
-        }
-    }
 
     /// The name that cycle errors show; `detail` names the entries of the run's tables.
     pub fn name(self, tree: &Tree, detail: &dyn Fn(Node) -> String) -> String {

@@ -161,13 +161,3 @@ pub fn unknown_parts(value: &Value) -> Vec<Path> {
     found
 }
 
-/// Collects into one list of diagnostics.
-pub fn failed<T>(diagnostics: &mut Diagnostics, result: Result<T, Diagnostic>) -> Option<T> {
-    match result {
-        Ok(value) => Some(value),
-        Err(error) => {
-            diagnostics.push(error);
-            None
-        }
-    }
-}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::Diagnostic;
 use crate::lang::value::{Marks, Path, Type, Value, json};
 use crate::model::addr::ConfigResource;
 use crate::model::schema::decode::sensitive_paths;

@@ -1,1 +1,3 @@
 //! The integration tests: one binary, one folder per command.
+
+mod architecture;

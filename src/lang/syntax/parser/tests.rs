@@ -1,3 +1,5 @@
+//! The parser on whole texts: trees, recovery, ranges and messages.
+
 use std::fmt::Write as _;
 
 use proptest::prelude::*;

@@ -1,0 +1,94 @@
+//! The house rules, as tests: who may import whom, who may touch the world, and what every file has.
+//!
+//! Reads `src/` as text and never runs it. The rules are tables in `rules`; `docs` holds the documentation to the code.
+
+mod docs;
+mod imports;
+mod rules;
+
+use std::path::{Path, PathBuf};
+
+fn here(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// Every Rust file below, as (path with `/`, text), sorted.
+fn source_files(root: &Path) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let below = path.strip_prefix(root).unwrap().components().map(|c| c.as_os_str().to_str().unwrap());
+                files.push((below.collect::<Vec<_>>().join("/"), std::fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn the_source_keeps_the_rules() {
+    let complaints = rules::complaints(&here("src"));
+    assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
+}
+
+/// Each folder of fixtures is a small source tree; `expected.txt` beside it lists what is wrong with it.
+#[test]
+fn each_rule_can_be_broken() {
+    let mut seen = 0;
+    for entry in std::fs::read_dir(here("tests/fixtures/architecture")).unwrap() {
+        let folder = entry.unwrap().path();
+        let expected = std::fs::read_to_string(folder.join("expected.txt")).unwrap();
+        let complaints = rules::complaints(&folder.join("src")).join("\n");
+        assert_eq!(complaints, expected.trim_end(), "in {}", folder.display());
+        seen += 1;
+    }
+    assert!(seen >= 40, "only {seen} fixtures found");
+}
+
+/// A folder's `mod.rs` is where a newcomer looks first.
+#[test]
+fn every_area_says_what_it_never_knows() {
+    for (_, part) in rules::AREAS {
+        let path = here(&format!("src/{}/mod.rs", part.path));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let intro: String = text.lines().take_while(|line| line.starts_with("//!")).collect();
+        let says = ["never", "Never", "no ", "nothing"].iter().any(|word| intro.contains(word));
+        assert!(says, "{}: say what the area never knows or does", path.display());
+    }
+}
+
+#[test]
+fn rows_and_exceptions_name_what_exists() {
+    for path in rules::PARTS.iter().map(|part| part.path.replace("::", "/")) {
+        assert!(here(&format!("src/{path}")).is_dir() || here(&format!("src/{path}.rs")).is_file(), "no src/{path}");
+    }
+    let files = rules::ONLY_IN.iter().flat_map(|rule| rule.files).chain(rules::LONG_FILES.iter().map(|(path, _)| path));
+    for path in files {
+        assert!(here(&format!("src/{path}")).is_file(), "no src/{path}");
+    }
+    let order: Vec<_> = rules::AREAS.iter().map(|(layer, _)| *layer).collect();
+    assert!(order.is_sorted(), "areas from the bottom up");
+}
+
+/// What a row allows lies in a lower layer, so that no table can grow a way up.
+#[test]
+fn rows_only_point_down() {
+    let layer = |path: &str| {
+        let area = path.split("::").next().unwrap();
+        rules::AREAS.iter().find(|(_, part)| part.path == area).unwrap_or_else(|| panic!("no area {area}")).0
+    };
+    for (own, part) in rules::AREAS {
+        for target in part.may {
+            assert!(layer(target) < *own, "{} may import {target}, which is not below it", part.path);
+        }
+    }
+    for part in rules::PARTS {
+        assert!(part.may.iter().all(|target| layer(target) <= layer(part.path)), "{} points up", part.path);
+    }
+}

@@ -1,0 +1,89 @@
+//! The documentation says what the code says.
+
+use std::fmt::Write as _;
+
+use terrane::base::env;
+
+use super::here;
+use super::rules::{AREAS, LONG_FILES};
+
+fn page(name: &str) -> String {
+    let path = here("docs").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The variables as the page's table has them.
+fn environment_table() -> String {
+    let mut table = String::from("| Variable | What it does |\n|---|---|\n");
+    for variable in env::ALL {
+        let name = variable.name.strip_suffix('_').map_or(variable.name.to_string(), |name| format!("{name}_*"));
+        let doc = variable.doc.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
+        let _ = writeln!(table, "| `{name}` | {doc} |");
+    }
+    table
+}
+
+#[test]
+fn environment_page_lists_every_variable() {
+    let table = environment_table();
+    assert!(page("environment.md").contains(&table), "docs/environment.md should have this table:\n\n{table}");
+}
+
+/// What each area may import, as the page's table has it.
+fn area_table() -> String {
+    let mut table = String::from("| Layer | Area | May import |\n|---|---|---|\n");
+    for (layer, part) in AREAS {
+        let may = part.may.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", ");
+        let may = if may.is_empty() { "nothing of ours".to_string() } else { may };
+        let _ = writeln!(table, "| {layer} | `{}` | {may} |", part.path);
+    }
+    table
+}
+
+#[test]
+fn architecture_page_has_the_tested_order() {
+    let table = area_table();
+    let page = page("architecture.md");
+    assert!(page.contains(&table), "docs/architecture.md should have this table:\n\n{table}");
+    for (path, _) in LONG_FILES {
+        assert!(page.contains(path), "docs/architecture.md should say why {path} is long");
+    }
+}
+
+/// Every folder of the two upper levels has its place on the map.
+#[test]
+fn architecture_page_names_every_folder() {
+    let page = page("architecture.md");
+    for (path, _) in super::source_files(&here("src")) {
+        let folder =
+            path.split('/').take(path.split('/').count().saturating_sub(1).min(2)).collect::<Vec<_>>().join("/");
+        assert!(folder.is_empty() || page.contains(&format!("{folder}/")), "docs/architecture.md lacks {folder}/");
+    }
+}
+
+/// The source files that the pages name are there.
+#[test]
+fn pages_name_files_that_exist() {
+    for entry in std::fs::read_dir(here("docs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|e| e != "md") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        for quoted in text.split('`').skip(1).step_by(2) {
+            let named = quoted.starts_with("src/") || quoted.starts_with("tests/") || quoted.starts_with("docs/");
+            let plain = quoted.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
+            assert!(!named || !plain || here(quoted).exists(), "{} names {quoted}", path.display());
+        }
+    }
+}
+
+#[test]
+fn third_party_page_lists_every_package() {
+    let page = page("third-party.md");
+    let lock = std::fs::read_to_string(here("Cargo.lock")).unwrap();
+    let names = lock.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+    let missing: Vec<_> =
+        names.filter(|name| *name != "terrane" && !page.contains(&format!("\n| {name} | "))).collect();
+    assert!(missing.is_empty(), "docs/third-party.md needs rows for {missing:?}");
+}

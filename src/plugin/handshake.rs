@@ -174,10 +174,7 @@ mod tests {
                 "x|6|unix|/tmp/x|grpc",
                 "Error parsing core protocol version: strconv.Atoi: parsing \"x\": invalid syntax",
             ),
-            (
-                "1|4|unix|/tmp/x|grpc",
-                "Incompatible API version with plugin. Plugin version: 4, Client versions: [5 6]",
-            ),
+            ("1|4|unix|/tmp/x|grpc", "Incompatible API version with plugin. Plugin version: 4, Client versions: [5 6]"),
             (
                 "1|y|unix|/tmp/x|grpc",
                 "Error parsing protocol version \"y\": strconv.Atoi: parsing \"y\": invalid syntax",

@@ -25,3 +25,6 @@ pub mod serve;
 
 pub mod grpc;
 pub mod wire;
+
+#[cfg(test)]
+mod tests;

@@ -102,7 +102,9 @@ fn take_line(line: &[u8], source: &Source, collected: &Mutex<Collected>) {
     if wanted {
         log::write_provider(&source.log_name, entry.level, &source.module, &entry.message, &entry.fields);
     }
-    if !entry.structured && let Ok(mut collected) = collected.lock() {
+    if !entry.structured
+        && let Ok(mut collected) = collected.lock()
+    {
         collected.line(text);
     }
 }
@@ -138,7 +140,8 @@ impl Entry {
         let level = Level::parse(object.shift_remove("@level")?.as_str()?)?;
         let message = object.shift_remove("@message")?.as_str().unwrap_or_default().to_owned();
         let timestamp = object.shift_remove("@timestamp");
-        let mut fields: Vec<(String, String)> = object.into_iter().map(|(key, value)| (key, field_text(value))).collect();
+        let mut fields: Vec<(String, String)> =
+            object.into_iter().map(|(key, value)| (key, field_text(value))).collect();
         fields.extend(timestamp.map(|timestamp| ("timestamp".to_owned(), field_text(timestamp))));
         Some(Entry { level, message, fields, structured: true })
     }

@@ -98,9 +98,10 @@ impl Launch {
             Security::MutualTls => Some(Identity::generate().map_err(StartError)?),
             _ => None,
         };
-        let mut child = self.command(identity.as_ref()).spawn().map_err(|error| {
-            StartError(format!("fork/exec {}: {}", self.command.display(), os_error_text(&error)))
-        })?;
+        let mut child = self
+            .command(identity.as_ref())
+            .spawn()
+            .map_err(|error| StartError(format!("fork/exec {}: {}", self.command.display(), os_error_text(&error))))?;
         let program = self.command.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let pid = child.id().unwrap_or(0);
         log!(Debug, "starting plugin: path={} args={:?} pid={pid}", self.command.display(), self.args);
@@ -231,14 +232,7 @@ impl Process {
     /// A process that somebody else has started and will end.
     pub fn reattached(pid: u32) -> Process {
         let (_, exit) = watch::channel(None);
-        Process {
-            pid,
-            program: String::new(),
-            exit,
-            kill: Arc::default(),
-            collected: Arc::default(),
-            reattached: true,
-        }
+        Process { pid, program: String::new(), exit, kill: Arc::default(), collected: Arc::default(), reattached: true }
     }
 
     /// Asks the plugin to end; kills it if it does not. Ends when it is gone.
@@ -297,7 +291,8 @@ impl Process {
 
     /// What a process wrote that ended before it could be spoken to.
     async fn last_words(&self) -> String {
-        if tokio::time::timeout(Duration::from_millis(200), self.exit.clone().wait_for(Option::is_some)).await.is_err() {
+        if tokio::time::timeout(Duration::from_millis(200), self.exit.clone().wait_for(Option::is_some)).await.is_err()
+        {
             return String::new();
         }
         let tail = self.collected.lock().map(|collected| collected.tail()).unwrap_or_default();
@@ -348,10 +343,7 @@ fn at(path: &Path, error: &io::Error) -> String {
     format!("{}: {}", path.display(), os_error_text(error))
 }
 
-async fn over(
-    stream: impl super::grpc::Transport,
-    tls: Option<Arc<rustls::ClientConfig>>,
-) -> Result<Channel, String> {
+async fn over(stream: impl super::grpc::Transport, tls: Option<Arc<rustls::ClientConfig>>) -> Result<Channel, String> {
     let channel = match tls {
         Some(config) => {
             let connector = tokio_rustls::TlsConnector::from(config);

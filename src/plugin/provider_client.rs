@@ -320,7 +320,10 @@ impl<P: Protocol> ProviderClient<P> {
         Ok(MoveResponse { state, private: shared(&response.target_private), diagnostics })
     }
 
-    async fn try_read_data(&self, request: ReadDataRequest) -> Result<(Value, ProviderDiagnostics), ProviderDiagnostics> {
+    async fn try_read_data(
+        &self,
+        request: ReadDataRequest,
+    ) -> Result<(Value, ProviderDiagnostics), ProviderDiagnostics> {
         let call = Call::ReadDataSource;
         let schema = self.data(&request.kind).await?;
         let ty = schema.implied_type();
@@ -547,8 +550,10 @@ impl<P: Protocol> Provider for ProviderClient<P> {
     }
 
     async fn renew_ephemeral(&self, kind: &str, private: Vec<u8>) -> RenewEphemeralResponse {
-        let request =
-            wire::renew_ephemeral_resource::Request { type_name: kind.to_owned(), private: Some(private.clone().into()) };
+        let request = wire::renew_ephemeral_resource::Request {
+            type_name: kind.to_owned(),
+            private: Some(private.clone().into()),
+        };
         match self.call::<_, wire::renew_ephemeral_resource::Response>(Call::RenewEphemeralResource, &request).await {
             Ok(response) => RenewEphemeralResponse {
                 private: response.private.unwrap_or_default().to_vec(),

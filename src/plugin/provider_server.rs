@@ -112,9 +112,7 @@ impl<P: Protocol> ProviderServer<P> {
     }
 
     async fn get_metadata(&self) -> Result<Bytes, Status> {
-        use wire::get_metadata::{
-            DataSourceMetadata, EphemeralMetadata, FunctionMetadata, ResourceMetadata, Response,
-        };
+        use wire::get_metadata::{DataSourceMetadata, EphemeralMetadata, FunctionMetadata, ResourceMetadata, Response};
         let response = match self.schemas().await {
             Err(failures) => Response { diagnostics: diagnostic::to_wire(failures), ..Default::default() },
             Ok(schemas) => {
@@ -122,7 +120,9 @@ impl<P: Protocol> ProviderServer<P> {
                 Response {
                     server_capabilities: Some(schema::to_capabilities(schemas.capabilities())),
                     resources: text(schemas.managed_names()).map(|type_name| ResourceMetadata { type_name }).collect(),
-                    data_sources: text(schemas.data_names()).map(|type_name| DataSourceMetadata { type_name }).collect(),
+                    data_sources: text(schemas.data_names())
+                        .map(|type_name| DataSourceMetadata { type_name })
+                        .collect(),
                     ephemeral_resources: text(schemas.ephemeral_names())
                         .map(|type_name| EphemeralMetadata { type_name })
                         .collect(),
@@ -279,18 +279,14 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         // Nothing was done: the object is what it was.
-        let failed = |diagnostics| wire::apply_resource_change::Response {
-            diagnostics,
-            new_state: prior,
-            ..Default::default()
-        };
+        let failed =
+            |diagnostics| wire::apply_resource_change::Response { diagnostics, new_state: prior, ..Default::default() };
         Ok(frame(&settle(answer.await, failed)))
     }
 
     async fn import(&self, request: wire::import_resource_state::Request) -> Result<Bytes, Status> {
         let answer = async {
-            let (objects, diagnostics) =
-                self.provider.import_resource_state(&request.type_name, &request.id).await;
+            let (objects, diagnostics) = self.provider.import_resource_state(&request.type_name, &request.id).await;
             let mut imported_resources = Vec::with_capacity(objects.len());
             for object in objects {
                 let schema = self.managed(&object.kind).await?;

@@ -17,8 +17,8 @@ pub fn parse(text: &str) -> Result<BTreeMap<String, Reattach>, String> {
     if text.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let entries: BTreeMap<String, Entry> = serde_json::from_str(text)
-        .map_err(|error| format!("Invalid format for TF_REATTACH_PROVIDERS: {error}"))?;
+    let entries: BTreeMap<String, Entry> =
+        serde_json::from_str(text).map_err(|error| format!("Invalid format for TF_REATTACH_PROVIDERS: {error}"))?;
     entries.into_iter().map(|(name, entry)| Ok((name.clone(), entry.resolve(&name)?))).collect()
 }
 

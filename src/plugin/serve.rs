@@ -63,24 +63,24 @@ impl Caller {
         })
     }
 
-    /// The best version that both speak. A caller that does not say speaks the oldest.
-    fn version(&self, plugin: &Plugin) -> u16 {
-        match plugin {
-            Plugin::Provider(_) if self.versions.contains(&6) => 6,
-            _ => 5,
-        }
+    /// The plugin's version if the caller speaks it; 5 otherwise. A caller that does not say speaks the oldest.
+    fn version(&self, protocol: u16) -> u16 {
+        if self.versions.contains(&protocol) { protocol } else { 5 }
     }
 }
 
 /// Serves until the end, on a runtime of its own with one thread: the work of a plugin of ours is small, and handing
-/// it between threads would cost more than it. The error is for whoever reads the standard error.
-pub fn run(plugin: Plugin, caller: Caller) -> Result<(), String> {
+/// it between threads would cost more than it. `protocol` is the version that it would rather speak; provisioners have
+/// only 5. The error is for whoever reads the standard error.
+pub fn run(plugin: Plugin, protocol: u16, caller: Caller) -> Result<(), String> {
     end_with_the_first_panic();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
-    let result = runtime.block_on(serve(plugin, caller, |line| {
+    let result = runtime.block_on(serve(plugin, protocol, caller, |line| {
         let mut out = std::io::stdout().lock();
-        writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| format!("cannot write the handshake: {error}"))
+        writeln!(out, "{line}")
+            .and_then(|()| out.flush())
+            .map_err(|error| format!("cannot write the handshake: {error}"))
     }));
     // Work that nobody waits for is not waited for.
     runtime.shutdown_background();
@@ -99,6 +99,7 @@ fn end_with_the_first_panic() {
 /// Listens, tells the handshake line, and serves until the end.
 pub async fn serve(
     plugin: Plugin,
+    protocol: u16,
     caller: Caller,
     tell: impl FnOnce(&str) -> Result<(), String>,
 ) -> Result<(), String> {
@@ -112,7 +113,7 @@ pub async fn serve(
         (Some(identity), Some(client)) => Some(TlsAcceptor::from(identity.server_config(client)?)),
         _ => None,
     };
-    let version = caller.version(&plugin);
+    let version = caller.version(protocol);
     let handshake = Handshake {
         version,
         address: Address::Unix(socket.path.clone()),

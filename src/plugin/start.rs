@@ -73,6 +73,11 @@ impl Running {
 }
 
 impl ProviderProcess {
+    #[cfg(test)]
+    pub(super) fn process(&self) -> Arc<Process> {
+        self.running.process.clone()
+    }
+
     pub fn provider(&self) -> Arc<dyn Provider> {
         self.provider.clone()
     }

@@ -100,10 +100,7 @@ impl Channel {
         answer.message().await?.ok_or_else(|| Status::new(Code::Internal, "no message came back"))
     }
 
-    async fn send_head(
-        &self,
-        method: &Method,
-    ) -> Result<(h2::client::ResponseFuture, SendStream<Bytes>), Status> {
+    async fn send_head(&self, method: &Method) -> Result<(h2::client::ResponseFuture, SendStream<Bytes>), Status> {
         let mut request = Request::new(());
         *request.method_mut() = http::Method::POST;
         *request.version_mut() = http::Version::HTTP_2;

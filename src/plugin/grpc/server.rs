@@ -212,6 +212,26 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_connection_lost_in_the_middle_of_a_call_fails_it() {
+        struct Never;
+        #[async_trait]
+        impl Service for Never {
+            async fn call(&self, _path: &str, _messages: Messages) -> Result<Reply, Status> {
+                std::future::pending().await
+            }
+        }
+        let (near, far) = tokio::net::UnixStream::pair().unwrap();
+        let server = tokio::spawn(serve_connection(far, Arc::new(Never)));
+        let channel = Channel::connect(near).await.unwrap();
+        let method = Method::new("/t.T/Echo");
+        let mut call = std::pin::pin!(channel.call(&method, frame_bytes(b"hi")));
+        let soon = std::time::Duration::from_millis(50);
+        assert!(tokio::time::timeout(soon, &mut call).await.is_err(), "the call is under way");
+        server.abort();
+        assert_eq!(call.await.unwrap_err().code, Code::Unavailable);
+    }
+
+    #[tokio::test]
     async fn a_lost_connection_fails_every_call() {
         let (near, far) = tokio::net::UnixStream::pair().unwrap();
         let channel = Channel::connect(near).await.unwrap();

@@ -70,10 +70,7 @@ mod tests {
     #[test]
     fn diagnostics_cross_the_wire_unchanged() {
         let path = Path::new().attr("a").index(Value::int(2)).index(Value::string("k"));
-        let all = vec![
-            ProviderDiagnostic::error("Bad", "Really.").at(path),
-            ProviderDiagnostic::warning("Hm", ""),
-        ];
+        let all = vec![ProviderDiagnostic::error("Bad", "Really.").at(path), ProviderDiagnostic::warning("Hm", "")];
         assert_eq!(from_wire(to_wire(all.clone())), all);
         let in_set = Path::new().attr("s").index(Value::empty_object()).attr("x");
         assert_eq!(path_from_wire(path_to_wire(&in_set)), Path::new().attr("s"));

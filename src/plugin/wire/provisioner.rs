@@ -104,7 +104,8 @@ mod tests {
 
     #[test]
     fn connections_come_back_with_their_types() {
-        let given = Value::object([("host", Value::string("h")), ("port", Value::int(22)), ("agent", Value::bool(true))]);
+        let given =
+            Value::object([("host", Value::string("h")), ("port", Value::int(22)), ("agent", Value::bool(true))]);
         let sent = connection(&given);
         assert_eq!(sent.get("port"), Some(&Value::string("22")));
         let object = connection_object(&sent);

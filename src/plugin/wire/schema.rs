@@ -282,7 +282,8 @@ pub fn string_kind(markdown: bool) -> i32 {
 /// differ: `P` writes each.
 pub fn to_response<P: Protocol>(schemas: &dyn ProviderSchemas) -> Result<Vec<u8>, String> {
     let write = |schema: &Schema| Bytes::from(P::encode_schema(to_wire(schema, P::VERSION >= 6)));
-    let map = |names: Vec<Arc<str>>, find: &dyn Fn(&str) -> Result<Option<Arc<Schema>>, String>| {
+    type Find<'a> = &'a dyn Fn(&str) -> Result<Option<Arc<Schema>>, String>;
+    let map = |names: Vec<Arc<str>>, find: Find<'_>| {
         let found = names.into_iter().filter_map(|name| {
             let schema = find(&name).transpose()?;
             Some(schema.map(|schema| (name.to_string(), write(&schema))))

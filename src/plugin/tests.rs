@@ -1,0 +1,415 @@
+//! Client and server against each other, and the client against a real provider if there is one.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+
+use super::handshake::Handshake;
+use super::process::{Launch, START_TIMEOUT, Security};
+use super::schema_cache::SchemaCache;
+use super::serve::{Caller, Plugin, serve};
+use super::start::{ProviderProcess, reattach_provider, start_provider};
+use super::{provisioner_client::ProvisionerClient, reattach::Reattach};
+use crate::lang::value::{Path, Type, Value};
+use crate::model::provider::*;
+use crate::model::schema::{
+    Attribute, Block, Capabilities, FunctionSignature, Parameter, ProviderSchemas, Schema, StaticSchemas,
+};
+
+/// A provider with one resource type, `t_thing`, whose `id` is computed.
+#[derive(Default)]
+struct Thing {
+    log: Mutex<Vec<&'static str>>,
+}
+
+fn thing_type() -> Type {
+    Type::object([("id", Type::String), ("name", Type::String), ("tags", Type::map(Type::String))])
+}
+
+fn thing(name: &str, id: Value) -> Value {
+    let tags = Value::map(Type::String, [("k", Value::string("v"))]);
+    Value::object([("id", id), ("name", Value::string(name)), ("tags", tags)])
+}
+
+fn schemas() -> StaticSchemas {
+    let (mut id, mut name) = (Attribute::new(Type::String), Attribute::new(Type::String));
+    (id.computed, name.required) = (true, true);
+    let mut tags = Attribute::new(Type::map(Type::String));
+    tags.optional = true;
+    let attributes = [(Arc::from("id"), id), (Arc::from("name"), name), (Arc::from("tags"), tags)].into();
+    let schema = Arc::new(Schema::new(1, Block { attributes, ..Block::default() }));
+    let parameter = Parameter {
+        name: "text".to_owned(),
+        ty: Type::String,
+        allow_null: false,
+        allow_unknown: false,
+        description: String::new(),
+        markdown: false,
+    };
+    let twice = FunctionSignature {
+        parameters: vec![parameter],
+        variadic: None,
+        returns: Type::String,
+        summary: String::new(),
+        description: String::new(),
+        markdown: false,
+        deprecation_message: String::new(),
+    };
+    StaticSchemas {
+        managed: [(Arc::from("t_thing"), schema.clone())].into(),
+        data: [(Arc::from("t_thing"), schema.clone())].into(),
+        ephemeral: [(Arc::from("t_thing"), schema)].into(),
+        functions: [(Arc::from("twice"), Arc::new(twice))].into(),
+        capabilities: Capabilities { plan_destroy: true, ..Capabilities::default() },
+        ..StaticSchemas::default()
+    }
+}
+
+#[async_trait]
+impl Provider for Thing {
+    async fn schemas(&self) -> Result<Arc<dyn ProviderSchemas>, ProviderDiagnostics> {
+        self.log.lock().unwrap().push("schemas");
+        Ok(Arc::new(schemas()))
+    }
+
+    async fn validate_provider_config(&self, config: Value) -> (Value, ProviderDiagnostics) {
+        (config, vec![ProviderDiagnostic::warning("Hm", "not good")])
+    }
+
+    async fn validate_resource_config(&self, _kind: &str, config: Value) -> ProviderDiagnostics {
+        match config.get("name").and_then(Value::as_str) {
+            Some("bad") => vec![ProviderDiagnostic::error("Bad name", "").at(Path::new().attr("name"))],
+            Some("die") => std::future::pending().await,
+            _ => Vec::new(),
+        }
+    }
+
+    async fn validate_data_config(&self, _kind: &str, _config: Value) -> ProviderDiagnostics {
+        Vec::new()
+    }
+
+    async fn configure(&self, request: ConfigureRequest) -> ProviderDiagnostics {
+        assert_eq!(request.terraform_version, "1.2.3");
+        Vec::new()
+    }
+
+    async fn upgrade_resource_state(&self, request: UpgradeRequest) -> (Value, ProviderDiagnostics) {
+        let RawState::Json(json) = request.raw else { panic!("flat") };
+        (crate::lang::value::json::from_json(&json, &thing_type()).unwrap(), Vec::new())
+    }
+
+    async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
+        ReadResponse { new_state: request.current, private: request.private, diagnostics: Vec::new() }
+    }
+
+    async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
+        let name = request.config.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        PlanResponse {
+            planned: thing(&name, Value::unknown(Type::String)),
+            requires_replace: vec![Path::new().attr("name")],
+            private: Arc::from(*b"private"),
+            legacy_type_system: false,
+            diagnostics: Vec::new(),
+        }
+    }
+
+    async fn apply_resource_change(&self, request: ApplyRequest) -> ApplyResponse {
+        assert_eq!(&*request.planned_private, b"private");
+        let name = request.planned.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        ApplyResponse {
+            new_state: thing(&name, Value::string("made")),
+            private: request.planned_private,
+            legacy_type_system: true,
+            diagnostics: vec![ProviderDiagnostic::error("Half done", "the rest failed")],
+        }
+    }
+
+    async fn import_resource_state(&self, kind: &str, id: &str) -> (Vec<ImportedObject>, ProviderDiagnostics) {
+        let state = thing("imported", Value::string(id));
+        (vec![ImportedObject { kind: kind.into(), state, private: Arc::default() }], Vec::new())
+    }
+
+    async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {
+        let state = thing(&request.source_kind, Value::string("moved"));
+        MoveResponse { state, private: request.source_private, diagnostics: Vec::new() }
+    }
+
+    async fn read_data_source(&self, request: ReadDataRequest) -> (Value, ProviderDiagnostics) {
+        (request.config, Vec::new())
+    }
+
+    async fn validate_ephemeral_config(&self, _kind: &str, _config: Value) -> ProviderDiagnostics {
+        Vec::new()
+    }
+
+    async fn open_ephemeral(&self, _kind: &str, config: Value) -> OpenEphemeralResponse {
+        let renew_at = Some((5, 7));
+        OpenEphemeralResponse { result: config, private: b"p".to_vec(), renew_at, diagnostics: Vec::new() }
+    }
+
+    async fn renew_ephemeral(&self, _kind: &str, private: Vec<u8>) -> RenewEphemeralResponse {
+        RenewEphemeralResponse { private, renew_at: None, diagnostics: Vec::new() }
+    }
+
+    async fn close_ephemeral(&self, _kind: &str, _private: Vec<u8>) -> ProviderDiagnostics {
+        Vec::new()
+    }
+
+    async fn call_function(&self, _name: &str, arguments: Vec<Value>) -> Result<Value, FunctionError> {
+        match arguments[0].as_str() {
+            Some("") => Err(FunctionError { text: "nothing".to_owned(), argument: Some(0) }),
+            text => Ok(Value::string(text.unwrap_or_default().repeat(2))),
+        }
+    }
+
+    async fn stop(&self) -> Result<(), String> {
+        Err("will not".to_owned())
+    }
+}
+
+/// Serves in this process and connects to it.
+async fn loopback(protocol: u16) -> ProviderProcess {
+    let caller = Caller { versions: vec![5, 6], ..Caller::default() };
+    let handshake = listen(Plugin::Provider(Arc::new(Thing::default())), protocol, caller).await;
+    let at = Reattach { version: handshake.version, pid: 0, address: handshake.address };
+    reattach_provider(&at, "example.com/t/t").await.unwrap()
+}
+
+async fn listen(plugin: Plugin, protocol: u16, caller: Caller) -> Handshake {
+    let (send, line) = tokio::sync::oneshot::channel();
+    tokio::spawn(serve(plugin, protocol, caller, move |line| {
+        let _ = send.send(line.to_owned());
+        Ok(())
+    }));
+    Handshake::parse(&line.await.unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn everything_crosses_both_protocols() {
+    for protocol in [5, 6] {
+        let process = loopback(protocol).await;
+        assert_eq!(process.protocol(), protocol);
+        let provider = process.provider();
+        let known = provider.schemas().await.unwrap();
+        assert!(known.capabilities().plan_destroy);
+        assert_eq!(known.managed("t_thing").unwrap().unwrap().implied_type(), &thing_type());
+
+        let (_, warned) = provider.validate_provider_config(Value::empty_object()).await;
+        assert_eq!(warned, vec![ProviderDiagnostic::warning("Hm", "not good")]);
+        let bad = provider.validate_resource_config("t_thing", thing("bad", Value::null(Type::String))).await;
+        assert_eq!(bad, vec![ProviderDiagnostic::error("Bad name", "").at(Path::new().attr("name"))]);
+        let none = provider.validate_resource_config("t_none", Value::empty_object()).await;
+        assert_eq!(none, vec![ProviderDiagnostic::error("unknown resource type \"t_none\"", "")]);
+        let config = Value::empty_object();
+        let request = ConfigureRequest { terraform_version: "1.2.3".to_owned(), config, deferral_allowed: false };
+        assert_eq!(provider.configure(request).await, Vec::new());
+
+        let kind: Arc<str> = "t_thing".into();
+        let (prior, config) = (Value::null(thing_type()), thing("x", Value::null(Type::String)));
+        let plan = PlanRequest {
+            kind: kind.clone(),
+            prior: prior.clone(),
+            proposed: config.clone(),
+            config: config.clone(),
+            prior_private: Arc::default(),
+            provider_meta: no_provider_meta(),
+        };
+        let planned = provider.plan_resource_change(plan).await;
+        assert_eq!(planned.planned, thing("x", Value::unknown(Type::String)));
+        assert_eq!(planned.requires_replace, vec![Path::new().attr("name")]);
+        let apply = ApplyRequest {
+            kind: kind.clone(),
+            prior,
+            planned: planned.planned,
+            config: config.clone(),
+            planned_private: planned.private,
+            provider_meta: no_provider_meta(),
+        };
+        let applied = provider.apply_resource_change(apply).await;
+        assert_eq!(applied.new_state, thing("x", Value::string("made")));
+        assert!(applied.legacy_type_system && applied.diagnostics[0].summary == "Half done");
+        let raw = RawState::Json(Arc::from(&br#"{"id":"i","name":"x","tags":{"k":"v"}}"#[..]));
+        let upgrade = UpgradeRequest { kind: kind.clone(), version: 0, raw };
+        assert_eq!(provider.upgrade_resource_state(upgrade).await.0, thing("x", Value::string("i")));
+
+        let (imported, _) = provider.import_resource_state("t_thing", "id7").await;
+        assert_eq!(imported[0].state, thing("imported", Value::string("id7")));
+        let data = ReadDataRequest { kind, config: config.clone(), provider_meta: no_provider_meta() };
+        assert_eq!(provider.read_data_source(data).await.0, config);
+        let opened = provider.open_ephemeral("t_thing", config.clone()).await;
+        assert_eq!((opened.result, opened.private, opened.renew_at), (config, b"p".to_vec(), Some((5, 7))));
+        assert_eq!(provider.call_function("twice", vec![Value::string("ab")]).await, Ok(Value::string("abab")));
+        let failed = provider.call_function("twice", vec![Value::string("")]).await;
+        assert_eq!(failed, Err(FunctionError { text: "nothing".to_owned(), argument: Some(0) }));
+        assert_eq!(provider.stop().await, Err("will not".to_owned()));
+    }
+}
+
+struct Echo;
+
+#[async_trait]
+impl Provisioner for Echo {
+    async fn schema(&self) -> Result<Arc<Schema>, ProviderDiagnostics> {
+        Ok(schemas().managed["t_thing"].clone())
+    }
+
+    async fn validate(&self, _config: Value) -> ProviderDiagnostics {
+        vec![ProviderDiagnostic::warning("Hm", "")]
+    }
+
+    async fn provision(&self, request: ProvisionRequest) -> ProviderDiagnostics {
+        (request.output)("one ");
+        tokio::task::yield_now().await;
+        (request.output)(&format!("port {:?}", request.connection.get("port").and_then(Value::as_i64)));
+        vec![ProviderDiagnostic::error("Failed", "")]
+    }
+
+    async fn stop(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn provisioners_stream_their_output() {
+    let handshake = listen(Plugin::Provisioner(Arc::new(Echo)), 5, Caller::default()).await;
+    let plugin = super::process::reattach(&handshake.address, 5, 0).await.unwrap();
+    let provisioner = ProvisionerClient::new(&plugin, "echo".to_owned());
+    let config = thing("x", Value::null(Type::String));
+    assert_eq!(provisioner.validate(config.clone()).await, vec![ProviderDiagnostic::warning("Hm", "")]);
+    let seen = Arc::new(Mutex::new(String::new()));
+    let output: Output = {
+        let seen = seen.clone();
+        Arc::new(move |text: &str| seen.lock().unwrap().push_str(text))
+    };
+    let connection = Value::object([("port", Value::int(22))]);
+    let failures = provisioner.provision(ProvisionRequest { config, connection, output }).await;
+    assert_eq!(failures, vec![ProviderDiagnostic::error("Failed", "")]);
+    assert_eq!(*seen.lock().unwrap(), "one port Some(22)");
+    assert_eq!(provisioner.stop().await, Ok(()));
+}
+
+fn shell(script: &str, security: Security) -> Launch {
+    Launch {
+        command: "/bin/sh".into(),
+        args: vec!["-c".to_owned(), script.to_owned()],
+        env: Vec::new(),
+        security,
+        start_timeout: std::time::Duration::from_millis(1500),
+        log_name: "t".to_owned(),
+    }
+}
+
+#[tokio::test]
+async fn plugins_that_do_not_start_say_why() {
+    let check = async |script: &str, expected: &str| {
+        let error = start_provider(&shell(script, Security::None), "x", None).await.err().unwrap().to_string();
+        assert!(error.contains(expected), "{script}: {error}");
+    };
+    check(
+        "exit 3",
+        "Unrecognized remote plugin message: \nFailed to read any lines from plugin's stdout\nThis usually",
+    )
+    .await;
+    check("echo oops >&2", "\nThe plugin wrote to its standard error:\n  oops\n").await;
+    check("echo hello; sleep 9", "Unrecognized remote plugin message: hello\nThis usually means\n  the plugin was not")
+        .await;
+    check("sleep 9", "timeout while waiting for plugin to start").await;
+    check("sleep 9 & exit 1", "plugin exited before we could connect").await;
+    check(
+        "echo '1|4|unix|/x|grpc'; sleep 9",
+        "Incompatible API version with plugin. Plugin version: 4, Client versions: [5 6]",
+    )
+    .await;
+    check("echo '1|6|unix|/nonexistent|grpc'; sleep 9", "/nonexistent: no such file or directory").await;
+    let missing = Launch { command: "/nonexistent".into(), ..shell("", Security::None) };
+    let error = start_provider(&missing, "x", None).await.err().unwrap();
+    assert_eq!(error.to_string(), "fork/exec /nonexistent: no such file or directory");
+}
+
+#[tokio::test]
+async fn a_plugin_that_dies_leaves_its_panic() {
+    // The plugin is a shell that stands for a socket served here: it ends when it is told to, with a panic.
+    let caller = Caller { versions: vec![6], ..Caller::default() };
+    let handshake = listen(Plugin::Provider(Arc::new(Thing::default())), 6, caller).await;
+    let flag = tempfile::NamedTempFile::new().unwrap();
+    let script = format!(
+        "echo '{}'; while [ -e {} ]; do sleep 0.05; done; echo 'panic: oh no' >&2; echo 'goroutine 1' >&2; exit 2",
+        handshake.line(),
+        flag.path().display()
+    );
+    let mut launch = shell(&script, Security::None);
+    launch.start_timeout = START_TIMEOUT;
+    let process = start_provider(&launch, "example.com/t/t", None).await.unwrap();
+    let provider = process.provider();
+    provider.schemas().await.unwrap();
+    drop(flag);
+    let callee = super::failure::Callee {
+        package: "plugin6",
+        kind: "GRPCProvider",
+        call: "ReadResource",
+        name: "example.com/t/t",
+    };
+    let status = super::grpc::Status::unavailable("gone");
+    let started = process.process();
+    let failure = callee.failure(status.clone(), &started).await;
+    assert_eq!(failure.summary, "Plugin did not respond");
+    for part in [
+        "failed to respond to the plugin6.(*GRPCProvider).ReadResource call. The plugin logs may contain more details.",
+        "example.com/t/t",
+        "Stack trace from the sh plugin:\n\npanic: oh no\ngoroutine 1\n\nError: The sh plugin crashed!\n",
+    ] {
+        assert!(failure.detail.contains(part), "{}", failure.detail);
+    }
+    let second = callee.failure(status, &started).await;
+    assert!(second.detail.ends_with("The sh process has ended: exit status 2."), "{}", second.detail);
+}
+
+/// Set TERRANE_TEST_PROVIDER to the path of the AWS provider's executable to run this against the real thing.
+#[tokio::test]
+async fn a_real_provider_is_driven() {
+    let Some(path) = std::env::var_os("TERRANE_TEST_PROVIDER") else { return };
+    let kept = tempfile::tempdir().unwrap();
+    let cache = Some((SchemaCache::new(kept.path().join("schemas")), "h1:test".to_owned()));
+    for run in ["first", "warm"] {
+        let launch = Launch {
+            command: path.clone().into(),
+            args: Vec::new(),
+            env: Vec::new(),
+            security: Security::MutualTls,
+            start_timeout: START_TIMEOUT,
+            log_name: "aws".to_owned(),
+        };
+        let clock = std::time::Instant::now();
+        let process = start_provider(&launch, "registry.terraform.io/hashicorp/aws", cache.clone()).await.unwrap();
+        println!("{run}: started {:?}, protocol {}", clock.elapsed(), process.protocol());
+        let clock = std::time::Instant::now();
+        let provider = process.provider();
+        let known = provider.schemas().await.unwrap();
+        println!("{run}: schemas {:?}", clock.elapsed());
+        let clock = std::time::Instant::now();
+        assert!(known.managed("aws_instance").unwrap().unwrap().implied_type().attribute("ami").is_some());
+        println!("{run}: aws_instance {:?}", clock.elapsed());
+        assert!(known.managed_names().len() > 1000 && known.capabilities().get_provider_schema_optional);
+        let schema = known.provider().unwrap();
+        let ty = schema.implied_type().object_type().unwrap();
+        let config = Value::object(ty.attributes.iter().map(|(name, ty)| {
+            let empty = if ty.is_list() {
+                Value::list(ty.element_type().unwrap().clone(), Vec::new())
+            } else {
+                Value::set(ty.element_type().cloned().unwrap_or(Type::Dynamic), Vec::new())
+            };
+            let is_block = schema.block.blocks.contains_key(name);
+            (name.clone(), if is_block { empty } else { Value::null(ty.clone()) })
+        }));
+        let clock = std::time::Instant::now();
+        let (_, diagnostics) = provider.validate_provider_config(config).await;
+        assert!(!has_errors(&diagnostics), "{diagnostics:?}");
+        println!("{run}: validated {:?}", clock.elapsed());
+        let arn = provider.call_function("trim_iam_role_path", vec![Value::string("arn:aws:iam::1:role/a/b")]).await;
+        assert_eq!(arn, Ok(Value::string("arn:aws:iam::1:role/b")));
+        let clock = std::time::Instant::now();
+        process.shutdown().await;
+        assert!(process.has_ended());
+        println!("{run}: ended {:?}", clock.elapsed());
+    }
+}

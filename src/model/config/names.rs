@@ -60,7 +60,7 @@ pub fn unquote(expr: &Expression, want_keyword: bool, diags: &mut Diagnostics) -
     // What stands before the first mistake still counts.
     let broken_at = problems.iter().find_map(|p| p.subject.as_ref()).map(|r| r.span.start as usize);
     if let (None, Some(before)) = (&traversal, broken_at.and_then(|at| padded.get(..at))) {
-        traversal = parse(before.trim_end()).0;
+        traversal = parse(before.trim_end_matches(|c: char| !c.is_alphanumeric() && !"_-]".contains(c))).0;
     }
     for mut problem in problems {
         problem.subject = problem.subject.map(|r| r.span.in_file(&expr.file));

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::eval::type_expression::Defaults;
+use crate::lang::eval::type_expression::{self, Defaults};
 use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression, TemplateForm};
 use crate::lang::syntax::body::BodySchema;
 use crate::lang::value::{Type, Value, convert};
@@ -74,7 +74,7 @@ fn decode_default(attribute: &Attribute, variable: &Variable, diags: &mut Diagno
         diags.push(Diagnostic::error("Invalid default value for variable", detail).at(attribute.expr.range()));
     };
     let filled = match &variable.type_defaults {
-        Some(defaults) if !written.is_null() => apply_defaults(defaults, &written),
+        Some(defaults) if !written.is_null() => defaults.apply(&written),
         _ => written,
     };
     let value = convert::convert(&filled, &variable.ty).unwrap_or_else(|e| {
@@ -101,7 +101,7 @@ fn decode_type(expr: &Expression, diags: &mut Diagnostics) -> (Type, Option<Arc<
         Some("map") => return (Type::map(Type::Dynamic), None),
         _ => {}
     }
-    let (ty, defaults, problems) = parse_type(expr);
+    let (ty, defaults, problems) = type_expression::parse_type(expr);
     if problems.has_errors() {
         diags.extend(problems);
         return (Type::Dynamic, None);
@@ -129,12 +129,4 @@ fn quoted_type(text: &str) -> Diagnostic {
              and will be removed in a future version of Terrane. Remove the quotes around {text:?}{instead}."
         ),
     )
-}
-
-fn parse_type(_expr: &Expression) -> (Type, Option<Defaults>, Diagnostics) {
-    (Type::Dynamic, None, Diagnostics::new())
-}
-
-fn apply_defaults(_defaults: &Defaults, value: &Value) -> Value {
-    value.clone()
 }

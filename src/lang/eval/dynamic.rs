@@ -8,10 +8,12 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::syntax::ast::{Attribute, Block, Expression, Label, Traversal};
-use crate::lang::syntax::body::{Body, BodySchema};
+use crate::lang::syntax::ast::{Attribute, Block, Expression, Ident, Label, Traversal};
+use crate::lang::syntax::body::{Body, BodySchema, Content};
+use crate::lang::value::convert::convert;
 use crate::lang::value::{Marks, Type, Value};
 
+use super::describe::with_values;
 use super::evaluate;
 use super::scope::{Bindings, Scope};
 
@@ -26,7 +28,7 @@ pub struct ExpandedBlock {
     pub iterators: Iterators,
     /// It stands for any number of blocks, none of whose values is known.
     pub unknown: bool,
-    /// Marks of the `for_each` that generated it, carried by everything inside.
+    /// Marks of the `for_each` that generated it, carried by every argument that is written inside.
     pub marks: Marks,
 }
 
@@ -91,156 +93,174 @@ struct Spec {
     content: Body,
 }
 
-fn read_spec(block: &Block) -> (Option<Spec>, Diagnostics) {
-    let mut diagnostics = Diagnostics::new();
-    let schema = BodySchema::new().required("for_each").attribute("iterator").attribute("labels").block("content", &[]);
-    let content = diagnostics.take(block.body.content(&schema));
-    let Some(kind) = block.labels.first().cloned() else { return (None, diagnostics) };
-    let mut iterator = kind.text.clone();
-    if let Some(attribute) = content.attribute("iterator") {
-        match attribute.expr.as_traversal() {
-            Some(Traversal { root, steps, .. }) if steps.is_empty() => iterator = root.name.clone(),
-            Some(_) => diagnostics.push(
-                Diagnostic::error("Invalid dynamic iterator name", "Dynamic iterator must be a single variable name.")
-                    .at(attribute.expr.range()),
-            ),
-            None => diagnostics.push(
-                Diagnostic::error("Invalid expression", "A single static variable reference is required: only attribute access and indexing with constant keys. No calculations, function calls, template expressions, etc are allowed here.")
-                    .at(attribute.expr.range()),
-            ),
-        }
-    }
-    let labels = content.attribute("labels").and_then(|a| a.expr.as_static_list()).unwrap_or_default();
+/// Takes a `dynamic` block apart; `label_names` are those of the blocks that it generates.
+fn read_spec(block: &Block, label_names: usize, diagnostics: &mut Diagnostics) -> Option<Spec> {
+    let content = read_parts(block, label_names, diagnostics)?;
+    let for_each = content.attribute("for_each")?.expr.clone();
+    let kind = block.labels.first()?.clone();
+    let iterator = match content.attribute("iterator") {
+        None => kind.text.clone(),
+        Some(attribute) => iterator_name(&attribute.expr).map_err(|d| diagnostics.push(d)).ok()?,
+    };
+    let labels = match content.attribute("labels") {
+        None => Vec::new(),
+        Some(attribute) => label_expressions(&attribute.expr, &kind.text, label_names).map_err(|d| diagnostics.push(d)).ok()?,
+    };
     let mut bodies = content.blocks_of("content");
-    let first = bodies.next().cloned();
+    let Some(first) = bodies.next() else {
+        let detail = "A dynamic block must have a nested block of type \"content\" to describe the body of each generated block.";
+        diagnostics.push(Diagnostic::error("Missing dynamic content block", detail).at(block.body.missing_item_range()));
+        return None;
+    };
     if let Some(second) = bodies.next() {
-        diagnostics.push(
-            Diagnostic::error(
-                "Extraneous dynamic content block",
-                "Only one nested content block is allowed for each dynamic block.",
-            )
-            .at(second.kind_range()),
-        );
-    }
-    let Some(first) = first else {
-        diagnostics.push(
-            Diagnostic::error(
-                "Missing dynamic content block",
-                "A dynamic block must have a nested block of type \"content\" to describe the body of each generated block.",
-            )
-            .at(block.body.missing_item_range()),
-        );
-        return (None, diagnostics);
-    };
-    let Some(for_each) = content.attribute("for_each") else { return (None, diagnostics) };
-    let spec = Spec { kind, for_each: for_each.expr.clone(), iterator, labels, content: first.body.clone() };
-    (Some(spec).filter(|_| !diagnostics.has_errors()), diagnostics)
-}
-
-fn expand_one(
-    block: &Block,
-    schema: &BodySchema,
-    scope: &dyn Scope,
-    iterators: &Iterators,
-) -> (Vec<ExpandedBlock>, Diagnostics) {
-    let (spec, mut diagnostics) = read_spec(block);
-    let Some(spec) = spec else { return (Vec::new(), diagnostics) };
-    let bound = Bindings { names: iterators, outer: scope };
-    let (collection, marks) = diagnostics.take(evaluate(&spec.for_each, &bound)).unmark();
-    if diagnostics.has_errors() {
-        return (Vec::new(), diagnostics);
-    }
-    let fail = |mut diagnostics: Diagnostics, detail: &str| {
-        diagnostics.push(Diagnostic::error("Invalid dynamic for_each value", detail).at(spec.for_each.range()));
-        (Vec::new(), diagnostics)
-    };
-    if marks.contains(Marks::EPHEMERAL) {
-        return fail(
-            diagnostics,
-            "Cannot use an ephemeral value in for_each: it would be lost between plan and apply.",
-        );
-    }
-    if !collection.is_known() {
-        let (key, value) = (Value::dynamic().mark(marks), Value::dynamic().mark(marks));
-        let generated = generate(block, &spec, schema, scope, iterators, (key, value), marks, &mut diagnostics);
-        return (generated.map(|b| ExpandedBlock { unknown: true, ..b }).into_iter().collect(), diagnostics);
-    }
-    if collection.is_null() {
-        return fail(diagnostics, "Cannot use a null value in for_each.");
-    }
-    let ty = collection.ty();
-    let pairs: Vec<(Value, Value)> = match ty {
-        Type::Set(_) => collection.elements().iter().map(|v| (v.clone(), v.clone())).collect(),
-        Type::List(_) | Type::Tuple(_) => {
-            collection.elements().iter().enumerate().map(|(i, v)| (Value::int(i as i64), v.clone())).collect()
-        }
-        Type::Map(_) | Type::Object(_) => {
-            collection.entries().iter().map(|(k, v)| (Value::shared_string(k.clone()), v.clone())).collect()
-        }
-        other => {
-            let detail = format!(
-                "Cannot use a {} value in for_each. An iterable collection is required.",
-                other.friendly_name()
-            );
-            return fail(diagnostics, &detail);
-        }
-    };
-    let mut blocks = Vec::with_capacity(pairs.len());
-    for (key, value) in pairs {
-        let pair = (key.mark(marks), value.mark(marks));
-        blocks.extend(generate(block, &spec, schema, scope, iterators, pair, marks, &mut diagnostics));
-    }
-    (blocks, diagnostics)
-}
-
-#[allow(clippy::too_many_arguments)]
-fn generate(
-    block: &Block,
-    spec: &Spec,
-    schema: &BodySchema,
-    scope: &dyn Scope,
-    iterators: &Iterators,
-    (key, value): (Value, Value),
-    marks: Marks,
-    diagnostics: &mut Diagnostics,
-) -> Option<ExpandedBlock> {
-    let mut names = BTreeMap::clone(iterators);
-    names.insert(spec.iterator.clone(), Value::object([("key", key), ("value", value)]));
-    let iterators = Arc::new(names);
-    let wanted = schema.blocks.iter().find(|b| b.kind == spec.kind.text).map_or(0, |b| b.label_names.len());
-    if spec.labels.len() != wanted {
-        let (summary, detail) = if spec.labels.len() > wanted {
-            (
-                "Extraneous dynamic block label",
-                format!("Blocks of type {:?} require {wanted} label(s).", &*spec.kind.text),
-            )
-        } else {
-            (
-                "Insufficient dynamic block labels",
-                format!("Blocks of type {:?} require {wanted} label(s).", &*spec.kind.text),
-            )
-        };
-        diagnostics.push(Diagnostic::error(summary, detail).at(block.label_range(0)));
+        let detail = "Only one nested content block is allowed for each dynamic block.";
+        diagnostics.push(Diagnostic::error("Extraneous dynamic content block", detail).at(second.header_range()));
         return None;
     }
-    let bound = Bindings { names: &iterators, outer: scope };
-    let mut labels = Vec::with_capacity(wanted);
-    for label in &spec.labels {
-        let value = diagnostics.take(evaluate(label, &bound));
-        match value.as_arc_str() {
-            Some(text) => labels.push(Label { text, span: label.node.span }),
-            None => {
-                let detail = "Cannot use this value as a dynamic block label. It must be a known string.";
-                diagnostics.push(Diagnostic::error("Invalid dynamic block label", detail).at(label.range()));
-                return None;
-            }
+    let content = first.body.clone();
+    Some(Spec { kind, for_each, iterator, labels, content })
+}
+
+fn read_parts(block: &Block, label_names: usize, diagnostics: &mut Diagnostics) -> Option<Content> {
+    let mut schema = BodySchema::new().required("for_each").attribute("iterator").block("content", &[]);
+    if label_names > 0 {
+        schema = schema.attribute("labels");
+    }
+    let (content, problems) = block.body.content(&schema);
+    let usable = !problems.has_errors();
+    diagnostics.extend(problems);
+    usable.then_some(content)
+}
+
+fn iterator_name(expr: &Expression) -> Result<Arc<str>, Diagnostic> {
+    match expr.as_traversal() {
+        Some(Traversal { root, steps, .. }) if steps.is_empty() => Ok(root.name.clone()),
+        Some(_) => {
+            let detail = "Dynamic iterator must be a single variable name.";
+            Err(Diagnostic::error("Invalid dynamic iterator name", detail).at(expr.range()))
+        }
+        None => {
+            let detail = "A single static variable reference is required: only attribute access and indexing with constant keys. No calculations, function calls, template expressions, etc are allowed here.";
+            Err(Diagnostic::error("Invalid expression", detail).at(expr.range()))
         }
     }
-    let mut kind = block.kind.clone();
-    kind.name = spec.kind.text.clone();
-    kind.span = spec.kind.span;
-    let block = Block { kind, labels, body: spec.content.clone(), open: block.open, close: block.close };
-    Some(ExpandedBlock { block, iterators, unknown: false, marks })
+}
+
+fn label_expressions(expr: &Expression, kind: &str, wanted: usize) -> Result<Vec<Expression>, Diagnostic> {
+    let Some(labels) = expr.as_static_list() else {
+        let detail = "A static list expression is required.";
+        return Err(Diagnostic::error("Invalid expression", detail).at(expr.range()));
+    };
+    let detail = format!("Blocks of type {kind:?} require {wanted} label(s).");
+    match labels.get(wanted) {
+        Some(extra) => Err(Diagnostic::error("Extraneous dynamic block label", detail).at(extra.range())),
+        None if labels.len() < wanted => {
+            Err(Diagnostic::error("Insufficient dynamic block labels", detail).at(expr.range()))
+        }
+        None => Ok(labels),
+    }
+}
+
+fn expand_one(block: &Block, schema: &BodySchema, scope: &dyn Scope, iterators: &Iterators) -> (Vec<ExpandedBlock>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let kind = block.labels.first().map_or("", |l| &*l.text);
+    let label_names = schema.blocks.iter().find(|b| &*b.kind == kind).map_or(0, |b| b.label_names.len());
+    let bound = Bindings { names: iterators, outer: scope };
+    // What is wrong with the collection is said before what is wrong with the rest of the block.
+    let for_each = match read_parts(block, label_names, &mut diagnostics) {
+        Some(parts) => parts.attribute("for_each").map(|a| a.expr.clone()),
+        None => return (Vec::new(), diagnostics),
+    };
+    let collection = for_each.and_then(|expr| iterable(&expr, &bound, &mut diagnostics));
+    let spec = collection.as_ref().and_then(|_| read_spec(block, label_names, &mut diagnostics));
+    let (Some(collection), Some(spec)) = (collection, spec) else { return (Vec::new(), diagnostics) };
+
+    let mut generator = Generator { block, spec: &spec, scope, iterators, marks: collection.marks(), diagnostics };
+    let blocks = if !collection.is_known() {
+        let generated = generator.generate(Value::dynamic(), Value::dynamic());
+        generated.map(|b| without_expressions(b, &spec.content)).into_iter().collect()
+    } else {
+        let pairs: Vec<(Value, Value)> = match collection.ty() {
+            Type::Set(_) => collection.elements().iter().map(|v| (v.clone(), v.clone())).collect(),
+            Type::Map(_) | Type::Object(_) => {
+                collection.entries().iter().map(|(k, v)| (Value::shared_string(k.clone()), v.clone())).collect()
+            }
+            _ => collection.elements().iter().enumerate().map(|(i, v)| (Value::int(i as i64), v.clone())).collect(),
+        };
+        pairs.into_iter().filter_map(|(key, value)| generator.generate(key, value)).collect()
+    };
+    (blocks, generator.diagnostics)
+}
+
+/// The value of `for_each`, if blocks can be generated from it.
+fn iterable(expr: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Value> {
+    let (collection, problems) = evaluate(expr, scope);
+    let failed = problems.has_errors();
+    diagnostics.extend(problems);
+    if failed {
+        return None;
+    }
+    let detail = if collection.ty().is_primitive() {
+        let name = collection.ty().friendly_name();
+        format!("Cannot use a {name} value in for_each. An iterable collection is required.")
+    } else if collection.is_null() {
+        "Cannot use a null value in for_each.".to_string()
+    } else {
+        return Some(collection);
+    };
+    let diagnostic = Diagnostic::error("Invalid dynamic for_each value", detail).at(expr.range());
+    diagnostics.push(with_values(diagnostic, expr, scope));
+    None
+}
+
+/// An unknown number of blocks, whose expressions are not looked at but taken as unknown.
+fn without_expressions(generated: ExpandedBlock, content: &Body) -> ExpandedBlock {
+    let block = Block { body: content.with_unknown_expressions(), ..generated.block };
+    ExpandedBlock { block, unknown: true, ..generated }
+}
+
+struct Generator<'g> {
+    block: &'g Block,
+    spec: &'g Spec,
+    scope: &'g dyn Scope,
+    iterators: &'g Iterators,
+    marks: Marks,
+    diagnostics: Diagnostics,
+}
+
+impl Generator<'_> {
+    fn generate(&mut self, key: Value, value: Value) -> Option<ExpandedBlock> {
+        let mut names = BTreeMap::clone(self.iterators);
+        let item = Value::object([("key", key.mark(self.marks)), ("value", value.mark(self.marks))]);
+        names.insert(self.spec.iterator.clone(), item);
+        let iterators = Arc::new(names);
+        let bound = Bindings { names: &iterators, outer: self.scope };
+        let labels: Option<Vec<Label>> = self.spec.labels.iter().map(|l| label(l, &bound, &mut self.diagnostics)).collect();
+        let kind = Ident { name: self.spec.kind.text.clone(), span: self.spec.kind.span };
+        let Block { open, close, .. } = *self.block;
+        let block = Block { kind, labels: labels?, body: self.spec.content.clone(), open, close };
+        Some(ExpandedBlock { block, iterators, unknown: false, marks: self.marks })
+    }
+}
+
+fn label(expr: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Label> {
+    let (value, problems) = evaluate(expr, scope);
+    let failed = problems.has_errors();
+    diagnostics.extend(problems);
+    if failed {
+        return None;
+    }
+    let detail = match convert(&value, &Type::String) {
+        Err(error) => format!("Cannot use this value as a dynamic block label: {error}."),
+        Ok(value) if value.is_null() => "Cannot use a null value as a dynamic block label.".into(),
+        Ok(value) => match value.as_arc_str() {
+            Some(text) => return Some(Label { text, span: expr.node.span }),
+            None => "This value is not yet known. Dynamic block labels must be immediately-known values.".into(),
+        },
+    };
+    let diagnostic = Diagnostic::error("Invalid dynamic block label", detail).at(expr.range());
+    diagnostics.push(with_values(diagnostic, expr, scope));
+    None
 }
 
 /// The shape of a block as far as reading needs it: the names within, and the shapes of nested blocks.
@@ -276,7 +296,9 @@ fn collect(body: &Body, shape: &dyn BlockShape, bound: &[Arc<str>], found: &mut 
             }
             continue;
         }
-        let (Some(spec), _) = read_spec(block) else { continue };
+        let label_names = schema.blocks.iter().find(|b| b.kind == *block.label(0)).map_or(0, |b| b.label_names.len());
+        // Mistakes are reported where the block is expanded.
+        let Some(spec) = read_spec(block, label_names, &mut Diagnostics::new()) else { continue };
         take(&spec.for_each, bound, found);
         let mut inside = bound.to_vec();
         inside.push(spec.iterator.clone());
@@ -286,5 +308,80 @@ fn collect(body: &Body, shape: &dyn BlockShape, bound: &[Arc<str>], found: &mut 
         if let Some(inner) = shape.nested(&spec.kind.text) {
             collect(&spec.content, inner, &inside, found);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::source::SourceFile;
+    use crate::lang::eval::scope::{Constant, Resolved};
+    use crate::lang::syntax::parse_file;
+
+    /// Knows `unknown`, `secret` and nothing else.
+    struct Fixture;
+
+    impl Scope for Fixture {
+        fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
+            match traversal.root_name() {
+                "unknown" => Resolved::value(Value::dynamic(), 0),
+                "secret" => Resolved::value(Value::strings(["x"]).mark(Marks::SENSITIVE), 0),
+                _ => Constant.resolve(traversal, file),
+            }
+        }
+    }
+
+    fn run(text: &str) -> (Vec<ExpandedBlock>, Vec<String>) {
+        let (body, problems) = parse_file(SourceFile::new("t", text));
+        assert!(problems.is_empty(), "{problems:?}");
+        let schema = BodySchema::new().block("b", &[]).block("l", &["name"]);
+        let (content, diagnostics) = expand(&body, &schema, &Fixture, &Iterators::default());
+        let show = |d: &Diagnostic| format!("{}: {} @ {}", d.summary, d.detail, d.subject.as_ref().unwrap().text());
+        (content.blocks, diagnostics.iter().map(show).collect())
+    }
+
+    #[test]
+    fn blocks_are_generated_in_place() {
+        let (blocks, problems) = run("b {\n}\ndynamic \"b\" {\n  for_each = { x = 1, y = 2 }\n  iterator = it\n  content {\n    v = it.value\n  }\n}\nb {\n}\n");
+        assert!(problems.is_empty(), "{problems:?}");
+        assert_eq!(blocks.len(), 4);
+        let keys: Vec<_> = blocks[1..3].iter().map(|b| b.iterators["it"].get("key").unwrap().as_str().unwrap()).collect();
+        assert_eq!(keys, ["x", "y"]);
+    }
+
+    #[test]
+    fn unknown_and_marked_collections() {
+        let (blocks, problems) = run("dynamic \"b\" {\n  for_each = unknown\n  content {\n    v = nope\n  }\n}\n");
+        assert!(problems.is_empty() && blocks[0].unknown);
+        let expr = &blocks[0].block.body.attributes()[0].expr;
+        assert_eq!(evaluate(expr, &Fixture), (Value::dynamic(), Diagnostics::new()));
+        let (blocks, _) = run("dynamic \"b\" {\n  for_each = secret\n  content {}\n}\n");
+        assert_eq!(blocks[0].marks, Marks::SENSITIVE);
+    }
+
+    #[test]
+    fn labels_are_evaluated() {
+        let (blocks, problems) = run("dynamic \"l\" {\n  for_each = [1]\n  labels = [l.value]\n  content {}\n}\n");
+        assert!(problems.is_empty(), "{problems:?}");
+        assert_eq!(&**blocks[0].block.label(0), "1");
+    }
+
+    #[test]
+    fn mistakes() {
+        let cases = [
+            ("for_each = 1\ncontent {}", "Invalid dynamic for_each value: Cannot use a number value in for_each. An iterable collection is required. @ 1"),
+            ("for_each = null\ncontent {}", "Invalid dynamic for_each value: Cannot use a null value in for_each. @ null"),
+            ("for_each = []", "Missing dynamic content block: A dynamic block must have a nested block of type \"content\" to describe the body of each generated block. @ "),
+            ("for_each = []\ncontent {}\ncontent {}", "Extraneous dynamic content block: Only one nested content block is allowed for each dynamic block. @ content"),
+            ("content {}", "Missing required argument: The argument \"for_each\" is required, but no definition was found. @ "),
+            ("for_each = []\niterator = a.b\ncontent {}", "Invalid dynamic iterator name: Dynamic iterator must be a single variable name. @ a.b"),
+            ("for_each = []\nlabels = []\ncontent {}", "Unsupported argument: An argument named \"labels\" is not expected here. @ labels"),
+        ];
+        for (inner, expected) in cases {
+            let (_, problems) = run(&format!("dynamic \"b\" {{\n{inner}\n}}\n"));
+            assert_eq!(problems, [expected], "{inner}");
+        }
+        let (_, problems) = run("dynamic \"nope\" {\n  for_each = []\n  content {}\n}\n");
+        assert_eq!(problems, ["Unsupported block type: Blocks of type \"nope\" are not expected here. @ \"nope\""]);
     }
 }

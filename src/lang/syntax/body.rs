@@ -8,7 +8,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::ast::{Attribute, Block};
+use super::ast::{Attribute, Block, Expr, ExprKind, Expression};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile, Span};
 use crate::base::suggest;
@@ -150,6 +150,33 @@ impl Body {
     pub fn missing_item_range(&self) -> Range {
         let body = self.first();
         Span { start: body.span.start, end: body.span.start }.in_file(&body.file)
+    }
+
+    /// The same items with expressions that evaluate to unknown values. The `for_each` of `dynamic` blocks stays.
+    pub fn with_unknown_expressions(&self) -> Body {
+        let body = match &self.source {
+            Source::Native(body) => body,
+            Source::Merged(merged) => {
+                let MergedBody { base, over } = &**merged;
+                return Body::merged(base.with_unknown_expressions(), over.with_unknown_expressions());
+            }
+        };
+        let unknown = |attribute: &Attribute| {
+            let node = Arc::new(Expr::new(attribute.expr.node.span, ExprKind::Error));
+            Attribute { expr: Expression { file: attribute.expr.file.clone(), node }, ..attribute.clone() }
+        };
+        let nested = |block: &Block| Block { body: block.body.with_unknown_expressions(), ..block.clone() };
+        let generator = |block: &Block| {
+            let Source::Native(inner) = &block.body.source else { return block.clone() };
+            let blocks = inner.blocks.iter().map(nested).collect();
+            let inner = NativeBody { file: inner.file.clone(), attributes: inner.attributes.clone(), blocks, ..**inner };
+            Block { body: Body::native(inner), ..block.clone() }
+        };
+        let is_generator = |block: &Block| &*block.kind.name == "dynamic";
+        let blocks = body.blocks.iter().map(|b| if is_generator(b) { generator(b) } else { nested(b) }).collect();
+        let attributes = body.attributes.iter().map(unknown).collect();
+        let source = NativeBody { file: body.file.clone(), attributes, blocks, ..**body };
+        Body { source: Source::Native(Arc::new(source)), hidden: self.hidden.clone() }
     }
 
     /// Everything that the schema names; what it does not name is an error.

@@ -80,7 +80,9 @@ impl Lock {
         let mut text = String::from(
             "# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n",
         );
-        for (provider, locked) in &self.providers {
+        let mut sorted: Vec<_> = self.providers.iter().collect();
+        sorted.sort_by_key(|(provider, _)| (provider.host.clone(), provider.namespace.clone(), provider.kind.clone()));
+        for (provider, locked) in sorted {
             write_provider(&mut text, provider, locked);
         }
         text
@@ -102,11 +104,7 @@ impl Lock {
 
 fn write_provider(text: &mut String, provider: &Provider, locked: &LockedProvider) {
     let constraints = locked.constraints.to_string();
-    let width = if !constraints.is_empty() {
-        "constraints".len()
-    } else {
-        "version".len()
-    };
+    let width = if constraints.is_empty() { "version".len() } else { "constraints".len() };
     // Writing to a string cannot fail.
     let _ = writeln!(text, "\nprovider \"{provider}\" {{");
     let _ = writeln!(text, "  {:width$} = \"{}\"", "version", locked.version);

@@ -37,7 +37,7 @@ impl BlockShape for Block {
 /// The value of a body: an object of the type that the schema implies. With errors, the parts at fault are unknown.
 pub fn decode_body(body: &Body, schema: &Block, scope: &dyn Scope) -> (Value, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
-    let value = decode(body, schema, scope, &Iterators::default(), &mut diagnostics);
+    let value = decode(body, schema, scope, &Inherited::default(), &mut diagnostics);
     (value, diagnostics)
 }
 
@@ -46,13 +46,21 @@ pub fn references_in_body(body: &Body, schema: &Block) -> Vec<(Traversal, Expres
     dynamic::variables(body, schema)
 }
 
+/// What a block has from the `dynamic` blocks around it: their iterators, and marks for every written argument.
+#[derive(Default)]
+struct Inherited {
+    iterators: Iterators,
+    marks: Marks,
+}
+
 fn decode(
     body: &Body,
     schema: &Block,
     scope: &dyn Scope,
-    iterators: &Iterators,
+    inherited: &Inherited,
     diagnostics: &mut Diagnostics,
 ) -> Value {
+    let iterators = &inherited.iterators;
     // An attribute may also be written as blocks where its type is a list or set of objects.
     let fixed = attributes_as_blocks(body, schema);
     let schema = fixed.as_ref().unwrap_or(schema);
@@ -62,7 +70,7 @@ fn decode(
     for (name, attribute) in &schema.attributes {
         let ty = attribute.implied_type();
         let value = match content.attributes.get(name) {
-            Some(found) => diagnostics.take(evaluate_attribute(&found.expr, name, &ty, &bound)),
+            Some(found) => diagnostics.take(evaluate_attribute(&found.expr, name, &ty, &bound)).mark(inherited.marks),
             None => Value::null(ty),
         };
         entries.insert(name.clone(), value);
@@ -73,7 +81,7 @@ fn decode(
     }
     for (kind, nested) in &schema.blocks {
         let blocks = by_kind.remove(&**kind).unwrap_or_default();
-        let value = decode_nested(kind, nested, &blocks, body, scope, diagnostics);
+        let value = decode_nested(kind, nested, &blocks, body, (scope, inherited.marks), diagnostics);
         entries.insert(kind.clone(), value);
     }
     Value::object(entries)
@@ -85,13 +93,13 @@ fn decode_nested(
     schema: &NestedBlock,
     blocks: &[&ExpandedBlock],
     body: &Body,
-    scope: &dyn Scope,
+    (scope, marks): (&dyn Scope, Marks),
     diagnostics: &mut Diagnostics,
 ) -> Value {
     let element = schema.block.implied_type();
-    let marks = blocks.iter().fold(Marks::NONE, |marks, block| marks | block.marks);
     let some_unknown = blocks.iter().any(|block| block.unknown);
-    let mut one = |block: &&ExpandedBlock| decode_block(block, &schema.block, scope, diagnostics);
+    let unknown_marks = blocks.iter().filter(|b| b.unknown).fold(Marks::NONE, |all, b| all | b.marks | marks);
+    let mut one = |block: &&ExpandedBlock| decode_block(block, &schema.block, scope, marks, diagnostics);
     match schema.nesting {
         Nesting::Single | Nesting::Group => {
             let value = match blocks.first() {
@@ -118,13 +126,21 @@ fn decode_nested(
             if !some_unknown {
                 check_count(kind, schema, blocks.len(), body, diagnostics);
             }
-            value.mark(marks)
+            // What is unknown as a whole has no arguments that could carry them.
+            if some_unknown { value.mark(unknown_marks) } else { value }
         }
     }
 }
 
-fn decode_block(block: &ExpandedBlock, schema: &Block, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
-    let value = decode(&block.block.body, schema, scope, &block.iterators, diagnostics);
+fn decode_block(
+    block: &ExpandedBlock,
+    schema: &Block,
+    scope: &dyn Scope,
+    marks: Marks,
+    diagnostics: &mut Diagnostics,
+) -> Value {
+    let inherited = Inherited { iterators: block.iterators.clone(), marks: marks | block.marks };
+    let value = decode(&block.block.body, schema, scope, &inherited, diagnostics);
     if block.unknown { unknown_leaves(&value, schema) } else { value }
 }
 
@@ -143,7 +159,7 @@ fn unknown_leaves(value: &Value, schema: &Block) -> Value {
 }
 
 fn empty_group(schema: &Block, body: &Body, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
-    decode(&Body::empty(body.file()), schema, scope, &Iterators::default(), diagnostics)
+    decode(&Body::empty(body.file()), schema, scope, &Inherited::default(), diagnostics)
 }
 
 fn keyed(

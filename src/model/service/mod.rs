@@ -1,1 +1,6 @@
-//! What a host offers: discovery documents and credentials (types and parsing).
+//! What the user's CLI configuration says about services: where provider packages come from. Types and parsing only.
+
+pub mod cli_file;
+pub mod installation;
+
+pub use installation::{Location, Method, Pattern, ProviderInstallation};

@@ -325,7 +325,7 @@ pub fn invoke(function: &dyn Function, mut args: Vec<Value>, context: &CallConte
             *arg = bare;
             marks |= found;
         }
-        dynamic |= arg.ty().is_dynamic() && !arg.is_null() && !param.allow_dynamic;
+        dynamic |= arg.ty().is_dynamic() && !param.allow_dynamic;
         unknown |= !arg.is_known() && !param.allow_unknown;
     }
     if dynamic {

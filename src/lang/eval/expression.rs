@@ -10,6 +10,7 @@ use crate::base::source::{Range, SourceFile, Span};
 use crate::lang::syntax::ast::{BinaryOp, Expr, ExprKind, Expression, ObjectItem, Traversal, UnaryOp};
 use crate::lang::syntax::visit::is_literal_key;
 use crate::lang::value::convert::convert;
+use crate::lang::value::ops::OperationError;
 use crate::lang::value::{Marks, Number, Type, Value};
 
 use super::describe;
@@ -284,7 +285,17 @@ impl<'a> Evaluator<'a> {
             BinaryOp::Modulo => left.modulo(&right),
         };
         outcome.unwrap_or_else(|error| {
-            self.error("Operation failed", format!("Error during operation: {error}."), expr, None, env);
+            let reason = match (error, op) {
+                (OperationError::NotANumber, BinaryOp::Add) => "can't compute sum of opposing infinities".to_string(),
+                (OperationError::NotANumber, BinaryOp::Subtract) => "can't subtract infinity from itself".to_string(),
+                (OperationError::NotANumber, BinaryOp::Multiply) => "can't multiply zero by infinity".to_string(),
+                (OperationError::NotANumber, BinaryOp::Divide) => {
+                    "can't divide zero by zero or infinity by infinity".to_string()
+                }
+                (OperationError::NotANumber, BinaryOp::Modulo) => "can't use modulo with zero and infinity".to_string(),
+                _ => error.to_string(),
+            };
+            self.error("Operation failed", format!("Error during operation: {reason}."), expr, None, env);
             Value::unknown(result)
         })
     }

@@ -166,6 +166,7 @@ fn operators() {
         ("1 + \"x\"", "Invalid operand: Unsuitable value for right operand: a number is required. @ \"x\""),
         ("true && 1", "Invalid operand: Unsuitable value for right operand: bool required. @ 1"),
         ("1 + null", "Operation failed: Error during operation: argument must not be null. @ 1 + null"),
+        ("0 / 0", "Operation failed: Error during operation: can't divide zero by zero or infinity by infinity. @ 0 / 0"),
         ("-null", "Operation failed: Error during operation: argument must not be null. @ -null"),
     ]);
 }

@@ -289,8 +289,9 @@ fn names(named: &Named, forbidden: &str) -> bool {
     if named.kind == Kind::Macro {
         return false;
     }
-    is_below(&named.path, forbidden)
-        || (named.kind == Kind::Glob && forbidden.starts_with(&(named.path.join("::") + "::")))
+    // The whole crate by a star is a complaint of its own.
+    let star = named.kind == Kind::Glob && named.path != ["crate"];
+    is_below(&named.path, forbidden) || (star && forbidden.starts_with(&(named.path.join("::") + "::")))
 }
 
 fn is_below(path: &[String], prefix: &str) -> bool {

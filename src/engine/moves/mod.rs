@@ -1,0 +1,109 @@
+//! Objects with a new address: what `moved` blocks say, and what follows from a resource's gaining or losing `count`.
+
+mod statements;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, ResourceMode};
+use crate::model::config::Config;
+use crate::model::state::{Instance, ResourceState, State};
+
+/// What was moved: new addresses with the ones the objects had in the stored state.
+pub(super) type Moved = BTreeMap<AbsResourceInstance, AbsResourceInstance>;
+
+/// Applies all moves to the state.
+pub(super) fn apply(config: &Config, state: &mut State) -> (Moved, Diagnostics) {
+    let mut diags = Diagnostics::new();
+    let mut moved = Moved::new();
+    let mut blocked: Vec<(AbsResourceInstance, AbsResourceInstance)> = Vec::new();
+    let statements = statements::collect(config, &mut diags);
+    if diags.has_errors() {
+        return (moved, diags);
+    }
+    let mut explicit: BTreeSet<AbsResource> = BTreeSet::new();
+    for statement in &statements {
+        let addrs: Vec<AbsResourceInstance> =
+            state.instances().map(|(addr, _, _)| addr).filter(|addr| addr.mode() == ResourceMode::Managed).collect();
+        for addr in addrs {
+            let Some(to) = statement.destination(&addr) else { continue };
+            explicit.extend([addr.containing_resource(), to.containing_resource()]);
+            if state.instance(&to).is_some() {
+                blocked.push((addr, to));
+                continue;
+            }
+            rename(state, &addr, &to);
+            let origin = moved.remove(&addr).unwrap_or(addr);
+            moved.insert(to, origin);
+        }
+    }
+    apply_implied(config, state, &explicit, &mut moved);
+    moved.retain(|to, from| to != from);
+    if !blocked.is_empty() {
+        diags.push(blocked_warning(&blocked));
+    }
+    (moved, diags)
+}
+
+fn rename(state: &mut State, from: &AbsResourceInstance, to: &AbsResourceInstance) {
+    let Some((provider, instance)) = take(state, from) else { return };
+    let resource = state
+        .resources
+        .entry(to.containing_resource())
+        .or_insert_with(|| ResourceState { provider, instances: BTreeMap::new() });
+    resource.instances.insert(to.key().clone(), instance);
+}
+
+fn take(
+    state: &mut State,
+    addr: &AbsResourceInstance,
+) -> Option<(crate::model::addr::AbsProviderConfig, Instance)> {
+    let key = addr.containing_resource();
+    let resource = state.resources.get_mut(&key)?;
+    let instance = resource.instances.remove(addr.key())?;
+    let provider = resource.provider.clone();
+    if resource.instances.is_empty() {
+        state.resources.remove(&key);
+    }
+    Some((provider, instance))
+}
+
+/// A resource that gains `count` keeps its object as instance 0, one that loses it keeps instance 0.
+fn apply_implied(config: &Config, state: &mut State, explicit: &BTreeSet<AbsResource>, moved: &mut Moved) {
+    for (addr, resource) in &mut state.resources {
+        if explicit.contains(addr) || addr.resource.mode != ResourceMode::Managed {
+            continue;
+        }
+        let declared = config.module(&addr.module.module()).and_then(|module| module.resources.get(&addr.resource));
+        let Some(declared) = declared else { continue };
+        let (from, to) = match (declared.count.is_some(), declared.for_each.is_some()) {
+            (true, _) => (InstanceKey::None, InstanceKey::Int(0)),
+            (false, false) => (InstanceKey::Int(0), InstanceKey::None),
+            (false, true) => continue,
+        };
+        if resource.instances.contains_key(&to) {
+            continue;
+        }
+        if let Some(instance) = resource.instances.remove(&from) {
+            resource.instances.insert(to.clone(), instance);
+            let from = addr.instance(from);
+            let origin = moved.remove(&from).unwrap_or(from);
+            moved.insert(addr.instance(to), origin);
+        }
+    }
+}
+
+fn blocked_warning(blocked: &[(AbsResourceInstance, AbsResourceInstance)]) -> Diagnostic {
+    let lines: Vec<String> = blocked.iter().map(|(from, to)| format!("\n  - {from} could not move to {to}")).collect();
+    Diagnostic::warning(
+        "Unresolved resource instance address changes",
+        format!(
+            "Terrane tried to adjust resource instance addresses in the prior state based on change information recorded \
+             in the configuration, but some adjustments did not succeed due to existing objects already at the intended \
+             addresses:{}\n\nTerrane has planned to destroy these objects. If Terrane's proposed changes aren't \
+             appropriate, you must first resolve the conflicts using the \"terrane state\" subcommands and then create a \
+             new plan.",
+            lines.concat()
+        ),
+    )
+}

@@ -8,6 +8,7 @@ pub mod journaled;
 pub mod local;
 pub mod lock;
 pub mod memory;
+pub mod record;
 pub mod recovery;
 pub mod store;
 pub mod table;

@@ -215,7 +215,7 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
     let tree = Tree::new(&request.config);
     let mut state = request.state;
     let moved = match request.verb {
-        Verb::Plan { .. } => moves::apply_implied(&tree, &mut state),
+        Verb::Plan { .. } => diagnostics.take(moves::apply(&request.config, &mut state)),
         _ => BTreeMap::new(),
     };
     let parts = {

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     fn object<const N: usize>(entries: [(&str, Value); N]) -> Value {
-        Value::object(entries.map(|(name, value)| (name.into(), value)))
+        Value::object(entries.map(|(name, value)| (std::sync::Arc::<str>::from(name), value)))
     }
 
     /// As the reference shows them.

@@ -18,6 +18,8 @@ mod schemas;
 mod scope;
 mod step;
 mod tree;
+#[cfg(test)]
+mod tests;
 mod verbs;
 
 use crate::base::diag::Diagnostics;

@@ -1,0 +1,5 @@
+//! The engine with a provider, a provisioner and a host of its own making: no process, no disk, no clock.
+
+mod order;
+mod paths;
+mod world;

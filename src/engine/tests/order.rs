@@ -1,0 +1,168 @@
+//! Order where instances matter: each expectation was seen on the reference, release 1.11.4.
+
+use super::world::*;
+use crate::model::addr::parse::parse_abs_instance;
+use crate::model::plan::Mode;
+use crate::model::state::State;
+
+/// A failing instance blocks only what depends on it.
+#[tokio::test]
+async fn a_sibling_that_fails_does_not_block_readers_of_another() {
+    let world = World::new();
+    world.fail(&["a1"]);
+    let text = r#"resource "test_thing" "a" {
+        count = 2
+        name  = "a${count.index}"
+    }
+    resource "test_thing" "b" {
+      name  = "b"
+      input = test_thing.a[0].id
+    }
+    resource "test_thing" "c" {
+      name  = "c"
+      input = test_thing.a[*].id
+    }"#;
+    let (state, found) = apply(&world, text, &State::default()).await;
+    assert_eq!(texts(&found), ["create failed: a1"]);
+    assert_eq!(addresses(&state), ["test_thing.a[0]", "test_thing.b"]);
+}
+
+#[tokio::test]
+async fn a_provisioner_may_read_another_instance_of_its_block() {
+    let world = World::new();
+    let text = r#"resource "test_thing" "a" {
+        count = 2
+        name  = "a${count.index}"
+        provisioner "note" { text = "${self.name} beside ${test_thing.a[0].name}" }
+    }"#;
+    let (_, found) = apply(&world, text, &State::default()).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    let log = world.took();
+    assert!(log.contains(&"note a1 beside a0".to_string()), "{log:?}");
+    assert!(log.contains(&"note a0 beside a0".to_string()), "{log:?}");
+}
+
+const MODULES: [(&str, &str); 2] = [
+    ("main.tf", r#"module "m" {
+        source   = "./m"
+        for_each = toset(["x", "y"])
+        key      = each.key
+    }"#),
+    ("m/main.tf", r#"variable "key" {}
+    resource "test_thing" "a" { name = "a${var.key}" }
+    resource "test_thing" "b" {
+      name  = "b${var.key}"
+      input = test_thing.a.id
+    }"#),
+];
+
+#[tokio::test]
+async fn destroying_does_not_wait_for_sibling_modules() {
+    let world = World::new();
+    let configuration = config(&MODULES);
+    let (state, found) = apply_as(&world, &configuration, &State::default(), Mode::Normal).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    world.fail(&["by"]);
+    let (state, found) = apply_as(&world, &configuration, &state, Mode::Destroy).await;
+    assert_eq!(texts(&found), ["destroy failed: by"]);
+    assert_eq!(addresses(&state), ["module.m[\"y\"].test_thing.a", "module.m[\"y\"].test_thing.b"]);
+}
+
+#[tokio::test]
+async fn creating_waits_for_all_modules() {
+    let world = World::new();
+    world.fail(&["ay"]);
+    let (state, found) = apply_as(&world, &config(&MODULES), &State::default(), Mode::Normal).await;
+    assert_eq!(texts(&found), ["create failed: ay"]);
+    assert_eq!(addresses(&state), ["module.m[\"x\"].test_thing.a"]);
+}
+
+fn replaced(first: bool, count: usize, force: &str) -> String {
+    format!(
+        r#"resource "test_thing" "a" {{
+          count = {count}
+          name  = "a${{count.index}}"
+          force = "{force}"
+          lifecycle {{ create_before_destroy = {first} }}
+        }}
+        resource "test_thing" "b" {{
+          name  = "b{force}"
+          input = test_thing.a[0].id
+        }}"#
+    )
+}
+
+#[tokio::test]
+async fn replaced_beside_one_that_is_only_deleted() {
+    for first in [false, true] {
+        let world = World::new();
+        let (state, found) = apply(&world, &replaced(first, 2, "1"), &State::default()).await;
+        assert!(found.is_empty(), "{:?}", texts(&found));
+        let (state, found) = apply(&world, &replaced(first, 1, "2"), &state).await;
+        assert!(found.is_empty(), "{:?}", texts(&found));
+        let log = world.took();
+        let at = |line: &str| log.iter().position(|l| l == line).unwrap_or_else(|| panic!("{line}: {log:?}"));
+        if first {
+            assert!(at("create a0") < at("update b2") && at("update b2") < at("destroy a0"), "{log:?}");
+            assert!(at("update b2") < at("destroy a1"), "{log:?}");
+        } else {
+            assert!(at("destroy a0") < at("create a0") && at("create a0") < at("update b2"), "{log:?}");
+            assert!(at("destroy a1") < at("update b2"), "{log:?}");
+        }
+        assert_eq!(addresses(&state), ["test_thing.a[0]", "test_thing.b"]);
+    }
+}
+
+#[tokio::test]
+async fn creating_first_passes_on_to_dependencies() {
+    let world = World::new();
+    let text = |force: &str| {
+        format!(
+            r#"resource "test_thing" "a" {{
+              name  = "a"
+              force = "{force}"
+            }}
+            resource "test_thing" "b" {{
+              name  = "b"
+              force = test_thing.a.id
+              lifecycle {{ create_before_destroy = true }}
+            }}"#
+        )
+    };
+    let (state, _) = apply(&world, &text("1"), &State::default()).await;
+    let stored = |addr: &str| state.instance(&parse_abs_instance(addr).unwrap()).unwrap().current.clone().unwrap();
+    assert!(stored("test_thing.a").create_before_destroy && stored("test_thing.b").create_before_destroy);
+    let (state, found) = apply(&world, &text("2"), &state).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    assert_eq!(world.took()[1..], ["create a", "create b", "destroy b", "destroy a"]);
+    assert_eq!(addresses(&state), ["test_thing.a", "test_thing.b"]);
+}
+
+#[tokio::test]
+async fn a_replacement_that_fails_keeps_the_old_object() {
+    let world = World::new();
+    let text = |force: &str, name: &str| {
+        format!(
+            r#"resource "test_thing" "a" {{
+              name  = "{name}"
+              force = "{force}"
+              lifecycle {{ create_before_destroy = true }}
+            }}"#
+        )
+    };
+    let (state, _) = apply(&world, &text("1", "old"), &State::default()).await;
+    world.fail(&["new"]);
+    let (state, found) = apply(&world, &text("2", "new"), &state).await;
+    assert_eq!(texts(&found), ["create failed: new"]);
+    let kept = state.instance(&parse_abs_instance("test_thing.a").unwrap()).unwrap();
+    assert!(kept.deposed.is_empty() && kept.current.is_some());
+
+    world.fail(&["old"]);
+    let (state, found) = apply(&world, &text("2", "newer"), &state).await;
+    assert_eq!(texts(&found), ["destroy failed: old"]);
+    let kept = state.instance(&parse_abs_instance("test_thing.a").unwrap()).unwrap();
+    assert_eq!((kept.deposed.len(), kept.current.is_some()), (1, true));
+    world.fail(&[]);
+    let (planned, _) = plan(&world, &config(&[("main.tf", &text("2", "newer"))]), &state, Options::default()).await;
+    assert_eq!(actions(&planned.unwrap()), ["Delete test_thing.a (deposed)"]);
+}

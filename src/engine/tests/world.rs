@@ -1,0 +1,385 @@
+//! The world that the tests run in.
+
+use std::collections::BTreeMap;
+use std::path::Path as FilePath;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+
+use crate::base::diag::Diagnostics;
+use crate::base::files::{Files, Memory};
+use crate::base::stop::Stop;
+use crate::engine::event::Event;
+use crate::engine::ports::{Host, Observer, Ports, Providers, StateSink};
+use crate::engine::{self, ApplyInput, GivenVariables, PlanInput};
+use crate::lang::value::{Path, Type, Value, json};
+use crate::model::addr::{self, AbsProviderConfig, AbsResourceInstance, Target};
+use crate::model::config::{ModuleRequest, ModuleSite, load};
+use crate::model::config::Config;
+use crate::model::plan::{Mode, Plan};
+use crate::model::provider::*;
+use crate::model::schema::{Attribute, Block, ProviderSchemas, Schema, StaticSchemas};
+use crate::model::state::{DeposedKey, Instance, OutputValue, State};
+
+/// The provider `test` with the resource `test_thing`, the data source `test_thing` and the provisioner `note`.
+pub struct World {
+    pub log: Arc<Mutex<Vec<String>>>,
+    /// Objects that exist outside, by id; without a list, whatever the state says exists.
+    pub gone: Arc<Mutex<Vec<String>>>,
+    /// Names whose creation fails.
+    pub failing: Arc<Mutex<Vec<String>>>,
+    counter: AtomicU64,
+}
+
+pub fn thing_schema() -> Schema {
+    let optional = |ty| Attribute { optional: true, ..Attribute::new(ty) };
+    let computed = |ty| Attribute { computed: true, ..Attribute::new(ty) };
+    let attributes = [
+        ("id", computed(Type::String)),
+        ("name", optional(Type::String)),
+        ("input", optional(Type::Dynamic)),
+        ("force", optional(Type::String)),
+        ("secret", Attribute { sensitive: true, ..optional(Type::String) }),
+        ("output", computed(Type::String)),
+    ];
+    let attributes = attributes.into_iter().map(|(n, a)| (Arc::from(n), a)).collect();
+    Schema::new(0, Block { attributes, ..Block::default() })
+}
+
+impl World {
+    pub fn new() -> Arc<World> {
+        Arc::new(World {
+            log: Arc::default(),
+            gone: Arc::default(),
+            failing: Arc::default(),
+            counter: AtomicU64::new(1),
+        })
+    }
+
+    fn say(&self, line: String) {
+        self.log.lock().unwrap().push(line);
+    }
+
+    /// What happened since the last question.
+    pub fn took(&self) -> Vec<String> {
+        std::mem::take(&mut *self.log.lock().unwrap())
+    }
+
+    pub fn fail(&self, names: &[&str]) {
+        *self.failing.lock().unwrap() = names.iter().map(|n| n.to_string()).collect();
+    }
+
+    pub fn ports(self: &Arc<World>) -> Ports {
+        Ports {
+            providers: Arc::new(Plugins(self.clone())),
+            observer: Arc::new(Silent),
+            sink: Arc::new(Sink(self.clone())),
+            host: Arc::new(Machine),
+            stop: Stop::new(),
+        }
+    }
+
+    fn is_failing(&self, name: &str) -> bool {
+        self.failing.lock().unwrap().iter().any(|n| n == name)
+    }
+}
+
+struct Silent;
+impl Observer for Silent {
+    fn event(&self, _: Event) {}
+}
+
+struct Sink(Arc<World>);
+#[async_trait]
+impl StateSink for Sink {
+    async fn begin(&self, _: &State) -> Result<(), Diagnostics> {
+        Ok(())
+    }
+    async fn started(&self, _: &AbsResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostics> {
+        Ok(())
+    }
+    async fn finished(
+        &self,
+        _: &AbsResourceInstance,
+        _: &AbsProviderConfig,
+        _: &Instance,
+    ) -> Result<(), Diagnostics> {
+        let _ = &self.0;
+        Ok(())
+    }
+    async fn output(&self, _: &str, _: Option<&OutputValue>) -> Result<(), Diagnostics> {
+        Ok(())
+    }
+}
+
+struct Machine;
+static NO_FILES: std::sync::LazyLock<Memory> = std::sync::LazyLock::new(Memory::new);
+impl Host for Machine {
+    fn files(&self) -> &dyn Files {
+        &*NO_FILES
+    }
+    fn now(&self) -> (i64, u32) {
+        (1_000_000_000, 0)
+    }
+    fn random(&self, bytes: &mut [u8]) {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let n = NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        bytes.iter_mut().rev().zip(n.iter().rev()).for_each(|(b, n)| *b = *n);
+    }
+    fn original_working_dir(&self) -> String {
+        "/cwd".into()
+    }
+    fn workspace(&self) -> String {
+        "default".into()
+    }
+}
+
+struct Plugins(Arc<World>);
+#[async_trait]
+impl Providers for Plugins {
+    async fn schemas(&self, _: &addr::Provider) -> Result<Arc<dyn ProviderSchemas>, Diagnostics> {
+        let thing = Arc::new(thing_schema());
+        let mut region = Block::default();
+        region.attributes.insert("region".into(), Attribute { optional: true, ..Attribute::new(Type::String) });
+        Ok(Arc::new(StaticSchemas {
+            provider: Arc::new(Schema::new(0, region)),
+            managed: BTreeMap::from([("test_thing".into(), thing.clone())]),
+            data: BTreeMap::from([("test_thing".into(), thing)]),
+            ..StaticSchemas::default()
+        }))
+    }
+    async fn unconfigured(&self, _: &addr::Provider) -> Result<Arc<dyn Provider>, Diagnostics> {
+        Ok(Arc::new(Things(self.0.clone())))
+    }
+    async fn configured(
+        &self,
+        addr: &AbsProviderConfig,
+        config: Value,
+        _: bool,
+    ) -> Result<(Arc<dyn Provider>, ProviderDiagnostics), Diagnostics> {
+        let region = config.get("region").and_then(Value::as_str).unwrap_or("none").to_string();
+        self.0.say(format!("configure {}{region}", addr.alias.as_ref().map_or_else(String::new, |a| format!("{a} "))));
+        Ok((Arc::new(Things(self.0.clone())), Vec::new()))
+    }
+    async fn provisioner(&self, _: &str) -> Result<Arc<dyn Provisioner>, Diagnostics> {
+        Ok(Arc::new(Note(self.0.clone())))
+    }
+    async fn stop(&self) {}
+}
+
+struct Note(Arc<World>);
+#[async_trait]
+impl Provisioner for Note {
+    async fn schema(&self) -> Result<Arc<Schema>, ProviderDiagnostics> {
+        let mut block = Block::default();
+        block.attributes.insert("text".into(), Attribute { required: true, ..Attribute::new(Type::String) });
+        Ok(Arc::new(Schema::new(0, block)))
+    }
+    async fn validate(&self, _: Value) -> ProviderDiagnostics {
+        Vec::new()
+    }
+    async fn provision(&self, request: ProvisionRequest) -> ProviderDiagnostics {
+        let text = request.config.get("text").and_then(Value::as_str).unwrap_or("?").to_string();
+        self.0.say(format!("note {text}"));
+        match self.0.is_failing(&text) {
+            true => vec![ProviderDiagnostic::error("note failed", text)],
+            false => Vec::new(),
+        }
+    }
+    async fn stop(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+struct Things(Arc<World>);
+
+fn name(value: &Value) -> String {
+    value.get("name").and_then(Value::as_str).unwrap_or("").to_string()
+}
+
+fn with(value: &Value, name: &str, part: Value) -> Value {
+    let mut entries = value.entries().clone();
+    entries.insert(name.into(), part);
+    Value::object(entries)
+}
+
+#[async_trait]
+impl Provider for Things {
+    async fn schemas(&self) -> Result<Arc<dyn ProviderSchemas>, ProviderDiagnostics> {
+        Err(Vec::new())
+    }
+    async fn validate_provider_config(&self, config: Value) -> (Value, ProviderDiagnostics) {
+        (config, Vec::new())
+    }
+    async fn validate_resource_config(&self, _: &str, _: Value) -> ProviderDiagnostics {
+        Vec::new()
+    }
+    async fn validate_data_config(&self, _: &str, _: Value) -> ProviderDiagnostics {
+        Vec::new()
+    }
+    async fn configure(&self, _: ConfigureRequest) -> ProviderDiagnostics {
+        Vec::new()
+    }
+    async fn upgrade_resource_state(&self, request: UpgradeRequest) -> (Value, ProviderDiagnostics) {
+        let RawState::Json(text) = request.raw else { panic!("flat state") };
+        (json::from_json(&text, thing_schema().implied_type()).unwrap(), Vec::new())
+    }
+    async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
+        let id = request.current.get("id").and_then(Value::as_str).unwrap_or("").to_string();
+        let is_gone = self.0.gone.lock().unwrap().contains(&id);
+        let new_state = if is_gone { Value::null(request.current.ty().clone()) } else { request.current };
+        ReadResponse { new_state, private: request.private, diagnostics: Vec::new() }
+    }
+    async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
+        let mut planned = request.proposed.clone();
+        let mut requires_replace = Vec::new();
+        if !planned.is_null() {
+            let changed = request.prior.is_null() || name(&request.prior) != name(&planned);
+            if request.prior.is_null() {
+                planned = with(&planned, "id", Value::unknown(Type::String));
+            }
+            if changed {
+                planned = with(&planned, "output", Value::unknown(Type::String));
+            }
+            if !request.prior.is_null() && request.prior.get("force") != planned.get("force") {
+                requires_replace.push(Path::new().attr("force"));
+            }
+        }
+        PlanResponse {
+            planned,
+            requires_replace,
+            private: request.prior_private,
+            legacy_type_system: false,
+            diagnostics: Vec::new(),
+        }
+    }
+    async fn apply_resource_change(&self, request: ApplyRequest) -> ApplyResponse {
+        let world = &self.0;
+        let (verb, called) = match (request.prior.is_null(), request.planned.is_null()) {
+            (true, _) => ("create", name(&request.planned)),
+            (_, true) => ("destroy", name(&request.prior)),
+            _ => ("update", name(&request.planned)),
+        };
+        let mut diagnostics = Vec::new();
+        let mut new_state = request.planned.clone();
+        if world.is_failing(&called) {
+            diagnostics.push(ProviderDiagnostic::error(format!("{verb} failed"), called.clone()));
+            new_state = request.prior.clone();
+            world.say(format!("fail {verb} {called}"));
+        } else {
+            world.say(format!("{verb} {called}"));
+            if !new_state.is_null() {
+                if !new_state.get("id").is_some_and(Value::is_known) {
+                    let id = world.counter.fetch_add(1, Ordering::Relaxed);
+                    new_state = with(&new_state, "id", Value::string(format!("id-{id}")));
+                }
+                new_state = with(&new_state, "output", Value::string(format!("out-{called}")));
+            }
+        }
+        ApplyResponse { new_state, private: Arc::from([]), legacy_type_system: false, diagnostics }
+    }
+    async fn import_resource_state(&self, _: &str, _: &str) -> (Vec<ImportedObject>, ProviderDiagnostics) {
+        (Vec::new(), Vec::new())
+    }
+    async fn move_resource_state(&self, _: MoveRequest) -> MoveResponse {
+        panic!("not asked for")
+    }
+    async fn read_data_source(&self, request: ReadDataRequest) -> (Value, ProviderDiagnostics) {
+        self.0.say(format!("read {}", name(&request.config)));
+        let value = with(&request.config, "id", Value::string("data"));
+        let output = Value::string(format!("read-{}", name(&value)));
+        (with(&value, "output", output), Vec::new())
+    }
+    async fn validate_ephemeral_config(&self, _: &str, _: Value) -> ProviderDiagnostics {
+        Vec::new()
+    }
+    async fn open_ephemeral(&self, _: &str, _: Value) -> OpenEphemeralResponse {
+        panic!("not asked for")
+    }
+    async fn renew_ephemeral(&self, _: &str, _: Vec<u8>) -> RenewEphemeralResponse {
+        panic!("not asked for")
+    }
+    async fn close_ephemeral(&self, _: &str, _: Vec<u8>) -> ProviderDiagnostics {
+        Vec::new()
+    }
+    async fn call_function(&self, _: &str, _: Vec<Value>) -> Result<Value, FunctionError> {
+        panic!("not asked for")
+    }
+    async fn stop(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// A configuration from files by name; modules are folders beside.
+pub fn config(files: &[(&str, &str)]) -> Arc<Config> {
+    let memory = Memory::of(files.iter().copied());
+    let resolver = |request: &ModuleRequest<'_>| {
+        Ok(ModuleSite { dir: request.parent_dir.join(request.call.source.trim_start_matches("./")), version: None })
+    };
+    let (config, diagnostics) = load(FilePath::new(""), &memory, &resolver);
+    assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+    Arc::new(config.unwrap())
+}
+
+pub fn texts(diagnostics: &Diagnostics) -> Vec<String> {
+    diagnostics.iter().map(|d| format!("{}: {}", d.summary, d.detail)).collect()
+}
+
+#[derive(Default)]
+pub struct Options {
+    pub mode: Mode,
+    pub targets: Vec<Target>,
+    pub replace: Vec<AbsResourceInstance>,
+    pub no_refresh: bool,
+}
+
+pub async fn plan(world: &Arc<World>, config: &Arc<Config>, state: &State, options: Options) -> (Option<Plan>, Diagnostics) {
+    let input = PlanInput {
+        config: config.clone(),
+        state: state.clone(),
+        variables: GivenVariables::new(),
+        mode: options.mode,
+        targets: options.targets,
+        force_replace: options.replace,
+        refresh: !options.no_refresh,
+        parallelism: 10,
+    };
+    engine::plan(input, &world.ports()).await
+}
+
+/// Plans without errors, and applies; the log is that of the apply.
+pub async fn apply_as(world: &Arc<World>, config: &Arc<Config>, state: &State, mode: Mode) -> (State, Diagnostics) {
+    let (planned, diagnostics) = plan(world, config, state, Options { mode, ..Options::default() }).await;
+    assert!(!diagnostics.has_errors(), "{:?}", texts(&diagnostics));
+    world.took();
+    apply_plan(world, config, planned.unwrap()).await
+}
+
+pub async fn apply_plan(world: &Arc<World>, config: &Arc<Config>, plan: Plan) -> (State, Diagnostics) {
+    let input = ApplyInput {
+        config: config.clone(),
+        plan: Arc::new(plan),
+        variables: GivenVariables::new(),
+        parallelism: 10,
+    };
+    let (outcome, diagnostics) = engine::apply(input, &world.ports()).await;
+    (outcome.state, diagnostics)
+}
+
+pub async fn apply(world: &Arc<World>, text: &str, state: &State) -> (State, Diagnostics) {
+    apply_as(world, &config(&[("main.tf", text)]), state, Mode::Normal).await
+}
+
+pub fn addresses(state: &State) -> Vec<String> {
+    state.instances().map(|(addr, _, _)| addr.to_string()).collect()
+}
+
+/// Each action with its address, as `Create a.b`; no-ops left out.
+pub fn actions(plan: &Plan) -> Vec<String> {
+    let shown = |c: &crate::model::plan::ResourceChange| {
+        let deposed = c.deposed.as_ref().map_or("", |_| " (deposed)");
+        format!("{:?} {}{deposed}", c.action, c.addr)
+    };
+    plan.changes.iter().filter(|c| c.action != crate::model::plan::Action::NoOp).map(shown).collect()
+}

@@ -62,62 +62,24 @@ variables! {
     TF_REATTACH_PROVIDERS;
     /// Any value: talk to plugins without TLS.
     TF_DISABLE_PLUGIN_TLS;
-    /// Timeout of requests to registries, in seconds (10).
-    TF_REGISTRY_CLIENT_TIMEOUT;
-    /// How often to retry a request to a registry (1).
-    TF_REGISTRY_DISCOVERY_RETRY;
-    /// How often to retry a provider download (2).
-    TF_PROVIDER_DOWNLOAD_RETRY;
-    /// Credentials for the host that the rest of the name says (`.` as `_`, `-` as `__`).
-    TF_TOKEN_ = "TF_TOKEN_";
-    /// Shortest time between two snapshots of the state during an apply, in seconds (20).
-    TF_STATE_PERSIST_INTERVAL;
-    /// Appended to the user agent of every request.
-    TF_APPEND_USER_AGENT;
-    /// `trace`: log which files `.terraformignore` leaves out.
-    TF_IGNORE;
-    /// Any value: errors in outputs that are being removed are warnings.
-    TF_WARN_OUTPUT_ERRORS;
     /// Accepted and ignored: nothing here phones home.
     CHECKPOINT_DISABLE;
-    /// How deep `templatefile` may nest (1024).
-    TF_TEMPLATE_RECURSION_DEPTH;
     /// Any value: apply never reuses a provider process that plan has configured.
     TERRANE_NO_PROVIDER_REUSE;
-    /// Settings of the http backend: TF_HTTP_ADDRESS, TF_HTTP_USERNAME and so on.
-    TF_HTTP_ = "TF_HTTP_";
     /// Any value: no colours (https://no-color.org).
     NO_COLOR;
     /// The kind of terminal; `dumb` has no colours.
     TERM;
-    /// Width of the terminal when it does not tell.
-    COLUMNS;
     /// The user's home folder.
     HOME;
     /// The user's home folder on Windows.
     APPDATA;
-    /// Where caches belong.
-    XDG_CACHE_HOME;
-    /// Where users keep configuration.
-    XDG_CONFIG_HOME;
     /// Where users keep data.
     XDG_DATA_HOME;
     /// Folders with programs.
     PATH;
-    /// The user's name.
-    USER;
     /// The user's name on Windows.
     USERNAME;
-    /// Proxy for https requests.
-    HTTPS_PROXY;
-    /// Proxy for http requests.
-    HTTP_PROXY;
-    /// Hosts to reach without a proxy.
-    NO_PROXY;
-    /// A file with the certificates to trust.
-    SSL_CERT_FILE;
-    /// Folders with the certificates to trust.
-    SSL_CERT_DIR;
     /// Where the SSH agent listens.
     SSH_AUTH_SOCK;
     /// The plugin handshake's proof that a host started this process.
@@ -134,6 +96,8 @@ variables! {
     PLUGIN_UNIX_SOCKET_GROUP;
     /// The certificate that the host of a plugin presents.
     PLUGIN_CLIENT_CERT;
+    /// The number of the process that started a built-in plugin: only it may connect.
+    TERRANE_PLUGIN_PEER;
     /// Whether the host of a plugin multiplexes its connections.
     PLUGIN_MULTIPLEX_GRPC;
 }

@@ -9,9 +9,11 @@ use std::path::PathBuf;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
+use crate::base::env;
+
 /// What a plugin looks for in its environment to know that it is run as one.
 pub const COOKIE: (&str, &str) =
-    ("TF_PLUGIN_MAGIC_COOKIE", "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2");
+    (env::TF_PLUGIN_MAGIC_COOKIE, "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2");
 
 /// The protocol versions that we speak, in the order in which a refusal lists them.
 pub const VERSIONS: [u16; 2] = [5, 6];

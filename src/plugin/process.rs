@@ -19,11 +19,8 @@ use super::handshake::{Address, COOKIE, Handshake, Refusal, UNRECOGNIZED_CAUSES,
 use super::output::{self, Collected};
 use super::tls::{self, Identity};
 use super::wire::goplugin;
+use crate::base::env;
 use crate::log;
-
-/// Tells a plugin of ours the number of the process that alone may connect to it: both ends then check each other by
-/// the socket's credentials and need no TLS.
-pub const PEER_VARIABLE: &str = "TERRANE_PLUGIN_PEER";
 
 /// How long a plugin may take to print its handshake.
 pub const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -129,18 +126,19 @@ impl Launch {
         let mut command = Command::new(&self.command);
         command.args(&self.args).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         command.env(COOKIE.0, COOKIE.1);
-        command.env("PLUGIN_MIN_PORT", "10000").env("PLUGIN_MAX_PORT", "25000");
-        command.env("PLUGIN_PROTOCOL_VERSIONS", VERSIONS.map(|version| version.to_string()).join(","));
+        command.env(env::PLUGIN_MIN_PORT, "10000").env(env::PLUGIN_MAX_PORT, "25000");
+        command.env(env::PLUGIN_PROTOCOL_VERSIONS, VERSIONS.map(|version| version.to_string()).join(","));
         match identity {
-            Some(identity) => command.env("PLUGIN_CLIENT_CERT", identity.pem()),
-            None => command.env_remove("PLUGIN_CLIENT_CERT"),
+            Some(identity) => command.env(env::PLUGIN_CLIENT_CERT, identity.pem()),
+            None => command.env_remove(env::PLUGIN_CLIENT_CERT),
         };
         if self.security == Security::OwnProgram {
-            command.env(PEER_VARIABLE, std::process::id().to_string()).stdin(Stdio::null());
+            // Both ends check each other by the socket's credentials and need no TLS.
+            command.env(env::TERRANE_PLUGIN_PEER, std::process::id().to_string()).stdin(Stdio::null());
             #[cfg(unix)]
             command.process_group(0);
         } else {
-            command.env_remove(PEER_VARIABLE);
+            command.env_remove(env::TERRANE_PLUGIN_PEER);
         }
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command

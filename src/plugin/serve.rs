@@ -16,13 +16,13 @@ use tokio_rustls::TlsAcceptor;
 use super::grpc::server::{Messages, serve_connection};
 use super::grpc::{Reply, Service, Status, frame};
 use super::handshake::{Address, COOKIE, Handshake};
-use super::process::{PEER_VARIABLE, check_peer};
+use super::process::check_peer;
 use super::provider_server::ProviderServer;
 use super::provisioner_server::ProvisionerServer;
 use super::tls::Identity;
 use super::wire::health::{HealthCheckResponse, health_check_response::ServingStatus};
 use super::wire::{v5::V5, v6::V6};
-use crate::base::env::Environment;
+use crate::base::env::{self, Environment};
 use crate::model::provider::{Provider, Provisioner};
 
 /// A plugin that nobody connects to ends after this time: whoever started it is gone.
@@ -54,12 +54,12 @@ impl Caller {
         if environment.get(COOKIE.0) != Some(COOKIE.1) {
             return None;
         }
-        let versions = environment.get("PLUGIN_PROTOCOL_VERSIONS").unwrap_or_default();
+        let versions = environment.get(env::PLUGIN_PROTOCOL_VERSIONS).unwrap_or_default();
         Some(Caller {
             versions: versions.split(',').filter_map(|version| version.trim().parse().ok()).collect(),
-            certificate: environment.non_empty("PLUGIN_CLIENT_CERT").map(str::to_owned),
-            socket_folder: environment.non_empty("PLUGIN_UNIX_SOCKET_DIR").map(PathBuf::from),
-            peer: environment.non_empty(PEER_VARIABLE).and_then(|pid| pid.parse().ok()),
+            certificate: environment.non_empty(env::PLUGIN_CLIENT_CERT).map(str::to_owned),
+            socket_folder: environment.non_empty(env::PLUGIN_UNIX_SOCKET_DIR).map(PathBuf::from),
+            peer: environment.non_empty(env::TERRANE_PLUGIN_PEER).and_then(|pid| pid.parse().ok()),
         })
     }
 

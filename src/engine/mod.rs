@@ -27,6 +27,7 @@ use crate::model::plan::Plan;
 
 pub use input::{ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput};
 use ports::Ports;
+pub use verbs::Evaluation;
 
 /// Checks a configuration against its providers' schemas and by its providers, without values and without state.
 pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
@@ -42,4 +43,10 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
 /// Does what a plan says. The outcome's state holds everything that was done, errors or not.
 pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnostics) {
     verbs::apply(input, ports).await
+}
+
+/// What expressions of a module instance evaluate to, by the configuration and the state. None if there is no such
+/// instance, or if the configuration is not sound enough to ask.
+pub async fn evaluate(input: EvaluateInput, ports: &Ports) -> (Option<Evaluation>, Diagnostics) {
+    verbs::evaluate(input, ports).await
 }

@@ -12,7 +12,7 @@ use crate::lang::functions::{Function, Machine};
 use crate::lang::syntax::ast::Traversal;
 use crate::lang::value::{Marks, Type, Value};
 use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{Resource, Subject};
+use crate::model::addr::{Resource, ResourceInstance, Subject};
 
 use super::references::did_you_mean;
 use super::results::{CallSlots, Each, Expansion, ModuleSlots, ResourceSlots};
@@ -182,6 +182,13 @@ impl<'r> ModuleScope<'r> {
         }
     }
 
+    /// One instance by its literal key, without its siblings: they may not be known yet.
+    fn instance(&self, of: &ResourceInstance) -> Option<Value> {
+        let index = self.run.tree.module(self.module.id).resources.get_index_of(&of.resource)?;
+        let slots = self.module.resources[index].get()?;
+        slots.instances[slots.expansion.index_of(&of.key)?].value().cloned()
+    }
+
     fn call(&self, name: &str) -> Value {
         let Some(index) = self.run.tree.module(self.module.id).calls.get_index_of(name) else {
             return Value::dynamic();
@@ -269,6 +276,11 @@ impl Scope for ModuleScope<'_> {
             Ok(reference) => reference,
             Err(error) => return Resolved::error(error),
         };
+        if let Subject::ResourceInstance(of) = &reference.subject {
+            if let Some(value) = self.instance(of) {
+                return Resolved::value(value, traversal.steps.len() - reference.remaining.len());
+            }
+        }
         let kept = match &reference.subject {
             Subject::ResourceInstance(_) => 1,
             Subject::ModuleInstance(_, _) => 1,

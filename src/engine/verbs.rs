@@ -10,12 +10,16 @@ use super::build::config::Builder;
 use super::build::{apply as apply_graph, derive, orphans, target};
 use super::graph::walk::walk;
 use super::graph::{Dag, Node, NodeId};
-use super::input::{ApplyInput, ApplyOutcome, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput};
+use super::input::{
+    ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput,
+};
 use super::moves;
 use super::ports::Ports;
+use super::references::Gatherer;
 use super::results::{CheckRecord, Results};
 use super::run::{Orphans, Run, Task, Verb};
 use super::schemas::Schemas;
+use super::scope::ModuleScope;
 use super::step::run_node;
 use super::tree::{ModuleId, Tree};
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -57,6 +61,45 @@ pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
         Ok(run) => execute(run).await.1,
         Err(diagnostics) => diagnostics,
     }
+}
+
+/// Expressions evaluated in a module instance, against the values of the state.
+pub struct Evaluation {
+    run: Arc<Run>,
+    module: Arc<super::results::ModuleSlots>,
+}
+
+impl Evaluation {
+    pub fn evaluate(&self, expr: &crate::lang::syntax::ast::Expression) -> (Value, Diagnostics) {
+        let mut gatherer = Gatherer::new(&self.run.tree, &self.run.schemas, self.module.id);
+        gatherer.expression(expr);
+        let mistakes = gatherer.needs.mistakes;
+        if mistakes.has_errors() {
+            return (Value::dynamic(), mistakes);
+        }
+        crate::lang::eval::evaluate(expr, &ModuleScope::new(&self.run, &self.module))
+    }
+}
+
+pub async fn evaluate(input: EvaluateInput, ports: &Ports) -> (Option<Evaluation>, Diagnostics) {
+    let request = Request {
+        verb: Verb::Evaluate,
+        config: input.config,
+        state: input.state,
+        variables: input.variables,
+        refresh: false,
+        targets: Vec::new(),
+        force_replace: BTreeSet::new(),
+        parallelism: input.parallelism,
+        plan_time: Some(ports.host.now()),
+        changes: Vec::new(),
+    };
+    let (run, found) = match prepare(request, ports).await {
+        Ok(run) => execute(run).await,
+        Err(found) => return (None, found),
+    };
+    let module = run.results.find_module(&run.tree, &input.module);
+    (module.map(|module| Evaluation { run, module }), found)
 }
 
 pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
@@ -321,6 +364,9 @@ impl Parts {
             tasks = built.tasks;
             deactivate_unused_providers(&built.graph, &mut active);
             graph = Some(built.graph);
+        }
+        if verb == Verb::Evaluate {
+            builder.provider_nodes.iter().for_each(|node| active[*node as usize] = false);
         }
         let mut graph = match graph {
             Some(graph) => graph,

@@ -3,7 +3,6 @@
 //! Creating and updating follow the references of the configuration; destroying follows the dependencies that the state
 //! holds, within one module instance. What is destroyed after its replacement exists waits for those that used it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -275,8 +274,8 @@ struct Group {
 #[derive(Default)]
 struct Groups {
     list: Vec<Group>,
-    index: BTreeMap<(ConfigResource, ModuleInstance, Role), Vec<usize>>,
-    by_resource: BTreeMap<ConfigResource, Vec<usize>>,
+    index: FxHashMap<(ConfigResource, ModuleInstance, Role), Vec<usize>>,
+    by_resource: FxHashMap<ConfigResource, Vec<usize>>,
 }
 
 impl Groups {
@@ -304,10 +303,11 @@ impl Groups {
     }
 
     fn connect(&mut self, graph: &mut Dag<Node>) {
+        let by_resource = std::mem::take(&mut self.by_resource);
         for user in 0..self.list.len() {
             let dependencies = self.list[user].dependencies.clone();
             for resource in dependencies.iter() {
-                for used in self.by_resource.get(resource).cloned().unwrap_or_default() {
+                for used in by_resource.get(resource).into_iter().flatten().copied() {
                     if user == used || self.are_siblings(user, used) {
                         continue;
                     }

@@ -39,7 +39,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
             check_marks(output, &value, module == ROOT, &mut diagnostics);
         }
         let value = if output.sensitive { value.mark(Marks::SENSITIVE) } else { value };
-        if module == ROOT && !diagnostics.has_errors() && run.verb != Verb::Validate {
+        if module == ROOT && !diagnostics.has_errors() && !matches!(run.verb, Verb::Validate | Verb::Evaluate) {
             diagnostics.extend(record(run, output, &value).await);
         }
         let _ = instance.outputs[index as usize].set(value);

@@ -1,6 +1,6 @@
 //! The local backend: states in files of the working directory.
 //!
-//! Owns where each workspace's files are. What is done to one file is in `store`.
+//! Owns where each workspace's files are; what is done to one file is in `store`. Never knows what a state holds.
 
 mod store;
 

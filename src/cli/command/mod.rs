@@ -1,4 +1,6 @@
 //! One file per command: arguments to an operation, its result to a view.
+//!
+//! Owns no rule of any operation: what is typed is `args`, what is done is `ops`, what is shown is `view`.
 
 pub mod apply;
 pub mod force_unlock;

@@ -1,4 +1,6 @@
 //! What commands show: for people and for programs, a type each.
+//!
+//! Owns when something is shown. Never decides what is done; layouts are `render`'s.
 
 pub mod human;
 pub mod json;

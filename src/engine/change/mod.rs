@@ -1,5 +1,7 @@
 //! Pure rules about objects before, planned and after: what to propose, what a provider may answer, what forces
 //! replacement. Observed on the reference, release 1.11.4; values in and out carry no marks.
+//!
+//! Never asks a provider; never knows where an object is kept.
 
 pub mod compatible;
 pub mod go_text;

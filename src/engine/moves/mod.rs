@@ -1,4 +1,6 @@
 //! Objects with a new address: what `moved` blocks say, and what follows from a resource's gaining or losing `count`.
+//!
+//! Owns which addresses change before planning. Never touches what an object holds.
 
 mod statements;
 

@@ -1,4 +1,6 @@
 //! What the nodes do: a file per kind, each step a function from what it reads to what it found.
+//!
+//! When a step runs, what it refers to is done; it never orders anything, and never writes another one's slot.
 
 mod call;
 mod condition;

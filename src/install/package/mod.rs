@@ -1,4 +1,6 @@
 //! One provider package: its files, their hash, and how it gets to a folder.
+//!
+//! Owns what is in a package's folder. Never knows where it came from, or whether it was wanted.
 
 pub mod archive;
 pub mod hash;

@@ -1,4 +1,6 @@
 //! Where packages come from.
+//!
+//! Owns looking for versions and packages. Never unpacks or checks one.
 
 pub mod filesystem;
 pub mod multi;

@@ -1,4 +1,6 @@
 //! Tree and scope to value and diagnostics; pure.
+//!
+//! Owns what expressions mean. Never knows what the names in its scope stand for; reads files only through it.
 
 mod attribute;
 mod call;

@@ -1,4 +1,6 @@
 //! What is to be done: the plan and its changes, and the file that keeps one.
+//!
+//! Owns what a plan says and that it can be kept. Never knows how it came about, or how it is carried out.
 
 mod action;
 mod change;

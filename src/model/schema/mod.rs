@@ -1,5 +1,7 @@
 //! Shapes of blocks as providers describe them: attributes, nested blocks, the type they imply, and how a body of the
 //! configuration is decoded into a value of that type.
+//!
+//! Owns the meaning of schemas. Never knows the wire that they came over, or a provider.
 
 pub mod block;
 pub mod decode;

@@ -1,4 +1,6 @@
 //! What the last run left: snapshot, objects, serial and lineage, and the file that holds them.
+//!
+//! Owns the formats and the rules within them. Never opens a file, and never knows the configuration.
 
 pub mod file;
 pub mod journal;

@@ -1,4 +1,6 @@
 //! The messages of the plugin protocols as they are on the wire, and their conversion from and to `model::provider`.
+//!
+//! Owns the messages and nothing of how they travel. Never decides what a provider is asked.
 
 pub mod diagnostic;
 pub mod function;

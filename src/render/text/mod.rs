@@ -1,4 +1,6 @@
 //! Text for people.
+//!
+//! Owns layout and wording. Never prints; width and colour come in as values.
 
 pub mod diagnostic;
 pub mod diff;

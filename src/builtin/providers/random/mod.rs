@@ -1,6 +1,7 @@
 //! The `random` provider, as version 3.7 of the well-known one.
 //!
 //! Results have the same shape and the same guarantees; what a `seed` yields is our own sequence, not the same one.
+//! Never keeps anything but in the state.
 
 mod bytes;
 mod integer;

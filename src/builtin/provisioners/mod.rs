@@ -1,6 +1,6 @@
 //! The built-in provisioners, a file each, and what those that connect share.
 //!
-//! Each owns its arguments. None knows the resource that it provisions beyond its connection.
+//! Each owns its arguments. They never know the resource that they provision beyond its connection.
 
 mod connection;
 pub mod file;

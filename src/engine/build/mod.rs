@@ -2,6 +2,7 @@
 //!
 //! The graph of the configuration is the same for validate, plan and apply; plan adds what only the state knows, apply
 //! adds the planned changes with the order among them.
+//! Owns the order of things. Never evaluates, and never asks a provider.
 
 pub mod apply;
 pub mod config;

@@ -1,5 +1,7 @@
 //! What a configuration depends on and what is locked: versions, constraints, requirements, package hashes, the lock
 //! file and the manifest of modules. Texts and rules only; fetching is `install`.
+//!
+//! Never opens a file, and never knows where packages can be had.
 
 pub mod constraint;
 pub mod hash;

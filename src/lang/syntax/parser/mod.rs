@@ -2,6 +2,7 @@
 //!
 //! Recursive descent over the tokens of the whole file. After the first mistake that leaves the parser astray, it seeks a
 //! token from which it can go on, and stays silent about what may only be a consequence.
+//! Owns the grammar and its messages. Never evaluates, and never gives up.
 
 use std::sync::Arc;
 

@@ -31,6 +31,8 @@ pub struct ResolveInput<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct InstallPlan {
     pub selections: BTreeMap<Provider, Selection>,
+    /// What is locked of providers that are not installed: it stays.
+    pub kept: BTreeMap<Provider, LockedProvider>,
 }
 
 #[derive(Clone, Debug)]
@@ -48,6 +50,7 @@ pub fn resolve(input: &ResolveInput, events: &mut dyn FnMut(InstallEvent)) -> (I
     let mut diags = Diagnostics::new();
     for (provider, constraints) in &input.requirements.0 {
         if input.unmanaged.contains(provider) {
+            plan.kept.extend(input.lock.get(provider).map(|locked| (provider.clone(), locked.clone())));
             continue;
         }
         let outcome = match provider.is_builtin() {
@@ -178,7 +181,7 @@ pub struct ExecuteInput<'a> {
 
 /// Brings every selected package to its place and checks it. The lock holds what succeeded.
 pub fn execute(input: &ExecuteInput, events: &mut dyn FnMut(InstallEvent)) -> (Lock, Diagnostics) {
-    let mut lock = Lock::default();
+    let mut lock = Lock { providers: input.plan.kept.clone() };
     let mut diags = Diagnostics::new();
     let mut stamps = Stamps::load(input.data_dir);
     for (provider, selection) in &input.plan.selections {

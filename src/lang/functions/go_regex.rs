@@ -63,7 +63,7 @@ impl Pattern {
             .syntax(config)
             .configure(limits)
             .build(&translated)
-            .or_else(|_| PatternError::new("invalid or unsupported Perl syntax", source))?;
+            .or_else(|_| Err(refused(&translated, source)))?;
         let info = regex.group_info();
         let groups = info.pattern_names(regex_automata::PatternID::ZERO).skip(1).map(|n| n.map(str::to_owned)).collect();
         Ok(Pattern { regex, groups })
@@ -130,6 +130,22 @@ impl Pattern {
         }
         out.push_str(rest);
     }
+}
+
+/// Why the engine did not take a translated pattern.
+fn refused(translated: &str, source: &str) -> PatternError {
+    use regex_syntax::{Error, ast, hir};
+    let (code, span) = match regex_syntax::parse(translated) {
+        Err(Error::Parse(e)) if matches!(e.kind(), ast::ErrorKind::ClassRangeInvalid) => {
+            ("invalid character class range", Some(*e.span()))
+        }
+        Err(Error::Translate(e)) if matches!(e.kind(), hir::ErrorKind::UnicodePropertyNotFound) => {
+            ("invalid character class range", Some(*e.span()))
+        }
+        _ => ("invalid or unsupported Perl syntax", None),
+    };
+    let part = span.and_then(|s| translated.get(s.start.offset..s.end.offset)).unwrap_or(source);
+    PatternError { code: code.to_owned(), part: part.to_owned() }
 }
 
 /// The name after a dollar sign, and what follows.

@@ -50,10 +50,14 @@ static TABLE: LazyLock<BTreeMap<String, Builtin>> = LazyLock::new(|| {
     topics.into_iter().flatten().map(|f| (f.signature().name.to_string(), f)).collect()
 });
 
+/// Functions of long ago, which only say what to write instead.
+static REMOVED: LazyLock<BTreeMap<String, Builtin>> =
+    LazyLock::new(|| types::removed().into_iter().map(|f| (f.signature().name.to_string(), f)).collect());
+
 /// The built-in function of that name, with or without `core::` before it.
 pub fn lookup(name: &str) -> Option<&'static dyn Function> {
     let name = name.strip_prefix("core::").unwrap_or(name);
-    TABLE.get(name).map(|f| f as &dyn Function)
+    TABLE.get(name).or_else(|| REMOVED.get(name)).map(|f| f as &dyn Function)
 }
 
 /// The names of all built-in functions, sorted, without a namespace.

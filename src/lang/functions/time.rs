@@ -236,6 +236,11 @@ fn format_date(a: &[Value], _: &CallContext<'_>) -> Outcome {
 /// Text in single quotes, where two of them stand for one; answers what follows.
 fn quoted_literal<'s>(source: &'s str, out: &mut String) -> Result<&'s str, FunctionError> {
     let mut rest = &source[1..];
+    if let Some(after) = rest.strip_prefix('\'') {
+        // Nothing between two quotes: they stand for one.
+        out.push('\'');
+        return Ok(after);
+    }
     loop {
         let Some((before, after)) = rest.split_once('\'') else {
             return fail_argument(0, "unterminated literal '");
@@ -366,4 +371,9 @@ fn parse_duration(source: &str) -> Result<i64, String> {
         rest = after;
     }
     i64::try_from(if negative { -total } else { total }).map_err(|_| invalid())
+}
+
+/// A timestamp as `timeadd` would write it, without fractions of a second; nothing if it is none.
+pub(super) fn normalised(source: &str) -> Option<String> {
+    Timestamp::parse(source).ok().map(|t| t.text())
 }

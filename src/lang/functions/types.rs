@@ -47,6 +47,19 @@ pub(super) fn table() -> Vec<Builtin> {
     all
 }
 
+pub(super) fn removed() -> Vec<Builtin> {
+    vec![
+        Builtin::new("list", vec![], Type::Dynamic, |_, _| {
+            fail("the \"list\" function was deprecated in Terraform v0.12 and is no longer available; use tolist([ ... ]) syntax to write a literal list")
+        })
+        .variadic(any("vals").everything()),
+        Builtin::new("map", vec![], Type::Dynamic, |_, _| {
+            fail("the \"map\" function was deprecated in Terraform v0.12 and is no longer available; use tomap({ ... }) syntax to write a literal map")
+        })
+        .variadic(any("vals").everything()),
+    ]
+}
+
 fn conversion(
     name: &'static str,
     ty: Type,

@@ -68,11 +68,7 @@ pub const COMMANDS: &[Entry] = &[
         runs(args::force_unlock::command, command::force_unlock::run),
     ),
     entry("get", "Install or upgrade remote modules", runs(args::get::command, command::get::run)),
-    entry(
-        "graph",
-        "Generate a Graphviz graph of the steps in an operation",
-        runs(args::graph::command, command::graph::run),
-    ),
+    entry("graph", "Generate a Graphviz graph of the steps in an operation", Run::Missing),
     entry("import", "Associate existing infrastructure with a resource", Run::Missing),
     entry("login", "Obtain and save credentials for a remote host", Run::Missing),
     entry("logout", "Remove locally-stored credentials for a remote host", Run::Missing),
@@ -91,11 +87,7 @@ pub const COMMANDS: &[Entry] = &[
     ),
     entry("providers lock", "Write out dependency locks for the configured providers", Run::Missing),
     entry("providers mirror", "Save local copies of all required provider plugins", Run::Missing),
-    entry(
-        "providers schema",
-        "Show schemas for the providers used in the configuration",
-        runs(args::providers::schema_command, command::providers::run_schema),
-    ),
+    entry("providers schema", "Show schemas for the providers used in the configuration", Run::Missing),
     entry(
         "refresh",
         "Update the state to match remote systems",

@@ -11,13 +11,14 @@ pub mod settings;
 pub mod setup;
 pub mod workdir;
 
+pub mod backend_record;
 mod host;
 pub mod load;
 mod old_provisioners;
 pub mod open_backend;
 pub mod operation;
-mod package_hash;
 mod packages;
+pub mod init;
 mod provider_factories;
 pub mod read_state;
 pub mod remote_states;

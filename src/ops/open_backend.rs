@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use crate::backend::record::{self, BackendRecord};
+use super::backend_record::{self as record, BackendRecord};
 use crate::backend::table::{self, StateFiles};
 use crate::backend::{Access, Backend, Loaded, LockInfo, StateStore};
 use crate::base::diag::{Diagnostic, Diagnostics};

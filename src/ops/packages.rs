@@ -1,20 +1,21 @@
 //! Which package serves which provider: the lock file's selections checked against what the configuration needs and against
 //! what is installed.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
 use crate::base::files::{Disk, Files};
 use crate::base::source::SourceFile;
 use crate::model::addr;
-use crate::model::deps::lock::{LOCK_FILE, Lock, LockedProvider};
+use crate::install::package::executable;
+use crate::install::verify::{self, InstalledPackage};
+use crate::model::deps::lock::{LOCK_FILE, Lock};
 use crate::model::deps::{Constraints, Requirements};
 use crate::plugin::reattach;
 
 use super::provider_factories::{Origin, ProvisionerPrograms, is_built_in};
-use super::selections::platform;
 use super::setup::Setup;
 
 /// Where each provider comes from.
@@ -40,64 +41,45 @@ pub fn lock_file() -> (Lock, Diagnostics) {
 /// For plan and apply: every provider that is needed must be selected, allowed, installed and unchanged.
 pub async fn resolve(setup: &Setup, requirements: &Requirements) -> Result<Found, Diagnostics> {
     let mut look = Look::new(setup)?;
-    look.inconsistencies(requirements)?;
-    let mut problems = Vec::new();
-    for provider in look.lock.providers.keys().cloned().collect::<Vec<_>>() {
-        if look.found.origins.contains_key(&provider) {
-            continue;
-        }
-        match look.package(&provider) {
-            Ok(origin) => {
-                look.found.origins.insert(provider, origin);
-            }
-            Err(why) if requirements.0.contains_key(&provider) => problems.push(format!("  - {provider}: {why}\n")),
-            Err(why) => {
-                let missing = Origin::Missing(Diagnostic::error(format!("{provider}: {why}"), "").into());
-                look.found.origins.insert(provider, missing);
-            }
-        }
+    if let Some(mut problem) = verify::check_lock(requirements, &look.lock, &look.unmanaged()) {
+        let missing = requirements.0.keys().filter(|provider| look.lock.get(provider).is_none());
+        problem.detail.extend(missing.map(built_in_hint));
+        return Err(problem.into());
     }
-    if !problems.is_empty() {
-        let detail = format!(
-            "The installed provider plugins are not consistent with the packages selected in the dependency lock file:\n{}\nTerrane \
-             uses external plugins to integrate with a variety of different infrastructure services. To download the plugins \
-             required for this configuration, run:\n  terrane init",
-            problems.concat(),
-        );
-        return Err(Diagnostic::error("Required plugins are not installed", detail).into());
+    let needed = look.locked_too(requirements);
+    let (packages, problems) = verify::find_packages(&needed, &look.lock, &setup.workdir.data_dir);
+    let of_config = |provider: &addr::Provider| requirements.0.contains_key(provider) && !look.has(provider);
+    let (mine, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        problems.into_iter().partition(|(provider, _)| of_config(provider));
+    if !mine.is_empty() {
+        return Err(verify::not_installed(&mine).into());
     }
+    look.take(packages, others);
     Ok(look.finish())
 }
 
 /// For commands that want schemas of what is there: what is missing is said when it is asked for.
 pub async fn available(setup: &Setup, requirements: &Requirements) -> Result<Found, Diagnostics> {
     let mut look = Look::new(setup)?;
-    let locked: Vec<addr::Provider> = look.lock.providers.keys().cloned().collect();
-    for provider in requirements.0.keys().chain(&locked) {
-        if look.found.origins.contains_key(provider) {
-            continue;
-        }
-        let origin = if look.lock.get(provider).is_none() {
-            Origin::Missing(
-                Diagnostic::error(
-                    "Missing required provider",
-                    format!(
-                        "This configuration requires provider {provider}, but that provider isn't available. You may be able to \
-                         install it automatically by running:\n  terrane init{}",
-                        built_in_hint(provider),
-                    ),
-                )
-                .into(),
-            )
-        } else {
-            match look.package(provider) {
-                Ok(origin) => origin,
-                Err(why) => Origin::Missing(Diagnostic::error(format!("{provider}: {why}"), "").into()),
-            }
-        };
-        look.found.origins.insert(provider.clone(), origin);
+    let needed = look.locked_too(requirements);
+    let (packages, problems) = verify::find_packages(&needed, &look.lock, &setup.workdir.data_dir);
+    look.take(packages, problems);
+    for provider in requirements.0.keys() {
+        let missing = || Origin::Missing(missing(provider).into());
+        look.found.origins.entry(provider.clone()).or_insert_with(missing);
     }
     Ok(look.finish())
+}
+
+fn missing(provider: &addr::Provider) -> Diagnostic {
+    Diagnostic::error(
+        "Missing required provider",
+        format!(
+            "This configuration requires provider {provider}, but that provider isn't available. You may be able to install it \
+             automatically by running:\n  terrane init{}",
+            built_in_hint(provider),
+        ),
+    )
 }
 
 /// What to say to those who cannot have a provider of hashicorp's that we have one like.
@@ -129,7 +111,7 @@ impl<'a> Look<'a> {
         for plugin in crate::builtin::table::PLUGINS.iter().filter(|plugin| plugin.kind() == "provider") {
             found.origins.insert(addr::Provider::builtin(plugin.name), Origin::BuiltIn);
         }
-        for (provider, dir) in &setup.settings.dev_overrides {
+        for (provider, dir) in &setup.settings.dev_overrides() {
             found.origins.insert(provider.clone(), overridden(provider, dir));
         }
         let reattached = setup.environment.get(env::TF_REATTACH_PROVIDERS).unwrap_or_default();
@@ -145,70 +127,41 @@ impl<'a> Look<'a> {
         Ok(Look { setup, lock, found })
     }
 
-    /// Complains about requirements that the selections do not meet.
-    fn inconsistencies(&self, requirements: &Requirements) -> Result<(), Diagnostics> {
-        let mut lines = Vec::new();
-        let mut hints = String::new();
-        for (provider, constraints) in &requirements.0 {
-            if self.found.origins.contains_key(provider) {
-                continue;
-            }
-            if provider.is_builtin() {
-                let line = format!("  - provider {provider}: this version of Terrane has no built-in provider {:?}\n", &*provider.kind);
-                lines.push(line);
-                continue;
-            }
-            match self.lock.get(provider) {
-                None => {
-                    hints.push_str(&built_in_hint(provider));
-                    lines.push(format!(
-                        "  - provider {provider}: required by this configuration but no version is selected\n",
-                    ));
-                }
-                Some(locked) if !allowed(locked, constraints) => lines.push(format!(
-                    "  - provider {provider}: locked version selection {} doesn't match the updated version constraints \"{constraints}\"\n",
-                    locked.version,
-                )),
-                Some(_) => {}
-            }
-        }
-        if lines.is_empty() {
-            return Ok(());
-        }
-        let advice = if self.lock.is_empty() {
-            "To make the initial dependency selections that will initialize the dependency lock file, run:\n  terrane init"
-        } else {
-            "To update the locked dependency selections to match a changed configuration, run:\n  terrane init -upgrade"
-        };
-        let detail = format!(
-            "The following dependency selections recorded in the lock file are inconsistent with the current configuration:\n{}\n{advice}{hints}",
-            lines.concat(),
-        );
-        Err(Diagnostic::error("Inconsistent dependency lock file", detail).into())
+    fn has(&self, provider: &addr::Provider) -> bool {
+        self.found.origins.contains_key(provider)
     }
 
-    /// The installed package of a selected provider, with its content checked.
-    fn package(&self, provider: &addr::Provider) -> Result<Origin, String> {
-        let Some(locked) = self.lock.get(provider) else { return Err("no version is selected".into()) };
-        let cache = self.setup.workdir.providers_dir();
-        let dir = cache
-            .join(&*provider.host)
-            .join(&*provider.namespace)
-            .join(&*provider.kind)
-            .join(locked.version.to_string())
-            .join(platform());
-        if !dir.is_dir() {
-            return Err(format!("there is no package for {provider} {} cached in {}", locked.version, cache.display()));
+    /// Providers that no lock speaks of.
+    fn unmanaged(&self) -> BTreeSet<addr::Provider> {
+        self.found.origins.keys().cloned().collect()
+    }
+
+    /// What is required, and what is locked beside it: a state may still speak of that.
+    fn locked_too(&self, requirements: &Requirements) -> Requirements {
+        let mut all = requirements.clone();
+        self.lock.providers.keys().for_each(|provider| all.add(provider.clone(), Constraints::default()));
+        all.0.retain(|provider, _| !self.has(provider));
+        all
+    }
+
+    fn take(
+        &mut self,
+        packages: BTreeMap<addr::Provider, InstalledPackage>,
+        problems: BTreeMap<addr::Provider, String>,
+    ) {
+        for (provider, package) in packages {
+            let program = std::path::absolute(&package.executable).unwrap_or(package.executable);
+            let hash = Some(package.hash.as_str().to_string());
+            self.found.origins.insert(provider, Origin::Package { program, hash });
         }
-        let hash = super::package_hash::checked(self.setup, &dir, locked).map_err(|why| {
-            format!("the cached package for {provider} {} (in {}) {why}", locked.version, cache.display())
-        })?;
-        let program = program_in(&dir, &provider.kind)?;
-        Ok(Origin::Package { program, hash: Some(hash) })
+        for (provider, why) in problems {
+            let missing = Origin::Missing(Diagnostic::error(format!("{provider}: {why}"), "").into());
+            self.found.origins.entry(provider).or_insert(missing);
+        }
     }
 
     fn finish(mut self) -> Found {
-        if !self.setup.settings.dev_overrides.is_empty() {
+        if !self.setup.settings.dev_overrides().is_empty() {
             self.found.warnings.push(overrides_warning(self.setup));
         }
         let (programs, warnings) = super::old_provisioners::find(self.setup);
@@ -218,12 +171,8 @@ impl<'a> Look<'a> {
     }
 }
 
-fn allowed(locked: &LockedProvider, constraints: &Constraints) -> bool {
-    constraints.allows(&locked.version)
-}
-
 fn overridden(provider: &addr::Provider, dir: &Path) -> Origin {
-    match program_in(dir, &provider.kind) {
+    match executable(dir, provider).and_then(std::path::absolute) {
         Ok(program) => Origin::Package { program, hash: None },
         Err(why) => Origin::Missing(
             Diagnostic::error(
@@ -242,7 +191,7 @@ fn overridden(provider: &addr::Provider, dir: &Path) -> Origin {
 pub fn overrides_warning(setup: &Setup) -> Diagnostic {
     let list: String = setup
         .settings
-        .dev_overrides
+        .dev_overrides()
         .iter()
         .map(|(provider, dir)| format!(" - {} in {}\n", provider.for_display(), dir.display()))
         .collect();
@@ -254,17 +203,4 @@ pub fn overrides_warning(setup: &Setup) -> Diagnostic {
              published releases.",
         ),
     )
-}
-
-/// The program of a provider in its package's folder: the file whose name begins as such programs' names do.
-pub fn program_in(dir: &Path, kind: &str) -> Result<PathBuf, String> {
-    let prefix = format!("terraform-provider-{kind}");
-    let entries = Disk.list(dir).map_err(|e| format!("could not read package directory: {e}"))?;
-    let fits = |name: &str| {
-        name.strip_prefix(&prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('_') || rest.starts_with('.'))
-    };
-    match entries.into_iter().find(|entry| !entry.is_dir && fits(&entry.name)) {
-        Some(entry) => std::path::absolute(dir.join(entry.name)).map_err(|e| e.to_string()),
-        None => Err(format!("provider binary not found: could not find executable file starting with {prefix}")),
-    }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::backend::record::BackendRecord;
+use super::backend_record::BackendRecord;
 use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files, Overlay};

@@ -351,3 +351,8 @@ fn schema_problem(provider: &addr::Provider, said: &ProviderDiagnostics) -> Diag
     )
     .into()
 }
+
+/// The names of the providers that live in this program.
+pub fn built_in_names() -> impl Iterator<Item = &'static str> {
+    crate::builtin::table::PLUGINS.iter().filter(|plugin| plugin.kind() == "provider").map(|plugin| plugin.name)
+}

@@ -9,10 +9,8 @@ use crate::model::config::Module;
 use crate::model::deps::Requirements;
 
 use super::options::StateOptions;
-use super::planning::{Schemas, schemas_of};
-use super::provider_factories::Factories;
 use super::setup::Setup;
-use super::{load, packages, read_state};
+use super::{load, read_state};
 
 /// A module with what it requires itself: providers with their constraints as text.
 pub struct Needs {
@@ -48,20 +46,4 @@ fn needs(module: &Module, name: String) -> Needs {
     providers.sort_by_key(|(provider, _)| provider.to_string());
     let children = module.children.iter().map(|(name, child)| needs(child, format!("module.{name}"))).collect();
     Needs { name, providers, children }
-}
-
-/// The schemas of all providers that the configuration and the state use.
-pub async fn schemas(setup: &Setup) -> Result<Schemas, Diagnostics> {
-    let (loaded, mut diagnostics) = load::config(Path::new("."), &setup.workdir, &Disk);
-    let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
-    let mut requirements = diagnostics.take(Requirements::of_config(&loaded.config));
-    let (_, state) = read_state::current(setup, &StateOptions::default()).await?;
-    if let Some(file) = &state.file {
-        requirements = requirements.merge(Requirements::of_state(&file.state));
-    }
-    let found = packages::available(setup, &requirements).await?;
-    let factories = Factories::new(setup, found.origins, found.provisioner_programs);
-    let schemas = schemas_of(&*factories, requirements.0.into_keys()).await;
-    factories.shutdown().await;
-    Ok(schemas)
 }

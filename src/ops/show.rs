@@ -7,7 +7,6 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files, Overlay};
 use crate::model::deps::Requirements;
 use crate::model::plan::file::{self as plan_file, SavedPlan};
-use crate::model::state::StateMeta;
 use crate::model::state::file::{self as state_file, StateFile};
 
 use super::operation::state_schemas;
@@ -22,7 +21,7 @@ pub enum Shown {
     /// There is no state.
     Nothing,
     State { file: StateFile, schemas: Schemas },
-    Plan { planned: Box<Planned>, meta: StateMeta },
+    Plan { planned: Box<Planned> },
 }
 
 pub async fn run(setup: &Setup, path: Option<&str>) -> Result<(Shown, Diagnostics), Diagnostics> {
@@ -73,5 +72,5 @@ async fn plan(setup: &Setup, saved: SavedPlan) -> Result<Shown, Diagnostics> {
     schemas.extend(schemas_of(&*factories, requirements.0.keys().cloned()).await);
     factories.shutdown().await;
     let planned = Planned { plan: Arc::new(saved.plan), config: loaded.config, schemas };
-    Ok(Shown::Plan { planned: Box::new(planned), meta: saved.state })
+    Ok(Shown::Plan { planned: Box::new(planned) })
 }

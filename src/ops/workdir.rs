@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::backend::record;
+use super::backend_record as record;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env::{self, Environment};
 

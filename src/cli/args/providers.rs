@@ -3,7 +3,7 @@
 use clap::Command;
 
 use super::ArgsError;
-use super::common::{json_flag, test_directory_flag, view_flags};
+use super::common::{test_directory_flag, view_flags};
 use super::flags::{self, Given};
 
 pub fn command() -> Command {
@@ -17,24 +17,4 @@ pub fn command() -> Command {
 pub fn parse(args: &[String]) -> Result<(), ArgsError> {
     let given = flags::parse(command(), args).map_err(ArgsError::flag_with_page)?;
     if given.positional().is_empty() { Ok(()) } else { Err(ArgsError::too_many()) }
-}
-
-pub fn schema_command() -> Command {
-    flags::command("providers schema")
-        .about("Show schemas for the providers used in the configuration")
-        .override_usage("[options] -json")
-        .long_about("Writes the schemas of the providers that the configuration uses as JSON.")
-        .args([json_flag()])
-        .args(view_flags())
-}
-
-pub fn parse_schema(args: &[String]) -> Result<(), ArgsError> {
-    let given = flags::parse(schema_command(), args).map_err(ArgsError::flag_with_page)?;
-    if !given.on("json") {
-        return Err(ArgsError::Text {
-            text: "The `terrane providers schema` command requires the `-json` flag.\n".into(),
-            usage: true,
-        });
-    }
-    Ok(())
 }

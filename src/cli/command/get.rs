@@ -1,8 +1,23 @@
 //! `get`
 
 use crate::cli::Invocation;
+use crate::cli::args::get::parse;
+use crate::ops::init;
 
-pub fn run(invocation: &Invocation, _args: &[String]) -> u8 {
-    let _ = invocation;
-    1
+pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
+    let upgrade = match parse(args) {
+        Ok(upgrade) => upgrade,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let setup = match super::setup(invocation, false) {
+        Ok(setup) => setup,
+        Err(code) => return code,
+    };
+    let console = &invocation.console;
+    let diagnostics = init::get(&setup, upgrade, &mut |event| {
+        if let init::InitEvent::Module { path, dir } = event {
+            console.line(&format!("- {} in {}", path.0.join("."), dir.display()));
+        }
+    });
+    super::finish(console, diagnostics)
 }

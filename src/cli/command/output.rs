@@ -12,7 +12,7 @@ use crate::model::state::{OutputValue, State};
 use crate::ops::options::StateOptions;
 use crate::ops::read_state;
 use crate::render::json::go;
-use crate::render::text::value::value_text;
+use crate::render::text::outputs::value_text;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let args = match parse(args) {

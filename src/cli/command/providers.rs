@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use crate::cli::Invocation;
-use crate::cli::args::providers::{parse, parse_schema};
-use crate::cli::view::shown;
+use crate::cli::args::providers::parse;
 use crate::ops::providers::{self, Needs};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
@@ -49,26 +48,5 @@ fn branches(out: &mut String, needs: &Needs, lead: &str) {
     for child in &needs.children {
         let lead = branch(out, &child.name);
         branches(out, child, &lead);
-    }
-}
-
-pub fn run_schema(invocation: &Invocation, args: &[String]) -> u8 {
-    if let Err(error) = parse_schema(args) {
-        return invocation.usage_error(error);
-    }
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
-        Err(code) => return code,
-    };
-    match super::run_with(invocation, &setup.stop, providers::schemas(&setup)) {
-        Ok(Ok(schemas)) => match shown::schemas_json(&schemas) {
-            Ok(text) => {
-                invocation.console.print(&text);
-                0
-            }
-            Err(diagnostics) => super::finish(&invocation.console, diagnostics),
-        },
-        Ok(Err(diagnostics)) => super::finish(&invocation.console, diagnostics),
-        Err(code) => code,
     }
 }

@@ -25,18 +25,13 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         console.diagnostics(warnings);
     }
     let text = match (&found, args.json) {
-        (Shown::Nothing, false) => Ok("No state.\n".to_string()),
-        (Shown::Nothing, true) => Ok("{\"format_version\":\"1.0\"}\n".to_string()),
-        (Shown::State { file, schemas }, false) => Ok(shown::state(&file.state, schemas, &console.style)),
+        (Shown::Nothing, false) => "No state.\n".to_string(),
+        (Shown::Nothing, true) => "{\"format_version\":\"1.0\"}\n".to_string(),
+        (Shown::State { file, schemas }, false) => shown::state(&file.state, schemas, &console.style),
         (Shown::State { file, schemas }, true) => shown::state_json(file, schemas),
-        (Shown::Plan { planned, .. }, false) => Ok(shown::plan(planned, &console.style, true)),
-        (Shown::Plan { planned, meta }, true) => shown::plan_json(planned, meta),
+        (Shown::Plan { planned }, false) => shown::plan(planned, &console.style, true),
+        (Shown::Plan { planned }, true) => shown::plan_json(planned),
     };
-    match text {
-        Ok(text) => {
-            console.print(&text);
-            0
-        }
-        Err(diagnostics) => super::finish(console, diagnostics),
-    }
+    console.print(&text);
+    0
 }

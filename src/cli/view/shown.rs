@@ -3,15 +3,18 @@
 use serde_json::Value as Json;
 
 use crate::lang::value::{Value, json as value_json};
-use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::model::addr::{AbsResourceInstance, Provider, ResourceMode};
 use crate::model::schema::Schema;
 use crate::model::state::file::StateFile;
-use crate::model::state::{State, StateMeta};
+use crate::model::state::State;
 use crate::ops::planning::{Planned, Schemas};
 use crate::render::text::plan::{PlanText, plan_text};
 use crate::render::text::style::Style;
-use crate::render::text::value::value_text;
+use crate::render::json::go;
+use crate::render::json::plan::{PlanDocument, plan_json as render_plan_json};
+use crate::render::json::state::{object_value, state_json as render_state_json};
+use crate::render::text::outputs::outputs_text;
+use crate::render::text::state::{instance_text, state_text};
 use std::sync::Arc;
 
 /// The schema of a resource type; none if the provider cannot be had.
@@ -33,11 +36,7 @@ pub fn plan(planned: &Planned, style: &Style, in_automation: bool) -> String {
 
 /// The root module's outputs, a line or more each.
 pub fn outputs(state: &State) -> String {
-    let lines = state.outputs.iter().map(|(name, output)| match output.sensitive {
-        true => format!("{name} = <sensitive>\n"),
-        false => format!("{name} = {}\n", value_text(&output.value, 0)),
-    });
-    lines.collect()
+    outputs_text(state.outputs.iter().map(|(name, output)| (&**name, output)))
 }
 
 /// The root module's outputs: name, sensitivity, type and value.
@@ -56,29 +55,35 @@ pub fn json_of(value: &Value) -> Json {
     serde_json::from_str(&text).unwrap_or(Json::Null)
 }
 
-/// What this version cannot show yet.
-fn not_yet(what: &str) -> Diagnostics {
-    Diagnostic::error(format!("{what} cannot be shown yet"), "This version of Terrane has no form for it yet.").into()
-}
-
 /// A whole state.
-pub fn state(state: &State, _schemas: &Schemas, _style: &Style) -> String {
-    outputs(state)
+pub fn state(state: &State, schemas: &Schemas, style: &Style) -> String {
+    let lookup = |provider: &Provider, mode, kind: &str| schema(schemas, provider, mode, kind);
+    state_text(state, &lookup, &object_value, style)
 }
 
-/// One resource instance.
-pub fn instance(addr: &AbsResourceInstance, _state: &State, _schemas: &Schemas, _style: &Style) -> String {
-    format!("# {addr}:\n")
+/// One resource instance, which is all that the state holds.
+pub fn instance(addr: &AbsResourceInstance, state: &State, schemas: &Schemas, style: &Style) -> String {
+    let Some(resource) = state.resources.get(&addr.containing_resource()) else { return String::new() };
+    let schema = schema(schemas, &resource.provider.provider, addr.mode(), addr.kind());
+    let current = resource.instances.get(addr.key()).and_then(|instance| instance.current.as_ref());
+    let objects: Vec<_> =
+        current.map(|object| (None, object, object_value(object, schema.as_deref()))).into_iter().collect();
+    instance_text(addr, &objects, schema.as_deref(), style)
 }
 
-pub fn state_json(_file: &StateFile, _schemas: &Schemas) -> Result<String, Diagnostics> {
-    Err(not_yet("A state as JSON"))
+pub fn state_json(file: &StateFile, schemas: &Schemas) -> String {
+    let lookup = |provider: &Provider, mode, kind: &str| schema(schemas, provider, mode, kind);
+    format!("{}\n", go::compact(&render_state_json(Some(&file.state), &lookup)))
 }
 
-pub fn plan_json(_planned: &Planned, _meta: &StateMeta) -> Result<String, Diagnostics> {
-    Err(not_yet("A plan as JSON"))
-}
-
-pub fn schemas_json(_schemas: &Schemas) -> Result<String, Diagnostics> {
-    Err(not_yet("Schemas as JSON"))
+pub fn plan_json(planned: &Planned) -> String {
+    let schemas = |provider: &Provider, mode, kind: &str| schema(&planned.schemas, provider, mode, kind);
+    let provider_schemas = |provider: &Provider| planned.schemas.get(provider)?.provider().ok();
+    let document = PlanDocument {
+        plan: &planned.plan,
+        config: &planned.config,
+        schemas: &schemas,
+        provider_schemas: &provider_schemas,
+    };
+    format!("{}\n", go::compact(&render_plan_json(&document)))
 }

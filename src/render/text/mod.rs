@@ -10,5 +10,4 @@ pub mod progress;
 pub mod snippet;
 pub mod state;
 pub mod style;
-pub mod value;
 pub mod wrap;

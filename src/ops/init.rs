@@ -1,0 +1,300 @@
+//! `init`: modules, backend and providers made ready.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value as Json};
+
+use crate::base::atomic;
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::{Disk, Files};
+use crate::base::source::SourceFile;
+use crate::install::event::InstallEvent;
+use crate::install::providers::{ExecuteInput, ResolveInput, execute, resolve};
+use crate::install::source::multi::Multi;
+use crate::model::addr;
+use crate::model::config::{Backend, Config, values_file};
+use crate::model::deps::lock::{LOCK_FILE, Lock};
+use crate::model::deps::Requirements;
+use crate::model::deps::module_manifest::ModuleManifest;
+
+use super::backend_record as record;
+use super::open_backend::{self, same};
+use super::options::StateOptions;
+use super::setup::Setup;
+use super::{load, packages, provider_factories};
+
+#[derive(Clone, Debug, Default)]
+pub struct InitRequest {
+    pub upgrade: bool,
+    pub get: bool,
+    pub backend: bool,
+    /// `key=value`, or the path of a file of them.
+    pub backend_config: Vec<String>,
+    pub reconfigure: bool,
+    pub migrate_state: bool,
+    pub plugin_dirs: Vec<PathBuf>,
+    pub lockfile_readonly: bool,
+}
+
+/// What can be heard while a working directory is made ready.
+pub enum InitEvent {
+    /// There is no configuration: nothing was done.
+    Empty,
+    Backend,
+    /// A backend was opened that was not in use before, or (None) is in use no more.
+    BackendSet(Option<String>),
+    Modules { upgrade: bool },
+    Module { path: addr::Module, dir: PathBuf },
+    Providers,
+    Install(InstallEvent),
+    /// The lock file is new, or not what it was.
+    LockCreated,
+    LockChanged,
+    Done,
+}
+
+pub type Tell<'a> = &'a mut (dyn FnMut(InitEvent) + Send);
+
+/// Makes the working directory ready.
+pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagnostics {
+    if !load::has_configuration() {
+        tell(InitEvent::Empty);
+        return Diagnostics::new();
+    }
+    let mut diagnostics = Diagnostics::new();
+    let (root, found) = load::root_module();
+    tell(InitEvent::Backend);
+    let Some(root) = root.filter(|_| !found.has_errors()) else { return not_sound(found) };
+    if request.backend && let Err(problems) = backend(setup, root.backend.as_ref(), request, tell).await {
+        diagnostics.extend(problems);
+        return diagnostics;
+    }
+    let (loaded, found) = load::config(Path::new("."), &setup.workdir, &Disk);
+    let Some(config) = loaded.filter(|_| !found.has_errors()).map(|l| l.config) else { return not_sound(found) };
+    diagnostics.extend(found);
+    if request.get && let Err(problem) = modules(setup, &config, request.upgrade, tell) {
+        diagnostics.push(problem);
+        return diagnostics;
+    }
+    tell(InitEvent::Providers);
+    let failed = providers(setup, &config, request, tell, &mut diagnostics).await;
+    if !failed {
+        tell(InitEvent::Done);
+    }
+    diagnostics
+}
+
+/// What is wrong with the configuration, after a word on why that matters here.
+fn not_sound(found: Diagnostics) -> Diagnostics {
+    let mut diagnostics = Diagnostics::from(Diagnostic::error(
+        "Terrane encountered problems during initialisation, including problems with the configuration, described below.",
+        "The Terrane configuration must be valid before initialization so that Terrane can determine which modules and providers need \
+         to be installed.",
+    ));
+    diagnostics.extend(found);
+    diagnostics
+}
+
+async fn backend(
+    setup: &Setup,
+    block: Option<&Backend>,
+    request: &InitRequest,
+    tell: Tell<'_>,
+) -> Result<(), Diagnostics> {
+    let overlay = overlay(&request.backend_config)?;
+    let (wanted, diagnostics) = open_backend::wanted(block, &overlay);
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let recorded = open_backend::recorded(setup)?;
+    let changed = match (&wanted, &recorded) {
+        (None, None) => return Ok(()),
+        (Some(wanted), Some(recorded)) => !same(wanted, recorded),
+        _ => true,
+    };
+    if changed && recorded.is_some() && !request.reconfigure && !request.migrate_state {
+        return Err(Diagnostic::error(
+            "Backend configuration changed",
+            "A change in the backend configuration has been detected, which may require migrating existing state.\n\nIf you wish to attempt \
+             automatic migration of the state, use \"terrane init -migrate-state\".\nIf you wish to store the current configuration with no \
+             changes to the state, use \"terrane init -reconfigure\".",
+        )
+        .into());
+    }
+    if changed && !request.reconfigure {
+        keep_state(setup, recorded.as_ref(), wanted.as_ref()).await?;
+    }
+    let write = record::write(&setup.workdir.data_dir, wanted.as_ref());
+    write.map_err(|e| Diagnostics::from(Diagnostic::error("Failed to save the backend's settings", e.to_string())))?;
+    if changed {
+        tell(InitEvent::BackendSet(wanted.map(|w| w.kind)));
+    }
+    Ok(())
+}
+
+/// A state that would be left behind is a reason to stop: moving it is not built yet.
+async fn keep_state(
+    setup: &Setup,
+    old: Option<&record::BackendRecord>,
+    new: Option<&record::BackendRecord>,
+) -> Result<(), Diagnostics> {
+    let options = StateOptions::default();
+    let workspace = &setup.workdir.workspace;
+    let before = open_backend::open_record(old, &options, workspace).await?;
+    let after = open_backend::open_record(new, &options, workspace).await?;
+    let read = |e: crate::backend::StoreError| Diagnostics::from(Diagnostic::error("Failed to read the state", e.to_string()));
+    let before = before.store.read().await.map_err(read)?;
+    let after = after.store.read().await.map_err(read)?;
+    if before.is_none() || before == after {
+        return Ok(());
+    }
+    Err(Diagnostic::error(
+        "Moving a state is not supported yet",
+        "There is a state where the working directory kept it until now, and this version of Terrane cannot move it to the new place. Move \
+         the file yourself and run \"terrane init -reconfigure\". Nothing was changed.",
+    )
+    .into())
+}
+
+fn overlay(given: &[String]) -> Result<Map<String, Json>, Diagnostics> {
+    let mut overlay = Map::new();
+    for text in given {
+        if let Some((name, value)) = text.split_once('=') {
+            overlay.insert(name.to_string(), value.into());
+            continue;
+        }
+        let content = Disk.read_to_string(Path::new(text)).map_err(|e| {
+            Diagnostics::from(Diagnostic::error("Failed to read file", format!("The file {text:?} could not be read: {e}.")))
+        })?;
+        let (values, diagnostics) = values_file::parse_file(SourceFile::new(text.as_str(), content));
+        if diagnostics.has_errors() {
+            return Err(diagnostics);
+        }
+        for (name, given) in values {
+            overlay.insert(name.to_string(), given.value.as_str().map_or(Json::Null, Json::from));
+        }
+    }
+    Ok(overlay)
+}
+
+/// Records where the modules are; only local ones can be called yet, and those are where they are.
+fn modules(setup: &Setup, config: &Config, upgrade: bool, tell: Tell<'_>) -> Result<(), Diagnostic> {
+    if config.root.calls.is_empty() {
+        return Ok(());
+    }
+    tell(InitEvent::Modules { upgrade });
+    let mut manifest = ModuleManifest::default();
+    manifest.insert(addr::Module::root(), "", None, Path::new("."));
+    for module in config.modules().into_iter().filter(|module| !module.path.is_root()) {
+        manifest.insert(module.path.clone(), &module.source, None, &module.dir);
+        tell(InitEvent::Module { path: module.path.clone(), dir: module.dir.clone() });
+    }
+    let path = load::manifest_path(&setup.workdir);
+    let failed = |e: std::io::Error| Diagnostic::error("Failed to write module manifest", e.to_string());
+    std::fs::create_dir_all(setup.workdir.modules_dir()).map_err(failed)?;
+    atomic::write(&path, manifest.to_json().as_bytes()).map_err(failed)
+}
+
+/// Installs what the configuration and the state need. True: it failed.
+async fn providers(
+    setup: &Setup,
+    config: &Config,
+    request: &InitRequest,
+    tell: Tell<'_>,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let mut requirements = diagnostics.take(Requirements::of_config(config));
+    match state_requirements(setup, config).await {
+        Ok(of_state) => requirements = requirements.merge(of_state),
+        Err(problems) => diagnostics.extend(problems),
+    }
+    let lock = diagnostics.take(packages::lock_file());
+    if diagnostics.has_errors() {
+        return true;
+    }
+    let source = source(setup, request);
+    let builtins: Vec<&str> = provider_factories::built_in_names().collect();
+    let unmanaged = setup.settings.dev_overrides().into_keys().collect();
+    let input = ResolveInput {
+        requirements: &requirements,
+        lock: &lock,
+        source: &source,
+        upgrade: request.upgrade,
+        builtins: &builtins,
+        unmanaged: &unmanaged,
+    };
+    let plan = diagnostics.take(resolve(&input, &mut |event| tell(InitEvent::Install(event))));
+    if diagnostics.has_errors() {
+        return true;
+    }
+    let input = ExecuteInput {
+        plan: &plan,
+        data_dir: &setup.workdir.data_dir,
+        cache_dir: setup.settings.plugin_cache_dir.as_deref(),
+        cache_may_break_lock: setup.settings.plugin_cache_may_break_lock_file,
+    };
+    let new = diagnostics.take(execute(&input, &mut |event| tell(InitEvent::Install(event))));
+    if diagnostics.has_errors() {
+        return true;
+    }
+    if !unmanaged.is_empty() {
+        diagnostics.push(packages::overrides_warning(setup));
+    }
+    if let Err(problem) = keep_lock(&lock, &new, request.lockfile_readonly, tell) {
+        diagnostics.push(problem);
+        return true;
+    }
+    false
+}
+
+async fn state_requirements(setup: &Setup, config: &Config) -> Result<Requirements, Diagnostics> {
+    let opened = open_backend::open(setup, config.root.backend.as_ref(), &StateOptions::default()).await?;
+    let loaded = crate::backend::load(&*opened.store, crate::backend::Access::ReadOnly).await?;
+    Ok(loaded.file.map(|file| Requirements::of_state(&file.state)).unwrap_or_default())
+}
+
+/// Where packages come from: the folders of the command line, the methods of the settings, or the implied ones.
+fn source(setup: &Setup, request: &InitRequest) -> Multi {
+    if !request.plugin_dirs.is_empty() {
+        return Multi::folders(&request.plugin_dirs);
+    }
+    match &setup.settings.installation {
+        Some(installation) if !installation.methods.is_empty() => Multi::configured(installation),
+        _ => {
+            let mut folders = vec![setup.original_dir.join("terraform.d/plugins")];
+            folders.extend(setup.settings.config_dir.as_ref().map(|dir| dir.join("plugins")));
+            folders.extend(["/usr/local/share/terraform/plugins", "/usr/share/terraform/plugins"].map(PathBuf::from));
+            Multi::implied(&folders)
+        }
+    }
+}
+
+fn keep_lock(old: &Lock, new: &Lock, readonly: bool, tell: Tell<'_>) -> Result<(), Diagnostic> {
+    let exists = Disk.exists(Path::new(LOCK_FILE));
+    if old.same_as(new) || (new.is_empty() && !exists) {
+        return Ok(());
+    }
+    if readonly {
+        return Err(Diagnostic::error(
+            "Provider dependency changes detected",
+            "Changes to the required provider dependencies were detected, but the lock file is read-only. To use and record these \
+             requirements, run \"terrane init\" without the \"-lockfile=readonly\" flag.",
+        ));
+    }
+    atomic::write(Path::new(LOCK_FILE), new.to_text().as_bytes())
+        .map_err(|e| Diagnostic::error("Failed to write dependency lock file", e.to_string()))?;
+    tell(if exists { InitEvent::LockChanged } else { InitEvent::LockCreated });
+    Ok(())
+}
+
+/// `get`: the modules alone.
+pub fn get(setup: &Setup, upgrade: bool, tell: Tell<'_>) -> Diagnostics {
+    if !load::has_configuration() {
+        return Diagnostics::new();
+    }
+    let (loaded, mut diagnostics) = load::config(Path::new("."), &setup.workdir, &Disk);
+    if let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) {
+        diagnostics.extend(modules(setup, &loaded.config, upgrade, tell).err());
+    }
+    diagnostics
+}

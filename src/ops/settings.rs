@@ -1,0 +1,184 @@
+//! The settings of the program: the CLI configuration file and the variables that overrule it.
+//!
+//! Owns what the file may say and how its mistakes are worded. Never knows how providers are installed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::base::diag::Diagnostics;
+use crate::base::env::{self, Environment};
+use crate::model::addr;
+use crate::model::service::{ProviderInstallation, cli_file};
+
+/// What the CLI configuration says, with the environment's word above it.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    pub plugin_cache_dir: Option<PathBuf>,
+    /// Packages of the cache may be used although the lock file has no checksum for them.
+    pub plugin_cache_may_break_lock_file: bool,
+    /// None: the implied methods.
+    pub installation: Option<ProviderInstallation>,
+    /// Where the user's own files live: plugins, credentials.
+    pub config_dir: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Folders that hold a provider under development.
+    pub fn dev_overrides(&self) -> BTreeMap<addr::Provider, PathBuf> {
+        self.installation.as_ref().map(|installation| installation.dev_overrides.clone()).unwrap_or_default()
+    }
+}
+
+/// Reads the settings. Mistakes do not stop a command: what was understood counts.
+pub fn load(environment: &Environment) -> (Settings, Diagnostics) {
+    let mut settings = Settings { config_dir: config_dir(environment), ..Settings::default() };
+    let mut diagnostics = Diagnostics::new();
+    for path in files(environment, &settings, &mut diagnostics) {
+        match std::fs::read_to_string(&path) {
+            Ok(text) => read(&path, &text, environment, &mut settings, &mut diagnostics),
+            Err(e) => diagnostics.error("Unable to read CLI configuration file", crate::base::files::named(e, "open", &path).to_string()),
+        }
+    }
+    if let Some(dir) = environment.non_empty(env::TF_PLUGIN_CACHE_DIR) {
+        settings.plugin_cache_dir = Some(dir.into());
+    }
+    if let Some(text) = environment.non_empty(env::TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE) {
+        settings.plugin_cache_may_break_lock_file = text != "0";
+    }
+    if let Some(dir) = &settings.plugin_cache_dir
+        && let Err(e) = std::fs::metadata(dir)
+    {
+        let why = match e.kind() {
+            std::io::ErrorKind::NotFound => "no such file or directory".to_string(),
+            _ => e.to_string(),
+        };
+        let shown = dir.display();
+        diagnostics.error(format!("The specified plugin cache dir {shown} cannot be opened: stat {shown}: {why}"), "");
+        settings.plugin_cache_dir = None;
+    }
+    (settings, diagnostics)
+}
+
+/// `~/.terraform.d`
+fn config_dir(environment: &Environment) -> Option<PathBuf> {
+    home(environment).map(|home| home.join(".terraform.d"))
+}
+
+fn home(environment: &Environment) -> Option<PathBuf> {
+    let name = if cfg!(windows) { env::APPDATA } else { env::HOME };
+    environment.non_empty(name).map(PathBuf::from)
+}
+
+fn files(environment: &Environment, settings: &Settings, diagnostics: &mut Diagnostics) -> Vec<PathBuf> {
+    let named = environment.non_empty(env::TF_CLI_CONFIG_FILE).or(environment.non_empty(env::TERRAFORM_CONFIG));
+    if let Some(path) = named {
+        let path = PathBuf::from(path);
+        if path.exists() {
+            return vec![path];
+        }
+        diagnostics.warning(
+            "Unable to open CLI configuration file",
+            format!("The CLI configuration file at {:?} does not exist.", path.display().to_string()),
+        );
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let name = if cfg!(windows) { "terraform.rc" } else { ".terraformrc" };
+    found.extend(home(environment).map(|home| home.join(name)).filter(|path| path.is_file()));
+    let entries = settings.config_dir.as_ref().and_then(|dir| std::fs::read_dir(dir).ok());
+    let mut more: Vec<PathBuf> = entries.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    more.retain(|path| path.extension().is_some_and(|e| e == "tfrc") && path.is_file());
+    more.sort();
+    found.extend(more);
+    found
+}
+
+fn read(path: &Path, text: &str, environment: &Environment, settings: &mut Settings, diagnostics: &mut Diagnostics) {
+    let items = match cli_file::parse(text) {
+        Ok(items) => items,
+        Err(why) => {
+            diagnostics.error(format!("Error parsing {}: {why}", path.display()), "");
+            return;
+        }
+    };
+    let mut blocks = 0;
+    for item in &items {
+        match item.key.as_str() {
+            "plugin_cache_dir" => {
+                let dir = item.value.as_str().filter(|dir| !dir.is_empty());
+                settings.plugin_cache_dir = dir.map(|dir| expand(dir, environment).into());
+            }
+            "plugin_cache_may_break_dependency_lock_file" => {
+                settings.plugin_cache_may_break_lock_file = item.value.as_bool().unwrap_or_default();
+            }
+            "provider_installation" => {
+                blocks += 1;
+                let body = item.value.as_items().unwrap_or_default();
+                settings.installation = Some(diagnostics.take(ProviderInstallation::decode(body)));
+            }
+            _ => {}
+        }
+    }
+    if blocks > 1 {
+        diagnostics.error("No more than one provider_installation block may be specified", "");
+    }
+}
+
+/// `$NAME` and `${NAME}` replaced by what the environment holds.
+fn expand(text: &str, environment: &Environment) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        out.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        let (name, end) = match after.strip_prefix('{').and_then(|inner| Some((inner, inner.find('}')?))) {
+            Some((inner, end)) => (&inner[..end], end + 2),
+            None => {
+                let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
+                (&after[..end], end)
+            }
+        };
+        out.push_str(environment.get(name).unwrap_or_default());
+        rest = &after[end..];
+    }
+    out + rest
+}
+
+/// A provider's source address as users write it.
+pub fn provider(text: &str) -> Option<addr::Provider> {
+    let parts: Vec<&str> = text.split('/').collect();
+    if parts.iter().any(|part| part.is_empty()) {
+        return None;
+    }
+    let lower = |text: &str| text.to_ascii_lowercase();
+    match parts.as_slice() {
+        [kind] => Some(addr::Provider::default_for(&lower(kind))),
+        [namespace, kind] => {
+            Some(addr::Provider::new(addr::provider::DEFAULT_HOST, &lower(namespace), &lower(kind)))
+        }
+        [host, namespace, kind] => Some(addr::Provider::new(&lower(host), &lower(namespace), &lower(kind))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(text: &str) -> (Settings, Vec<String>) {
+        let (mut settings, mut diagnostics) = (Settings::default(), Diagnostics::new());
+        let environment = Environment::of([("CACHE", "/c")]);
+        read(Path::new("x.tfrc"), text, &environment, &mut settings, &mut diagnostics);
+        (settings, diagnostics.into_iter().map(|d| format!("{}: {}", d.summary, d.detail)).collect())
+    }
+
+    #[test]
+    fn settings_are_read() {
+        let text = "plugin_cache_dir = \"$CACHE/${CACHE}/x\"\n# c\nprovider_installation {\n  dev_overrides {\n    \
+                    \"a/b\" = \"/dev\"\n  }\n  direct {}\n}\n";
+        let (found, errors) = settings(text);
+        assert_eq!(errors, Vec::<String>::new());
+        assert_eq!(found.plugin_cache_dir, Some("/c//c/x".into()));
+        assert_eq!(found.dev_overrides().len(), 1);
+    }
+}

@@ -69,3 +69,6 @@ pub fn names() -> Vec<&'static str> {
 pub fn all() -> impl Iterator<Item = &'static Builtin> {
     TABLE.values()
 }
+
+#[cfg(test)]
+mod tests;

@@ -383,6 +383,8 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>, span: &Span) -> Loa
     let resolved = || if plain { plain_scalar(text) } else { Ok(Value::string(text)) };
     match full.strip_prefix(CORE) {
         Some("str" | "binary") => Ok(Value::string(text)),
+        // In quotes it is a string, whatever its tag says.
+        Some("int" | "float" | "bool" | "null") if !plain => Ok(Value::string(text)),
         Some("int" | "float") => {
             let value = plain_scalar(text)?;
             if value.as_number().is_some() { Ok(value) } else { Err(wrong()) }

@@ -43,12 +43,24 @@ pub struct Gatherer<'a> {
     pub module: ModuleId,
     /// Whether `self` means something here.
     pub allow_self: bool,
+    /// The block whose body is being read: it may not refer to itself as a whole.
+    pub own: Option<addr::Resource>,
+    /// The keys by which that body refers to instances of its own block, with their places.
+    pub own_keys: Vec<(InstanceKey, Range)>,
     pub needs: Needs,
 }
 
 impl<'a> Gatherer<'a> {
     pub fn new(tree: &'a Tree, schemas: &'a Schemas, module: ModuleId) -> Gatherer<'a> {
-        Gatherer { tree, schemas, module, allow_self: false, needs: Needs::default() }
+        Gatherer {
+            tree,
+            schemas,
+            module,
+            allow_self: false,
+            own: None,
+            own_keys: Vec::new(),
+            needs: Needs::default(),
+        }
     }
 
     /// As it is, with `self` allowed in what `f` adds.
@@ -148,6 +160,15 @@ impl<'a> Gatherer<'a> {
     fn check(&mut self, reference: &Reference) {
         if matches!(reference.subject, Subject::SelfObject) && !self.allow_self {
             self.needs.mistakes.push(invalid_self(&reference.range));
+        }
+        match (&reference.subject, &self.own) {
+            (Subject::Resource(resource), Some(own)) if resource == own => {
+                self.needs.mistakes.push(refers_to_itself(&own.to_string(), &reference.range));
+            }
+            (Subject::ResourceInstance(of), Some(own)) if of.resource == *own => {
+                self.own_keys.push((of.key.clone(), reference.range.clone()));
+            }
+            _ => {}
         }
         let before = self.needs.mistakes.len();
         self.check_repetition(reference);
@@ -286,6 +307,11 @@ pub fn did_you_mean<'n>(given: &str, known: impl IntoIterator<Item = &'n Arc<str
     let mut known: Vec<&str> = known.into_iter().map(|k| &**k).collect();
     known.sort_unstable();
     suggest::name(given, known).map_or_else(String::new, |name| format!(" Did you mean {name:?}?"))
+}
+
+pub fn refers_to_itself(addr: &str, range: &Range) -> Diagnostic {
+    let detail = format!("Configuration for {addr} may not refer to itself.");
+    Diagnostic::error("Self-referential block", detail).at(range.clone())
 }
 
 fn invalid_self(range: &Range) -> Diagnostic {

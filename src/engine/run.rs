@@ -68,6 +68,8 @@ pub struct Run {
     pub tasks: Vec<Task>,
     /// In apply: instances whose value a task will find out.
     pub awaited: FxHashSet<AbsResourceInstance>,
+    /// The node of each resource block.
+    pub resource_nodes: FxHashMap<(ModuleId, u32), NodeId>,
     /// Nodes that do something; the others are done at once.
     pub active: Vec<bool>,
     /// Nodes whose instances are filtered by the targets; their dependencies are not.
@@ -105,8 +107,9 @@ impl Run {
     }
 
     /// The literal keys by which a resource block refers to instances of its own.
-    pub fn own_keys(&self, node: NodeId, module: ModuleId, index: u32) -> Vec<InstanceKey> {
-        let needs = self.needs[node as usize].on.iter();
+    pub fn own_keys(&self, module: ModuleId, index: u32) -> Vec<InstanceKey> {
+        let Some(node) = self.resource_nodes.get(&(module, index)) else { return Vec::new() };
+        let needs = self.needs[*node as usize].on.iter();
         needs
             .filter_map(|need| match need {
                 Need::Resource(m, i, Some(key)) if (*m, *i) == (module, index) => Some(key.clone()),

@@ -295,6 +295,7 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
         refresh: request.refresh,
         targets: request.targets,
         force_replace: request.force_replace,
+        resource_nodes: resource_nodes(&parts.graph),
         graph: parts.graph,
         needs: parts.needs,
         dependencies: parts.dependencies,
@@ -314,6 +315,14 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
     };
     run.results.report(0, diagnostics);
     Ok(Arc::new(run))
+}
+
+fn resource_nodes(graph: &Dag<Node>) -> FxHashMap<(ModuleId, u32), NodeId> {
+    let block = |(id, node): (NodeId, &Node)| match node {
+        Node::Resource { module, index } => Some(((*module, *index), id)),
+        _ => None,
+    };
+    graph.nodes().filter_map(block).collect()
 }
 
 fn awaited(tasks: &[Task]) -> FxHashSet<AbsResourceInstance> {

@@ -221,7 +221,9 @@ impl<'a> Builder<'a> {
         gatherer.maybe(resource.count.as_ref());
         gatherer.maybe(resource.for_each.as_ref());
         if let Some(schema) = self.schemas.resource(&resource.provider, &resource.addr) {
+            gatherer.own = Some(resource.addr.clone());
             gatherer.body(&resource.body, &schema.block);
+            gatherer.own = None;
         }
         gatherer.depends_on(&resource.depends_on, &resource.range.file);
         resource.lifecycle.preconditions.iter().for_each(|c| gatherer.condition(c));

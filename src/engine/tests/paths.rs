@@ -197,3 +197,55 @@ async fn a_failed_creation_taints_and_conditions_stop() {
     assert_eq!(texts(&found), ["Resource precondition failed: never"]);
     assert!(planned.unwrap().errored);
 }
+
+#[tokio::test]
+async fn a_block_may_not_refer_to_itself() {
+    let world = World::new();
+    let mistakes = [
+        (r#"resource "test_thing" "c" { name = test_thing.c.id }"#, "Configuration for test_thing.c may not refer to itself."),
+        (
+            r#"resource "test_thing" "d" {
+              count = 2
+              name  = test_thing.d[0].id
+            }"#,
+            "Configuration for test_thing.d[0] may not refer to itself.",
+        ),
+    ];
+    for (text, detail) in mistakes {
+        let (_, found) = plan(&world, &config(&[("main.tf", text)]), &State::default(), Options::default()).await;
+        assert_eq!(texts(&found), [format!("Self-referential block: {detail}")]);
+    }
+}
+
+#[tokio::test]
+async fn cycles_and_wrong_references_are_named() {
+    let world = World::new();
+    let cycle = r#"resource "test_thing" "a" { name = local.x }
+        locals { x = test_thing.a.id }"#;
+    let (_, found) = plan(&world, &config(&[("main.tf", cycle)]), &State::default(), Options::default()).await;
+    let shown = texts(&found);
+    assert!(shown.len() == 1 && shown[0].starts_with("Cycle: ") && shown[0].contains("local.x (expand)"), "{shown:?}");
+
+    let wrong = r#"resource "test_thing" "a" { name = "x" }
+        resource "test_thing" "b" {
+          count = 2
+          name  = test_thing.a.idd
+        }
+        resource "test_thing" "c" {
+          count = 2
+          name  = "c"
+        }
+        locals {
+          p = test_thing.c.id
+          q = test_thing.nope.id
+          r = var.nope
+        }"#;
+    let (_, found) = plan(&world, &config(&[("main.tf", wrong)]), &State::default(), Options::default()).await;
+    let mut summaries: Vec<String> = found.iter().map(|d| d.summary.clone()).collect();
+    summaries.sort();
+    assert_eq!(
+        summaries,
+        ["Missing resource instance key", "Reference to undeclared input variable", "Reference to undeclared resource",
+         "Unsupported attribute"]
+    );
+}

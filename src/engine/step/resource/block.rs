@@ -148,7 +148,7 @@ async fn do_all(run: Arc<Run>, job: Job, mut work: Vec<Work>, turn: &mut Turn) -
 /// Instances that others of the same block refer to by a literal key come first.
 fn in_order(run: &Run, job: Job, mut work: Vec<Work>) -> Vec<Work> {
     let Some((module, index)) = job.block else { return work };
-    let keys = run.own_keys(job.node, module, index);
+    let keys = run.own_keys(module, index);
     if !keys.is_empty() {
         work.sort_by_key(|item| match item {
             Work::Planned { module, position } => {

@@ -21,6 +21,7 @@ pub mod validate;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::references::{Gatherer, refers_to_itself};
 use crate::engine::results::{Each, ModuleSlots};
 use crate::engine::run::Run;
 use crate::engine::scope::ModuleScope;
@@ -88,10 +89,26 @@ impl<'r> Instance<'r> {
 
     /// The configuration as a value, marks and unknowns included.
     pub fn evaluate(&self) -> (Value, Diagnostics) {
+        if let Some(mistake) = self.refers_to_itself() {
+            return (self.null(), mistake.into());
+        }
         match (self.config, self.scope()) {
             (Some(config), Some(scope)) => decode_body(&config.body, &self.schema.block, &scope),
             _ => (Value::null(self.schema.implied_type().clone()), Diagnostics::new()),
         }
+    }
+
+    /// The body names this very instance by its key.
+    fn refers_to_itself(&self) -> Option<Diagnostic> {
+        let (config, (module, index)) = (self.config?, self.block?);
+        if self.run.own_keys(module, index).is_empty() {
+            return None;
+        }
+        let mut gatherer = Gatherer::new(&self.run.tree, &self.run.schemas, module);
+        gatherer.own = Some(config.addr.clone());
+        gatherer.body(&config.body, &self.schema.block);
+        let (_, range) = gatherer.own_keys.iter().find(|(key, _)| key == self.addr.key())?;
+        Some(refers_to_itself(&self.addr.to_string(), range))
     }
 
     /// What the provider said, at the places of the configuration.

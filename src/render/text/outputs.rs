@@ -6,7 +6,6 @@ use crate::lang::value::{Marks, Type, Value};
 use crate::model::addr::instance::write_escaped;
 use crate::model::state::OutputValue;
 
-use super::diff::valid_name;
 
 /// The outputs, one entry each, as shown after an apply and by `output`.
 pub fn outputs_text<'a>(outputs: impl Iterator<Item = (&'a str, &'a OutputValue)>) -> String {
@@ -44,9 +43,9 @@ pub fn value_text(value: &Value, indent: usize) -> String {
     match value.ty() {
         Type::List(_) => wrapped("tolist", sequence(value, indent)),
         Type::Set(_) => wrapped("toset", sequence(value, indent)),
-        Type::Map(_) => wrapped("tomap", mapping(value, indent, true)),
+        Type::Map(_) => wrapped("tomap", mapping(value, indent)),
         Type::Tuple(_) => sequence(value, indent),
-        _ => mapping(value, indent, false),
+        _ => mapping(value, indent),
     }
 }
 
@@ -106,15 +105,14 @@ fn sequence(value: &Value, indent: usize) -> String {
     out
 }
 
-fn mapping(value: &Value, indent: usize, quote: bool) -> String {
+fn mapping(value: &Value, indent: usize) -> String {
     if value.is_empty() {
         return "{}".into();
     }
     let pad = " ".repeat(indent);
     let mut out = String::from("{\n");
     for (key, element) in value.entries() {
-        let key = if quote { quoted(key) } else { valid_name(key) };
-        let _ = writeln!(out, "{pad}  {key} = {}", value_text(element, indent + 2));
+        let _ = writeln!(out, "{pad}  {} = {}", quoted(key), value_text(element, indent + 2));
     }
     let _ = write!(out, "{pad}}}");
     out

@@ -12,6 +12,7 @@ mod moves;
 pub mod ports;
 mod provider_configs;
 mod references;
+mod relevant;
 mod results;
 mod run;
 mod schemas;

@@ -16,6 +16,7 @@ use super::input::{
 use super::moves;
 use super::ports::Ports;
 use super::references::Gatherer;
+use super::relevant;
 use super::results::{CheckRecord, Results};
 use super::run::{Orphans, Run, Task, Verb};
 use super::schemas::Schemas;
@@ -487,6 +488,7 @@ fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), e
     let variables = input.variables.iter().filter(|(name, _)| declared.get(*name).is_some_and(|v| !v.ephemeral));
     let mut drift = std::mem::take(&mut gathered.drift);
     drift.extend(moved_only(run, &changes, &drift));
+    let relevant_attributes = relevant::contributing(&run.config, &run.schemas, &changes, &outputs);
     let _ = previous;
     Plan {
         mode: input.mode,
@@ -500,7 +502,7 @@ fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), e
         prior_state: gathered.state,
         checks: checks_of(gathered.checks, None).unwrap_or_default(),
         timestamp: format_time(now),
-        relevant_attributes: Vec::new(),
+        relevant_attributes,
         applyable: false,
         complete: false,
         errored,

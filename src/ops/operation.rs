@@ -7,7 +7,7 @@ use crate::backend::StateStore;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Disk;
 use crate::engine::ports::{Observer, Ports, StateSink};
-use crate::engine::{self, GivenVariables, PlanInput};
+use crate::engine::{self, GivenVariables, PlanInput, ValidateInput};
 use crate::model::addr;
 use crate::model::config::Config;
 use crate::model::deps::Requirements;
@@ -173,7 +173,7 @@ impl Session {
         let observer: Arc<dyn Observer> = self.listener.clone();
         let ports = self.ports(observer, Arc::new(NoSink));
         let plan = tokio::select! {
-            made = engine::plan(input, &ports) => diagnostics.take(made),
+            made = validated_plan(input, &ports) => diagnostics.take(made),
             () = self.setup.stop.killed() => {
                 diagnostics.push(Diagnostic::error("operation canceled", ""));
                 None
@@ -210,4 +210,15 @@ pub async fn state_schemas(factories: &Factories, state: &State) -> Schemas {
     let needed: std::collections::BTreeSet<addr::Provider> =
         state.resources.values().map(|r| r.provider.provider.clone()).collect();
     planning::schemas_of(factories, needed).await
+}
+
+/// Plans what is valid: mistakes that need no state are told without the refresh of a single object.
+async fn validated_plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
+    let check = ValidateInput { config: input.config.clone(), parallelism: input.parallelism };
+    let mut diagnostics = engine::validate(check, ports).await;
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let plan = diagnostics.take(engine::plan(input, ports).await);
+    (plan, diagnostics)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use crate::lang::value::Value;
+use crate::lang::value::{Type, Value};
 use crate::model::config::Config;
 use crate::model::plan::{Action, OutputChange, Plan, ResourceChange};
 use crate::model::schema::Schema;
@@ -32,7 +32,8 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Json {
     set(&mut out, "terraform_version", LANGUAGE_VERSION);
     put(&mut out, "variables", variables_json(document));
     set(&mut out, "planned_values", planned_values(document));
-    let changes = |list: &[ResourceChange]| -> Vec<Json> { list.iter().map(|c| change_json(c, document.schemas)).collect() };
+    let changes =
+        |list: &[ResourceChange]| -> Vec<Json> { list.iter().map(|c| change_json(c, document.schemas)).collect() };
     put(&mut out, "resource_drift", changes(&plan.drift));
     put(&mut out, "resource_changes", changes(&plan.changes));
     let outputs: Map<String, Json> =
@@ -42,12 +43,16 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Json {
         set(&mut out, "prior_state", state_json(Some(&plan.prior_state), document.schemas));
     }
     set(&mut out, "configuration", config_json(document.config, document.schemas, document.provider_schemas));
-    let relevant: Vec<Json> = plan.relevant_attributes.iter().map(|(addr, path)| {
-        let mut out = Map::new();
-        set(&mut out, "resource", addr.to_string());
-        set(&mut out, "attribute", path_json(path));
-        Json::Object(out)
-    }).collect();
+    let relevant: Vec<Json> = plan
+        .relevant_attributes
+        .iter()
+        .map(|(addr, path)| {
+            let mut out = Map::new();
+            set(&mut out, "resource", addr.to_string());
+            set(&mut out, "attribute", path_json(path));
+            Json::Object(out)
+        })
+        .collect();
     put(&mut out, "relevant_attributes", relevant);
     put(&mut out, "checks", checks_json(&plan.checks));
     set(&mut out, "timestamp", plan.timestamp.as_str());
@@ -70,7 +75,9 @@ fn variables_json(document: &PlanDocument<'_>) -> Json {
             out.entry(name.clone()).or_insert_with(|| known_json(default));
         }
     }
-    Json::Object(out.into_iter().map(|(name, value)| (name.to_string(), serde_json::json!({ "value": value }))).collect())
+    Json::Object(
+        out.into_iter().map(|(name, value)| (name.to_string(), serde_json::json!({ "value": value }))).collect(),
+    )
 }
 
 fn planned_values(document: &PlanDocument<'_>) -> Json {
@@ -116,7 +123,8 @@ fn planned_output(output: &OutputChange) -> Json {
     let mut out = Map::new();
     set(&mut out, "sensitive", output.sensitive);
     if after.is_wholly_known() {
-        set(&mut out, "type", type_json(after.ty()));
+        // A null output has no type of its own.
+        set(&mut out, "type", type_json(if after.is_null() { &Type::Dynamic } else { after.ty() }));
         set(&mut out, "value", known_json(after));
     }
     Json::Object(out)
@@ -124,7 +132,8 @@ fn planned_output(output: &OutputChange) -> Json {
 
 fn change_json(change: &ResourceChange, schemas: &SchemaLookup<'_>) -> Json {
     let schema = schema_of(change, schemas);
-    let (before, after) = (marked(&change.change.before, schema.as_deref()), marked(&change.change.after, schema.as_deref()));
+    let (before, after) =
+        (marked(&change.change.before, schema.as_deref()), marked(&change.change.after, schema.as_deref()));
     let mut out = Map::new();
     set(&mut out, "address", change.addr.to_string());
     if change.previous_addr != change.addr {

@@ -28,6 +28,14 @@ fn known_block(schema: &Block, change: &Change<'_>) -> Diff {
     let mut action = change.collection_action();
     let mut attributes = BTreeMap::new();
     for (name, attribute) in &schema.attributes {
+        if attribute.write_only {
+            // There is never a value to compare; that it may be written is said where an object is made.
+            if change.collection_action() == Action::Create {
+                let diff = Diff { kind: Kind::WriteOnly, action: Action::Create, replace: change.replaces() };
+                attributes.insert(name.clone(), diff);
+            }
+            continue;
+        }
         let mut child = change.attribute(name, &attribute.implied_type());
         // The older SDK cannot tell null from empty strings; neither does the reference in blocks.
         child.before = empty_as_null(child.before);
@@ -119,10 +127,6 @@ fn keys(change: &Change<'_>) -> BTreeSet<Arc<str>> {
 }
 
 fn attribute(schema: &Attribute, change: Change<'_>) -> Diff {
-    if schema.write_only {
-        let action = change.action();
-        return Diff { kind: Kind::WriteOnly, action, replace: change.replaces() };
-    }
     match schema.nested() {
         Some(object) => nested_attribute(object, change),
         None => by_type(&schema.implied_type(), change),

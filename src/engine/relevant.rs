@@ -1,0 +1,184 @@
+//! Which attributes of which objects a plan's changes came from: followed back through variables, locals, outputs and
+//! other objects' arguments. What changed outside is shown to people only if something planned depends on it.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use crate::base::source::SourceFile;
+use crate::lang::syntax::ast::{Expression, IndexKey, Traversal, TraversalStep};
+use crate::lang::value::{Path, Value};
+use crate::model::addr::parse::parse_reference;
+use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance, Reference, Resource, Subject};
+use crate::model::config::{Config, Module};
+use crate::model::plan::{Action, OutputChange, ResourceChange};
+use crate::model::schema::decode::references_in_body;
+
+use super::schemas::Schemas;
+
+/// Every resource attribute that contributed, each once, in the order of discovery.
+pub(super) fn contributing(
+    config: &Config,
+    schemas: &Schemas,
+    changes: &[ResourceChange],
+    outputs: &[OutputChange],
+) -> Vec<(AbsResourceInstance, Path)> {
+    let mut walker = Walker { config, schemas, seen: FxHashSet::default(), found: Vec::new(), queue: Vec::new() };
+    let mut blocks = FxHashSet::default();
+    for change in changes.iter().filter(|change| change.action != Action::NoOp) {
+        let block = (&change.addr.module, &change.addr.resource.resource);
+        if blocks.insert(block) {
+            walker.body(block.0, block.1, None);
+        }
+    }
+    for output in outputs.iter().filter(|output| output.action != Action::NoOp) {
+        walker.output(&ModuleInstance::root(), &output.name);
+    }
+    walker.run();
+    walker.found
+}
+
+/// Where an expression stands: its module instance, and the block whose `count` or `for_each` it may mean.
+#[derive(Clone)]
+struct Place {
+    module: ModuleInstance,
+    block: Option<Resource>,
+}
+
+struct Walker<'a> {
+    config: &'a Config,
+    schemas: &'a Schemas,
+    seen: FxHashSet<String>,
+    found: Vec<(AbsResourceInstance, Path)>,
+    queue: Vec<(Place, Reference)>,
+}
+
+impl Walker<'_> {
+    fn run(&mut self) {
+        while let Some((place, reference)) = self.queue.pop() {
+            self.follow(&place, &reference);
+        }
+    }
+
+    fn module(&self, instance: &ModuleInstance) -> Option<Arc<Module>> {
+        self.config.module(&instance.module()).cloned()
+    }
+
+    fn traversal(&mut self, place: &Place, traversal: &Traversal, file: &Arc<SourceFile>) {
+        let Ok(reference) = parse_reference(traversal, file) else { return };
+        // What each traversal leads to depends on the module instance alone, except for the block's own keys.
+        let own = matches!(reference.subject, Subject::Each(_) | Subject::Count(_)).then_some(&place.block);
+        if self.seen.insert(format!("{} {traversal} {own:?}", place.module)) {
+            self.queue.push((place.clone(), reference));
+        }
+    }
+
+    fn expression(&mut self, place: &Place, expression: &Expression) {
+        for traversal in expression.variables() {
+            self.traversal(place, traversal, &expression.file);
+        }
+    }
+
+    /// The references of a resource's body; of one argument only if a name is given.
+    fn body(&mut self, module: &ModuleInstance, resource: &Resource, argument: Option<&str>) {
+        let Some(declared) = self.module(module).and_then(|m| m.resources.get(resource).cloned()) else { return };
+        let Some(schema) = self.schemas.resource(&declared.provider, resource) else { return };
+        let place = Place { module: module.clone(), block: Some(resource.clone()) };
+        match argument {
+            None => {
+                for (traversal, expression) in references_in_body(&declared.body, &schema.block) {
+                    self.traversal(&place, &traversal, &expression.file);
+                }
+            }
+            Some(name) => {
+                let (attributes, _) = declared.body.just_attributes();
+                if let Some(attribute) = attributes.get(name) {
+                    self.expression(&place, &attribute.expr);
+                }
+            }
+        }
+    }
+
+    fn output(&mut self, module: &ModuleInstance, name: &str) {
+        let Some(output) = self.module(module).and_then(|m| m.outputs.get(name).cloned()) else { return };
+        self.expression(&Place { module: module.clone(), block: None }, &output.value);
+    }
+
+    fn follow(&mut self, place: &Place, reference: &Reference) {
+        match &reference.subject {
+            Subject::Local(name) => {
+                if let Some(local) = self.module(&place.module).and_then(|m| m.locals.get(name).cloned()) {
+                    self.expression(&Place { block: None, ..place.clone() }, &local.expr);
+                }
+            }
+            Subject::Variable(name) => self.variable(&place.module, name),
+            Subject::Resource(resource) => self.resource(place, resource, InstanceKey::None, &reference.remaining),
+            Subject::ResourceInstance(instance) => {
+                self.resource(place, &instance.resource, instance.key.clone(), &reference.remaining);
+            }
+            Subject::ModuleOutput(call, key, output) => {
+                self.output(&place.module.child(call, key.clone()), output);
+            }
+            Subject::Module(call) => self.all_outputs(&place.module.child(call, InstanceKey::None)),
+            Subject::ModuleInstance(call, key) => self.all_outputs(&place.module.child(call, key.clone())),
+            Subject::Each(_) | Subject::Count(_) => self.repetition(place),
+            _ => {}
+        }
+    }
+
+    fn all_outputs(&mut self, module: &ModuleInstance) {
+        let names: Vec<_> = self.module(module).map(|m| m.outputs.keys().cloned().collect()).unwrap_or_default();
+        for name in names {
+            self.output(module, &name);
+        }
+    }
+
+    fn variable(&mut self, module: &ModuleInstance, name: &str) {
+        let (Some(parent), Some(step)) = (module.parent(), module.last()) else { return };
+        let Some(call) = self.module(&parent).and_then(|m| m.calls.get(&step.name).cloned()) else { return };
+        let (attributes, _) = call.body.just_attributes();
+        if let Some(attribute) = attributes.get(name) {
+            self.expression(&Place { module: parent, block: None }, &attribute.expr);
+        }
+    }
+
+    /// What `each` and `count` of a block come from.
+    fn repetition(&mut self, place: &Place) {
+        let Some(resource) = &place.block else { return };
+        let declared = self.module(&place.module).and_then(|m| m.resources.get(resource).cloned());
+        let Some(declared) = declared else { return };
+        for expression in declared.count.iter().chain(&declared.for_each) {
+            self.expression(&Place { block: None, ..place.clone() }, expression);
+        }
+    }
+
+    fn resource(&mut self, place: &Place, resource: &Resource, key: InstanceKey, remaining: &[TraversalStep]) {
+        let addr = AbsResourceInstance { module: place.module.clone(), resource: resource.instance(key) };
+        let path = path_of(remaining);
+        if self.seen.insert(format!("= {addr}{path}")) {
+            self.found.push((addr, path));
+        }
+        let argument = remaining.iter().find_map(|step| match step {
+            TraversalStep::Attr { name, .. } => Some(name.name.clone()),
+            _ => None,
+        });
+        self.body(&place.module, resource, argument.as_deref());
+    }
+}
+
+/// The steps up to the first that is not literal.
+fn path_of(steps: &[TraversalStep]) -> Path {
+    let mut path = Path::new();
+    for step in steps {
+        path = match step {
+            TraversalStep::Attr { name, .. } => path.attr(name.name.clone()),
+            TraversalStep::Index { key: IndexKey::String(text), .. } => path.index_str(text),
+            TraversalStep::Index { key: IndexKey::Number(text), .. } => match text.parse::<i64>() {
+                Ok(number) => path.index(Value::int(number)),
+                Err(_) => break,
+            },
+            TraversalStep::Splat { .. } => break,
+        };
+    }
+    path
+}

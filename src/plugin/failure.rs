@@ -1,6 +1,7 @@
 //! What a failed call tells its user, in the words of the reference, and what is left of a plugin that died.
 
-use super::grpc::{Code, Status};
+use tonic::{Code, Status};
+
 use super::process::Process;
 use crate::model::provider::ProviderDiagnostic;
 
@@ -19,7 +20,7 @@ impl Callee<'_> {
     pub async fn failure(&self, status: Status, process: &Process) -> ProviderDiagnostic {
         let Callee { package, kind, call, name } = self;
         let method = format!("{package}.(*{kind}).{call}");
-        let (summary, mut detail) = match status.code {
+        let (summary, mut detail) = match status.code() {
             Code::Unavailable => (
                 "Plugin did not respond",
                 format!(
@@ -31,11 +32,11 @@ impl Callee<'_> {
             Code::Unimplemented => {
                 ("Unsupported plugin method", format!("The {method} method is not supported by this plugin."))
             }
-            _ => ("Plugin error", format!("The plugin returned an unexpected error from {method}: {status}")),
+            _ => ("Plugin error", format!("The plugin returned an unexpected error from {method}: {}", shown(&status))),
         };
-        crate::log!(Error, "{method}: error=\"{status}\" plugin={name}");
+        crate::log!(Error, "{method}: error=\"{}\" plugin={name}", shown(&status));
         detail.push_str(&format!("\n\nThe plugin is that of {name}."));
-        if status.code == Code::Unavailable {
+        if status.code() == Code::Unavailable {
             detail.push_str(&process.epitaph().await);
         }
         ProviderDiagnostic::error(summary, detail)
@@ -51,5 +52,26 @@ impl Callee<'_> {
                  This is a bug in the plugin, which should be reported to its maintainers."
             ),
         )
+    }
+}
+
+/// As the reference's library shows it.
+pub fn shown(status: &Status) -> String {
+    let code = match status.code() {
+        Code::Ok => "OK".to_owned(),
+        Code::Cancelled => "Canceled".to_owned(),
+        code => format!("{code:?}"),
+    };
+    format!("rpc error: code = {code} desc = {}", status.message())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_read_as_the_reference_writes_them() {
+        assert_eq!(shown(&Status::cancelled("x")), "rpc error: code = Canceled desc = x");
+        assert_eq!(shown(&Status::deadline_exceeded("")), "rpc error: code = DeadlineExceeded desc = ");
     }
 }

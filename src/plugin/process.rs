@@ -14,7 +14,7 @@ use tokio::sync::{Notify, oneshot, watch};
 
 use super::diagnose::{additional_notes, os_error_text};
 use super::grpc::client::Method;
-use super::grpc::{Channel, frame};
+use super::grpc::Channel;
 use super::handshake::{Address, COOKIE, Handshake, Refusal, UNRECOGNIZED_CAUSES, VERSIONS};
 use super::output::{self, Collected};
 use super::tls::{self, Identity};
@@ -242,7 +242,7 @@ impl Process {
         let asked = async {
             let shutdown = Method::new("/plugin.GRPCController/Shutdown");
             // The answer may be lost with the process.
-            let _ = channel.call(&shutdown, frame(&goplugin::Empty {})).await;
+            let _ = channel.call(&shutdown, goplugin::Empty {}).await;
             let _ = exit.wait_for(Option::is_some).await;
         };
         if tokio::time::timeout(SHUTDOWN_TIMEOUT, asked).await.is_err() {
@@ -350,7 +350,7 @@ async fn over(stream: impl super::grpc::Transport, tls: Option<Arc<rustls::Clien
         }
         None => Channel::connect(stream).await,
     };
-    channel.map_err(|status| status.to_string())
+    channel.map_err(|status| super::failure::shown(&status))
 }
 
 /// Makes sure that the process at the other end is the one expected, of the same user.

@@ -6,10 +6,11 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use prost::Message;
 use tokio::sync::OnceCell;
+use tonic::Status;
 
 use super::failure::Callee;
+use super::grpc::Channel;
 use super::grpc::client::Method;
-use super::grpc::{Channel, Status, frame};
 use super::process::{Plugin, Process};
 use super::schema_cache::{Entry, SchemaCache};
 use super::wire::protocol::{Call, Protocol};
@@ -70,8 +71,7 @@ impl<P: Protocol> ProviderClient<P> {
             }
             return Ok(Arc::new(schemas));
         }
-        let response = match self.raw_call(Call::GetProviderSchema, frame(&wire::get_provider_schema::Request {})).await
-        {
+        let response = match self.raw_call(Call::GetProviderSchema, wire::get_provider_schema::Request {}).await {
             Ok(response) => response,
             Err(status) => return Err(vec![self.failure(Call::GetProviderSchema, status).await]),
         };
@@ -103,21 +103,25 @@ impl<P: Protocol> ProviderClient<P> {
         tokio::spawn(async move {
             let ask = async {
                 // Whatever it answers now, it is the same package that answered before; a failure shows in other calls.
-                let _ = channel.call(&method, frame(&wire::get_provider_schema::Request {})).await;
+                let _ = channel.call(&method, wire::get_provider_schema::Request {}).await;
             };
             asked.get_or_init(|| ask).await;
         });
     }
 
-    async fn raw_call(&self, call: Call, request: Bytes) -> Result<Bytes, Status> {
+    async fn raw_call<A: Message + 'static>(&self, call: Call, request: A) -> Result<Bytes, Status> {
         self.channel.call(&self.methods[call as usize], request).await
     }
 
-    async fn call<A: Message, R: Message + Default>(&self, call: Call, request: &A) -> Result<R, ProviderDiagnostic> {
+    async fn call<A: Message + 'static, R: Message + Default>(
+        &self,
+        call: Call,
+        request: A,
+    ) -> Result<R, ProviderDiagnostic> {
         if !self.asked.initialized() {
             self.be_asked().await;
         }
-        match self.raw_call(call, frame(request)).await {
+        match self.raw_call(call, request).await {
             Ok(response) => R::decode(response).map_err(|error| self.garbage(call, error)),
             Err(status) => Err(self.failure(call, status).await),
         }
@@ -128,7 +132,7 @@ impl<P: Protocol> ProviderClient<P> {
         // Loading the schemas asks, or begins to ask, or finds that there is no need to. Its failure shows in the call.
         let _ = self.wire_schemas().await;
         let ask = || async {
-            let _ = self.raw_call(Call::GetProviderSchema, frame(&wire::get_provider_schema::Request {})).await;
+            let _ = self.raw_call(Call::GetProviderSchema, wire::get_provider_schema::Request {}).await;
         };
         self.asked.get_or_init(ask).await;
     }
@@ -178,9 +182,9 @@ impl<P: Protocol> ProviderClient<P> {
         value::from_wire(value, ty).map_err(|error| diagnostics.push(self.garbage(call, error))).ok()
     }
 
-    async fn validate<A: Message>(&self, call: Call, request: A) -> ProviderDiagnostics {
+    async fn validate<A: Message + 'static>(&self, call: Call, request: A) -> ProviderDiagnostics {
         // All validating calls answer with diagnostics in the same field.
-        match self.call::<_, wire::validate_resource_config::Response>(call, &request).await {
+        match self.call::<_, wire::validate_resource_config::Response>(call, request).await {
             Ok(response) => diagnostic::from_wire(response.diagnostics),
             Err(failure) => vec![failure],
         }
@@ -199,7 +203,7 @@ impl<P: Protocol> ProviderClient<P> {
             version: request.version,
             raw_state: Some(raw),
         };
-        let response: wire::upgrade_resource_state::Response = self.call(call, &request).await.map_err(one)?;
+        let response: wire::upgrade_resource_state::Response = self.call(call, request).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
         let value = self.read_value(call, response.upgraded_state, ty, &mut diagnostics);
         Ok((value.unwrap_or_else(|| Value::null(ty.clone())), diagnostics))
@@ -217,7 +221,7 @@ impl<P: Protocol> ProviderClient<P> {
             client_capabilities: Some(CAPABILITIES),
             current_identity: None,
         };
-        let response: wire::read_resource::Response = self.call(call, &message).await.map_err(one)?;
+        let response: wire::read_resource::Response = self.call(call, message).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
         let state = self.read_value(call, response.new_state, ty, &mut diagnostics);
         let new_state = state.unwrap_or_else(|| request.current.clone());
@@ -238,7 +242,7 @@ impl<P: Protocol> ProviderClient<P> {
             client_capabilities: Some(CAPABILITIES),
             prior_identity: None,
         };
-        let response: wire::plan_resource_change::Response = self.call(call, &message).await.map_err(one)?;
+        let response: wire::plan_resource_change::Response = self.call(call, message).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
         let planned = self.read_value(call, response.planned_state, ty, &mut diagnostics);
         Ok(PlanResponse {
@@ -263,7 +267,7 @@ impl<P: Protocol> ProviderClient<P> {
             provider_meta: self.meta(&request.provider_meta).await?,
             planned_identity: None,
         };
-        let response: wire::apply_resource_change::Response = self.call(call, &message).await.map_err(one)?;
+        let response: wire::apply_resource_change::Response = self.call(call, message).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
         let state = self.read_value(call, response.new_state, ty, &mut diagnostics);
         Ok(ApplyResponse {
@@ -286,7 +290,7 @@ impl<P: Protocol> ProviderClient<P> {
             client_capabilities: Some(CAPABILITIES),
             identity: None,
         };
-        let response: wire::import_resource_state::Response = self.call(call, &request).await.map_err(one)?;
+        let response: wire::import_resource_state::Response = self.call(call, request).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
         let mut objects = Vec::new();
         for imported in response.imported_resources {
@@ -313,7 +317,7 @@ impl<P: Protocol> ProviderClient<P> {
             source_private: bytes_of(&request.source_private),
             ..Default::default()
         };
-        let response: wire::move_resource_state::Response = self.call(call, &message).await.map_err(one)?;
+        let response: wire::move_resource_state::Response = self.call(call, message).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
         let state = self.read_value(call, response.target_state, ty, &mut diagnostics);
         let state = state.unwrap_or_else(|| Value::null(ty.clone()));
@@ -333,7 +337,7 @@ impl<P: Protocol> ProviderClient<P> {
             provider_meta: self.meta(&request.provider_meta).await?,
             client_capabilities: Some(CAPABILITIES),
         };
-        let response: wire::read_data_source::Response = self.call(call, &message).await.map_err(one)?;
+        let response: wire::read_data_source::Response = self.call(call, message).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
         let state = self.read_value(call, response.state, ty, &mut diagnostics);
         Ok((state.unwrap_or_else(|| Value::null(ty.clone())), diagnostics))
@@ -348,7 +352,7 @@ impl<P: Protocol> ProviderClient<P> {
             config: value::to_wire(config, ty),
             client_capabilities: Some(CAPABILITIES),
         };
-        let response: wire::open_ephemeral_resource::Response = self.call(call, &message).await.map_err(one)?;
+        let response: wire::open_ephemeral_resource::Response = self.call(call, message).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
         let result = self.read_value(call, response.result, ty, &mut diagnostics);
         Ok(OpenEphemeralResponse {
@@ -377,7 +381,7 @@ impl<P: Protocol> ProviderClient<P> {
         }
         let request = wire::call_function::Request { name: name.to_owned(), arguments: encoded };
         let response: wire::call_function::Response =
-            self.call(Call::CallFunction, &request).await.map_err(|failure| text(vec![failure]))?;
+            self.call(Call::CallFunction, request).await.map_err(|failure| text(vec![failure]))?;
         if let Some(error) = response.error {
             return Err(function::from_error(error));
         }
@@ -432,7 +436,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
             wire::validate_provider_config::Request { config: value::to_wire(&config, schema.implied_type()) };
         let call = Call::ValidateProviderConfig;
         // Protocol 5 also returns a prepared configuration, which nobody may use.
-        match self.call::<_, wire::validate_provider_config::Response>(call, &request).await {
+        match self.call::<_, wire::validate_provider_config::Response>(call, request).await {
             Ok(response) => (config, diagnostic::from_wire(response.diagnostics)),
             Err(failure) => (config, vec![failure]),
         }
@@ -554,7 +558,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
             type_name: kind.to_owned(),
             private: Some(private.clone().into()),
         };
-        match self.call::<_, wire::renew_ephemeral_resource::Response>(Call::RenewEphemeralResource, &request).await {
+        match self.call::<_, wire::renew_ephemeral_resource::Response>(Call::RenewEphemeralResource, request).await {
             Ok(response) => RenewEphemeralResponse {
                 private: response.private.unwrap_or_default().to_vec(),
                 renew_at: response.renew_at.map(|time| (time.seconds, time.nanos)),
@@ -575,7 +579,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
     }
 
     async fn stop(&self) -> Result<(), String> {
-        let request = frame(&wire::stop_provider::Request {});
+        let request = wire::stop_provider::Request {};
         let response = self.raw_call(Call::StopProvider, request).await.map_err(|status| status.to_string())?;
         let response = wire::stop_provider::Response::decode(response).map_err(|error| error.to_string())?;
         if response.error.is_empty() { Ok(()) } else { Err(response.error) }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use prost::Message;
 use tokio::sync::OnceCell;
+use tonic::Status;
 
-use super::grpc::{Code, Status, frame, frame_bytes};
+use super::grpc::{self, encoded};
 use super::wire::protocol::{Call, Protocol};
 use super::wire::v6::message as wire;
 use super::wire::{diagnostic, function, schema, value};
@@ -24,7 +25,7 @@ pub struct ProviderServer<P> {
     protocol: PhantomData<fn() -> P>,
 }
 
-/// An answer with its prefix, or the diagnostics that stand in for it.
+/// An answer, or the diagnostics that stand in for it.
 type Answer<T> = Result<T, ProviderDiagnostics>;
 
 impl<P: Protocol> ProviderServer<P> {
@@ -32,7 +33,7 @@ impl<P: Protocol> ProviderServer<P> {
         ProviderServer { provider, schemas: OnceCell::new(), protocol: PhantomData }
     }
 
-    /// Answers a call, if the path is one of a provider; the answer has its prefix.
+    /// Answers a call, if the path is one of a provider.
     pub async fn answer(&self, path: &str, request: Bytes) -> Option<Result<Bytes, Status>> {
         let call = P::call(path)?;
         Some(self.dispatch(call, request).await)
@@ -52,7 +53,7 @@ impl<P: Protocol> ProviderServer<P> {
             Call::ConfigureProvider => self.configure(read(request)?).await,
             Call::StopProvider => {
                 let error = self.provider.stop().await.err().unwrap_or_default();
-                Ok(frame(&wire::stop_provider::Response { error }))
+                Ok(encoded(&wire::stop_provider::Response { error }))
             }
             Call::ImportResourceState => self.import(read(request)?).await,
             Call::MoveResourceState => self.move_state(read(request)?).await,
@@ -63,8 +64,8 @@ impl<P: Protocol> ProviderServer<P> {
             Call::OpenEphemeralResource => self.open_ephemeral(read(request)?).await,
             Call::RenewEphemeralResource => self.renew_ephemeral(read(request)?).await,
             Call::CloseEphemeralResource => self.close_ephemeral(read(request)?).await,
-            Call::GetResourceIdentitySchemas => Ok(frame(&wire::get_resource_identity_schemas::Response::default())),
-            Call::UpgradeResourceIdentity => Err(Status::unimplemented(&P::path(call))),
+            Call::GetResourceIdentitySchemas => Ok(encoded(&wire::get_resource_identity_schemas::Response::default())),
+            Call::UpgradeResourceIdentity => Err(grpc::unimplemented(&P::path(call))),
         }
     }
 
@@ -104,11 +105,11 @@ impl<P: Protocol> ProviderServer<P> {
             Ok(schemas) => schemas,
             Err(failures) => {
                 let diagnostics = diagnostic::to_wire(failures);
-                return Ok(frame(&wire::get_provider_schema::Response { diagnostics, ..Default::default() }));
+                return Ok(encoded(&wire::get_provider_schema::Response { diagnostics, ..Default::default() }));
             }
         };
-        let response = schema::to_response::<P>(&**schemas).map_err(|error| Status::new(Code::Internal, error))?;
-        Ok(frame_bytes(&response))
+        let response = schema::to_response::<P>(&**schemas).map_err(Status::internal)?;
+        Ok(response.into())
     }
 
     async fn get_metadata(&self) -> Result<Bytes, Status> {
@@ -131,7 +132,7 @@ impl<P: Protocol> ProviderServer<P> {
                 }
             }
         };
-        Ok(frame(&response))
+        Ok(encoded(&response))
     }
 
     async fn get_functions(&self) -> Result<Bytes, Status> {
@@ -146,7 +147,7 @@ impl<P: Protocol> ProviderServer<P> {
                 }
             }
         }
-        Ok(frame(&response))
+        Ok(encoded(&response))
     }
 
     async fn validate_provider(&self, request: wire::validate_provider_config::Request) -> Result<Bytes, Status> {
@@ -155,7 +156,7 @@ impl<P: Protocol> ProviderServer<P> {
             Ok(self.provider.validate_provider_config(config).await.1)
         };
         let diagnostics = diagnostic::to_wire(either(answer.await));
-        Ok(frame(&wire::validate_provider_config::Response { diagnostics }))
+        Ok(encoded(&wire::validate_provider_config::Response { diagnostics }))
     }
 
     async fn configure(&self, request: wire::configure_provider::Request) -> Result<Bytes, Status> {
@@ -205,7 +206,7 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::upgrade_resource_state::Response { diagnostics, ..Default::default() };
-        Ok(frame(&settle(answer.await, failed)))
+        Ok(encoded(&settle(answer.await, failed)))
     }
 
     async fn read(&self, request: wire::read_resource::Request) -> Result<Bytes, Status> {
@@ -227,7 +228,7 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::read_resource::Response { diagnostics, ..Default::default() };
-        Ok(frame(&settle(answer.await, failed)))
+        Ok(encoded(&settle(answer.await, failed)))
     }
 
     async fn plan(&self, request: wire::plan_resource_change::Request) -> Result<Bytes, Status> {
@@ -253,7 +254,7 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::plan_resource_change::Response { diagnostics, ..Default::default() };
-        Ok(frame(&settle(answer.await, failed)))
+        Ok(encoded(&settle(answer.await, failed)))
     }
 
     async fn apply(&self, request: wire::apply_resource_change::Request) -> Result<Bytes, Status> {
@@ -281,7 +282,7 @@ impl<P: Protocol> ProviderServer<P> {
         // Nothing was done: the object is what it was.
         let failed =
             |diagnostics| wire::apply_resource_change::Response { diagnostics, new_state: prior, ..Default::default() };
-        Ok(frame(&settle(answer.await, failed)))
+        Ok(encoded(&settle(answer.await, failed)))
     }
 
     async fn import(&self, request: wire::import_resource_state::Request) -> Result<Bytes, Status> {
@@ -301,7 +302,7 @@ impl<P: Protocol> ProviderServer<P> {
             Ok(wire::import_resource_state::Response { imported_resources, diagnostics, deferred: None })
         };
         let failed = |diagnostics| wire::import_resource_state::Response { diagnostics, ..Default::default() };
-        Ok(frame(&settle(answer.await, failed)))
+        Ok(encoded(&settle(answer.await, failed)))
     }
 
     async fn move_state(&self, request: wire::move_resource_state::Request) -> Result<Bytes, Status> {
@@ -324,7 +325,7 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::move_resource_state::Response { diagnostics, ..Default::default() };
-        Ok(frame(&settle(answer.await, failed)))
+        Ok(encoded(&settle(answer.await, failed)))
     }
 
     async fn read_data(&self, request: wire::read_data_source::Request) -> Result<Bytes, Status> {
@@ -341,7 +342,7 @@ impl<P: Protocol> ProviderServer<P> {
             Ok(wire::read_data_source::Response { state: encode(&state, ty), diagnostics, deferred: None })
         };
         let failed = |diagnostics| wire::read_data_source::Response { diagnostics, ..Default::default() };
-        Ok(frame(&settle(answer.await, failed)))
+        Ok(encoded(&settle(answer.await, failed)))
     }
 
     async fn validate_ephemeral(
@@ -371,13 +372,13 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::open_ephemeral_resource::Response { diagnostics, ..Default::default() };
-        Ok(frame(&settle(answer.await, failed)))
+        Ok(encoded(&settle(answer.await, failed)))
     }
 
     async fn renew_ephemeral(&self, request: wire::renew_ephemeral_resource::Request) -> Result<Bytes, Status> {
         let private = request.private.unwrap_or_default().to_vec();
         let response = self.provider.renew_ephemeral(&request.type_name, private).await;
-        Ok(frame(&wire::renew_ephemeral_resource::Response {
+        Ok(encoded(&wire::renew_ephemeral_resource::Response {
             diagnostics: diagnostic::to_wire(response.diagnostics),
             renew_at: response.renew_at.map(timestamp),
             private: Some(response.private.into()),
@@ -407,12 +408,12 @@ impl<P: Protocol> ProviderServer<P> {
             Ok(result) => (result, None),
             Err(error) => (None, Some(function::to_error(error))),
         };
-        Ok(frame(&wire::call_function::Response { result, error }))
+        Ok(encoded(&wire::call_function::Response { result, error }))
     }
 }
 
 fn read<M: Message + Default>(request: Bytes) -> Result<M, Status> {
-    M::decode(request).map_err(|error| Status::new(Code::Internal, format!("the request cannot be read: {error}")))
+    M::decode(request).map_err(|error| Status::internal(format!("the request cannot be read: {error}")))
 }
 
 fn bad(error: impl std::fmt::Display) -> ProviderDiagnostic {
@@ -446,7 +447,7 @@ fn either(answer: Answer<ProviderDiagnostics>) -> ProviderDiagnostics {
 
 /// The answer of every call that has only diagnostics, which are its first field.
 fn only_diagnostics(diagnostics: ProviderDiagnostics) -> Bytes {
-    frame(&wire::validate_resource_config::Response { diagnostics: diagnostic::to_wire(diagnostics) })
+    encoded(&wire::validate_resource_config::Response { diagnostics: diagnostic::to_wire(diagnostics) })
 }
 
 fn as_function_error(failures: ProviderDiagnostics) -> FunctionError {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use prost::Message;
 use tokio::sync::OnceCell;
+use tonic::Status;
 
-use super::failure::Callee;
+use super::failure::{Callee, shown};
+use super::grpc::Channel;
 use super::grpc::client::Method;
-use super::grpc::{Channel, Status, frame};
 use super::process::{Plugin, Process};
 use super::wire::protocol::Protocol;
 use super::wire::v5::{V5, message as wire};
@@ -31,7 +31,11 @@ impl ProvisionerClient {
         ProvisionerClient { channel, process, name, schema: OnceCell::new() }
     }
 
-    async fn call<R: Message + Default>(&self, method: &str, request: Bytes) -> Result<R, ProviderDiagnostic> {
+    async fn call<A: Message + 'static, R: Message + Default>(
+        &self,
+        method: &str,
+        request: A,
+    ) -> Result<R, ProviderDiagnostic> {
         let path = Method::new(&format!("{}{method}", convert::SERVICE));
         match self.channel.call(&path, request).await {
             Ok(response) => R::decode(response).map_err(|error| self.callee(method).garbage(error)),
@@ -40,7 +44,7 @@ impl ProvisionerClient {
     }
 
     async fn load_schema(&self) -> Result<Arc<Schema>, ProviderDiagnostics> {
-        let request = frame(&wire::get_provisioner_schema::Request {});
+        let request = wire::get_provisioner_schema::Request {};
         let response: wire::get_provisioner_schema::Response =
             self.call("GetSchema", request).await.map_err(|failure| vec![failure])?;
         let diagnostics = diagnostic::from_wire(convert::diagnostics_from_5(response.diagnostics));
@@ -64,7 +68,7 @@ impl ProvisionerClient {
             connection: value::to_wire(&convert::connection(&request.connection), &connection).map(convert::value_to_5),
         };
         let path = Method::new(&format!("{}{METHOD}", convert::SERVICE));
-        let mut answer = match self.channel.open(&path, frame(&message)).await {
+        let mut answer = match self.channel.open(&path, message).await {
             Ok(answer) => answer,
             Err(status) => return Err(vec![self.failure(METHOD, status).await]),
         };
@@ -109,8 +113,8 @@ impl Provisioner for ProvisionerClient {
             Err(failures) => return failures,
         };
         let config = value::to_wire(&config, schema.implied_type()).map(convert::value_to_5);
-        let request = frame(&wire::validate_provisioner_config::Request { config });
-        match self.call::<wire::validate_provisioner_config::Response>("ValidateProvisionerConfig", request).await {
+        let request = wire::validate_provisioner_config::Request { config };
+        match self.call::<_, wire::validate_provisioner_config::Response>("ValidateProvisionerConfig", request).await {
             Ok(response) => diagnostic::from_wire(convert::diagnostics_from_5(response.diagnostics)),
             Err(failure) => vec![failure],
         }
@@ -122,7 +126,7 @@ impl Provisioner for ProvisionerClient {
 
     async fn stop(&self) -> Result<(), String> {
         let path = Method::new(&format!("{}Stop", convert::SERVICE));
-        let response = self.channel.call(&path, frame(&wire::stop::Request {})).await.map_err(|s| s.to_string())?;
+        let response = self.channel.call(&path, wire::stop::Request {}).await.map_err(|status| shown(&status))?;
         let response = wire::stop::Response::decode(response).map_err(|error| error.to_string())?;
         if response.error.is_empty() { Ok(()) } else { Err(response.error) }
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use prost::Message;
 use tokio::sync::mpsc;
+use tonic::Status;
 
-use super::grpc::{Code, Reply, Status, frame, frame_bytes};
+use super::grpc::{Reply, encoded};
 use super::wire::protocol::Protocol;
 use super::wire::v5::{V5, message as wire};
 use super::wire::{diagnostic, provisioner as convert, schema, value};
@@ -30,7 +31,7 @@ impl ProvisionerServer {
             "ProvisionResource" => self.provision(request).await,
             "Stop" => {
                 let error = self.provisioner.stop().await.err().unwrap_or_default();
-                Ok(Reply::Message(frame(&wire::stop::Response { error })))
+                Ok(Reply::Message(encoded(&wire::stop::Response { error })))
             }
             _ => return None,
         };
@@ -46,7 +47,7 @@ impl ProvisionerServer {
             }
             Err(failures) => response.diagnostics = to_5(failures),
         }
-        Ok(frame(&response))
+        Ok(encoded(&response))
     }
 
     async fn validate(&self, request: Bytes) -> Result<Bytes, Status> {
@@ -55,13 +56,13 @@ impl ProvisionerServer {
             Ok(config) => self.provisioner.validate(config).await,
             Err(failures) => failures,
         };
-        Ok(frame(&wire::validate_provisioner_config::Response { diagnostics: to_5(diagnostics) }))
+        Ok(encoded(&wire::validate_provisioner_config::Response { diagnostics: to_5(diagnostics) }))
     }
 
     async fn provision(&self, request: Bytes) -> Result<Reply, Status> {
         let request = read::<wire::provision_resource::Request>(request)?;
         let connection = value::from_wire(request.connection.map(convert::value_from_5), &convert::connection_type());
-        let connection = connection.map_err(|error| Status::new(Code::Internal, error))?;
+        let connection = connection.map_err(|error| Status::internal(error.to_string()))?;
         let config = match self.config(request.config).await {
             Ok(config) => config,
             Err(failures) => return Ok(Reply::Message(last(failures))),
@@ -111,11 +112,11 @@ impl ProvisionerServer {
 
 async fn send_output(pieces: &mpsc::Sender<Result<Bytes, Status>>, output: String) {
     let piece = wire::provision_resource::Response { output, diagnostics: Vec::new() };
-    let _ = pieces.send(Ok(frame_bytes(&piece.encode_to_vec()))).await;
+    let _ = pieces.send(Ok(encoded(&piece))).await;
 }
 
 fn last(diagnostics: ProviderDiagnostics) -> Bytes {
-    frame(&wire::provision_resource::Response { output: String::new(), diagnostics: to_5(diagnostics) })
+    encoded(&wire::provision_resource::Response { output: String::new(), diagnostics: to_5(diagnostics) })
 }
 
 fn to_5(diagnostics: ProviderDiagnostics) -> Vec<wire::Diagnostic> {
@@ -123,5 +124,5 @@ fn to_5(diagnostics: ProviderDiagnostics) -> Vec<wire::Diagnostic> {
 }
 
 fn read<M: Message + Default>(request: Bytes) -> Result<M, Status> {
-    M::decode(request).map_err(|error| Status::new(Code::Internal, format!("the request cannot be read: {error}")))
+    M::decode(request).map_err(|error| Status::internal(format!("the request cannot be read: {error}")))
 }

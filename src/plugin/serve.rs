@@ -12,9 +12,10 @@ use bytes::Bytes;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Notify, mpsc};
 use tokio_rustls::TlsAcceptor;
+use tonic::Status;
 
 use super::grpc::server::{Messages, serve_connection};
-use super::grpc::{Reply, Service, Status, frame};
+use super::grpc::{self, Reply, Service};
 use super::handshake::{Address, COOKIE, Handshake};
 use super::process::check_peer;
 use super::provider_server::ProviderServer;
@@ -277,14 +278,14 @@ impl Service for Services {
             "/grpc.health.v1.Health/Watch" => Ok(Reply::Stream(silence(Some(serving())))),
             path => {
                 let request = messages.single().await?;
-                self.answer(path, request).await.unwrap_or_else(|| Err(Status::unimplemented(path)))
+                self.answer(path, request).await.unwrap_or_else(|| Err(grpc::unimplemented(path)))
             }
         }
     }
 }
 
 fn serving() -> Bytes {
-    frame(&HealthCheckResponse { status: ServingStatus::Serving as i32 })
+    grpc::encoded(&HealthCheckResponse { status: ServingStatus::Serving as i32 })
 }
 
 /// A stream that stays open, after one message perhaps, until the caller is done with it.

@@ -3,8 +3,8 @@
 
 use prost::Message;
 
+use super::grpc::Channel;
 use super::grpc::client::Method;
-use super::grpc::{Channel, frame};
 use super::wire::goplugin::{Empty, StdioData, stdio_data};
 use crate::log;
 
@@ -14,7 +14,7 @@ const LIMIT: usize = 1024;
 /// Logs what comes until the connection ends. A plugin may not offer it at all.
 pub async fn watch(channel: Channel, name: String) {
     let method = Method::new("/plugin.GRPCStdio/StreamStdio");
-    let Ok(mut pieces) = channel.open(&method, frame(&Empty {})).await else { return };
+    let Ok(mut pieces) = channel.open(&method, Empty {}).await else { return };
     // Only the pieces may keep the stream: the channel would never close.
     drop(channel);
     while let Ok(Some(piece)) = pieces.message().await {

@@ -349,7 +349,7 @@ async fn a_plugin_that_dies_leaves_its_panic() {
         call: "ReadResource",
         name: "example.com/t/t",
     };
-    let status = super::grpc::Status::unavailable("gone");
+    let status = tonic::Status::unavailable("gone");
     let started = process.process();
     let failure = callee.failure(status.clone(), &started).await;
     assert_eq!(failure.summary, "Plugin did not respond");

@@ -1,16 +1,21 @@
 //! The answering end: puts a [`Service`] on a connection.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use h2::SendStream;
+use futures_util::Stream;
 use h2::server::SendResponse;
-use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
-use http::{Request, Response};
+use http_body::Body as _;
 use tokio::sync::mpsc;
+use tonic::server::Grpc;
+use tonic::{Status, Streaming};
 
-use super::{CONNECTION_WINDOW, Code, FRAME_SIZE, STREAM_WINDOW, Status, Transport, Unframer, percent_encode};
+use super::body::{self, Ended, Incoming};
+use super::codec::Bare;
+use super::{CONNECTION_WINDOW, FRAME_SIZE, STREAM_WINDOW, STREAMS, Transport};
 
 /// What is called: paths are "/package.Service/Method".
 #[async_trait]
@@ -19,41 +24,47 @@ pub trait Service: Send + Sync + 'static {
     async fn call(&self, path: &str, messages: Messages) -> Result<Reply, Status>;
 }
 
-/// The caller's messages, without their prefixes.
-pub struct Messages {
-    body: h2::RecvStream,
-    unframer: Unframer,
-}
+/// The caller's messages, encoded.
+pub struct Messages(Streaming<Bytes>);
 
 impl Messages {
     /// The next message, `None` when the caller has sent its last.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Status> {
-        loop {
-            if let Some(message) = self.unframer.next()? {
-                return Ok(Some(message));
-            }
-            match self.body.data().await {
-                Some(Ok(data)) => {
-                    let _ = self.body.flow_control().release_capacity(data.len());
-                    self.unframer.push(data);
-                }
-                Some(Err(error)) => return Err(Status::new(Code::Cancelled, error.to_string())),
-                None => return Ok(None),
-            }
-        }
+        self.0.message().await
     }
 
     /// The one message of a unary call.
     pub async fn single(mut self) -> Result<Bytes, Status> {
-        self.next().await?.ok_or_else(|| Status::new(Code::Internal, "the call came without a message"))
+        let message = self.next().await?.ok_or_else(|| Status::internal("the call came without a message"))?;
+        // To the end: a stream that is left before its end is reset, which the other end takes for an attack in time.
+        match self.next().await? {
+            None => Ok(message),
+            Some(_) => Err(Status::internal("the call came with more than one message")),
+        }
     }
 }
 
-/// The answer to a call; messages with their prefixes ([`super::frame`]).
+/// The answer to a call; its messages are encoded.
 pub enum Reply {
     Message(Bytes),
     /// Messages until the sender is dropped; an error ends the call.
     Stream(mpsc::Receiver<Result<Bytes, Status>>),
+    /// Nothing more.
+    End,
+}
+
+impl Stream for Reply {
+    type Item = Result<Bytes, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Reply::Stream(messages) = &mut *self {
+            return messages.poll_recv(cx);
+        }
+        Poll::Ready(match std::mem::replace(&mut *self, Reply::End) {
+            Reply::Message(message) => Some(Ok(message)),
+            _ => None,
+        })
+    }
 }
 
 /// Serves one connection until the other end closes it.
@@ -62,7 +73,7 @@ pub async fn serve_connection(io: impl Transport, service: Arc<dyn Service>) -> 
         .initial_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_frame_size(FRAME_SIZE)
-        .max_concurrent_streams(1 << 16)
+        .max_concurrent_streams(STREAMS)
         .handshake::<_, Bytes>(io)
         .await?;
     while let Some(accepted) = connection.accept().await {
@@ -72,78 +83,53 @@ pub async fn serve_connection(io: impl Transport, service: Arc<dyn Service>) -> 
     Ok(())
 }
 
-async fn answer(request: Request<h2::RecvStream>, mut respond: SendResponse<Bytes>, service: Arc<dyn Service>) {
-    let (head, body) = request.into_parts();
-    let messages = Messages { body, unframer: Unframer::default() };
-    let reply = tokio::select! {
+async fn answer(request: http::Request<h2::RecvStream>, mut respond: SendResponse<Bytes>, service: Arc<dyn Service>) {
+    let path = request.uri().path().to_owned();
+    let request = request.map(|stream| Incoming::new(stream, Ended::default()));
+    let mut grpc = Grpc::new(Bare::default()).max_decoding_message_size(usize::MAX);
+    let response = tokio::select! {
         biased;
-        reply = service.call(head.uri.path(), messages) => reply,
+        // The form of a call with streams both ways has all other forms in it.
+        response = grpc.streaming(Handler { path, service }, request) => response,
         // The caller has lost interest; so have we.
         _ = std::future::poll_fn(|cx| respond.poll_reset(cx)) => return,
     };
+    let (head, body) = response.into_parts();
+    let head = http::Response::from_parts(head, ());
     // Failing to send means that the caller is gone: nobody to tell.
-    let _ = match reply {
-        Ok(Reply::Message(message)) => send_message(&mut respond, message),
-        Ok(Reply::Stream(messages)) => send_stream(&mut respond, messages).await,
-        Err(status) => send_failure(&mut respond, &status),
-    };
-}
-
-fn head() -> Response<()> {
-    let mut response = Response::new(());
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
-    response
-}
-
-fn send_message(respond: &mut SendResponse<Bytes>, message: Bytes) -> Result<(), h2::Error> {
-    let mut body = respond.send_response(head(), false)?;
-    body.send_data(message, false)?;
-    body.send_trailers(trailers(None))
-}
-
-async fn send_stream(
-    respond: &mut SendResponse<Bytes>,
-    mut messages: mpsc::Receiver<Result<Bytes, Status>>,
-) -> Result<(), h2::Error> {
-    let mut body: SendStream<Bytes> = respond.send_response(head(), false)?;
-    loop {
-        let next = tokio::select! {
-            next = messages.recv() => next,
-            _ = std::future::poll_fn(|cx| body.poll_reset(cx)) => return Ok(()),
-        };
-        match next {
-            Some(Ok(message)) => body.send_data(message, false)?,
-            Some(Err(status)) => return body.send_trailers(trailers(Some(&status))),
-            None => return body.send_trailers(trailers(None)),
-        }
+    let Ok(mut stream) = respond.send_response(head, body.is_end_stream()) else { return };
+    if !body.is_end_stream() {
+        let _ = body::send(body, &mut stream).await;
     }
 }
 
-fn send_failure(respond: &mut SendResponse<Bytes>, status: &Status) -> Result<(), h2::Error> {
-    let mut response = head();
-    response.headers_mut().extend(trailers(Some(status)));
-    respond.send_response(response, true).map(drop)
+/// One call of a service, as tonic wants it.
+struct Handler {
+    path: String,
+    service: Arc<dyn Service>,
 }
 
-fn trailers(failure: Option<&Status>) -> HeaderMap {
-    let mut trailers = HeaderMap::with_capacity(2);
-    match failure {
-        None => {
-            trailers.insert("grpc-status", HeaderValue::from_static("0"));
-        }
-        Some(status) => {
-            trailers.insert("grpc-status", HeaderValue::from(status.code.number()));
-            if let Ok(message) = HeaderValue::from_str(&percent_encode(&status.message)) {
-                trailers.insert("grpc-message", message);
-            }
-        }
+impl tower_service::Service<tonic::Request<Streaming<Bytes>>> for Handler {
+    type Response = tonic::Response<Reply>;
+    type Error = Status;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Status>> + Send>>;
+
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
+        Poll::Ready(Ok(()))
     }
-    trailers
+
+    fn call(&mut self, request: tonic::Request<Streaming<Bytes>>) -> Self::Future {
+        let (path, service) = (std::mem::take(&mut self.path), self.service.clone());
+        let messages = Messages(request.into_inner());
+        Box::pin(async move { service.call(&path, messages).await.map(tonic::Response::new) })
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Channel, client::Method, frame_bytes};
+    use tonic::Code;
+
+    use super::super::{Channel, client::Method, unimplemented};
     use super::*;
 
     struct Echo;
@@ -152,15 +138,15 @@ mod tests {
     impl Service for Echo {
         async fn call(&self, path: &str, mut messages: Messages) -> Result<Reply, Status> {
             match path {
-                "/t.T/Echo" => Ok(Reply::Message(frame_bytes(&messages.single().await?))),
+                "/t.T/Echo" => Ok(Reply::Message(messages.single().await?)),
                 "/t.T/Twice" => {
                     let message = messages.single().await?;
                     let (sender, receiver) = mpsc::channel(1);
                     tokio::spawn(async move {
                         for _ in 0..2 {
-                            let _ = sender.send(Ok(frame_bytes(&message))).await;
+                            let _ = sender.send(Ok(message.clone())).await;
                         }
-                        let _ = sender.send(Err(Status::new(Code::Other(9), "enough, ü"))).await;
+                        let _ = sender.send(Err(Status::new(Code::FailedPrecondition, "100% enough,\nü"))).await;
                     });
                     Ok(Reply::Stream(receiver))
                 }
@@ -169,9 +155,9 @@ mod tests {
                     while messages.next().await?.is_some() {
                         count += 1;
                     }
-                    Ok(Reply::Message(frame_bytes(&[count])))
+                    Ok(Reply::Message(Bytes::from(vec![count])))
                 }
-                other => Err(Status::unimplemented(other)),
+                other => Err(unimplemented(other)),
             }
         }
     }
@@ -182,33 +168,72 @@ mod tests {
         Channel::connect(near).await.unwrap()
     }
 
+    /// As messages, byte strings are encoded as their first field is.
+    fn text(bytes: &[u8]) -> (Vec<u8>, Bytes) {
+        let message = bytes.to_vec();
+        (message.clone(), prost::Message::encode_to_vec(&message).into())
+    }
+
     #[tokio::test]
     async fn calls_of_every_shape_are_answered() {
         let channel = channel().await;
         let echo = Method::new("/t.T/Echo");
-        assert_eq!(channel.call(&echo, frame_bytes(b"hi")).await.unwrap(), b"hi"[..]);
-        let large = vec![5; 20 << 20];
-        assert_eq!(channel.call(&echo, frame_bytes(&large)).await.unwrap(), large);
+        for (message, encoded) in [text(b""), text(b"hi"), text(&vec![5; 20 << 20])] {
+            assert_eq!(channel.call(&echo, message).await.unwrap(), encoded);
+        }
         let calls: Vec<_> = (0..500u32)
             .map(|i| {
                 let (channel, echo) = (channel.clone(), echo.clone());
-                tokio::spawn(async move { channel.call(&echo, frame_bytes(&i.to_be_bytes())).await.unwrap() })
+                tokio::spawn(async move { channel.call(&echo, i.to_be_bytes().to_vec()).await.unwrap() })
             })
             .collect();
         for (i, call) in calls.into_iter().enumerate() {
-            assert_eq!(call.await.unwrap(), (i as u32).to_be_bytes()[..]);
+            assert_eq!(call.await.unwrap(), text(&(i as u32).to_be_bytes()).1);
         }
 
-        let mut answer = channel.open(&Method::new("/t.T/Twice"), frame_bytes(b"x")).await.unwrap();
-        assert_eq!(answer.message().await.unwrap().unwrap(), b"x"[..]);
-        assert_eq!(answer.message().await.unwrap().unwrap(), b"x"[..]);
-        assert_eq!(answer.message().await, Err(Status::new(Code::Other(9), "enough, ü")));
+        let (message, encoded) = text(b"x");
+        let mut answer = channel.open(&Method::new("/t.T/Twice"), message).await.unwrap();
+        assert_eq!(answer.message().await.unwrap().unwrap(), encoded);
+        assert_eq!(answer.message().await.unwrap().unwrap(), encoded);
+        let end = answer.message().await.unwrap_err();
+        assert_eq!((end.code(), end.message()), (Code::FailedPrecondition, "100% enough,\nü"));
 
-        let three = (0..3).map(|_| frame_bytes(b"m"));
-        assert_eq!(channel.upload(&Method::new("/t.T/Count"), three).await.unwrap(), [3u8][..]);
+        assert_eq!(channel.call(&Method::new("/t.T/Count"), text(b"m").0).await.unwrap(), [1u8][..]);
 
-        let unknown = channel.call(&Method::new("/t.T/No"), frame_bytes(b"")).await;
-        assert_eq!(unknown, Err(Status::new(Code::Unimplemented, "unknown method No for service t.T")));
+        let unknown = channel.call(&Method::new("/t.T/No"), ()).await.unwrap_err();
+        assert_eq!((unknown.code(), unknown.message()), (Code::Unimplemented, "unknown method No for service t.T"));
+    }
+
+    #[tokio::test]
+    async fn a_call_that_its_caller_gives_up_ends() {
+        struct Waiting(mpsc::Sender<()>);
+        #[async_trait]
+        impl Service for Waiting {
+            async fn call(&self, _path: &str, _messages: Messages) -> Result<Reply, Status> {
+                // Held until the call ends: the channel closes then.
+                let _held = self.0.clone();
+                std::future::pending().await
+            }
+        }
+        let (near, far) = tokio::net::UnixStream::pair().unwrap();
+        let (held, mut calls) = mpsc::channel(1);
+        let weak = held.downgrade();
+        tokio::spawn(serve_connection(far, Arc::new(Waiting(held))));
+        let channel = Channel::connect(near).await.unwrap();
+        let method = Method::new("/t.T/Echo");
+        let count = || weak.upgrade().map_or(0, |sender| sender.strong_count());
+        let before = count();
+        let call = tokio::time::timeout(std::time::Duration::from_millis(50), channel.call(&method, ()));
+        assert!(call.await.is_err(), "the call is under way");
+        tokio::time::timeout(std::time::Duration::from_secs(5), async {
+            while count() != before {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+        })
+        .await
+        .unwrap();
+        assert!(!channel.has_ended());
+        calls.close();
     }
 
     #[tokio::test]
@@ -224,11 +249,11 @@ mod tests {
         let server = tokio::spawn(serve_connection(far, Arc::new(Never)));
         let channel = Channel::connect(near).await.unwrap();
         let method = Method::new("/t.T/Echo");
-        let mut call = std::pin::pin!(channel.call(&method, frame_bytes(b"hi")));
+        let mut call = std::pin::pin!(channel.call(&method, ()));
         let soon = std::time::Duration::from_millis(50);
         assert!(tokio::time::timeout(soon, &mut call).await.is_err(), "the call is under way");
         server.abort();
-        assert_eq!(call.await.unwrap_err().code, Code::Unavailable);
+        assert_eq!(call.await.unwrap_err().code(), Code::Unavailable);
     }
 
     #[tokio::test]
@@ -236,7 +261,7 @@ mod tests {
         let (near, far) = tokio::net::UnixStream::pair().unwrap();
         let channel = Channel::connect(near).await.unwrap();
         drop(far);
-        let lost = channel.call(&Method::new("/t.T/Echo"), frame_bytes(b"hi")).await.unwrap_err();
-        assert_eq!(lost.code, Code::Unavailable);
+        let lost = channel.call(&Method::new("/t.T/Echo"), ()).await.unwrap_err();
+        assert_eq!(lost.code(), Code::Unavailable);
     }
 }

@@ -73,6 +73,24 @@ pub enum Event {
         verb: EphemeralVerb,
         failed: bool,
     },
+    /// An ephemeral resource is not opened, because its configuration is not known yet.
+    EphemeralDeferred {
+        addr: AbsResourceInstance,
+    },
+    /// An object is about to be read for the first time, to be managed from then on.
+    ImportPlanned {
+        addr: AbsResourceInstance,
+        id: String,
+    },
+    /// In apply: what the plan imported becomes part of the state.
+    ImportStarted {
+        addr: AbsResourceInstance,
+        id: String,
+    },
+    ImportFinished {
+        addr: AbsResourceInstance,
+        id: String,
+    },
     /// Found on the way and shown at once rather than at the end.
     Diagnostics(Diagnostics),
 }

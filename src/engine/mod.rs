@@ -5,11 +5,13 @@
 
 mod build;
 pub mod change;
+mod checks;
 pub mod event;
 mod graph;
 pub mod input;
 mod moves;
 pub mod ports;
+mod removed;
 mod provider_configs;
 mod references;
 mod relevant;

@@ -47,6 +47,8 @@ pub struct Gatherer<'a> {
     pub own: Option<addr::Resource>,
     /// The keys by which that body refers to instances of its own block, with their places.
     pub own_keys: Vec<(InstanceKey, Range)>,
+    /// The data source that only the check block can see that is being read.
+    scoped: Option<&'a addr::Resource>,
     pub needs: Needs,
 }
 
@@ -59,8 +61,20 @@ impl<'a> Gatherer<'a> {
             allow_self: false,
             own: None,
             own_keys: Vec::new(),
+            scoped: None,
             needs: Needs::default(),
         }
+    }
+
+    /// For a check block: it sees the data source inside it.
+    pub fn within_check(mut self, data: Option<&'a addr::Resource>) -> Gatherer<'a> {
+        self.scoped = data;
+        self
+    }
+
+    /// Waits for a resource of the module.
+    pub fn resource(&mut self, resource: &addr::Resource) {
+        self.need(&Subject::Resource(resource.clone()));
     }
 
     /// As it is, with `self` allowed in what `f` adds.
@@ -185,8 +199,9 @@ impl<'a> Gatherer<'a> {
         let place = display_module(&module.path);
         match &reference.subject {
             Subject::Resource(r) | Subject::ResourceInstance(addr::ResourceInstance { resource: r, .. }) => {
-                if module.resources.contains_key(r) {
-                    return None;
+                if let Some(index) = module.resources.get_index_of(r) {
+                    let hidden = self.scoped != Some(r) && self.tree.check_around(self.module, index as u32).is_some();
+                    return hidden.then(|| scoped_elsewhere(r, &reference.range));
                 }
                 let data = addr::Resource { mode: ResourceMode::Data, ..r.clone() };
                 let hint = match r.mode == ResourceMode::Managed && module.resources.contains_key(&data) {
@@ -194,7 +209,8 @@ impl<'a> Gatherer<'a> {
                     false => String::new(),
                 };
                 let (mode, kind, name) = (adjective(r.mode), &r.kind, &r.name);
-                let detail = format!("A {mode} resource {kind:?} {name:?} has not been declared in {place}.{hint}");
+                let article = if r.mode == ResourceMode::Ephemeral { "An" } else { "A" };
+                let detail = format!("{article} {mode} resource {kind:?} {name:?} has not been declared in {place}.{hint}");
                 Some(Diagnostic::error("Reference to undeclared resource", detail).at(reference.range.clone()))
             }
             Subject::Module(name) | Subject::ModuleInstance(name, _) | Subject::ModuleOutput(name, _, _) => {
@@ -266,6 +282,12 @@ impl<'a> Gatherer<'a> {
         }
         check_steps(&schema.block, &reference.remaining, file, &mut self.needs.mistakes);
     }
+}
+
+fn scoped_elsewhere(resource: &addr::Resource, range: &Range) -> Diagnostic {
+    let (kind, name) = (&resource.kind, &resource.name);
+    let detail = format!("The referenced data resource {kind:?} {name:?} is not available from this context.");
+    Diagnostic::error("Reference to scoped resource", detail).at(range.clone())
 }
 
 fn has(block: &Block, name: &str) -> bool {

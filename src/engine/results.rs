@@ -175,6 +175,12 @@ pub struct CheckRecord {
     pub message: Option<String>,
 }
 
+/// An ephemeral resource instance that is open.
+pub struct OpenEphemeral {
+    pub provider: Arc<dyn Provider>,
+    pub private: Vec<u8>,
+}
+
 /// Everything that a run gathers.
 pub struct Results {
     pub root: Arc<ModuleSlots>,
@@ -197,6 +203,7 @@ pub struct Gathered {
     pub diagnostics: Vec<(NodeId, Diagnostics)>,
     /// In apply: objects deposed by a replacement that is not finished.
     pub deposed: BTreeMap<AbsResourceInstance, DeposedKey>,
+    pub ephemerals: BTreeMap<AbsResourceInstance, OpenEphemeral>,
     by_resource: FxHashMap<AbsResource, Vec<usize>>,
     /// Resources with planned changes: by block, and by block and module instance.
     pub pending: FxHashSet<ConfigResource>,
@@ -232,6 +239,11 @@ impl Results {
     /// The instances of a module; none before its call is expanded.
     pub fn module_instances(&self, id: ModuleId) -> &[Arc<ModuleSlots>] {
         self.modules[id as usize].get().map_or(&[], Vec::as_slice)
+    }
+
+    /// True if the module is known to have none.
+    pub fn is_without_instances(&self, id: ModuleId) -> bool {
+        self.modules[id as usize].get().is_some_and(Vec::is_empty)
     }
 
     pub fn set_module_instances(&self, id: ModuleId, instances: Vec<Arc<ModuleSlots>>) {

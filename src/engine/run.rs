@@ -17,6 +17,7 @@ use super::input::GivenVariables;
 use super::ports::Ports;
 use super::provider_configs::ProviderConfigs;
 use super::references::{Need, Needs};
+use super::removed::RemovedBlocks;
 use super::results::Results;
 use super::schemas::Schemas;
 use super::tree::{ModuleId, Tree};
@@ -64,6 +65,7 @@ pub struct Run {
     pub stored: FxHashMap<(ModuleId, u32), Vec<AbsResource>>,
     /// New addresses of objects that moved, with the old ones.
     pub moved: BTreeMap<AbsResourceInstance, AbsResourceInstance>,
+    pub removed: RemovedBlocks,
     pub orphans: Vec<Orphans>,
     pub tasks: Vec<Task>,
     /// In apply: instances whose value a task will find out.

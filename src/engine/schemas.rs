@@ -44,7 +44,8 @@ impl Schemas {
                 Err(errors) => diagnostics.extend(errors),
             }
         }
-        let blocks = modules.iter().flat_map(|m| m.resources.values()).flat_map(|r| &r.provisioners);
+        let of_resources = modules.iter().flat_map(|m| m.resources.values()).flat_map(|r| &r.provisioners);
+        let blocks = of_resources.chain(modules.iter().flat_map(|m| &m.removed).flat_map(|r| &r.provisioners));
         for block in blocks {
             if schemas.provisioners.contains_key(&block.kind) {
                 continue;

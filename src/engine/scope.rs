@@ -12,7 +12,7 @@ use crate::lang::functions::{Function, Machine};
 use crate::lang::syntax::ast::Traversal;
 use crate::lang::value::{Marks, Type, Value};
 use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{Resource, ResourceInstance, Subject};
+use crate::model::addr::{Resource, ResourceInstance, ResourceMode, Subject};
 
 use super::references::did_you_mean;
 use super::results::{CallSlots, Each, Expansion, ModuleSlots, ResourceSlots};
@@ -218,12 +218,17 @@ pub fn mark_variable(value: Value, sensitive: bool, ephemeral: bool) -> Value {
 /// A resource as references see it: an object, a tuple of objects (`count`) or an object of objects (`for_each`).
 fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
     let config = run.tree.resource(module.id, index);
-    let unknown = || match run.schemas.resource(&config.provider, &config.addr) {
-        Some(schema) => Value::unknown(schema.implied_type().clone()),
-        None => Value::dynamic(),
+    let is_ephemeral = config.addr.mode == ResourceMode::Ephemeral;
+    let unknown = || {
+        let value = match run.schemas.resource(&config.provider, &config.addr) {
+            Some(schema) => Value::unknown(schema.implied_type().clone()),
+            None => Value::dynamic(),
+        };
+        if is_ephemeral { value.mark(Marks::EPHEMERAL) } else { value }
     };
     if run.verb == Verb::Validate {
         return match config.count.is_some() || config.for_each.is_some() {
+            true if is_ephemeral => Value::dynamic().mark(Marks::EPHEMERAL),
             true => Value::dynamic(),
             false => unknown(),
         };

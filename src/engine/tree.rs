@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::model::addr;
-use crate::model::config::{Config, Local, Module, ModuleCall, Output, Resource, Variable};
+use crate::model::config::{Check, Config, Local, Module, ModuleCall, Output, Resource, Variable};
 
 /// A module's position; parents before children, the root is 0.
 pub type ModuleId = u32;
@@ -87,6 +87,20 @@ impl Tree {
 
     pub fn resource(&self, module: ModuleId, index: u32) -> &Resource {
         &self.module(module).resources[index as usize]
+    }
+
+    pub fn check(&self, module: ModuleId, index: u32) -> &Check {
+        &self.module(module).checks[index as usize]
+    }
+
+    /// The check block that a data source stands in.
+    pub fn check_around(&self, module: ModuleId, index: u32) -> Option<&Check> {
+        let module = self.module(module);
+        if module.checks.is_empty() {
+            return None;
+        }
+        let (addr, _) = module.resources.get_index(index as usize)?;
+        module.checks.values().find(|check| check.data.as_ref() == Some(addr))
     }
 
     /// The block of a resource and its place, if the configuration has one.

@@ -7,9 +7,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::Semaphore;
 
 use super::build::config::Builder;
-use super::build::{apply as apply_graph, derive, orphans, target};
+use super::build::{apply as apply_graph, derive, orphans, scoped, target};
 use super::graph::walk::walk;
 use super::graph::{Dag, Node, NodeId};
+use super::checks;
 use super::input::{
     ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput,
 };
@@ -17,18 +18,19 @@ use super::moves;
 use super::ports::Ports;
 use super::references::Gatherer;
 use super::relevant;
-use super::results::{CheckRecord, Results};
+use super::removed::RemovedBlocks;
+use super::results::Results;
 use super::run::{Orphans, Run, Task, Verb};
 use super::schemas::Schemas;
 use super::scope::ModuleScope;
-use super::step::run_node;
+use super::step::{ephemeral, run_node};
 use super::tree::{ModuleId, Tree};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::value::{Type, Value};
-use crate::model::addr::{AbsResource, AbsResourceInstance};
+use crate::model::addr::{AbsResource, AbsResourceInstance, ResourceMode};
 use crate::model::config::Config;
 use crate::model::plan::{Action, Change, Mode, OutputChange, Plan, ResourceChange};
-use crate::model::state::{CheckResult, CheckStatus, State};
+use crate::model::state::State;
 
 /// What a run needs to be told; the rest follows from configuration and state.
 struct Request {
@@ -144,6 +146,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
         diagnostics.extend(check_apply_graph(&run, &plan));
         plan.errored = diagnostics.has_errors();
     }
+    diagnostics.extend(forget_warning(&plan));
     plan.applyable = !plan.errored && is_applyable(&plan);
     plan.complete = !plan.errored && input.targets.is_empty();
     warnings.extend(diagnostics);
@@ -163,6 +166,22 @@ fn plan_request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) ->
         plan_time: Some(now),
         changes: Vec::new(),
     }
+}
+
+/// Objects that are left alone from now on.
+fn forget_warning(plan: &Plan) -> Option<Diagnostic> {
+    let forgotten: Vec<String> =
+        plan.changes.iter().filter(|c| c.action == Action::Forget).map(|c| format!("\n - {}", c.addr)).collect();
+    if forgotten.is_empty() {
+        return None;
+    }
+    let detail = format!(
+        "If you apply this plan, Terrane will discard its tracking information for the following objects, but it will not \
+         delete them:{}\n\nAfter applying this plan, Terrane will no longer manage these objects. You will need to import \
+         them into Terrane to manage them again.",
+        forgotten.concat()
+    );
+    Some(Diagnostic::warning("Some objects will no longer be managed by Terrane", detail))
 }
 
 fn target_warning(input: &PlanInput) -> Diagnostics {
@@ -216,7 +235,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     diagnostics.extend(remove_outputs(&run, plan, ports).await);
     let gathered = std::mem::take(&mut *run.results.gathered());
     state = gathered.state;
-    state.checks = checks_of(gathered.checks, Some(&plan.checks));
+    state.checks = checks::results(&run, gathered.checks, Some(&plan.checks));
     if ports.stop.is_stopping() {
         diagnostics.push(Diagnostic::error("execution halted", ""));
     }
@@ -262,6 +281,10 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
         Verb::Plan { .. } => diagnostics.take(moves::apply(&request.config, &mut state)),
         _ => BTreeMap::new(),
     };
+    let removed = RemovedBlocks::of(&request.config);
+    if matches!(request.verb, Verb::Plan { .. }) {
+        diagnostics.extend(removed.check(&request.config));
+    }
     let parts = {
         let mut builder = Builder::new(&tree, &schemas);
         let orphans = match request.verb {
@@ -304,6 +327,7 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
         read_barriers: parts.read_barriers,
         stored,
         moved,
+        removed,
         orphans: parts.orphans,
         awaited: awaited(&parts.tasks),
         tasks: parts.tasks,
@@ -356,6 +380,7 @@ impl Parts {
         changes: &[Arc<ResourceChange>],
         targets: &[crate::model::addr::Target],
     ) -> Parts {
+        let tree = builder.tree;
         let order = builder.graph.topological();
         let dependencies = derive::dependencies(&builder, &order);
         let create_before_destroy = derive::create_before_destroy(&builder, &order);
@@ -364,6 +389,8 @@ impl Parts {
         if !targets.is_empty() {
             (active, filtered) = target::select(&builder.graph, builder.tree, &orphans, targets);
         }
+        scoped::delay_checks(&mut builder);
+        active.resize(builder.graph.len(), true);
         let mut tasks = Vec::new();
         let is_apply = matches!(verb, Verb::Apply | Verb::ApplyDestroy);
         let mut graph = None;
@@ -372,7 +399,7 @@ impl Parts {
             let built = apply_graph::build(&mut builder, changes, state, &create_before_destroy, destroy);
             active.resize(built.graph.len(), true);
             tasks = built.tasks;
-            deactivate_unused_providers(&built.graph, &mut active);
+            deactivate_unused_providers(&built.graph, tree, &mut active);
             graph = Some(built.graph);
         }
         if verb == Verb::Evaluate {
@@ -383,13 +410,15 @@ impl Parts {
             None => builder.graph,
         };
         if verb == Verb::PlanDestroy {
-            graph = cut_resources(graph);
+            graph = cut_resources(graph, tree);
         }
         if matches!(verb, Verb::PlanDestroy | Verb::ApplyDestroy) {
             let roots = graph.nodes().filter(|(id, node)| active[*id as usize] && is_work(node)).map(|(id, _)| id);
             let needed = graph.reachable(roots.collect::<Vec<_>>());
             active.iter_mut().zip(needed).for_each(|(active, needed)| *active &= needed);
         }
+        scoped::close_ephemerals(&mut graph, tree);
+        active.resize(graph.len(), true);
         Parts {
             graph,
             needs: builder.needs,
@@ -412,10 +441,12 @@ fn is_work(node: &Node) -> bool {
 }
 
 /// Provider configurations that no task uses are not made.
-fn deactivate_unused_providers(graph: &Dag<Node>, active: &mut [bool]) {
+fn deactivate_unused_providers(graph: &Dag<Node>, tree: &Tree, active: &mut [bool]) {
     let mut used = vec![false; graph.len()];
     for (id, node) in graph.nodes() {
-        if matches!(node, Node::Instance(_) | Node::Destroy(_)) {
+        let is_ephemeral = matches!(node, Node::Resource { module, index }
+            if tree.resource(*module, *index).addr.mode == ResourceMode::Ephemeral);
+        if is_ephemeral || matches!(node, Node::Instance(_) | Node::Destroy(_)) {
             graph.dependencies(id).iter().for_each(|d| used[*d as usize] = true);
         }
     }
@@ -427,13 +458,14 @@ fn deactivate_unused_providers(graph: &Dag<Node>, active: &mut [bool]) {
 }
 
 /// In a destroy, resources are what the state says: they wait for their module only.
-fn cut_resources(graph: Dag<Node>) -> Dag<Node> {
+fn cut_resources(graph: Dag<Node>, tree: &Tree) -> Dag<Node> {
     let mut cut = Dag::default();
     for (_, node) in graph.nodes() {
         cut.add(*node);
     }
     for (id, node) in graph.nodes() {
-        let is_resource = matches!(node, Node::Resource { .. });
+        let is_resource = matches!(node, Node::Resource { module, index }
+            if tree.resource(*module, *index).addr.mode != ResourceMode::Ephemeral);
         for to in graph.dependencies(id) {
             if !is_resource || matches!(graph.node(*to), Node::Call { .. }) {
                 cut.connect(id, *to);
@@ -473,6 +505,8 @@ fn name_cycles(
 
 async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
     walk(&run.graph, &run.turns, |node, turn| Box::pin(run_node(run.clone(), node, turn))).await;
+    let left_open = ephemeral::close_rest(&run).await;
+    run.report(NodeId::MAX, left_open);
     let diagnostics = run.take_diagnostics();
     (run, diagnostics)
 }
@@ -500,7 +534,7 @@ fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), e
         force_replace: input.force_replace.clone(),
         previous_state: gathered.previous,
         prior_state: gathered.state,
-        checks: checks_of(gathered.checks, None).unwrap_or_default(),
+        checks: checks::results(run, gathered.checks, None).unwrap_or_default(),
         timestamp: format_time(now),
         relevant_attributes,
         applyable: false,
@@ -564,42 +598,6 @@ fn is_applyable(plan: &Plan) -> bool {
         return true;
     }
     plan.mode == Mode::RefreshOnly && !plan.drift.is_empty()
-}
-
-/// Results per block, worst status first in what counts for the block.
-fn checks_of(records: Vec<CheckRecord>, planned: Option<&[CheckResult]>) -> Option<Vec<CheckResult>> {
-    let mut blocks: BTreeMap<(String, &'static str), BTreeMap<String, (CheckStatus, Vec<String>)>> = BTreeMap::new();
-    for record in records {
-        let objects = blocks.entry((record.config_addr, record.kind)).or_default();
-        let object = objects.entry(record.addr).or_insert((record.status, Vec::new()));
-        object.0 = worse(object.0, record.status);
-        object.1.extend(record.message);
-    }
-    let mut results: Vec<CheckResult> = blocks
-        .into_iter()
-        .map(|((config_addr, kind), objects)| {
-            let status = objects.values().map(|o| o.0).reduce(worse).unwrap_or(CheckStatus::Pass);
-            let objects = objects.into_iter().map(|(addr, (status, messages))| (addr, status, messages)).collect();
-            CheckResult { kind: kind.into(), config_addr, status, objects }
-        })
-        .collect();
-    for result in planned.into_iter().flatten() {
-        if !results.iter().any(|r| r.config_addr == result.config_addr) {
-            results.push(result.clone());
-        }
-    }
-    results.sort_by(|a, b| a.config_addr.cmp(&b.config_addr));
-    (!results.is_empty()).then_some(results)
-}
-
-fn worse(a: CheckStatus, b: CheckStatus) -> CheckStatus {
-    let rank = |status| match status {
-        CheckStatus::Pass => 0,
-        CheckStatus::Unknown => 1,
-        CheckStatus::Fail => 2,
-        CheckStatus::Error => 3,
-    };
-    if rank(a) >= rank(b) { a } else { b }
 }
 
 /// RFC 3339, in UTC, whole seconds.

@@ -113,12 +113,13 @@ impl Pass<'_, '_> {
     fn connect_blocks(&mut self, nodes: &[TaskNodes], destroy: bool) {
         let mut barriers = Barriers::new(self.tasks, nodes);
         for node in 0..self.builder.graph.len() as NodeId {
-            let is_resource = matches!(self.graph.node(node), Node::Resource { .. });
+            let ephemeral = self.is_ephemeral(node);
+            let is_resource = matches!(self.graph.node(node), Node::Resource { .. }) && !ephemeral;
             let needs = &self.builder.needs[node as usize].on;
             let from_needs: Vec<NodeId> = needs.iter().map(|n| self.builder.node_of(n)).collect();
             for to in self.builder.graph.dependencies(node) {
                 match *self.graph.node(*to) {
-                    Node::Provider(_) => {}
+                    Node::Provider(_) if !ephemeral => {}
                     // In a destroy, resources are what the state says: nothing to wait for but their module.
                     _ if destroy && is_resource && from_needs.contains(to) => {}
                     Node::Resource { .. } if from_needs.contains(to) => {}
@@ -142,6 +143,11 @@ impl Pass<'_, '_> {
                 }
             }
         }
+    }
+
+    fn is_ephemeral(&self, node: NodeId) -> bool {
+        matches!(self.graph.node(node), Node::Resource { module, index }
+            if self.builder.tree.resource(*module, *index).addr.mode == ResourceMode::Ephemeral)
     }
 
     fn connect_tasks(&mut self, nodes: &[TaskNodes]) {

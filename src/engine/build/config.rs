@@ -33,6 +33,7 @@ struct Bases {
     outputs: NodeId,
     calls: NodeId,
     resources: NodeId,
+    checks: NodeId,
     close: NodeId,
 }
 
@@ -84,6 +85,8 @@ impl<'a> Builder<'a> {
             self.add_all(config.calls.len(), |index| Node::Call { module, index });
             base.resources = self.graph.len() as NodeId;
             self.add_all(config.resources.len(), |index| Node::Resource { module, index });
+            base.checks = self.graph.len() as NodeId;
+            self.add_all(config.checks.len(), |index| Node::Check { module, index });
             base.close = self.add(Node::Close { module });
             self.bases.push(base);
         }
@@ -107,6 +110,10 @@ impl<'a> Builder<'a> {
 
     pub fn resource(&self, module: ModuleId, index: u32) -> NodeId {
         self.bases[module as usize].resources + index
+    }
+
+    pub fn check(&self, module: ModuleId, index: u32) -> NodeId {
+        self.bases[module as usize].checks + index
     }
 
     pub fn close(&self, module: ModuleId) -> NodeId {
@@ -188,6 +195,15 @@ impl<'a> Builder<'a> {
             let needs = self.resource_needs(module, resource);
             let node = self.resource(module, index as u32) as usize;
             self.needs[node] = needs;
+        }
+        for (index, check) in config.checks.values().enumerate() {
+            let mut gatherer = Gatherer::new(self.tree, self.schemas, module).within_check(check.data.as_ref());
+            check.asserts.iter().for_each(|c| gatherer.condition(c));
+            if let Some(data) = &check.data {
+                gatherer.resource(data);
+            }
+            let node = self.check(module, index as u32) as usize;
+            self.needs[node] = gatherer.needs;
         }
         self.gather_variables(module);
     }

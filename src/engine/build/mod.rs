@@ -8,4 +8,5 @@ pub mod apply;
 pub mod config;
 pub mod derive;
 pub mod orphans;
+pub mod scoped;
 pub mod target;

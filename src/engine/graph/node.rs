@@ -17,6 +17,10 @@ pub enum Node {
     Provider(u32),
     /// A resource block: which instances it has, and, except in apply, what becomes of them.
     Resource { module: ModuleId, index: u32 },
+    /// A `check` block: its assertions in all instances of its module.
+    Check { module: ModuleId, index: u32 },
+    /// Nothing uses an ephemeral resource any more.
+    CloseEphemeral { module: ModuleId, index: u32 },
     /// Objects in the state whose block, or whose module, is gone: an entry of the run's table of orphans.
     Orphans(u32),
     /// Creating, updating or reading one instance: an entry of the run's table of tasks.
@@ -52,6 +56,10 @@ impl Node {
                 false => format!("{} (close)", tree.module(module).path),
             },
             Node::Resource { module, index } => within(module, tree.resource(module, index).addr.to_string()),
+            Node::Check { module, index } => within(module, format!("check.{} (expand)", tree.check(module, index).name)),
+            Node::CloseEphemeral { module, index } => {
+                within(module, format!("{} (close)", tree.resource(module, index).addr))
+            }
             Node::Provider(_) | Node::Orphans(_) | Node::Instance(_) | Node::Destroy(_) | Node::Gate => detail(self),
         }
     }

@@ -6,7 +6,7 @@ use crate::engine::results::CheckRecord;
 use crate::engine::run::Run;
 use crate::lang::eval::describe::with_values;
 use crate::lang::eval::{Scope, evaluate};
-use crate::lang::value::{Type, Value, convert};
+use crate::lang::value::{Marks, Type, Value, convert};
 use crate::model::config::Condition;
 use crate::model::state::CheckStatus;
 
@@ -16,6 +16,8 @@ pub enum Kind {
     Precondition,
     Postcondition,
     OutputPrecondition,
+    /// Of a check block: failures only warn.
+    Assertion,
 }
 
 impl Kind {
@@ -24,6 +26,7 @@ impl Kind {
             Kind::Precondition => "Resource precondition failed",
             Kind::Postcondition => "Resource postcondition failed",
             Kind::OutputPrecondition => "Module output value precondition failed",
+            Kind::Assertion => "Check block assertion failed",
         }
     }
 
@@ -31,6 +34,7 @@ impl Kind {
         match self {
             Kind::Precondition | Kind::Postcondition => "resource",
             Kind::OutputPrecondition => "output_value",
+            Kind::Assertion => "check",
         }
     }
 }
@@ -64,6 +68,13 @@ pub fn check(
             }
             all.push(failed);
         }
+        if status == CheckStatus::Unknown && kind == Kind::Assertion {
+            let detail = "The condition could not be evaluated at this time, a result will be known when this plan is \
+                          applied.";
+            let later = Diagnostic::warning("Check block assertion known after apply", detail);
+            let later = later.at(condition.condition.range());
+            all.push(with_values(later, &condition.condition, scope));
+        }
         run.results.gathered().checks.push(CheckRecord {
             kind: kind.checkable(),
             config_addr: of.config_addr.clone(),
@@ -73,6 +84,11 @@ pub fn check(
         });
     }
     all
+}
+
+/// What can be wrong with a condition whatever comes of it.
+pub fn examine(condition: &Condition, scope: &dyn Scope) -> Diagnostics {
+    judge(condition, scope).diagnostics
 }
 
 /// Checks one rule of an input variable.
@@ -164,7 +180,14 @@ fn error_message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnost
                       or by carefully using the nonsensitive() function if the expression will not reveal the sensitive \
                       data.";
         diagnostics.push(Diagnostic::warning("Error message refers to sensitive values", detail).at(at));
-        return Some("The error message included a sensitive value, so it will not be displayed.".into());
+        return None;
+    }
+    if text.marks().contains(Marks::EPHEMERAL) {
+        let detail = "The error expression used to explain this condition refers to ephemeral values, so Terrane will not \
+                      display the resulting message.\n\nYou can correct this by removing references to ephemeral values, or \
+                      by using the ephemeralasnull() function on the references to not reveal ephemeral data.";
+        diagnostics.push(Diagnostic::warning("Error message refers to ephemeral values", detail).at(at));
+        return None;
     }
     Value::as_str(&text).map(|text| text.trim().to_string())
 }

@@ -53,7 +53,7 @@ fn expand_count(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) -> (O
 fn count_of(value: &Value, allow_unknown: bool) -> Result<Option<usize>, String> {
     if value.marks().contains(Marks::EPHEMERAL) {
         return Err("The given \"count\" is derived from an ephemeral value, which means that Terrane cannot persist it \
-                    between plan/apply rounds. Use only non-ephemeral values to specify the number of instances."
+                    between plan/apply rounds. Use only non-ephemeral values to specify the number of resource instances."
             .into());
     }
     if value.is_null() {

@@ -3,8 +3,10 @@
 //! When a step runs, what it refers to is done; it never orders anything, and never writes another one's slot.
 
 mod call;
-mod condition;
+pub mod check;
+pub mod condition;
 mod connection;
+pub mod ephemeral;
 pub mod expansion;
 mod local;
 mod output;
@@ -23,6 +25,7 @@ use crate::model::schema::decode::attribute_range;
 use super::graph::walk::{End, Turn};
 use super::graph::{Node, NodeId};
 use super::run::{Run, Verb};
+use crate::model::addr::ResourceMode;
 
 pub use connection::connection_schema;
 
@@ -45,8 +48,13 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
         Node::Call { module, index } => call::run(&run, module, index),
         Node::Close { .. } | Node::Gate => Diagnostics::new(),
         Node::Provider(index) => provider::run(&run, index).await,
+        Node::Check { module, index } => check::run(&run, module, index),
+        Node::CloseEphemeral { module, index } => ephemeral::close(&run, module, index).await,
         Node::Resource { module, index } => match run.verb {
             Verb::Validate => resource::validate::run(&run, module, index).await,
+            _ if run.tree.resource(module, index).addr.mode == ResourceMode::Ephemeral => {
+                ephemeral::run(&run, module, index, &mut turn).await
+            }
             Verb::Plan { .. } => return resource::block::run(run, id, module, index, &mut turn).await,
             Verb::Apply | Verb::Evaluate => resource::expand::run(&run, module, index),
             Verb::PlanDestroy | Verb::ApplyDestroy => resource::expand::from_state(&run, module, index),

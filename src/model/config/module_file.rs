@@ -13,7 +13,7 @@ use super::import::{self, Import};
 use super::moved::{self, Moved};
 use super::removed::{self, Removed};
 use super::terraform_block::TerraformBlock;
-use super::{locals, module_call, not_supported_yet, output, provider_block, resource, terraform_block, variable};
+use super::{locals, module_call, output, provider_block, resource, terraform_block, variable};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -77,25 +77,20 @@ fn decode_block(block: &Block, file: &mut ModuleFile, diags: &mut Diagnostics) {
         "data" => file.resources.push(resource::decode(block, ResourceMode::Data, diags)),
         "ephemeral" => {
             file.resources.push(resource::decode(block, ResourceMode::Ephemeral, diags));
-            diags.push(not_supported_yet("Ephemeral", &block.header_range()));
         }
         "moved" => {
             file.moved.extend(moved::decode(block, diags));
-            diags.push(not_supported_yet("Moved", &block.header_range()));
         }
         "removed" => {
             file.removed.extend(removed::decode(block, diags));
-            diags.push(not_supported_yet("Removed", &block.header_range()));
         }
         "import" => {
             file.imports.extend(import::decode(block, diags));
-            diags.push(not_supported_yet("Import", &block.header_range()));
         }
         "check" => {
             let (check, data) = check::decode(block, diags);
             file.resources.extend(data);
             file.checks.push(check);
-            diags.push(not_supported_yet("Check", &block.header_range()));
         }
         // The schema lets nothing else through.
         _ => {}

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value as Json, json};
 
 use crate::base::diag::Diagnostic;
-use crate::engine::event::Event;
+use crate::engine::event::{EphemeralVerb, Event};
 use crate::model::addr::{AbsResourceInstance, InstanceKey};
 use crate::model::plan::{Action, ActionReason, OutputChange, ResourceChange};
 use crate::model::version::LANGUAGE_VERSION;
@@ -190,11 +190,49 @@ pub fn event(event: &Event) -> Option<Message> {
         Event::ProvisionFinished { addr, kind, failed: true } => {
             provision("provision_errored", addr, kind, format!("{addr}: ({kind}) Provisioning errored"), None)
         }
+        Event::EphemeralStarted { addr, verb } => {
+            let text = format!("{addr}: {}...", ephemeral(*verb).1);
+            ephemeral_message("ephemeral_op_start", addr, *verb, text, false)
+        }
+        Event::EphemeralFinished { addr, verb, failed: false } => {
+            let text = format!("{addr}: {} complete after 0s", ephemeral(*verb).1);
+            ephemeral_message("ephemeral_op_complete", addr, *verb, text, true)
+        }
+        Event::EphemeralFinished { addr, verb, failed: true } => {
+            let text = format!("{addr}: {} errored after 0s", ephemeral(*verb).1);
+            ephemeral_message("ephemeral_op_errored", addr, *verb, text, true)
+        }
         Event::Unchanged { .. }
-        | Event::EphemeralStarted { .. }
-        | Event::EphemeralFinished { .. }
+        | Event::EphemeralDeferred { .. }
+        | Event::ImportPlanned { .. }
+        | Event::ImportStarted { .. }
+        | Event::ImportFinished { .. }
         | Event::Diagnostics(_) => return None,
     })
+}
+
+fn ephemeral(verb: EphemeralVerb) -> (&'static str, &'static str) {
+    match verb {
+        EphemeralVerb::Open => ("open", "Opening"),
+        EphemeralVerb::Renew => ("renew", "Renewing"),
+        EphemeralVerb::Close => ("close", "Closing"),
+    }
+}
+
+fn ephemeral_message(
+    kind: &'static str,
+    addr: &AbsResourceInstance,
+    verb: EphemeralVerb,
+    text: String,
+    ended: bool,
+) -> Message {
+    let mut hook = Map::new();
+    hook.insert("resource".into(), resource(addr));
+    hook.insert("action".into(), ephemeral(verb).0.into());
+    if ended {
+        hook.insert("elapsed_seconds".into(), 0.into());
+    }
+    Message::new(kind, text, json!({ "hook": hook }))
 }
 
 fn apply_started(addr: &AbsResourceInstance, action: Action, id: &Option<(String, String)>) -> Option<Message> {

@@ -37,6 +37,10 @@ pub fn line(event: &Event, style: &Style) -> Option<String> {
         Event::EphemeralFinished { addr, verb, failed: false } => {
             format!("{addr}: {} complete after 0s", ephemeral(*verb).0)
         }
+        Event::EphemeralDeferred { addr } => format!("{addr}: Configuration unknown, deferring..."),
+        Event::ImportPlanned { addr, id } => format!("{addr}: Preparing import... [id={id}]"),
+        Event::ImportStarted { addr, id } => format!("{addr}: Importing... [id={id}]"),
+        Event::ImportFinished { addr, id } => format!("{addr}: Import complete [id={id}]"),
         Event::RefreshFinished { .. }
         | Event::Unchanged { .. }
         | Event::ProvisionFinished { .. }

@@ -60,8 +60,21 @@ async fn read_data(instance: &Instance<'_>, settle: &(dyn Fn(Option<Value>) + Sy
     if diagnostics.has_errors() {
         return diagnostics;
     }
-    let Some(stored) = diagnostics.take(data::read(instance, &config).await) else { return diagnostics };
-    let object = stored.encode(&instance.schema);
+    let (stored, found) = data::read(instance, &config).await;
+    let stored = match instance.check_around() {
+        Some(check) => {
+            diagnostics.extend(data::for_check(instance, check, found));
+            let unread = || data::object_of(data::planned_object(instance, &config));
+            Some(stored.unwrap_or_else(unread))
+        }
+        None => {
+            diagnostics.extend(found);
+            stored
+        }
+    };
+    let Some(stored) = stored else { return diagnostics };
+    let known = Stored { value: unknown_as_null(&stored.value), ..stored.clone() };
+    let object = known.encode(&instance.schema);
     diagnostics.extend(
         save(instance.run, &instance.addr, instance.provider_addr, |place| place.current = Some(object)).await,
     );

@@ -201,12 +201,15 @@ async fn doom_one(
         true => ActionReason::None,
         false => orphan::reason(&instance, expansion.as_ref()),
     };
+    let plan = !matches!(run.verb, Verb::Plan { refresh_only: true, .. });
+    let removed = || instance.config.is_none() && run.removed.find(&instance.addr.config()).is_some_and(|r| !r.destroy);
     let doomed = Doomed {
         object,
         deposed,
         reason,
+        forget: plan && !destroying && removed(),
         refresh: run.refresh && !destroying,
-        plan: !matches!(run.verb, Verb::Plan { refresh_only: true, .. }),
+        plan,
     };
     orphan::plan(&instance, doomed).await
 }

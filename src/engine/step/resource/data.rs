@@ -2,19 +2,21 @@
 
 use std::time::Duration;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::engine::change::proposed::planned_data_object;
 use crate::engine::event::Event;
-use crate::engine::results::Gathered;
+use crate::engine::results::{CheckRecord, Gathered};
+use crate::engine::step::check::addr;
 use crate::lang::value::Value;
 use crate::model::addr::ConfigResource;
 use crate::model::plan::{Action, ActionReason};
 use crate::model::provider::{ReadDataRequest, has_errors};
-use crate::model::state::ObjectStatus;
+use crate::model::config::Check;
+use crate::model::state::{CheckStatus, ObjectStatus};
 
 use super::object::{Stored, mark, nonconforming, normalise};
 use super::record::{new_change, note_change, put, shown_id};
-use super::{Instance, conditions};
+use super::{Instance, conditions, ephemeral_use};
 
 /// Reads the data source, or plans to. Returns what references see; none with errors.
 pub async fn plan(instance: &Instance<'_>, refresh_only: bool) -> (Option<Value>, Diagnostics) {
@@ -24,6 +26,7 @@ pub async fn plan(instance: &Instance<'_>, refresh_only: bool) -> (Option<Value>
         return (None, diagnostics);
     }
     let config = diagnostics.take(instance.evaluate());
+    diagnostics.extend(ephemeral_use(instance, &config));
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
@@ -33,8 +36,7 @@ pub async fn plan(instance: &Instance<'_>, refresh_only: bool) -> (Option<Value>
         if refresh_only {
             return (Some(Value::unknown(instance.schema.implied_type().clone())), diagnostics);
         }
-        let (bare, marks) = config.unmark_deep_with_paths();
-        let after = mark(&planned_data_object(&instance.schema.block, &bare), &marks, &instance.schema.block);
+        let after = planned_object(instance, &config);
         let mut change = new_change(instance, Action::Read, instance.null(), after.clone());
         change.reason = match is_known {
             false => ActionReason::ReadBecauseConfigUnknown,
@@ -46,11 +48,61 @@ pub async fn plan(instance: &Instance<'_>, refresh_only: bool) -> (Option<Value>
         return (Some(after), diagnostics);
     }
     let (stored, found) = read(instance, &config).await;
+    if let Some(check) = instance.check_around() {
+        let value = stored.as_ref().map_or_else(|| planned_object(instance, &config), |stored| stored.value.clone());
+        diagnostics.extend(for_check(instance, check, found));
+        if !refresh_only {
+            let mut change = new_change(instance, Action::Read, instance.null(), value.clone());
+            change.reason = ActionReason::ReadBecauseCheckNested;
+            note_change(run, change);
+        }
+        put(run, instance, None, stored.map(|s| s.encode(&instance.schema)), false);
+        return (Some(value), diagnostics);
+    }
     diagnostics.extend(found);
     let Some(stored) = stored else { return (None, diagnostics) };
     put(run, instance, None, Some(stored.encode(&instance.schema)), false);
     diagnostics.extend(conditions::postconditions(instance, &stored.value));
     (Some(stored.value), diagnostics)
+}
+
+/// The object before it is read.
+pub fn planned_object(instance: &Instance<'_>, config: &Value) -> Value {
+    let (bare, marks) = config.unmark_deep_with_paths();
+    mark(&planned_data_object(&instance.schema.block, &bare), &marks, &instance.schema.block)
+}
+
+fn ephemeral_use(instance: &Instance<'_>, config: &Value) -> Diagnostics {
+    let body = instance.config.map(|c| &c.body);
+    ephemeral_use::check(config, &instance.schema.block, body, &instance.addr.to_string())
+}
+
+/// What was said of a data source inside a check block: errors make the check fail, and nothing else.
+pub fn for_check(instance: &Instance<'_>, check: &Check, found: Diagnostics) -> Diagnostics {
+    let module = &instance.addr.module;
+    let problems: Vec<String> =
+        found.iter().filter(|d| d.is_error()).map(|d| format!("{}: {}", d.summary, d.detail)).collect();
+    if !problems.is_empty() {
+        let message = match problems.as_slice() {
+            [only] => only.clone(),
+            all => {
+                let lines: Vec<String> = all.iter().map(|p| format!("\n- {p}")).collect();
+                format!("{} problems:\n{}", all.len(), lines.concat())
+            }
+        };
+        instance.run.results.gathered().checks.push(CheckRecord {
+            kind: "check",
+            config_addr: addr(&module.module().to_string(), &check.name),
+            addr: addr(&module.to_string(), &check.name),
+            status: CheckStatus::Fail,
+            message: Some(message),
+        });
+    }
+    let as_warning = |mut d: Diagnostic| {
+        d.severity = Severity::Warning;
+        d
+    };
+    found.into_iter().map(as_warning).collect()
 }
 
 /// True if something that must be done first has a planned change.
@@ -111,14 +163,18 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
     }
     let value = mark(&normalise(&instance.schema.block, &value), &marks, &instance.schema.block);
     finish(shown_id(&value), false);
-    let stored = Stored {
+    (Some(object_of(value)), diagnostics)
+}
+
+/// A data source's object with a value and nothing else.
+pub fn object_of(value: Value) -> Stored {
+    Stored {
         value,
         private: std::sync::Arc::from([]),
         status: ObjectStatus::Ready,
         dependencies: std::sync::Arc::from([]),
         create_before_destroy: false,
-    };
-    (Some(stored), diagnostics)
+    }
 }
 
 fn check_answer(instance: &Instance<'_>, value: &Value) -> Option<Diagnostic> {

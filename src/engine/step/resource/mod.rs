@@ -7,6 +7,7 @@ pub mod block;
 pub mod conditions;
 pub mod data;
 pub mod destroy;
+pub mod ephemeral_use;
 pub mod expand;
 pub mod object;
 pub mod orphan;
@@ -28,7 +29,8 @@ use crate::engine::scope::ModuleScope;
 use crate::engine::tree::ModuleId;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
-use crate::model::config::Resource;
+use crate::lang::syntax::ast::Body;
+use crate::model::config::{Check, ProvisionerBlock, Resource};
 use crate::model::provider::{Provider, no_provider_meta};
 use crate::model::schema::Schema;
 use crate::model::schema::decode::decode_body;
@@ -120,6 +122,16 @@ impl<'r> Instance<'r> {
         super::about_body(found, self.config.map(|c| &c.body), &self.schema.block, Some(&address))
     }
 
+    /// The provisioners that the block declares, or the `removed` block in its place, with the connection that they share.
+    pub fn provisioners(&self) -> (&'r [ProvisionerBlock], Option<&'r Body>) {
+        let removed = || self.run.removed.find(&self.addr.config());
+        match (self.config, self.config.is_none().then(removed).flatten()) {
+            (Some(config), _) => (&config.provisioners, config.connection.as_ref()),
+            (None, Some(removed)) => (&removed.provisioners, removed.connection.as_ref()),
+            (None, None) => (&[], None),
+        }
+    }
+
     /// The `provider_meta` of the module, for the provider.
     pub fn provider_meta(&self) -> (Value, Diagnostics) {
         let (none, fine) = (no_provider_meta(), Diagnostics::new());
@@ -137,6 +149,11 @@ impl<'r> Instance<'r> {
             }
             _ => (none, fine),
         }
+    }
+
+    /// The check block that a data source stands in.
+    pub fn check_around(&self) -> Option<&'r Check> {
+        self.block.and_then(|(module, index)| self.run.tree.check_around(module, index))
     }
 
     pub fn null(&self) -> Value {

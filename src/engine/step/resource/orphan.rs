@@ -19,6 +19,8 @@ pub struct Doomed<'o> {
     pub object: &'o Object,
     pub deposed: Option<DeposedKey>,
     pub reason: ActionReason,
+    /// Leave the object alone, and know nothing of it any more.
+    pub forget: bool,
     /// Ask what became of it first.
     pub refresh: bool,
     /// Refresh only: nothing is planned.
@@ -38,6 +40,13 @@ pub async fn plan(instance: &Instance<'_>, doomed: Doomed<'_>) -> Diagnostics {
     put(run, instance, deposed, Some(object.clone()), true);
     put(run, instance, deposed, Some(object), false);
     let before = stored.value.clone();
+    if doomed.forget {
+        let mut change = new_change(instance, Action::Forget, before, instance.null());
+        change.deposed = doomed.deposed;
+        change.reason = doomed.reason;
+        note_change(run, change);
+        return diagnostics;
+    }
     let mut current = Some(stored);
     if let Some(stored) = current.take_if(|_| doomed.refresh) {
         current = diagnostics.take(read::refresh(instance, stored, deposed).await);

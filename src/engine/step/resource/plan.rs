@@ -10,7 +10,7 @@ use crate::model::provider::{PlanRequest, PlanResponse, has_errors};
 
 use super::object::{Stored, mark, nonconforming};
 use super::record::new_change;
-use super::{Instance, conditions};
+use super::{Instance, conditions, ephemeral_use};
 
 /// Why a replacement is asked for from outside of the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,32 +117,12 @@ impl Planner<'_, '_> {
     }
 
     fn check_ephemeral(&mut self, config: &Value) -> bool {
-        if !config.deep_marks().contains(Marks::EPHEMERAL) {
-            return true;
-        }
-        let (_, marks) = config.unmark_deep_with_paths();
-        let wrong = marks.iter().find(|(path, marks)| {
-            let write_only = path.steps().first().is_some_and(|step| match step {
-                PathStep::Attr(name) => {
-                    self.instance.schema.block.attributes.get(name).is_some_and(|a| a.write_only)
-                }
-                PathStep::Index(_) => false,
-            });
-            marks.contains(Marks::EPHEMERAL) && !write_only
-        });
-        if let Some((path, _)) = wrong {
-            let place = self.instance.config.and_then(|config| {
-                crate::model::schema::decode::attribute_range(&config.body, &self.instance.schema.block, path)
-            });
-            let name = path.to_string();
-            let detail = format!(
-                "Ephemeral values are not valid for \"{}\", because it is not a write-only attribute and must be persisted \
-                 to state.",
-                name.trim_start_matches('.')
-            );
-            self.diagnostics.push(Diagnostic::error("Invalid use of ephemeral value", detail).at_opt(place));
-        }
-        wrong.is_none()
+        let instance = self.instance;
+        let body = instance.config.map(|c| &c.body);
+        let found = ephemeral_use::check(config, &instance.schema.block, body, &instance.addr.to_string());
+        let fine = !found.has_errors();
+        self.diagnostics.extend(found);
+        fine
     }
 
     /// The configuration as if what is to be ignored were as before. `reverting`: of what the provider answered.

@@ -25,8 +25,7 @@ pub async fn run(
     mut turn: Option<&mut Turn>,
 ) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let Some(config) = instance.config else { return diagnostics };
-    for block in config.provisioners.iter().filter(|p| p.when == when) {
+    for block in instance.provisioners().0.iter().filter(|p| p.when == when) {
         if let Some(turn) = &mut turn {
             wait_for_siblings(instance, block, turn).await;
         }
@@ -87,7 +86,7 @@ async fn provision(instance: &Instance<'_>, block: &ProvisionerBlock, value: &Va
     let module = instance.module.as_ref().unwrap_or(&root);
     let scope = ModuleScope::new(run, module).with_each(instance.each.clone()).with_self(value.clone());
     let config = diagnostics.take(decode_body(&block.body, &shape.block, &scope));
-    let shared = instance.config.and_then(|c| c.connection.as_ref());
+    let shared = instance.provisioners().1;
     let connection = diagnostics.take(connection(shared, block.connection.as_ref(), &scope));
     if diagnostics.has_errors() {
         return diagnostics;

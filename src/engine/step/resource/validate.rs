@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use super::ephemeral_use;
 use crate::engine::references::did_you_mean;
 use crate::engine::results::{Each, ModuleSlots};
 use crate::engine::run::Run;
@@ -35,6 +36,10 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     }
     if let IgnoreChanges::Paths(paths) = &config.lifecycle.ignore_changes {
         paths.iter().for_each(|path| check_ignored(&schema.block, path, config, &mut diagnostics));
+    }
+    if config.addr.mode != ResourceMode::Ephemeral {
+        let address = config.addr.in_module(run.tree.module(module).path.clone()).to_string();
+        diagnostics.extend(ephemeral_use::check(&value, &schema.block, Some(&config.body), &address));
     }
     let bare = value.unmark_deep().0;
     match run.ports.providers.unconfigured(&config.provider).await {
@@ -122,7 +127,7 @@ fn unknown_type(run: &Run, config: &Resource) -> Diagnostic {
             ("Invalid resource type", format!("The provider {provider} does not support resource type {kind:?}.{hint}"))
         }
         ResourceMode::Ephemeral => (
-            "Invalid ephemeral resource type",
+            "Invalid ephemeral resource",
             format!("The provider {provider} does not support ephemeral resource {kind:?}."),
         ),
     };

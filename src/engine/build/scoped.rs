@@ -1,0 +1,70 @@
+//! Order that no reference asks for: data sources inside `check` blocks are read when everything is done, ephemeral
+//! resources are closed when nothing uses them any more.
+
+use crate::engine::graph::{Dag, Node, NodeId};
+use crate::engine::tree::Tree;
+use crate::model::addr::ResourceMode;
+
+use super::config::Builder;
+
+/// Data sources of `check` blocks wait for all managed resources.
+pub fn delay_checks(builder: &mut Builder<'_>) {
+    let scoped: Vec<NodeId> = builder
+        .tree
+        .ids()
+        .flat_map(|module| builder.tree.module(module).checks.values().map(move |check| (module, check)))
+        .filter_map(|(module, check)| {
+            let index = builder.tree.module(module).resources.get_index_of(check.data.as_ref()?)?;
+            Some(builder.resource(module, index as u32))
+        })
+        .collect();
+    if scoped.is_empty() {
+        return;
+    }
+    let waiting = behind(&builder.graph, &scoped);
+    let gate = builder.add(Node::Gate);
+    for node in 0..gate {
+        let Node::Resource { module, index } = *builder.graph.node(node) else { continue };
+        let managed = builder.tree.resource(module, index).addr.mode == ResourceMode::Managed;
+        // What waits for a check's module cannot be waited for by the check.
+        if managed && !waiting[node as usize] {
+            builder.graph.connect(gate, node);
+        }
+    }
+    scoped.into_iter().for_each(|node| builder.graph.connect(node, gate));
+}
+
+/// Adds the closing of ephemeral resources to a graph that is otherwise complete.
+pub fn close_ephemerals(graph: &mut Dag<Node>, tree: &Tree) {
+    let opened: Vec<(NodeId, u32, u32)> = graph
+        .nodes()
+        .filter_map(|(id, node)| match *node {
+            Node::Resource { module, index } if tree.resource(module, index).addr.mode == ResourceMode::Ephemeral => {
+                Some((id, module, index))
+            }
+            _ => None,
+        })
+        .collect();
+    if opened.is_empty() {
+        return;
+    }
+    let count = graph.len() as NodeId;
+    let users: Vec<Vec<bool>> = opened.iter().map(|(id, ..)| behind(graph, &[*id])).collect();
+    for ((_, module, index), users) in opened.into_iter().zip(users) {
+        let close = graph.add(Node::CloseEphemeral { module, index });
+        (0..count).filter(|node| users[*node as usize]).for_each(|node| graph.connect(close, node));
+    }
+}
+
+/// The nodes that wait for given ones, those included.
+fn behind(graph: &Dag<Node>, of: &[NodeId]) -> Vec<bool> {
+    let dependents = graph.dependents();
+    let mut seen = vec![false; graph.len()];
+    let mut open = of.to_vec();
+    while let Some(node) = open.pop() {
+        if !std::mem::replace(&mut seen[node as usize], true) {
+            open.extend(&dependents[node as usize]);
+        }
+    }
+    seen
+}

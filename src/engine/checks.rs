@@ -1,0 +1,84 @@
+//! The results of conditions, gathered per block: everything that can be checked has one, checked or not.
+
+use std::collections::BTreeMap;
+
+use super::results::CheckRecord;
+use super::run::Run;
+use super::step::check;
+use super::tree::ModuleId;
+use crate::model::state::{CheckResult, CheckStatus};
+
+/// Results per block, worst status first in what counts for the block. `planned`: what the plan had, in apply. None if
+/// there is nothing to check.
+pub fn results(run: &Run, records: Vec<CheckRecord>, planned: Option<&[CheckResult]>) -> Option<Vec<CheckResult>> {
+    let mut blocks: BTreeMap<(String, &'static str), BTreeMap<String, (CheckStatus, Vec<String>)>> = BTreeMap::new();
+    for record in records {
+        let objects = blocks.entry((record.config_addr, record.kind)).or_default();
+        let object = objects.entry(record.addr).or_insert((record.status, Vec::new()));
+        object.0 = worse(object.0, record.status);
+        object.1.extend(record.message);
+    }
+    let mut results: Vec<CheckResult> = blocks
+        .into_iter()
+        .map(|((config_addr, kind), objects)| {
+            let status = objects.values().map(|o| o.0).reduce(worse).unwrap_or(CheckStatus::Pass);
+            let objects = objects.into_iter().map(|(addr, (status, messages))| (addr, status, messages)).collect();
+            CheckResult { kind: kind.into(), config_addr, status, objects }
+        })
+        .collect();
+    let declared = declared(run);
+    for result in planned.into_iter().flatten().chain(&declared) {
+        if !results.iter().any(|r| r.config_addr == result.config_addr) {
+            results.push(result.clone());
+        }
+    }
+    results.sort_by(|a, b| a.config_addr.cmp(&b.config_addr));
+    (!results.is_empty()).then_some(results)
+}
+
+fn worse(a: CheckStatus, b: CheckStatus) -> CheckStatus {
+    let rank = |status| match status {
+        CheckStatus::Pass => 0,
+        CheckStatus::Unknown => 1,
+        CheckStatus::Fail => 2,
+        CheckStatus::Error => 3,
+    };
+    if rank(a) >= rank(b) { a } else { b }
+}
+
+/// Everything that has conditions, as if none of them had been looked at.
+fn declared(run: &Run) -> Vec<CheckResult> {
+    let mut all = Vec::new();
+    for module in run.tree.ids() {
+        let config = run.tree.module(module);
+        let path = config.path.to_string();
+        let within = |name: String| if path.is_empty() { name } else { format!("{path}.{name}") };
+        let mut add = |kind: &str, config_addr: String, absent: bool| {
+            let status = if absent { CheckStatus::Pass } else { CheckStatus::Unknown };
+            all.push(CheckResult { kind: kind.into(), config_addr, status, objects: Vec::new() });
+        };
+        let no_module = run.results.is_without_instances(module);
+        for (index, resource) in config.resources.values().enumerate() {
+            let lifecycle = &resource.lifecycle;
+            if !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty() {
+                add("resource", within(resource.addr.to_string()), no_module || is_empty(run, module, index));
+            }
+        }
+        for output in config.outputs.values().filter(|o| !o.preconditions.is_empty()) {
+            add("output_value", within(format!("output.{}", output.name)), no_module);
+        }
+        for variable in config.variables.values().filter(|v| !v.validations.is_empty()) {
+            add("var", within(format!("var.{}", variable.name)), no_module);
+        }
+        for block in config.checks.values() {
+            add("check", check::addr(&path, &block.name), no_module);
+        }
+    }
+    all
+}
+
+/// True if the block is known to have no instances.
+fn is_empty(run: &Run, module: ModuleId, index: usize) -> bool {
+    let mut instances = run.results.module_instances(module).iter();
+    instances.all(|m| m.resources[index].get().is_some_and(|slots| slots.instances.is_empty()))
+}

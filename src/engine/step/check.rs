@@ -1,0 +1,43 @@
+//! `check` blocks: assertions about the whole. Failures only warn.
+
+use crate::base::diag::Diagnostics;
+use crate::engine::run::{Run, Verb};
+use crate::engine::scope::ModuleScope;
+use crate::engine::tree::ModuleId;
+use crate::model::state::CheckStatus;
+
+use super::condition::{Checked, Kind, check, examine};
+
+pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let block = run.tree.check(module, index);
+    let path = &run.tree.module(module).path;
+    for instance in run.results.module_instances(module) {
+        let scope = ModuleScope::new(run, instance);
+        match run.verb {
+            Verb::Validate => block.asserts.iter().for_each(|assert| diagnostics.extend(examine(assert, &scope))),
+            Verb::Plan { lenient: false, .. } | Verb::Apply => {
+                let of = Checked {
+                    config_addr: addr(&path.to_string(), &block.name),
+                    addr: addr(&instance.addr.to_string(), &block.name),
+                };
+                // Without its data there is nothing to judge.
+                if !has_failed(run, &of.addr) {
+                    diagnostics.extend(check(run, Kind::Assertion, &block.asserts, &scope, &of, true));
+                }
+            }
+            _ => {}
+        }
+    }
+    diagnostics
+}
+
+/// The address of a check block in a module, or in an instance of one.
+pub fn addr(module: &str, name: &str) -> String {
+    if module.is_empty() { format!("check.{name}") } else { format!("{module}.check.{name}") }
+}
+
+fn has_failed(run: &Run, addr: &str) -> bool {
+    let gathered = run.results.gathered();
+    gathered.checks.iter().any(|c| c.kind == "check" && c.addr == addr && c.status == CheckStatus::Fail)
+}

@@ -1,0 +1,148 @@
+//! Ephemeral resources: opened where a walk needs them, closed when nothing does any more, kept nowhere.
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::event::{EphemeralVerb, Event};
+use crate::engine::graph::walk::Turn;
+use crate::engine::results::{OpenEphemeral, ResourceSlots};
+use crate::engine::run::{Run, Verb};
+use crate::engine::scope::ModuleScope;
+use crate::engine::tree::ModuleId;
+use crate::lang::value::{Marks, Value};
+use crate::model::provider::has_errors;
+
+use super::expansion::expand;
+use super::resource::object::{mark, nonconforming};
+use super::resource::{Instance, conditions};
+
+/// Opens every instance of a block.
+pub async fn run(run: &Run, module: ModuleId, index: u32, _turn: &mut Turn) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let config = run.tree.resource(module, index);
+    let Some(provider) = run.provider_of.get(&(module, index)).copied() else { return diagnostics };
+    for parent in run.results.module_instances(module) {
+        let scope = ModuleScope::new(run, parent);
+        let lenient = run.verb == Verb::Evaluate;
+        let found = expand(config.count.as_ref(), config.for_each.as_ref(), &scope, lenient);
+        let Some(expansion) = diagnostics.take(found) else { continue };
+        let _ = parent.resources[index as usize].set(ResourceSlots::new(expansion));
+        let Some(slots) = parent.resources[index as usize].get() else { continue };
+        for (position, slot) in slots.instances.iter().enumerate() {
+            let addr = config.addr.absolute(parent.addr.clone()).instance(slots.expansion.key(position));
+            if run.verb == Verb::Evaluate {
+                slot.settle(None);
+                continue;
+            }
+            let each = slots.expansion.each(position);
+            let block = Some((module, index));
+            let value = match Instance::new(run, addr, block, provider, Some(parent.clone()), each) {
+                Ok(instance) => diagnostics.take(open(&instance).await),
+                Err(error) => {
+                    diagnostics.push(error);
+                    None
+                }
+            };
+            slot.settle(value);
+        }
+    }
+    diagnostics
+}
+
+/// The value of an open instance; unknown while its configuration is. None with errors.
+async fn open(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
+    let run = instance.run;
+    let (addr, kind) = (&instance.addr, instance.addr.kind());
+    let mut diagnostics = conditions::preconditions(instance);
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let config = diagnostics.take(instance.evaluate());
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let (bare, marks) = config.unmark_deep_with_paths();
+    if !bare.is_wholly_known() {
+        run.ports.observer.event(Event::EphemeralDeferred { addr: addr.clone() });
+        let unknown = Value::unknown(instance.schema.implied_type().clone());
+        return (Some(unknown.mark(Marks::EPHEMERAL)), diagnostics);
+    }
+    let found = instance.provider.validate_ephemeral_config(kind, bare.clone()).await;
+    diagnostics.extend(instance.about(found));
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let verb = EphemeralVerb::Open;
+    run.ports.observer.event(Event::EphemeralStarted { addr: addr.clone(), verb });
+    let answer = instance.provider.open_ephemeral(kind, bare).await;
+    let mut failed = has_errors(&answer.diagnostics);
+    diagnostics.extend(instance.about(answer.diagnostics));
+    if !failed && let Some(wrong) = check_answer(instance, &answer.result) {
+        diagnostics.push(wrong);
+        failed = true;
+    }
+    run.ports.observer.event(Event::EphemeralFinished { addr: addr.clone(), verb, failed });
+    if failed {
+        return (None, diagnostics);
+    }
+    let open =
+        OpenEphemeral { provider: instance.provider.clone(), private: answer.private };
+    run.results.gathered().ephemerals.insert(addr.clone(), open);
+    let value = mark(&answer.result, &marks, &instance.schema.block).mark(Marks::EPHEMERAL);
+    diagnostics.extend(conditions::postconditions(instance, &value));
+    (Some(value), diagnostics)
+}
+
+fn check_answer(instance: &Instance<'_>, value: &Value) -> Option<Diagnostic> {
+    let (addr, provider) = (&instance.addr, &instance.provider_addr.provider);
+    let summary = "Provider produced invalid ephemeral resource instance";
+    if let Some(wrong) = nonconforming(value, instance.schema.implied_type()) {
+        let what = format!(
+            "The provider for {} produced a value for {addr} that does not conform to the schema: {wrong}.",
+            provider.for_display()
+        );
+        return Some(instance.bug(summary, what));
+    }
+    if value.is_null() {
+        let what = format!("Provider \"{provider}\" produced a null object for {addr}.");
+        return Some(instance.bug(summary, what));
+    }
+    if !value.is_wholly_known() {
+        let what = format!(
+            "The value returned for {addr} contains unknown values, which is not allowed for an ephemeral resource."
+        );
+        return Some(instance.bug(summary, what));
+    }
+    None
+}
+
+/// Closes the instances of a block that are open.
+pub async fn close(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
+    let block = run.tree.config_addr(module, index);
+    let mine: Vec<_> = {
+        let gathered = run.results.gathered();
+        gathered.ephemerals.keys().filter(|addr| addr.config() == block).cloned().collect()
+    };
+    let mut diagnostics = Diagnostics::new();
+    for addr in mine {
+        let Some(open) = run.results.gathered().ephemerals.remove(&addr) else { continue };
+        let verb = EphemeralVerb::Close;
+        run.ports.observer.event(Event::EphemeralStarted { addr: addr.clone(), verb });
+        let found = open.provider.close_ephemeral(addr.kind(), open.private).await;
+        let failed = has_errors(&found);
+        let schema = crate::model::schema::Block::default();
+        diagnostics.extend(super::about_body(found, None, &schema, Some(&addr.to_string())));
+        run.ports.observer.event(Event::EphemeralFinished { addr, verb, failed });
+    }
+    diagnostics
+}
+
+/// Closes what a walk that failed has left open.
+pub async fn close_rest(run: &Run) -> Diagnostics {
+    let rest = std::mem::take(&mut run.results.gathered().ephemerals);
+    let mut diagnostics = Diagnostics::new();
+    for (addr, open) in rest {
+        let found = open.provider.close_ephemeral(addr.kind(), open.private).await;
+        let schema = crate::model::schema::Block::default();
+        diagnostics.extend(super::about_body(found, None, &schema, Some(&addr.to_string())));
+    }
+    diagnostics
+}

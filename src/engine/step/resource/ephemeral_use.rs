@@ -1,0 +1,43 @@
+//! Where ephemeral values may not go: anything that plan or state keep.
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::syntax::ast::Body;
+use crate::lang::value::{Marks, Path, PathStep, Value};
+use crate::model::schema::Block;
+use crate::model::schema::decode::attribute_range;
+
+/// Errors for ephemeral parts of a resource's configuration that are not write-only.
+pub fn check(config: &Value, schema: &Block, body: Option<&Body>, address: &str) -> Diagnostics {
+    if !config.deep_marks().contains(Marks::EPHEMERAL) {
+        return Diagnostics::new();
+    }
+    let (_, marks) = config.unmark_deep_with_paths();
+    let wrong = marks.iter().filter(|(path, marks)| marks.contains(Marks::EPHEMERAL) && !is_write_only(schema, path));
+    let error = |path: &Path| {
+        let name = path.to_string();
+        let detail = format!(
+            "Ephemeral values are not valid for \"{}\", because it is not a write-only attribute and must be persisted to \
+             state.",
+            name.trim_start_matches('.')
+        );
+        let place = body.map(|body| attribute_range(body, schema, path).unwrap_or_else(|| body.missing_item_range()));
+        Diagnostic::error("Invalid use of ephemeral value", detail).at_opt(place).about(address)
+    };
+    wrong.map(|(path, _)| error(path)).collect()
+}
+
+/// True if the path leads to, or into, a write-only attribute.
+fn is_write_only(schema: &Block, path: &Path) -> bool {
+    let mut block = schema;
+    for step in path.steps() {
+        let PathStep::Attr(name) = step else { continue };
+        if let Some(attribute) = block.attributes.get(name) {
+            return attribute.write_only;
+        }
+        match block.blocks.get(name) {
+            Some(nested) => block = &nested.block,
+            None => return false,
+        }
+    }
+    false
+}

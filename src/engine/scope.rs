@@ -257,7 +257,12 @@ fn validate_call(run: &Run, module: ModuleId, index: u32, child: ModuleId) -> Va
         return Value::dynamic();
     }
     let outputs = run.tree.module(child).outputs.keys();
-    Value::object(outputs.map(|name| (name.clone(), Value::dynamic())))
+    let module = run.tree.module(child);
+    let unknown = |name: &Arc<str>| {
+        let output = &module.outputs[&**name];
+        mark_variable(Value::dynamic(), output.sensitive, output.ephemeral)
+    };
+    Value::object(outputs.map(|name| (name.clone(), unknown(name))))
 }
 
 fn call_value(run: &Run, call: &CallSlots, child: ModuleId) -> Value {

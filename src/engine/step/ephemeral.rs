@@ -83,8 +83,7 @@ async fn open(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
     if failed {
         return (None, diagnostics);
     }
-    let open =
-        OpenEphemeral { provider: instance.provider.clone(), private: answer.private };
+    let open = OpenEphemeral { provider: instance.provider.clone(), private: answer.private };
     run.results.gathered().ephemerals.insert(addr.clone(), open);
     let value = mark(&answer.result, &marks, &instance.schema.block).mark(Marks::EPHEMERAL);
     diagnostics.extend(conditions::postconditions(instance, &value));

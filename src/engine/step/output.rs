@@ -2,7 +2,7 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::run::{Run, Verb};
-use crate::engine::scope::ModuleScope;
+use crate::engine::scope::{ModuleScope, mark_variable};
 use crate::engine::tree::{ModuleId, ROOT};
 use crate::lang::eval::evaluate;
 use crate::lang::value::{Marks, Type, Value};
@@ -35,10 +35,13 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         let (value, found) = evaluate(&output.value, &scope);
         let failed = found.has_errors();
         diagnostics.extend(found);
-        if !failed {
+        if module == ROOT && output.ephemeral {
+            let detail = "Ephemeral outputs are not allowed in context of a root module";
+            diagnostics.push(Diagnostic::error("Ephemeral output not allowed", detail).at(output.range.clone()));
+        } else if !failed {
             check_marks(output, &value, module == ROOT, &mut diagnostics);
         }
-        let value = if output.sensitive { value.mark(Marks::SENSITIVE) } else { value };
+        let value = mark_variable(value, output.sensitive, output.ephemeral);
         if module == ROOT && !diagnostics.has_errors() && !matches!(run.verb, Verb::Validate | Verb::Evaluate) {
             diagnostics.extend(record(run, output, &value).await);
         }

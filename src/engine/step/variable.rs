@@ -8,7 +8,7 @@ use crate::engine::run::{Run, Verb};
 use crate::engine::scope::{ModuleScope, mark_variable};
 use crate::engine::tree::{ModuleId, ROOT};
 use crate::lang::eval::evaluate;
-use crate::lang::value::{Value, convert};
+use crate::lang::value::{Marks, Value, convert};
 use crate::model::config::Variable;
 
 use super::condition::check_variable;
@@ -50,6 +50,11 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
             });
             let range = argument.map_or_else(|| variable.range.clone(), |a| a.expr.range());
             let name = format!("{}.var.{}", instance.addr, variable.name);
+            if !variable.ephemeral && given.as_ref().is_some_and(|v| v.deep_marks().contains(Marks::EPHEMERAL)) {
+                let detail = "This input variable is not declared as accepting a ephemeral values, so it cannot be set to a \
+                              result derived from an ephemeral value.";
+                diagnostics.push(Diagnostic::error("Ephemeral value not allowed", detail).at(range.clone()));
+            }
             let given = Given { value: given, origin: Origin::File(range.clone()) };
             let value = diagnostics.take(prepare(variable, &name, given));
             settle(run, module, index, position, value, &mut diagnostics, &range);

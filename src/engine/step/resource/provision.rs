@@ -9,7 +9,7 @@ use crate::engine::results::ResourceSlots;
 use crate::engine::scope::ModuleScope;
 use crate::engine::step::{about_body, connection_schema};
 use crate::lang::syntax::ast::Body;
-use crate::lang::value::{Type, Value};
+use crate::lang::value::{Marks, Type, Value};
 use crate::model::config::{OnFailure, ProvisionerBlock, ProvisionerWhen};
 use crate::model::provider::{Output, ProvisionRequest, has_errors};
 use crate::model::schema::decode::{decode_body, references_in_body};
@@ -98,15 +98,19 @@ async fn provision(instance: &Instance<'_>, block: &ProvisionerBlock, value: &Va
     let (addr, kind) = (&instance.addr, &block.kind);
     let observer = run.ports.observer.clone();
     observer.event(Event::ProvisionStarted { addr: addr.clone(), kind: kind.clone() });
-    let is_secret = config.has_marks_deep() || connection.has_marks_deep();
+    let marks = config.deep_marks() | connection.deep_marks();
+    let why = match (marks.contains(Marks::SENSITIVE), marks.contains(Marks::EPHEMERAL)) {
+        (true, true) => Some("sensitive, ephemeral"),
+        (true, false) => Some("sensitive"),
+        (false, true) => Some("ephemeral"),
+        (false, false) => None,
+    };
     let output: Output = {
         let (addr, kind, observer) = (addr.clone(), kind.clone(), observer.clone());
-        let told = std::sync::atomic::AtomicBool::new(false);
         Arc::new(move |text: &str| {
-            let text = match is_secret {
-                false => text.to_string(),
-                true if told.swap(true, std::sync::atomic::Ordering::Relaxed) => return,
-                true => "(output suppressed due to sensitive value in config)".to_string(),
+            let text = match why {
+                None => text.to_string(),
+                Some(why) => format!("(output suppressed due to {why} value in config)"),
             };
             observer.event(Event::ProvisionOutput { addr: addr.clone(), kind: kind.clone(), text });
         })

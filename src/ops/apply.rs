@@ -114,7 +114,8 @@ async fn begin(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) ->
     match planned {
         Some(planned) if !failed => Ok((session, planned, variables, diagnostics)),
         planned => {
-            if let Some(planned) = planned {
+            // As much as was planned, if it was anything.
+            if let Some(planned) = planned.filter(|it| !it.plan.changes.is_empty() || !it.plan.outputs.is_empty()) {
                 listener.planned(&planned);
             }
             diagnostics.extend(session.end().await);

@@ -13,8 +13,8 @@ use tokio::process::{Child, Command};
 use tokio::sync::{Notify, oneshot, watch};
 
 use super::diagnose::{additional_notes, os_error_text};
-use super::grpc::client::Method;
 use super::grpc::Channel;
+use super::grpc::client::Method;
 use super::handshake::{Address, COOKIE, Handshake, Refusal, UNRECOGNIZED_CAUSES, VERSIONS};
 use super::output::{self, Collected};
 use super::tls::{self, Identity};
@@ -278,9 +278,9 @@ impl Process {
         match panic {
             Some(panic) => format!(
                 "\n\nStack trace from the {name} plugin:\n\n{panic}\n\nError: The {name} plugin crashed!\n\n\
-                 This is always indicative of a bug within the plugin. It would be immensely\n\
-                 helpful if you could report the crash with the plugin's maintainers so that it\n\
-                 can be fixed. The output above should help diagnose the issue."
+                 This is always indicative of a bug within the plugin. It would be immensely helpful if you could \
+                 report the crash with the plugin's maintainers so that it can be fixed. The output above should help \
+                 diagnose the issue."
             ),
             None if tail.is_empty() => format!("\n\nThe {name} process has ended: {exit}."),
             None => format!("\n\nThe {name} process has ended: {exit}. The last that it wrote:\n{tail}"),

@@ -1,11 +1,12 @@
 //! A provider in another process, as `model::provider` wants one: every call goes over the wire and back.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use prost::Message;
 use tokio::sync::OnceCell;
+use tokio::task::JoinHandle;
 use tonic::Status;
 
 use super::failure::Callee;
@@ -32,6 +33,9 @@ const CAPABILITIES: wire::ClientCapabilities =
 /// Where schemas are kept, and under what key: a hash of the package.
 pub type CacheKey = (SchemaCache, String);
 
+/// Schemas that are being written down. Who ends the process waits for that: half a file would stay behind.
+pub type Saving = Arc<Mutex<Option<JoinHandle<()>>>>;
+
 pub struct ProviderClient<P> {
     channel: Channel,
     process: Arc<Process>,
@@ -40,6 +44,7 @@ pub struct ProviderClient<P> {
     /// By the number of the call.
     methods: Vec<Method>,
     cache: Option<CacheKey>,
+    saving: Saving,
     schemas: OnceCell<Arc<WireSchemas<P>>>,
     /// Set once the process has been asked for its schema, which some providers need before any other call.
     asked: Arc<OnceCell<()>>,
@@ -53,9 +58,14 @@ impl<P: Protocol> ProviderClient<P> {
             name,
             methods: Call::all().map(|call| Method::new(&P::path(call))).collect(),
             cache,
+            saving: Saving::default(),
             schemas: OnceCell::new(),
             asked: Arc::default(),
         }
+    }
+
+    pub fn saving(&self) -> Saving {
+        self.saving.clone()
     }
 
     async fn wire_schemas(&self) -> Result<&Arc<WireSchemas<P>>, ProviderDiagnostics> {
@@ -85,7 +95,10 @@ impl<P: Protocol> ProviderClient<P> {
         if let Some((cache, key)) = self.cache.clone() {
             let entry = Entry { version: P::VERSION, response };
             // Writing and syncing some megabytes must not hold up the plan.
-            tokio::task::spawn_blocking(move || cache.store(&key, &entry));
+            let work = tokio::task::spawn_blocking(move || cache.store(&key, &entry));
+            if let Ok(mut saving) = self.saving.lock() {
+                *saving = Some(work);
+            }
         }
         Ok(Arc::new(schemas))
     }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::process::{self, Launch, Plugin, Process, Security, StartError};
-use super::provider_client::{CacheKey, ProviderClient};
+use super::provider_client::{CacheKey, ProviderClient, Saving};
 use super::provisioner_client::ProvisionerClient;
 use super::reattach::Reattach;
-use super::wire::{v5::V5, v6::V6};
+use super::wire::{protocol::Protocol, v5::V5, v6::V6};
 use super::{grpc::Channel, stdio};
 use crate::base::diag::Diagnostics;
 use crate::model::provider::{Provider, Provisioner};
@@ -14,6 +14,7 @@ use crate::model::provider::{Provider, Provisioner};
 /// A provider's process, running and connected. It is killed when this is dropped; [`Self::shutdown`] is kinder.
 pub struct ProviderProcess {
     provider: Arc<dyn Provider>,
+    saving: Saving,
     running: Running,
 }
 
@@ -48,11 +49,17 @@ pub async fn reattach_provider(at: &Reattach, name: &str) -> Result<ProviderProc
 }
 
 fn provider_process(plugin: Plugin, name: &str, cache: Option<CacheKey>, quiet: bool) -> ProviderProcess {
-    let provider: Arc<dyn Provider> = match plugin.version {
-        5 => Arc::new(ProviderClient::<V5>::new(&plugin, name.to_owned(), cache)),
-        _ => Arc::new(ProviderClient::<V6>::new(&plugin, name.to_owned(), cache)),
+    let (provider, saving) = match plugin.version {
+        5 => provider_client::<V5>(&plugin, name, cache),
+        _ => provider_client::<V6>(&plugin, name, cache),
     };
-    ProviderProcess { provider, running: Running::new(plugin, name, quiet) }
+    ProviderProcess { provider, saving, running: Running::new(plugin, name, quiet) }
+}
+
+fn provider_client<P: Protocol>(plugin: &Plugin, name: &str, cache: Option<CacheKey>) -> (Arc<dyn Provider>, Saving) {
+    let client = ProviderClient::<P>::new(plugin, name.to_owned(), cache);
+    let saving = client.saving();
+    (Arc::new(client), saving)
 }
 
 /// Starts a provisioner. `name` is its type, for messages.
@@ -99,6 +106,10 @@ impl ProviderProcess {
     /// Asks the process to end, waits two seconds, kills it.
     pub async fn shutdown(&self) {
         self.running.process.shutdown(&self.running.channel).await;
+        let saving = self.saving.lock().ok().and_then(|mut saving| saving.take());
+        if let Some(saving) = saving {
+            let _ = saving.await;
+        }
     }
 
     pub async fn kill(&self) {

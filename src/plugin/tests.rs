@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 
-use super::handshake::Handshake;
+use super::handshake::{Address, Handshake};
 use super::process::{Launch, START_TIMEOUT, Security};
 use super::schema_cache::SchemaCache;
 use super::serve::{Caller, Plugin, serve};
@@ -362,6 +362,24 @@ async fn a_plugin_that_dies_leaves_its_panic() {
     }
     let second = callee.failure(status, &started).await;
     assert!(second.detail.ends_with("The sh process has ended: exit status 2."), "{}", second.detail);
+}
+
+#[tokio::test]
+async fn the_end_of_a_process_waits_for_its_schemas_to_be_kept() {
+    let caller = Caller { versions: vec![6], ..Caller::default() };
+    let handshake = listen(Plugin::Provider(Arc::new(Thing::default())), 6, caller).await;
+    let Address::Unix(socket) = &handshake.address else { panic!("{handshake:?}") };
+    // The socket goes when the provider here is asked to end; so does the process that stands for it.
+    let script = format!("echo '{}'; while [ -e {} ]; do sleep 0.02; done", handshake.line(), socket.display());
+    let mut launch = shell(&script, Security::None);
+    launch.start_timeout = START_TIMEOUT;
+    let folder = tempfile::tempdir().unwrap();
+    let cache = SchemaCache::new(folder.path().join("schemas"));
+    let key = "h1:test".to_owned();
+    let process = start_provider(&launch, "x", Some((cache.clone(), key.clone()))).await.unwrap();
+    process.provider().schemas().await.unwrap();
+    process.shutdown().await;
+    assert!(cache.schemas(&key).is_some());
 }
 
 /// Set TERRANE_TEST_PROVIDER to the path of the AWS provider's executable to run this against the real thing.

@@ -63,7 +63,8 @@ pub struct Factories {
 /// A provider's first process and its schemas.
 #[derive(Default)]
 struct Slot {
-    first: OnceCell<Arc<ProviderProcess>>,
+    /// A failure stays: who asks next does not wait for the same once more.
+    first: OnceCell<Result<Arc<ProviderProcess>, Diagnostics>>,
     schemas: OnceCell<Arc<dyn ProviderSchemas>>,
     /// The first process was given to a configuration.
     taken: Mutex<bool>,
@@ -142,7 +143,7 @@ impl Factories {
     /// The provider's first process, started if it was not yet.
     async fn first(&self, provider: &addr::Provider) -> Result<Arc<ProviderProcess>, Diagnostics> {
         let slot = self.slot(provider);
-        slot.first.get_or_try_init(|| self.start(provider)).await.cloned()
+        slot.first.get_or_init(|| self.start(provider)).await.clone()
     }
 
     async fn start(&self, provider: &addr::Provider) -> Result<Arc<ProviderProcess>, Diagnostics> {

@@ -1,0 +1,98 @@
+//! `kill -9` again and again in the middle of an apply whose instances leave a mark of their own outside.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use crate::support::{Project, Running, processes, program};
+
+const INSTANCES: usize = 500;
+const KILLS: usize = 30;
+const CONFIGURATION: &str = r#"
+resource "terraform_data" "a" {
+  count = 500
+  input = count.index
+
+  provisioner "local-exec" {
+    command = "echo ${self.input} >> side.log"
+  }
+}
+"#;
+
+#[test]
+fn no_reported_instance_is_lost() {
+    let project = Project::new(CONFIGURATION);
+    let mut reported = BTreeSet::new();
+    let mut in_flight = BTreeSet::new();
+    let (mut logged_before, mut uncertain, mut early) = (0, 0, 0);
+    for kill in 0..KILLS {
+        let command = project.command(program(), &["apply", "-auto-approve", "-no-color"]);
+        let mut apply = Running::start(command);
+        // From the first word of the run to many completions in, and not always right after a line.
+        let wanted = [0, 1, 2, 6, 10, 18, 28][kill % 7];
+        apply.until(|screen| match (kill % 7, screen.len()) {
+            (0, length) if kill % 2 == 0 => length > 0,
+            (0, _) => screen.contains(": Creating..."),
+            _ => completed(screen).count() >= wanted,
+        });
+        spin(Duration::from_micros((kill as u64 * 733) % 9000));
+        processes::kill(apply.child.id() as i32);
+        let screen = apply.finish().out;
+        processes::all_gone(project.mark());
+        early += usize::from(completed(&screen).count() == 0);
+        reported.extend(completed(&screen));
+
+        let listed = project.ok(&["state", "list", "-no-color"]);
+        let known: BTreeSet<usize> = listed.out.lines().filter_map(index).collect();
+        let lost: Vec<_> = reported.difference(&known).collect();
+        assert!(lost.is_empty(), "after kill {kill}: reported as complete and gone: {lost:?}\n{}", listed.err);
+
+        // What an apply that creates nothing says while it takes up the journal.
+        let plan = project.run(&["plan", "-no-color", "-lock=false", "-target=terraform_data.a[0]"]);
+        assert_eq!(plan.code, Some(0), "after kill {kill}: {}{}", plan.out, plan.err);
+        let named = format!("{}{}", plan.out, plan.err);
+        in_flight.extend(named.lines().filter(|line| line.contains("  - ")).filter_map(index));
+        uncertain += usize::from(named.contains("Changes of an interrupted run are uncertain"));
+        let logged: Vec<usize> = side_log(&project);
+        for instance in &logged[logged_before..] {
+            let accounted = known.contains(instance) || in_flight.contains(instance);
+            assert!(accounted, "after kill {kill}: {instance} left its mark and nobody knows of it\n{named}");
+        }
+        logged_before = logged.len();
+        in_flight.clear();
+    }
+    assert!(uncertain > 0, "no kill ever hit an instance in flight: this test does not test");
+    assert!(early < KILLS / 2 && !reported.is_empty(), "{early} of {KILLS} kills came before anything was done");
+
+    let rest = project.ok(&["apply", "-auto-approve", "-no-color"]);
+    reported.extend(completed(&rest.out));
+    assert_eq!(reported, (0..INSTANCES).collect());
+    assert_eq!(side_log(&project).into_iter().collect::<BTreeSet<_>>(), reported);
+    assert!(!project.exists("work/.terraform.tfstate.journal"));
+    assert_eq!(project.run(&["plan", "-detailed-exitcode"]).code, Some(0));
+}
+
+/// The instances that the screen reports as complete.
+fn completed(screen: &str) -> impl Iterator<Item = usize> {
+    screen.lines().filter(|line| line.contains(": Creation complete after ")).filter_map(index)
+}
+
+/// The number in `terraform_data.a[7]`, wherever it is in the line.
+fn index(line: &str) -> Option<usize> {
+    let (_, rest) = line.split_once("terraform_data.a[")?;
+    rest.split_once(']')?.0.parse().ok()
+}
+
+fn side_log(project: &Project) -> Vec<usize> {
+    if !project.exists("work/side.log") {
+        return Vec::new();
+    }
+    project.read("work/side.log").lines().map(|line| line.parse().unwrap()).collect()
+}
+
+/// Passes time without giving the processor away.
+fn spin(time: Duration) {
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        std::hint::spin_loop();
+    }
+}

@@ -1,0 +1,4 @@
+//! The program killed at any moment: nothing that was reported is lost.
+
+mod apply_killed;
+mod plugin_killed;

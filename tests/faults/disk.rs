@@ -1,0 +1,124 @@
+//! Disks that are full or may not be written: what was done is kept elsewhere, and the error says where.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::{Outcome, Project, processes, program};
+
+/// Forty objects of two kilobytes: more than the disk below holds.
+const MANY: &str = r#"
+resource "terraform_data" "a" {
+  count = 40
+  input = join("", [for i in range(200) : "0123456789"])
+}
+"#;
+
+/// Runs a command of the program's after some shell commands in a mount namespace of its own. None where the system
+/// does not let us have one; the reason is told.
+fn in_namespace(project: &Project, before: &str, args: &str) -> Option<Outcome> {
+    let probe = project.finish(project.command(Path::new("unshare"), &["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]));
+    if probe.code != Some(0) {
+        let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("skipped: no mounts here: {}", probe.err));
+        return None;
+    }
+    let script = format!("set -e\n{before}\nexec {:?} {args}", program().display().to_string());
+    Some(project.finish(project.command(Path::new("unshare"), &["-rm", "sh", "-c", &script])))
+}
+
+/// A command that may not write files beyond so many blocks of 512 bytes.
+fn limited(project: &Project, blocks: u32, args: &str) -> Command {
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec {:?} {args}", program().display().to_string());
+    project.command(Path::new("sh"), &["-c", &script])
+}
+
+fn completed(screen: &str) -> Vec<String> {
+    let lines = screen.lines().filter_map(|line| line.split_once(": Creation complete after "));
+    lines.map(|(address, _)| address.to_owned()).collect()
+}
+
+fn listed(project: &Project, args: &[&str]) -> Vec<String> {
+    project.ok(args).out.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_full_disk_ends_in_errored_tfstate() {
+    let project = Project::new(MANY);
+    std::fs::create_dir(project.path("small")).unwrap();
+    let mount = "mount -t tmpfs -o size=48k none ../small";
+    let args = "apply -auto-approve -no-color -parallelism=2 -state=../small/terraform.tfstate";
+    let Some(outcome) = in_namespace(&project, mount, args) else { return };
+    outcome.expect(
+        1,
+        &[
+            "Error: Failed to save state",
+            "Error: Failed to persist state to backend",
+            "the state has been written to the file \"errored.tfstate\" in the current working directory",
+            "terrane state push errored.tfstate",
+            "no space left on device",
+        ],
+    );
+    let done = completed(&outcome.out);
+    assert!(!done.is_empty() && done.len() < 40, "{} of 40 done: choose another size", done.len());
+    let kept = listed(&project, &["state", "list", "-state=errored.tfstate"]);
+    assert!(done.iter().all(|address| kept.contains(address)), "done: {done:?}\nkept: {kept:?}");
+    processes::all_gone(project.mark());
+
+    // The remedy, by hand.
+    std::fs::rename(project.path("work/errored.tfstate"), project.path("work/terraform.tfstate")).unwrap();
+    let rest = format!("Resources: {} added, 0 changed, 0 destroyed.", 40 - kept.len());
+    project.ok(&["apply", "-auto-approve"]).expect(0, &[&rest]);
+}
+
+/// Not even `errored.tfstate` can be written: the journal has it all.
+#[test]
+fn what_fits_nowhere_stays_in_the_journal() {
+    let project = Project::new(MANY);
+    let outcome = project.finish(limited(&project, 190, "apply -auto-approve -no-color -parallelism=2"));
+    outcome.expect(1, &["Error: Failed to save state", "file too large", "The journal that holds the changes of this run was left beside the state"]);
+    let done = completed(&outcome.out);
+    assert!(!done.is_empty(), "{}", outcome.out);
+    assert!(project.exists("work/.terraform.tfstate.journal") && !project.exists("work/errored.tfstate"));
+    let kept = listed(&project, &["state", "list"]);
+    assert!(done.iter().all(|address| kept.contains(address)), "done: {done:?}\nkept: {kept:?}");
+    project.ok(&["apply", "-auto-approve"]);
+    assert_eq!(listed(&project, &["state", "list"]).len(), 40);
+    assert!(!project.exists("work/.terraform.tfstate.journal"));
+}
+
+/// The old state does not fit into its backup, so the new one, which is small, must go elsewhere.
+#[test]
+fn a_backup_that_cannot_be_made_saves_the_state_elsewhere() {
+    let project = Project::new(MANY);
+    project.ok(&["apply", "-auto-approve"]);
+    let before = project.read("work/terraform.tfstate");
+    project.write("work/main.tf", "resource \"terraform_data\" \"small\" {}\n");
+    let outcome = project.finish(limited(&project, 64, "apply -auto-approve -no-color"));
+    outcome.expect(1, &["Error: Failed to save state", "file too large", "\"errored.tfstate\""]);
+    assert_eq!(project.read("work/terraform.tfstate"), before, "a state that cannot be backed up is not touched");
+    assert_eq!(listed(&project, &["state", "list", "-state=errored.tfstate"]), ["terraform_data.small"]);
+    assert!(!project.exists("work/.terraform.tfstate.journal"));
+}
+
+#[test]
+fn a_read_only_state_ends_in_errored_tfstate() {
+    let project = Project::new("resource \"terraform_data\" \"a\" {}\n");
+    project.ok(&["apply", "-auto-approve"]);
+    let before = project.read("work/terraform.tfstate");
+    project.write("work/main.tf", "resource \"terraform_data\" \"a\" {}\nresource \"terraform_data\" \"b\" {}\n");
+    let read_only = "mount --bind terraform.tfstate terraform.tfstate\nmount -o remount,bind,ro terraform.tfstate";
+
+    // It cannot be locked: said at once, with nothing done.
+    let Some(refused) = in_namespace(&project, read_only, "apply -auto-approve -no-color") else { return };
+    refused.expect(1, &["Error: Error acquiring the state lock", "terraform.tfstate: read-only file system"]);
+    assert!(completed(&refused.out).is_empty() && !project.exists("work/errored.tfstate"));
+
+    let unlocked = in_namespace(&project, read_only, "apply -auto-approve -no-color -lock=false");
+    let Some(outcome) = unlocked else { return };
+    outcome.expect(
+        1,
+        &["Error: Failed to save state", "terraform.tfstate: read-only file system", "\"errored.tfstate\""],
+    );
+    assert_eq!(project.read("work/terraform.tfstate"), before);
+    let kept = listed(&project, &["state", "list", "-state=errored.tfstate"]);
+    assert_eq!(kept, ["terraform_data.a", "terraform_data.b"]);
+}

@@ -1,0 +1,3 @@
+//! Terrane beside the reference: each drives what the other has. Skipped where there is no `terraform`.
+
+mod plugin_server;

@@ -1,0 +1,217 @@
+//! What the integration tests share: projects in folders of their own, commands run in them, and who is left running.
+//!
+//! Knows the program only from outside: arguments in, screens and files out.
+
+pub mod processes;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Long enough for anything on a busy machine; whoever reaches it hangs.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The program under test.
+pub fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_terrane"))
+}
+
+/// The reference, where there is one; without it what needs it says so and is skipped.
+pub fn reference() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let found = std::env::split_paths(&path).map(|dir| dir.join("terraform")).find(|file| file.is_file());
+    if found.is_none() {
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: there is no terraform on the PATH\n");
+    }
+    found
+}
+
+/// A configuration in a folder of its own, which is removed at the end.
+pub struct Project {
+    folder: tempfile::TempDir,
+    /// In the environment of every process that comes of it.
+    mark: String,
+    variables: Vec<(String, String)>,
+}
+
+/// A command that has ended.
+#[derive(Debug)]
+pub struct Outcome {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Project {
+    pub fn new(main: &str) -> Project {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let folder = tempfile::Builder::new().prefix("terrane-test-").tempdir().unwrap();
+        let mark = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let project = Project { folder, mark, variables: Vec::new() };
+        std::fs::create_dir_all(project.path("home")).unwrap();
+        project.write("work/main.tf", main);
+        project
+    }
+
+    /// The folder of the configuration.
+    pub fn work(&self) -> PathBuf {
+        self.path("work")
+    }
+
+    /// A path in the project; the configuration is in `work`, the user's home in `home`.
+    pub fn path(&self, below: &str) -> PathBuf {
+        self.folder.path().join(below)
+    }
+
+    /// Writes a file, making its folders.
+    pub fn write(&self, below: &str, text: &str) -> PathBuf {
+        let path = self.path(below);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Writes a program.
+    pub fn script(&self, below: &str, text: &str) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.write(below, text);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    pub fn read(&self, below: &str) -> String {
+        std::fs::read_to_string(self.path(below)).unwrap_or_else(|e| panic!("{below}: {e}"))
+    }
+
+    pub fn exists(&self, below: &str) -> bool {
+        self.path(below).exists()
+    }
+
+    /// Sets a variable for all commands that follow.
+    pub fn set(&mut self, name: &str, value: impl AsRef<Path>) {
+        self.variables.push((name.to_owned(), value.as_ref().display().to_string()));
+    }
+
+    /// What all processes of this project have in their environment.
+    pub fn mark(&self) -> &str {
+        &self.mark
+    }
+
+    /// A command in the folder of the configuration, with an environment that only the test decides.
+    pub fn command(&self, program: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(args).current_dir(self.work()).env_clear().stdin(Stdio::null());
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", self.path("home")).env("CHECKPOINT_DISABLE", "1");
+        command.env(processes::MARK, &self.mark);
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Runs the program under test to its end.
+    pub fn run(&self, args: &[&str]) -> Outcome {
+        self.finish(self.command(program(), args))
+    }
+
+    /// Runs it and insists that all went well.
+    pub fn ok(&self, args: &[&str]) -> Outcome {
+        let outcome = self.run(args);
+        assert_eq!(outcome.code, Some(0), "{args:?}\n{}{}", outcome.out, outcome.err);
+        outcome
+    }
+
+    /// Runs a command to its end; it is killed when it takes too long.
+    pub fn finish(&self, command: Command) -> Outcome {
+        Running::start(command).finish()
+    }
+}
+
+/// A command that runs, its screen in files, so that nobody has to keep reading.
+pub struct Running {
+    pub child: Child,
+    out: File,
+    err: File,
+}
+
+impl Running {
+    pub fn start(mut command: Command) -> Running {
+        let (out, err) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+        // Reading and writing have one position each only if the files are opened twice.
+        let (for_out, for_err) = (reopened(&out), reopened(&err));
+        let child = command.stdout(for_out).stderr(for_err).spawn();
+        let child = child.unwrap_or_else(|e| panic!("{:?}: {e}", command.get_program()));
+        Running { child, out, err }
+    }
+
+    /// What is on the screen by now, as [`Self::finish`] splits it.
+    pub fn screen(&self) -> (String, String) {
+        (content(&self.out), content(&self.err))
+    }
+
+    /// Waits until the screen has it; panics if it ends or time is up without.
+    pub fn until(&mut self, what: impl Fn(&str) -> bool) {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let ended = self.child.try_wait().unwrap();
+            let (out, err) = self.screen();
+            if what(&out) {
+                return;
+            }
+            assert!(ended.is_none() && Instant::now() < end, "never seen (ended: {ended:?})\n{out}{err}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    pub fn finish(mut self) -> Outcome {
+        let status = wait(&mut self.child);
+        let (out, err) = self.screen();
+        let status = status.unwrap_or_else(|| panic!("it did not end\n{out}{err}"));
+        Outcome { code: status.code(), out, err }
+    }
+}
+
+fn reopened(file: &File) -> File {
+    use std::os::fd::AsRawFd;
+    File::options().append(true).open(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap()
+}
+
+fn content(file: &File) -> String {
+    use std::os::fd::AsRawFd;
+    let mut bytes = Vec::new();
+    File::open(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap().read_to_end(&mut bytes).unwrap();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn wait(child: &mut Child) -> Option<ExitStatus> {
+    let end = Instant::now() + PATIENCE;
+    while Instant::now() < end {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(status);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    None
+}
+
+impl Outcome {
+    /// Both halves of the screen, without the frames of the diagnostics and with every run of blanks as one, so that
+    /// a text can be looked for wherever its lines were broken.
+    pub fn text(&self) -> String {
+        let both = format!("{}\n{}", self.out, self.err);
+        both.split(|c: char| c.is_whitespace() || "│╷╵".contains(c)).filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Insists on an exit code and on texts, each as [`Self::text`] has it.
+    pub fn expect(&self, code: i32, texts: &[&str]) {
+        assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
+        let text = self.text();
+        for wanted in texts {
+            assert!(text.contains(wanted), "no {wanted:?} in:\n{}{}", self.out, self.err);
+        }
+    }
+}

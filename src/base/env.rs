@@ -66,6 +66,8 @@ variables! {
     CHECKPOINT_DISABLE;
     /// Any value: apply never reuses a provider process that plan has configured.
     TERRANE_NO_PROVIDER_REUSE;
+    /// How long a plugin may take to start, in seconds (60).
+    TERRANE_PLUGIN_START_TIMEOUT;
     /// Any value: no colours (https://no-color.org).
     NO_COLOR;
     /// The kind of terminal; `dumb` has no colours.

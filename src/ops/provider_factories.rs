@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::{Mutex as AsyncMutex, OnceCell};
@@ -51,6 +52,7 @@ pub struct Factories {
     program: PathBuf,
     cache: Option<SchemaCache>,
     tls: bool,
+    start_timeout: Duration,
     /// False: every configuration gets a process of its own, even an equal one.
     reuse: bool,
     slots: Mutex<HashMap<addr::Provider, Arc<Slot>>>,
@@ -93,6 +95,7 @@ impl Factories {
             program: std::env::current_exe().unwrap_or_else(|_| "terrane".into()),
             cache: cache_folder(setup).map(SchemaCache::new),
             tls: setup.environment.non_empty(env::TF_DISABLE_PLUGIN_TLS).is_none(),
+            start_timeout: start_timeout(setup),
             reuse: setup.environment.non_empty(env::TERRANE_NO_PROVIDER_REUSE).is_none(),
             slots: Mutex::default(),
             configured: AsyncMutex::default(),
@@ -163,7 +166,7 @@ impl Factories {
                     args: Vec::new(),
                     env: Vec::new(),
                     security: if self.tls { Security::MutualTls } else { Security::None },
-                    start_timeout: START_TIMEOUT,
+                    start_timeout: self.start_timeout,
                     log_name: provider.kind.to_string(),
                 };
                 let cache = self.cache.clone().zip(hash.clone());
@@ -185,7 +188,7 @@ impl Factories {
             args: vec!["internal-plugin".into(), kind.into(), name.into()],
             env: Vec::new(),
             security: Security::OwnProgram,
-            start_timeout: START_TIMEOUT,
+            start_timeout: self.start_timeout,
             log_name: name.into(),
         }
     }
@@ -216,6 +219,12 @@ fn unavailable(provider: &addr::Provider) -> Diagnostics {
         ),
     )
     .into()
+}
+
+/// How long a plugin may take to start; what is no number of seconds is as if it were not set.
+fn start_timeout(setup: &Setup) -> Duration {
+    let seconds = setup.environment.non_empty(env::TERRANE_PLUGIN_START_TIMEOUT).and_then(|text| text.parse().ok());
+    seconds.map_or(START_TIMEOUT, Duration::from_secs)
 }
 
 /// Where schemas are kept: among the user's data, where nobody else may write.
@@ -303,7 +312,7 @@ impl Factories {
                 args: Vec::new(),
                 env: Vec::new(),
                 security: if self.tls { Security::MutualTls } else { Security::None },
-                start_timeout: START_TIMEOUT,
+                start_timeout: self.start_timeout,
                 log_name: kind.to_string(),
             },
             None if crate::builtin::table::find("provisioner", kind).is_some() => self.own("provisioner", kind),

@@ -40,8 +40,10 @@ pub struct Loaded {
 /// Reads the state; an interrupted run's journal is replayed first.
 pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diagnostics> {
     let content = store.read().await.map_err(|e| unreadable(&e, access))?.unwrap_or_default();
-    let file =
-        file::read(&content).map_err(|problems| unreadable(&StoreError(file::problems_text(&problems)), access))?;
+    let file = file::read(&content).map_err(|problems| match access {
+        Access::Locked => lock_failed(&StoreError(file::problems_text(&problems))).into(),
+        Access::ReadOnly => problems,
+    })?;
     let loaded = Loaded { file, fingerprint: fingerprint(&content), ..Loaded::default() };
     drop(content);
     let path = store.journal();

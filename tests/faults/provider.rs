@@ -25,7 +25,7 @@ const FAULT: &str = "TERRANE_TEST_FAULT";
 pub enum Fault {
     /// Plans other values than were written.
     Plan,
-    /// Plans other keys for what it planned before, when it is asked again.
+    /// Plans something else when it is asked again.
     Replan,
     /// Creates something else than it planned.
     Apply,
@@ -100,16 +100,16 @@ impl Provider for Faulty {
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
         let proposed = request.proposed.clone();
         let mut response = self.sound.plan_resource_change(request.clone()).await;
-        let contradicts = self.breaks(Fault::Plan, &proposed);
-        // In the apply the configuration is planned again, with a prior plan in the private data.
-        let again = self.breaks(Fault::Replan, &proposed) && std::path::Path::new("planned-once").exists();
-        if contradicts || again {
+        if self.breaks(Fault::Plan, &proposed) {
             response.planned = with(&response.planned, "triggers", other_triggers());
-            response.legacy_type_system = false;
         }
-        if self.breaks(Fault::Replan, &proposed) {
+        if self.fault == Fault::Replan && proposed.get("triggers").is_some_and(|triggers| triggers.get("name").is_none()) {
+            // What is planned in the apply is planned anew, for its unknown values are known then.
+            let again = std::path::Path::new("planned-once").exists();
+            response.planned = with(&response.planned, "id", Value::string(if again { "late" } else { "early" }));
             let _ = std::fs::write("planned-once", "");
         }
+        response.legacy_type_system = false;
         response
     }
 

@@ -1,7 +1,7 @@
 //! Providers that cannot be started, and providers that break in the middle.
 
 use super::provider::{self, Fault};
-use crate::support::{Project, Running, processes, program};
+use crate::support::{Project, Running, platform, processes, program, reference};
 
 /// `first` and `after` are sound whatever the provider does; `broken` is what it breaks.
 const CONFIGURATION: &str = r#"
@@ -54,7 +54,7 @@ const UNSTARTABLE: &[(&str, &[&str])] = &[
         &["Unrecognized remote plugin message: Hello, is it me", "This usually means"],
     ),
     (
-        "#!/bin/sh\nhead -c 300000 /dev/zero | tr '\\0' x\nexec sleep 600\n",
+        "#!/bin/sh\nhead -c 300000 /dev/zero | tr '\\0' x\necho\nexec sleep 600\n",
         &["Unrecognized remote plugin message: xxx"],
     ),
     (
@@ -117,7 +117,9 @@ const BROKEN: &[(Fault, &[&str], &[&str], &str)] = &[
         Fault::Replan,
         &[
             "Error: Provider produced inconsistent final plan",
-            "provider \"example.com/test/null\" produced an invalid new value for .triggers[\"broken\"]",
+            "When expanding the plan for null_resource.broken",
+            "provider \"example.com/test/null\" produced an invalid new value for .id: was cty.StringVal(\"early\"), but \
+             now cty.StringVal(\"late\").",
         ],
         &["null_resource.first", "terraform_data.after", "terraform_data.before"],
         "1 added, 0 changed, 0 destroyed",
@@ -149,6 +151,7 @@ const BROKEN: &[(Fault, &[&str], &[&str], &str)] = &[
         &[
             "Error: Plugin did not respond",
             "with null_resource.broken,",
+            "on main.tf line 12, in resource \"null_resource\" \"broken\":",
             "The plugin is that of example.com/test/null",
             "panic: assignment to entry in nil map",
             "goroutine 41 [running]:",
@@ -174,7 +177,6 @@ fn a_provider_that_breaks_is_named_and_what_was_done_is_kept() {
             outcome = project.run(&["apply", "-auto-approve"]);
         }
         outcome.expect(1, texts);
-        outcome.expect(1, &["on main.tf line 12, in resource \"null_resource\" \"broken\":"]);
         processes::all_gone(project.mark());
         let listed = project.ok(&["state", "list"]).out;
         assert_eq!(listed.lines().collect::<Vec<_>>(), *state, "{fault:?}");
@@ -182,6 +184,22 @@ fn a_provider_that_breaks_is_named_and_what_was_done_is_kept() {
         sound(&project);
         project.ok(&["apply", "-auto-approve"]).expect(0, &[rest]);
         assert_eq!(project.run(&["plan", "-detailed-exitcode"]).code, Some(0), "{fault:?}");
+    }
+}
+
+/// The texts above are the reference's; for a crash it has the same, in more places.
+#[test]
+fn the_reference_says_the_same_of_a_provider_that_breaks() {
+    let Some(terraform) = reference() else { return };
+    for (fault, texts, ..) in BROKEN.iter().filter(|(fault, ..)| *fault != Fault::Panic) {
+        let project = project();
+        provider::script(&project, PROGRAM, *fault);
+        let apply = || project.finish(project.command(&terraform, &["apply", "-auto-approve", "-no-color"]));
+        if *fault == Fault::Plan {
+            project.ok(&["apply", "-auto-approve", "-target=null_resource.first"]);
+        }
+        apply().expect(1, texts);
+        processes::all_gone(project.mark());
     }
 }
 
@@ -209,4 +227,32 @@ fn a_provider_killed_in_a_call_is_named_and_the_next_apply_finishes() {
     processes::all_gone(project.mark());
     sound(&project);
     project.ok(&["apply", "-auto-approve"]).expect(0, &["1 added, 0 changed, 0 destroyed"]);
+}
+
+/// The same from a mirror, with the lock file in between: what does not start is told apart from what was changed.
+#[test]
+fn a_package_of_a_mirror_is_checked_before_it_runs() {
+    let mut project = Project::new(CONFIGURATION);
+    let below = format!("mirror/example.com/test/null/1.0.0/{}/terraform-provider-null_v1.0.0", platform());
+    project.script(&below, "#!/bin/sh\necho 'no plugin at all'\ntouch ran\nexec sleep 600\n");
+    let mirror = project.path("mirror").display().to_string();
+    let settings = format!("provider_installation {{\n  filesystem_mirror {{\n    path = {mirror:?}\n  }}\n}}\n");
+    let settings = project.write("settings.tfrc", &settings);
+    project.set("TF_CLI_CONFIG_FILE", settings);
+    let missing = project.run(&["plan"]);
+    missing.expect(1, &["provider example.com/test/null", "terrane init"]);
+    assert!(!project.exists("work/ran"));
+
+    project.ok(&["init"]);
+    project.run(&["plan"]).expect(1, &["Unrecognized remote plugin message: no plugin at all"]);
+    assert!(project.exists("work/ran"));
+    std::fs::remove_file(project.path("work/ran")).unwrap();
+
+    project.script(&below, "#!/bin/sh\ntouch ran\n");
+    for command in [&["plan"][..], &["apply", "-auto-approve"]] {
+        let changed = project.run(command);
+        changed.expect(1, &["example.com/test/null", "does not match any of the checksums recorded in the dependency lock file"]);
+        assert!(!project.exists("work/ran"), "what nobody vouches for has run");
+    }
+    processes::all_gone(project.mark());
 }

@@ -1,6 +1,6 @@
 //! The reference drives our plugin server: built-in providers behind two lines of shell, found in a mirror.
 
-use crate::support::{Outcome, Project, processes, program, reference};
+use crate::support::{Outcome, Project, platform, processes, program, reference};
 
 const CONFIGURATION: &str = r#"
 terraform {
@@ -47,16 +47,6 @@ output "greeting" {
 "#;
 
 const PROVIDERS: [(&str, &str); 3] = [("random", "3.7.2"), ("local", "2.5.3"), ("null", "3.2.4")];
-
-/// How packages name this machine.
-pub fn platform() -> String {
-    let arch = match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        other => other,
-    };
-    format!("{}_{arch}", std::env::consts::OS)
-}
 
 #[test]
 fn the_reference_drives_our_plugins() {

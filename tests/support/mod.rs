@@ -19,6 +19,16 @@ pub fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_terrane"))
 }
 
+/// How packages of providers name this machine.
+pub fn platform() -> String {
+    let arch = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    format!("{}_{arch}", std::env::consts::OS)
+}
+
 /// The reference, where there is one; without it what needs it says so and is skipped.
 pub fn reference() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
@@ -126,6 +136,16 @@ impl Project {
     /// Runs a command to its end; it is killed when it takes too long.
     pub fn finish(&self, command: Command) -> Outcome {
         Running::start(command).finish()
+    }
+}
+
+/// A test that fails leaves nothing behind either.
+impl Drop for Project {
+    fn drop(&mut self) {
+        for seen in processes::of(&self.mark) {
+            // SAFETY: the call touches no memory.
+            unsafe { libc::kill(seen.pid, libc::SIGKILL) };
+        }
     }
 }
 

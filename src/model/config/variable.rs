@@ -78,7 +78,8 @@ fn decode_default(attribute: &Attribute, variable: &Variable, diags: &mut Diagno
         _ => written,
     };
     let value = convert::convert(&filled, &variable.ty).unwrap_or_else(|e| {
-        invalid(format!("This default value is not compatible with the variable's type constraint: {e}."));
+        let place = if e.path.is_empty() { String::new() } else { format!("{}: ", e.path) };
+        invalid(format!("This default value is not compatible with the variable's type constraint: {place}{e}."));
         Value::dynamic()
     });
     if !variable.nullable && value.is_null() {

@@ -38,7 +38,10 @@ pub fn snippet(diagnostic: &Diagnostic) -> Option<Snippet<'_>> {
         return None;
     }
     let start_line = file.position(whole.start).line;
-    let end_line = file.position(whole.end.saturating_sub(1).max(whole.start)).line;
+    // What ends with a line's ending is shown with the line after it, unless that is empty.
+    let after = file.position(whole.end);
+    let last = file.position(whole.end.saturating_sub(1).max(whole.start)).line;
+    let end_line = if file.line(after.line).is_empty() { last } else { after.line };
     let from = file.line_start(start_line);
     let to = file.line_start(end_line) + file.line(end_line).len();
     let code = file.text().get(from..to)?;

@@ -126,7 +126,9 @@ async fn apply_managed(
     if let Some(applied) = &mut applied {
         applied.dependencies = instance.block.and_then(|b| run.dependencies.get(&b).cloned()).unwrap_or_default();
     }
-    diagnostics.extend(store(instance, applied.as_ref()).await);
+    let provisioned = creates && !diagnostics.has_errors() && provision::any(instance, ProvisionerWhen::Create);
+    // Until its provisioners have run, a new object is one to be made again, whatever ends this process.
+    diagnostics.extend(store(instance, applied.clone().map(|a| tainted_if(a, provisioned)).as_ref()).await);
     if let Some(applied) = applied.as_mut().filter(|a| !diagnostics.has_errors() && !a.value.is_null()) {
         settle(Some(applied.value.clone()));
         if creates {
@@ -134,6 +136,8 @@ async fn apply_managed(
             diagnostics.extend(provision::run(instance, &applied.value, when, Some(turn)).await);
             if diagnostics.has_errors() {
                 applied.status = ObjectStatus::Tainted;
+            }
+            if provisioned || diagnostics.has_errors() {
                 diagnostics.extend(store(instance, Some(applied)).await);
             }
         }
@@ -230,7 +234,7 @@ fn check_promise(instance: &Instance<'_>, promised: &ResourceChange, actual: &Re
 }
 
 fn breach(path: &Path, wrong: &str) -> String {
-    if path.is_empty() { wrong.to_string() } else { format!("{path}: {wrong}") }
+    if path.is_empty() { format!("Root object {wrong}") } else { format!("{path}: {wrong}") }
 }
 
 /// Tells that a change begins.

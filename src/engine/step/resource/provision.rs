@@ -16,6 +16,11 @@ use crate::model::schema::decode::{decode_body, references_in_body};
 
 use super::Instance;
 
+/// Whether there are provisioners for an occasion.
+pub fn any(instance: &Instance<'_>, when: ProvisionerWhen) -> bool {
+    instance.config.is_some_and(|config| config.provisioners.iter().any(|p| p.when == when))
+}
+
 /// Runs the provisioners for one occasion, in order; the first failure that counts ends it. `turn` is given back while
 /// they wait for other instances of the same block.
 pub async fn run(

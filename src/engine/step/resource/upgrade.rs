@@ -13,7 +13,7 @@ pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored
     let mut diagnostics = Diagnostics::new();
     let (addr, schema) = (&instance.addr, &instance.schema);
     if object.schema_version > schema.version {
-        let provider = instance.provider_addr.provider.for_display();
+        let provider = addr.resource.resource.implied_provider();
         diagnostics.push(Diagnostic::error(
             "Resource instance managed by newer provider version",
             format!(

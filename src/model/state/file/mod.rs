@@ -155,7 +155,9 @@ fn conformity(why: &str) -> Diagnostics {
 fn byte_offset(content: &[u8], error: &serde_json::Error) -> usize {
     let before: usize =
         content.split_inclusive(|b| *b == b'\n').take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();
-    (before + error.column()).min(content.len())
+    // Of a character that no string may hold, the one before it is counted.
+    let at = usize::from(error.to_string().starts_with("control character"));
+    (before + error.column() + at).min(content.len())
 }
 
 fn sniff_program(content: &[u8]) -> Option<String> {
@@ -187,6 +189,10 @@ mod tests {
             (
                 "{\"version\":4} x",
                 format!("2 problems:\n\n- {UNSUPPORTED}: {syntax} 15.\n- {UNSUPPORTED}: {NO_VERSION}"),
+            ),
+            (
+                "{\"version\": 4, \"lineage\": \"x\n",
+                format!("2 problems:\n\n- {UNSUPPORTED}: {syntax} 29.\n- {UNSUPPORTED}: {NO_VERSION}"),
             ),
             (" \n", format!("2 problems:\n\n- {UNSUPPORTED}: {syntax} 2.\n- {UNSUPPORTED}: {NO_VERSION}")),
             ("{}", format!("{UNSUPPORTED}: {NO_VERSION}")),

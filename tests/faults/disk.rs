@@ -18,7 +18,8 @@ resource "terraform_data" "a" {
 fn in_namespace(project: &Project, before: &str, args: &str) -> Option<Outcome> {
     let probe = project.finish(project.command(Path::new("unshare"), &["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]));
     if probe.code != Some(0) {
-        let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("skipped: no mounts here: {}", probe.err));
+        let _ =
+            std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("skipped: no mounts here: {}", probe.err));
         return None;
     }
     let script = format!("set -e\n{before}\nexec {:?} {args}", program().display().to_string());
@@ -74,7 +75,14 @@ fn a_full_disk_ends_in_errored_tfstate() {
 fn what_fits_nowhere_stays_in_the_journal() {
     let project = Project::new(MANY);
     let outcome = project.finish(limited(&project, 190, "apply -auto-approve -no-color -parallelism=2"));
-    outcome.expect(1, &["Error: Failed to save state", "file too large", "The journal that holds the changes of this run was left beside the state"]);
+    outcome.expect(
+        1,
+        &[
+            "Error: Failed to save state",
+            "file too large",
+            "The journal that holds the changes of this run was left beside the state",
+        ],
+    );
     let done = completed(&outcome.out);
     assert!(!done.is_empty(), "{}", outcome.out);
     assert!(project.exists("work/.terraform.tfstate.journal") && !project.exists("work/errored.tfstate"));
@@ -114,10 +122,8 @@ fn a_read_only_state_ends_in_errored_tfstate() {
 
     let unlocked = in_namespace(&project, read_only, "apply -auto-approve -no-color -lock=false");
     let Some(outcome) = unlocked else { return };
-    outcome.expect(
-        1,
-        &["Error: Failed to save state", "terraform.tfstate: read-only file system", "\"errored.tfstate\""],
-    );
+    outcome
+        .expect(1, &["Error: Failed to save state", "terraform.tfstate: read-only file system", "\"errored.tfstate\""]);
     assert_eq!(project.read("work/terraform.tfstate"), before);
     let kept = listed(&project, &["state", "list", "-state=errored.tfstate"]);
     assert_eq!(kept, ["terraform_data.a", "terraform_data.b"]);

@@ -50,7 +50,8 @@ const READS: &[&[&str]] = &[
     &["show", "kept.plan"],
 ];
 
-const HELD: &[&str] = &["Error acquiring the state lock", "resource temporarily unavailable", "Operation: OperationTypeApply"];
+const HELD: &[&str] =
+    &["Error acquiring the state lock", "resource temporarily unavailable", "Operation: OperationTypeApply"];
 
 fn waiting_apply(project: &Project, program: &Path) -> Running {
     let mut apply = Running::start(project.command(program, &["apply", "-auto-approve", "-no-color"]));
@@ -117,7 +118,9 @@ fn the_lock_of_the_reference_keeps_us_out() {
     let rest = rest.replace(", data.terraform_remote_state.own", "");
     project.write("work/main.tf", &format!("{own_reads}{rest}"));
     let apply = waiting_apply(&project, &terraform);
-    for refused in [&["plan"][..], &["plan", "-lock-timeout=1s"], &["apply", "-auto-approve"], &["destroy", "-auto-approve"]] {
+    for refused in
+        [&["plan"][..], &["plan", "-lock-timeout=1s"], &["apply", "-auto-approve"], &["destroy", "-auto-approve"]]
+    {
         project.run(refused).expect(1, HELD);
     }
     for read in READS {

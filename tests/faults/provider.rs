@@ -85,9 +85,10 @@ impl Faulty {
 }
 
 fn with(object: &Value, name: &str, value: Value) -> Value {
-    let other = object.entries().iter().map(|(key, old)| {
-        (key.clone(), if **key == *name { value.clone() } else { old.clone() })
-    });
+    let other = object
+        .entries()
+        .iter()
+        .map(|(key, old)| (key.clone(), if **key == *name { value.clone() } else { old.clone() }));
     Value::object(other.collect::<Vec<_>>())
 }
 
@@ -103,7 +104,9 @@ impl Provider for Faulty {
         if self.breaks(Fault::Plan, &proposed) {
             response.planned = with(&response.planned, "triggers", other_triggers());
         }
-        if self.fault == Fault::Replan && proposed.get("triggers").is_some_and(|triggers| triggers.get("name").is_none()) {
+        if self.fault == Fault::Replan
+            && proposed.get("triggers").is_some_and(|triggers| triggers.get("name").is_none())
+        {
             // What is planned in the apply is planned anew, for its unknown values are known then.
             let again = std::path::Path::new("planned-once").exists();
             response.planned = with(&response.planned, "id", Value::string(if again { "late" } else { "early" }));

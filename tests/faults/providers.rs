@@ -65,10 +65,7 @@ const UNSTARTABLE: &[(&str, &[&str])] = &[
         "#!/bin/sh\necho '1|4|unix|/nowhere|grpc'\nexec sleep 600\n",
         &["Incompatible API version with plugin. Plugin version: 4, Client versions: [5 6]"],
     ),
-    (
-        "#!/bin/sh\necho '1|5|carrier-pigeon|/nowhere|grpc'\nexec sleep 600\n",
-        &["Unknown address type: carrier-pigeon"],
-    ),
+    ("#!/bin/sh\necho '1|5|carrier-pigeon|/nowhere|grpc'\nexec sleep 600\n", &["Unknown address type: carrier-pigeon"]),
     (
         "#!/bin/sh\necho '1|5|unix|/nowhere|netrpc'\nexec sleep 600\n",
         &["Unsupported plugin protocol \"netrpc\". Supported: [grpc]"],
@@ -215,7 +212,10 @@ fn a_provider_killed_in_a_call_is_named_and_the_next_apply_finishes() {
     let project = project();
     provider::script(&project, PROGRAM, Fault::Hang);
     let mut apply = Running::start(project.command(program(), &["apply", "-auto-approve", "-no-color"]));
-    apply.until(|screen| screen.contains("null_resource.broken: Creating...") && screen.contains("terraform_data.after: Creation complete"));
+    apply.until(|screen| {
+        screen.contains("null_resource.broken: Creating...")
+            && screen.contains("terraform_data.after: Creation complete")
+    });
     let seen = processes::of(project.mark());
     let serving: Vec<_> = seen.iter().filter(|seen| seen.command.contains("faults::provider::serves")).collect();
     assert!(!serving.is_empty(), "{seen:?}");
@@ -251,7 +251,10 @@ fn a_package_of_a_mirror_is_checked_before_it_runs() {
     project.script(&below, "#!/bin/sh\ntouch ran\n");
     for command in [&["plan"][..], &["apply", "-auto-approve"]] {
         let changed = project.run(command);
-        changed.expect(1, &["example.com/test/null", "does not match any of the checksums recorded in the dependency lock file"]);
+        changed.expect(
+            1,
+            &["example.com/test/null", "does not match any of the checksums recorded in the dependency lock file"],
+        );
         assert!(!project.exists("work/ran"), "what nobody vouches for has run");
     }
     processes::all_gone(project.mark());

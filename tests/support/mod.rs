@@ -223,7 +223,10 @@ impl Outcome {
     /// a text can be looked for wherever its lines were broken.
     pub fn text(&self) -> String {
         let both = format!("{}\n{}", self.out, self.err);
-        both.split(|c: char| c.is_whitespace() || "│╷╵".contains(c)).filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ")
+        both.split(|c: char| c.is_whitespace() || "│╷╵".contains(c))
+            .filter(|w| !w.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     /// Insists on an exit code and on texts, each as [`Self::text`] has it.

@@ -29,6 +29,9 @@ use crate::model::provider::{Provider, Provisioner};
 /// A plugin that nobody connects to ends after this time: whoever started it is gone.
 const FIRST_CONNECTION_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// How often a plugin that waits for its one caller looks whether that is still there.
+const PEER_CHECK: Duration = Duration::from_millis(500);
+
 /// What is served.
 #[derive(Clone)]
 pub enum Plugin {
@@ -147,7 +150,7 @@ async fn accept(
             () = closed.notified() => {
                 if open.load(Ordering::Acquire) == 0 { return Ok(()) } else { continue }
             }
-            () = tokio::time::sleep(FIRST_CONNECTION_TIMEOUT), if waiting => {
+            () = nobody_comes(peer), if waiting => {
                 return Err("nobody has connected".to_owned());
             }
         };
@@ -165,6 +168,19 @@ async fn accept(
             open.fetch_sub(1, Ordering::AcqRel);
             closed.notify_one();
         });
+    }
+}
+
+/// Ends when there is nobody left who would connect: the process that started us is gone, or long silent.
+async fn nobody_comes(peer: Option<u32>) {
+    let mut patience = FIRST_CONNECTION_TIMEOUT;
+    while !patience.is_zero() {
+        let pause = PEER_CHECK.min(patience);
+        tokio::time::sleep(pause).await;
+        patience -= pause;
+        if peer.is_some_and(|peer| std::os::unix::process::parent_id() != peer) {
+            return;
+        }
     }
 }
 

@@ -69,6 +69,7 @@ fn every_plugin_is_a_process_and_ends_with_the_command() {
     project.write("work/go", "");
     apply.finish().expect(0, &["Apply complete! Resources: 5 added, 0 changed, 0 destroyed."]);
     processes::all_gone(project.mark());
+    assert_eq!(std::fs::read_dir(project.path("tmp")).unwrap().count(), 0, "sockets are left");
 }
 
 #[test]

@@ -62,6 +62,7 @@ impl Project {
         let mark = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let project = Project { folder, mark, variables: Vec::new() };
         std::fs::create_dir_all(project.path("home")).unwrap();
+        std::fs::create_dir_all(project.path("tmp")).unwrap();
         project.write("work/main.tf", main);
         project
     }
@@ -115,7 +116,8 @@ impl Project {
         let mut command = Command::new(program);
         command.args(args).current_dir(self.work()).env_clear().stdin(Stdio::null());
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.env("HOME", self.path("home")).env("CHECKPOINT_DISABLE", "1");
+        command.env("HOME", self.path("home")).env("TMPDIR", self.path("tmp"));
+        command.env("CHECKPOINT_DISABLE", "1");
         command.env(processes::MARK, &self.mark);
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command

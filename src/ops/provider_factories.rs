@@ -139,6 +139,13 @@ impl Factories {
         .await;
     }
 
+    fn kept_schemas(&self, provider: &addr::Provider) -> Option<Arc<dyn ProviderSchemas>> {
+        match self.origins.get(provider) {
+            Some(Origin::Package { hash: Some(hash), .. }) => self.cache.as_ref()?.schemas(hash),
+            _ => None,
+        }
+    }
+
     fn slot(&self, provider: &addr::Provider) -> Arc<Slot> {
         lock(&self.slots).entry(provider.clone()).or_default().clone()
     }
@@ -242,6 +249,12 @@ impl Providers for Factories {
     async fn schemas(&self, provider: &addr::Provider) -> Result<Arc<dyn ProviderSchemas>, Diagnostics> {
         let slot = self.slot(provider);
         let load = || async {
+            // What was kept of an unchanged package needs no process to be read.
+            if slot.first.get().is_none()
+                && let Some(kept) = self.kept_schemas(provider)
+            {
+                return Ok(kept);
+            }
             let process = self.first(provider).await?;
             process.provider().schemas().await.map_err(|said| schema_problem(provider, &said))
         };

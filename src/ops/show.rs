@@ -67,7 +67,6 @@ async fn plan(setup: &Setup, saved: SavedPlan) -> Result<Shown, Diagnostics> {
     let requirements = requirements.merge(Requirements::of_state(&saved.plan.prior_state));
     let found = packages::available(setup, &requirements).await?;
     let factories = Factories::new(setup, found.origins, found.provisioner_programs);
-    factories.start_early(requirements.0.keys().cloned());
     let mut schemas = state_schemas(&factories, &saved.plan.prior_state).await;
     schemas.extend(schemas_of(&*factories, requirements.0.keys().cloned()).await);
     factories.shutdown().await;

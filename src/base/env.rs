@@ -70,8 +70,6 @@ variables! {
     TERRANE_PLUGIN_START_TIMEOUT;
     /// Any value: no colours (https://no-color.org).
     NO_COLOR;
-    /// The kind of terminal; `dumb` has no colours.
-    TERM;
     /// The user's home folder.
     HOME;
     /// The user's home folder on Windows.

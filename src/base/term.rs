@@ -31,11 +31,9 @@ impl Terminal {
         self.width.unwrap_or(DEFAULT_WIDTH)
     }
 
-    /// Whether the output may have colours: it is a terminal, `NO_COLOR` is not set and `TERM` is not `dumb`.
+    /// Whether the output may have colours: unless `NO_COLOR` is set. As in the reference a pipe has them too.
     pub fn colour(&self, environment: &Environment) -> bool {
-        self.output
-            && environment.non_empty(env::NO_COLOR).is_none()
-            && environment.get(env::TERM).is_none_or(|term| term != "dumb")
+        environment.non_empty(env::NO_COLOR).is_none()
     }
 }
 
@@ -107,15 +105,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_need_a_terminal_that_wants_them() {
+    fn colours_are_there_unless_unwanted() {
         let terminal = Terminal { input: true, output: true, error: true, width: None };
         let none: [(&str, &str); 0] = [];
         let cases = [
             (terminal, Environment::of(none), true),
             (terminal, Environment::of([("NO_COLOR", "1")]), false),
             (terminal, Environment::of([("NO_COLOR", "")]), true),
-            (terminal, Environment::of([("TERM", "dumb")]), false),
-            (Terminal { output: false, ..terminal }, Environment::of(none), false),
+            (Terminal { output: false, ..terminal }, Environment::of(none), true),
         ];
         for (terminal, environment, expected) in cases {
             assert_eq!(terminal.colour(&environment), expected, "{environment:?}");

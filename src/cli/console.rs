@@ -49,6 +49,13 @@ impl Console {
         self.print_error(&format!("{text}\n"));
     }
 
+    /// All on standard error, for commands whose output is for another program.
+    pub fn error_diagnostics(&self, diagnostics: Diagnostics) {
+        for shown in render_all(diagnostics, &self.style, self.compact_warnings) {
+            self.print_error(&shown.text);
+        }
+    }
+
     /// Warnings on standard output, errors on standard error.
     pub fn diagnostics(&self, diagnostics: Diagnostics) {
         for shown in render_all(diagnostics, &self.style, self.compact_warnings) {

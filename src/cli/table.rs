@@ -68,7 +68,11 @@ pub const COMMANDS: &[Entry] = &[
         runs(args::force_unlock::command, command::force_unlock::run),
     ),
     entry("get", "Install or upgrade remote modules", runs(args::get::command, command::get::run)),
-    entry("graph", "Generate a Graphviz graph of the steps in an operation", Run::Missing),
+    entry(
+        "graph",
+        "Generate a Graphviz graph of the steps in an operation",
+        runs(args::graph::command, command::graph::run),
+    ),
     entry("import", "Associate existing infrastructure with a resource", Run::Missing),
     entry("login", "Obtain and save credentials for a remote host", Run::Missing),
     entry("logout", "Remove locally-stored credentials for a remote host", Run::Missing),

@@ -10,6 +10,7 @@ pub mod event;
 mod graph;
 pub mod input;
 mod moves;
+pub mod outline;
 pub mod ports;
 mod removed;
 mod provider_configs;

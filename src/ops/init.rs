@@ -9,6 +9,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files};
 use crate::base::source::SourceFile;
 use crate::install::event::InstallEvent;
+use crate::install::package::platform;
 use crate::install::providers::{ExecuteInput, ResolveInput, execute, resolve};
 use crate::install::source::multi::Multi;
 use crate::model::addr;
@@ -233,7 +234,13 @@ async fn providers(
         cache_dir: setup.settings.plugin_cache_dir.as_deref(),
         cache_may_break_lock: setup.settings.plugin_cache_may_break_lock_file,
     };
-    let new = diagnostics.take(execute(&input, &mut |event| tell(InitEvent::Install(event))));
+    let mut fetched = Vec::new();
+    let new = diagnostics.take(execute(&input, &mut |event| {
+        if let InstallEvent::Fetched { provider, .. } | InstallEvent::LinkedFromCache { provider, .. } = &event {
+            fetched.push(provider.clone());
+        }
+        tell(InitEvent::Install(event));
+    }));
     if diagnostics.has_errors() {
         return true;
     }
@@ -243,6 +250,9 @@ async fn providers(
     if let Err(problem) = keep_lock(&lock, &new, request.lockfile_readonly, tell) {
         diagnostics.push(problem);
         return true;
+    }
+    if !lock.same_as(&new) && !request.lockfile_readonly {
+        diagnostics.extend(incomplete_lock(&lock, &new, fetched));
     }
     false
 }
@@ -285,6 +295,30 @@ fn keep_lock(old: &Lock, new: &Lock, readonly: bool, tell: Tell<'_>) -> Result<(
         .map_err(|e| Diagnostic::error("Failed to write dependency lock file", e.to_string()))?;
     tell(if exists { InitEvent::LockChanged } else { InitEvent::LockCreated });
     Ok(())
+}
+
+/// Packages that do not come from a registry have no checksums for other platforms: the lock file is of use only here.
+fn incomplete_lock(old: &Lock, new: &Lock, fetched: Vec<addr::Provider>) -> Option<Diagnostic> {
+    let known = |provider: &addr::Provider| {
+        let (old, new) = (old.get(provider)?, new.get(provider)?);
+        Some(old.version == new.version && !old.hashes.is_empty() && old.hashes != new.hashes)
+    };
+    let mut names: Vec<String> =
+        fetched.iter().filter(|p| known(p) != Some(true)).map(addr::Provider::for_display).collect();
+    if names.is_empty() {
+        return None;
+    }
+    names.sort();
+    let (names, platform) = (names.join("\n  - "), platform());
+    Some(Diagnostic::warning(
+        "Incomplete lock file information for providers",
+        format!(
+            "Due to your customized provider installation methods, Terrane was forced to calculate lock file checksums locally for the \
+             following providers:\n  - {names}\n\nThe current .terraform.lock.hcl file only includes checksums for {platform}, so \
+             Terrane running on another platform will fail to install these providers.\n\nTo calculate additional checksums for another \
+             platform, run:\n  terrane providers lock -platform=linux_amd64\n(where linux_amd64 is the platform to generate)",
+        ),
+    ))
 }
 
 /// `get`: the modules alone.

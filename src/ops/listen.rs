@@ -1,6 +1,7 @@
 //! What operations tell while they run.
 
 use crate::base::diag::Diagnostics;
+use crate::engine::event::Event;
 use crate::engine::ports::Observer;
 
 use super::planning::Planned;
@@ -15,4 +16,11 @@ pub trait Listener: Observer {
 
     /// Somebody else holds the lock on the state; we wait.
     fn waiting_for_lock(&self);
+}
+
+/// For operations that have nothing to tell.
+pub struct Deaf;
+
+impl Observer for Deaf {
+    fn event(&self, _event: Event) {}
 }

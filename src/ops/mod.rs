@@ -28,6 +28,7 @@ mod variables;
 
 pub mod apply;
 pub mod force_unlock;
+pub mod graph;
 pub mod plan;
 pub mod plan_file;
 pub mod providers;

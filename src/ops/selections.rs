@@ -14,18 +14,3 @@ pub fn selections() -> Vec<(addr::Provider, String)> {
     all.sort_by_key(|(provider, _)| provider.to_string());
     all
 }
-
-/// This machine as providers' packages name it: `linux_amd64`.
-pub fn platform() -> String {
-    let os = match std::env::consts::OS {
-        "macos" => "darwin",
-        other => other,
-    };
-    let arch = match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "x86" => "386",
-        "aarch64" => "arm64",
-        other => other,
-    };
-    format!("{os}_{arch}")
-}

@@ -5,22 +5,16 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Disk;
-use crate::engine::event::Event;
-use crate::engine::ports::{Observer, Ports};
+use crate::engine::ports::Ports;
 use crate::engine::{self, ValidateInput};
 use crate::model::deps::Requirements;
 
 use super::host::Machine;
+use super::listen::Deaf;
 use super::provider_factories::Factories;
 use super::setup::Setup;
 use super::sink::NoSink;
 use super::{load, packages};
-
-struct Deaf;
-
-impl Observer for Deaf {
-    fn event(&self, _event: Event) {}
-}
 
 /// Everything there is to say about the configuration in a folder.
 pub async fn run(setup: &Setup, path: &str) -> Diagnostics {

@@ -2,5 +2,6 @@
 //!
 //! Owns layouts and wording of shown things. Pure: never does I/O; width and colour come in as values.
 
+pub mod dot;
 pub mod json;
 pub mod text;

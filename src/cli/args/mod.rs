@@ -9,6 +9,7 @@ pub mod words;
 pub mod apply;
 pub mod force_unlock;
 pub mod get;
+pub mod graph;
 pub mod init;
 pub mod output;
 pub mod plan;

@@ -5,6 +5,7 @@
 pub mod apply;
 pub mod force_unlock;
 pub mod get;
+pub mod graph;
 pub mod init;
 pub mod output;
 pub mod plan;

@@ -1,0 +1,62 @@
+//! `graph`
+
+use std::path::PathBuf;
+
+use clap::Command;
+
+use super::ArgsError;
+use super::common::view_flags;
+use super::flags::{self, Given, number, switch, text};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::ops::graph::GraphType;
+
+#[derive(Debug)]
+pub struct Graph {
+    pub wanted: GraphType,
+    pub plan: Option<PathBuf>,
+}
+
+pub fn command() -> Command {
+    flags::command("graph")
+        .about("Generate a Graphviz graph of the steps in an operation")
+        .long_about(
+            "Shows in the DOT language which resources wait for which. With -type it shows instead everything that an \
+             operation does, in the order in which it may do it.",
+        )
+        .args([
+            text("plan", "path", "Show what applying this saved plan does."),
+            switch("draw-cycles", false, "Accepted for compatibility: cycles are reported as errors."),
+            text("type", "type", "The operation to show: plan, plan-refresh-only, plan-destroy or apply."),
+            number("module-depth", "-1", "Accepted for compatibility; changes nothing."),
+        ])
+        .args(view_flags())
+}
+
+pub fn parse(args: &[String]) -> Result<Graph, ArgsError> {
+    let given = flags::parse(command(), args).map_err(ArgsError::flag_with_page)?;
+    if !given.positional().is_empty() {
+        return Err(ArgsError::too_many());
+    }
+    let plan = given.text("plan").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let wanted = graph_type(&given.text("type").unwrap_or_default(), plan.is_some());
+    let wanted = wanted.map_err(|d| ArgsError::Diagnostics { diagnostics: Diagnostics::from(d), hint: false })?;
+    Ok(Graph { wanted, plan })
+}
+
+fn graph_type(text: &str, has_plan: bool) -> Result<GraphType, Diagnostic> {
+    match text {
+        "" if has_plan => Ok(GraphType::Apply),
+        "" => Ok(GraphType::Resources),
+        "plan" | "plan-refresh-only" => Ok(GraphType::Plan),
+        "plan-destroy" => Ok(GraphType::PlanDestroy),
+        "apply" => Ok(GraphType::Apply),
+        "eval" | "validate" => Err(Diagnostic::error(
+            "Graph type no longer available",
+            format!("The graph type {text:?} is no longer available. Use -type=plan instead to get a similar result."),
+        )),
+        _ => Err(Diagnostic::error(
+            "Unsupported graph type",
+            "The -type=... argument must be either \"plan\", \"plan-refresh-only\", \"plan-destroy\", or \"apply\".",
+        )),
+    }
+}

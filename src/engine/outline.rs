@@ -1,0 +1,455 @@
+//! The graph of an operation as people are shown it: every block by name, and who waits for whom.
+//!
+//! The engine itself walks blocks, not this graph: it has nodes for ends and reports that a walk does not need. Its
+//! names and its shape are the reference's, observed on 1.11.4.
+
+mod reduce;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::build::config::Builder;
+use super::graph::{Node, NodeId};
+use super::ports::Ports;
+use super::provider_configs;
+use super::references::{Gatherer, Needs};
+use super::schemas::Schemas;
+use super::tree::{ModuleId, ROOT, Tree};
+use crate::base::diag::Diagnostics;
+use crate::model::addr::{AbsResourceInstance, ConfigResource, Module, ResourceMode};
+use crate::model::config::Config;
+use crate::model::plan::{Action, Plan};
+use crate::model::state::State;
+
+pub struct OutlineInput {
+    pub config: Arc<Config>,
+    pub state: State,
+    pub operation: Outlined,
+}
+
+/// The operation whose graph is wanted.
+pub enum Outlined {
+    Plan,
+    PlanDestroy,
+    /// Carrying out a plan.
+    Apply(Arc<Plan>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Resource(ConfigResource),
+    Provider(String),
+    RootVariable(String),
+    Other,
+}
+
+#[derive(Clone, Debug)]
+pub struct OutlineNode {
+    pub name: String,
+    pub kind: Kind,
+}
+
+/// Nodes, and edges from what waits to what it waits for, as positions.
+#[derive(Clone, Debug, Default)]
+pub struct Outline {
+    pub nodes: Vec<OutlineNode>,
+    pub edges: Vec<(u32, u32)>,
+}
+
+/// Draws the graph. The edges hold nothing that others imply.
+pub async fn outline(input: OutlineInput, ports: &Ports) -> Result<Outline, Diagnostics> {
+    let (schemas, diagnostics) = Schemas::load(&input.config, Some(&input.state), ports).await;
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let tree = Tree::new(&input.config);
+    let mut builder = Builder::new(&tree, &schemas);
+    if builder.diagnostics.has_errors() {
+        return Err(builder.diagnostics);
+    }
+    let stored = stored(&input.state, &tree, &mut builder);
+    let mut sketch = Sketch::of_blocks(&builder);
+    match &input.operation {
+        Outlined::Plan => {
+            sketch.checks(true);
+            sketch.orphans(&stored, &input.state);
+        }
+        Outlined::PlanDestroy => sketch.destroyed(&stored),
+        Outlined::Apply(plan) => {
+            sketch.checks(false);
+            sketch.changed(plan, &stored);
+        }
+    }
+    sketch.ephemeral_ends();
+    sketch.provider_ends();
+    sketch.root();
+    Ok(sketch.finish())
+}
+
+/// An object of the state with the provider configuration that serves it.
+struct Stored {
+    addr: AbsResourceInstance,
+    provider: Option<u32>,
+    dependencies: Arc<[ConfigResource]>,
+    in_configuration: bool,
+}
+
+fn stored(state: &State, tree: &Tree, builder: &mut Builder) -> Vec<Stored> {
+    let mut all = Vec::new();
+    for (addr, resource) in &state.resources {
+        if addr.resource.mode != ResourceMode::Managed {
+            continue;
+        }
+        let provider = provider_configs::resolve_stored(tree, &resource.provider).map(|found| builder.provider(found));
+        let in_configuration = tree.find_resource(&addr.config()).is_some();
+        for (key, instance) in &resource.instances {
+            let Some(current) = &instance.current else { continue };
+            let (addr, dependencies) = (addr.instance(key.clone()), current.dependencies.clone());
+            all.push(Stored { addr, provider, dependencies, in_configuration });
+        }
+    }
+    all
+}
+
+/// A graph being drawn. The builder's nodes come first, under their own numbers.
+struct Sketch<'a> {
+    builder: &'a Builder<'a>,
+    nodes: Vec<OutlineNode>,
+    edges: Vec<BTreeSet<u32>>,
+    kept: Vec<bool>,
+    /// Who uses which provider configuration.
+    users: Vec<(u32, u32)>,
+    has_checks: bool,
+}
+
+impl<'a> Sketch<'a> {
+    fn of_blocks(builder: &'a Builder<'a>) -> Sketch<'a> {
+        let mut sketch =
+            Sketch { builder, nodes: Vec::new(), edges: Vec::new(), kept: Vec::new(), users: Vec::new(), has_checks: false };
+        for (id, node) in builder.graph.nodes() {
+            let (name, kind) = sketch.describe(*node);
+            sketch.add(name, kind);
+            if !matches!(node, Node::Variable { .. }) {
+                sketch.edges[id as usize].extend(builder.graph.dependencies(id));
+            }
+        }
+        for ((module, index), provider) in &builder.provider_of {
+            sketch.users.push((builder.resource(*module, *index), *provider));
+        }
+        sketch.users.sort_unstable();
+        for module in builder.tree.ids() {
+            for index in 0..builder.tree.module(module).variables.len() as u32 {
+                sketch.variable(module, index);
+            }
+        }
+        sketch
+    }
+
+    fn describe(&self, node: Node) -> (String, Kind) {
+        let tree = self.builder.tree;
+        match node {
+            Node::Variable { module: ROOT, index } => {
+                let name = format!("var.{}", tree.variable(ROOT, index).name);
+                (name.clone(), Kind::RootVariable(name))
+            }
+            Node::Resource { module, index } => {
+                let addr = tree.config_addr(module, index);
+                (format!("{addr} (expand)"), Kind::Resource(addr))
+            }
+            Node::Output { module: ROOT, index } => {
+                (format!("output.{} (expand)", tree.output(ROOT, index).name), Kind::Other)
+            }
+            Node::Provider(index) => {
+                let addr = self.builder.providers.get(index).addr.to_string();
+                (addr.clone(), Kind::Provider(addr))
+            }
+            other => (other.name(tree, &|_| String::new()), Kind::Other),
+        }
+    }
+
+    fn add(&mut self, name: String, kind: Kind) -> u32 {
+        self.nodes.push(OutlineNode { name, kind });
+        self.edges.push(BTreeSet::new());
+        self.kept.push(true);
+        (self.nodes.len() - 1) as u32
+    }
+
+    fn connect(&mut self, from: u32, to: u32) {
+        if from != to {
+            self.edges[from as usize].insert(to);
+        }
+    }
+
+    fn connect_needs(&mut self, from: u32, needs: &Needs) {
+        needs.on.iter().for_each(|need| self.connect(from, self.builder.node_of(need)));
+    }
+
+    /// Adds a node to a module: it waits for the module's expansion, and the module's end waits for it.
+    fn add_in(&mut self, module: ModuleId, name: &str) -> u32 {
+        let path = &self.builder.tree.module(module).path;
+        let name = if path.is_root() { name.to_string() } else { format!("{path}.{name}") };
+        let node = self.add(name, Kind::Other);
+        if let Some(expansion) = self.builder.expansion_of(module) {
+            self.connect(node, expansion);
+            self.connect(self.builder.close(module), node);
+        }
+        node
+    }
+
+    fn dependents(&self, of: u32) -> Vec<u32> {
+        (0..self.nodes.len() as u32).filter(|node| self.edges[*node as usize].contains(&of)).collect()
+    }
+
+    /// A variable waits for its argument; its rules are checked by a node between it and those that read it.
+    fn variable(&mut self, module: ModuleId, index: u32) {
+        let builder = self.builder;
+        let tree = builder.tree;
+        let node = builder.variable(module, index);
+        let variable = tree.variable(module, index);
+        if let Some((parent, call)) = tree.parent(module) {
+            self.connect(node, builder.call(parent, call));
+            if let Some(argument) = tree.call(parent, call).body.just_attributes().0.get(&variable.name) {
+                let mut gatherer = Gatherer::new(tree, builder.schemas, parent);
+                gatherer.expression(&argument.expr);
+                self.connect_needs(node, &gatherer.needs);
+            }
+        }
+        if variable.validations.is_empty() {
+            return;
+        }
+        let readers = self.dependents(node);
+        let check = self.add_in(module, &format!("var.{} (validation)", variable.name));
+        readers.into_iter().for_each(|reader| self.connect(reader, check));
+        self.connect(check, node);
+        let mut gatherer = Gatherer::new(tree, builder.schemas, module);
+        variable.validations.iter().for_each(|c| gatherer.condition(c));
+        self.connect_needs(check, &gatherer.needs);
+    }
+
+    /// Checks; with `report`, each with the node that opens its report.
+    fn checks(&mut self, report: bool) {
+        let builder = self.builder;
+        for module in builder.tree.ids() {
+            for check in builder.tree.module(module).checks.values() {
+                let expand = self.add_in(module, &format!("check.{} (expand)", check.name));
+                let mut gatherer = Gatherer::new(builder.tree, builder.schemas, module);
+                check.asserts.iter().for_each(|c| gatherer.condition(c));
+                self.connect_needs(expand, &gatherer.needs);
+                let data = check.data.as_ref().and_then(|data| builder.tree.module(module).resources.get_index_of(data));
+                let data = data.map(|index| builder.resource(module, index as u32));
+                data.into_iter().for_each(|data| self.connect(expand, data));
+                if report {
+                    let report = self.add_in(module, &format!("check.{} (report)", check.name));
+                    self.connect(expand, report);
+                    data.into_iter().for_each(|data| self.connect(data, report));
+                }
+                self.has_checks |= data.is_some();
+            }
+        }
+    }
+
+    /// Objects without a block, and the ends of modules that are gone.
+    fn orphans(&mut self, stored: &[Stored], state: &State) {
+        for object in stored.iter().filter(|object| !object.in_configuration) {
+            let node = self.add(format!("{} (orphan)", object.addr), Kind::Resource(object.addr.config()));
+            self.use_provider(node, object.provider);
+        }
+        let known = |path: &Module| self.builder.tree.find(path).is_some();
+        let gone: BTreeSet<Module> =
+            state.resources.keys().map(|addr| addr.module.module()).filter(|path| !known(path)).collect();
+        for path in gone {
+            self.add(format!("{path} (close)"), Kind::Other);
+        }
+    }
+
+    fn use_provider(&mut self, node: u32, provider: Option<u32>) {
+        let Some(provider) = provider else { return };
+        self.connect(node, self.builder.provider_nodes[provider as usize]);
+        self.users.push((node, provider));
+    }
+
+    /// Only what is stored, dependents first, with the providers that destroying takes.
+    fn destroyed(&mut self, stored: &[Stored]) {
+        let builder = self.builder;
+        self.users.clear();
+        let mut open: Vec<u32> =
+            stored.iter().filter_map(|o| o.provider).map(|p| builder.provider_nodes[p as usize]).collect();
+        self.kept.fill(false);
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut self.kept[node as usize], true) {
+                open.extend(&self.edges[node as usize]);
+            }
+        }
+        for index in 0..builder.tree.module(ROOT).outputs.len() as u32 {
+            let node = builder.output(ROOT, index);
+            self.kept[node as usize] = true;
+            self.edges[node as usize].clear();
+        }
+        let destroyed: Vec<_> = stored.iter().map(|object| (object, true)).collect();
+        self.destructions(&destroyed);
+    }
+
+    /// A node for each object that goes. Those that depend on it go first.
+    fn destructions(&mut self, objects: &[(&Stored, bool)]) -> BTreeMap<AbsResourceInstance, NodeId> {
+        let mut nodes = BTreeMap::new();
+        let mut by_block: BTreeMap<ConfigResource, Vec<u32>> = BTreeMap::new();
+        for (object, _) in objects {
+            let node = self.add(format!("{} (destroy)", object.addr), Kind::Resource(object.addr.config()));
+            self.use_provider(node, object.provider);
+            by_block.entry(object.addr.config()).or_default().push(node);
+            nodes.insert(object.addr.clone(), node);
+        }
+        for (object, _) in objects {
+            let node = nodes[&object.addr];
+            for needed in object.dependencies.iter().filter_map(|d| by_block.get(d)).flatten() {
+                self.connect(*needed, node);
+            }
+        }
+        nodes
+    }
+
+    /// A node for each planned change, behind the block that it belongs to.
+    fn changed(&mut self, plan: &Plan, stored: &[Stored]) {
+        let builder = self.builder;
+        let goes = |action| matches!(action, Action::Delete | Action::DeleteThenCreate | Action::CreateThenDelete);
+        let going: BTreeSet<_> = plan.changes.iter().filter(|c| goes(c.action)).map(|c| &c.addr).collect();
+        let going: Vec<_> = stored.iter().filter(|o| going.contains(&o.addr)).map(|o| (o, true)).collect();
+        let destroyed = self.destructions(&going);
+        let ends: BTreeSet<u32> = builder.tree.ids().map(|module| builder.close(module)).collect();
+        let start = self.has_checks.then(|| self.add("(execute checks)".into(), Kind::Other));
+        for change in &plan.changes {
+            if matches!(change.action, Action::NoOp | Action::Delete | Action::Forget) {
+                continue;
+            }
+            let addr = change.addr.config();
+            let Some((module, index)) = builder.tree.find_resource(&addr) else { continue };
+            let expand = builder.resource(module, index);
+            let readers = self.dependents(expand);
+            let node = self.add(change.addr.to_string(), Kind::Resource(addr.clone()));
+            self.connect(node, expand);
+            for reader in readers {
+                // The instances of one block do not wait for each other.
+                if ends.contains(&reader) || !matches!(&self.nodes[reader as usize].kind, Kind::Resource(of) if *of == addr) {
+                    self.connect(reader, node);
+                }
+            }
+            self.use_provider(node, builder.provider_of.get(&(module, index)).copied());
+            if let Some(before) = destroyed.get(&change.addr) {
+                match change.action {
+                    Action::CreateThenDelete => self.connect(*before, node),
+                    _ => self.connect(node, *before),
+                }
+            }
+            let checks = &builder.tree.module(module).checks;
+            let nested = checks.values().any(|check| check.data.as_ref() == Some(&addr.resource));
+            match start {
+                Some(start) if nested => self.connect(node, start),
+                Some(start) => self.connect(start, node),
+                None => {}
+            }
+        }
+    }
+
+    /// An ephemeral resource is closed when all who read it are done.
+    fn ephemeral_ends(&mut self) {
+        let builder = self.builder;
+        let ends: BTreeSet<u32> = builder.tree.ids().map(|module| builder.close(module)).collect();
+        for node in 0..self.nodes.len() {
+            let Kind::Resource(addr) = &self.nodes[node].kind else { continue };
+            if addr.resource.mode != ResourceMode::Ephemeral || !self.kept[node] {
+                continue;
+            }
+            let readers = self.dependents(node as u32);
+            let end = self.add(format!("{addr} (close)"), Kind::Other);
+            self.connect(end, node as u32);
+            readers.into_iter().filter(|reader| !ends.contains(reader)).for_each(|reader| self.connect(end, reader));
+            if let Some((_, provider)) = self.users.iter().find(|(user, _)| *user == node as u32).copied() {
+                self.users.push((end, provider));
+            }
+        }
+    }
+
+    /// A provider is closed when all who use it are done.
+    fn provider_ends(&mut self) {
+        let used: BTreeSet<u32> = self.users.iter().map(|(_, provider)| *provider).collect();
+        for provider in used {
+            let addr = self.builder.providers.get(provider).addr.to_string();
+            let end = self.add(format!("{addr} (close)"), Kind::Other);
+            self.connect(end, self.builder.provider_nodes[provider as usize]);
+            let users = self.users.clone();
+            users.iter().filter(|(_, p)| *p == provider).for_each(|(user, _)| self.connect(end, *user));
+        }
+    }
+
+    /// The end of everything waits for all that nobody else waits for.
+    fn root(&mut self) {
+        let root = self.builder.close(ROOT);
+        self.kept[root as usize] = true;
+        let awaited: BTreeSet<u32> = (0..self.nodes.len())
+            .filter(|node| self.kept[*node] && *node as u32 != root)
+            .flat_map(|node| self.edges[node].iter().copied())
+            .collect();
+        let loose = (0..self.nodes.len() as u32).filter(|node| self.kept[*node as usize] && !awaited.contains(node));
+        self.edges[root as usize] = loose.filter(|node| *node != root).collect();
+    }
+
+    fn finish(self) -> Outline {
+        let mut place = vec![None; self.nodes.len()];
+        let mut nodes = Vec::new();
+        for (index, node) in self.nodes.into_iter().enumerate().filter(|(index, _)| self.kept[*index]) {
+            place[index] = Some(nodes.len() as u32);
+            nodes.push(node);
+        }
+        let mut edges = vec![Vec::new(); nodes.len()];
+        for (from, to) in self.edges.iter().enumerate() {
+            let Some(from) = place[from] else { continue };
+            edges[from as usize] = to.iter().filter_map(|to| place[*to as usize]).collect();
+        }
+        let edges = reduce::reduced(&edges);
+        Outline { nodes, edges }
+    }
+}
+
+impl Outline {
+    /// The resources alone, in order, each waiting for the nearest ones that it waits for.
+    pub fn resources(&self) -> (Vec<ConfigResource>, Vec<(u32, u32)>) {
+        let mut edges = vec![Vec::new(); self.nodes.len()];
+        self.edges.iter().for_each(|(from, to)| edges[*from as usize].push(*to));
+        let resource = |node: u32| match &self.nodes[node as usize].kind {
+            Kind::Resource(addr) => Some(addr.clone()),
+            _ => None,
+        };
+        let found: BTreeSet<ConfigResource> = (0..self.nodes.len() as u32).filter_map(resource).collect();
+        let mut found: Vec<ConfigResource> = found.into_iter().collect();
+        found.sort_by_cached_key(order);
+        let mut between = vec![Vec::new(); found.len()];
+        for node in 0..self.nodes.len() as u32 {
+            let Some(from) = resource(node).and_then(|addr| found.iter().position(|a| *a == addr)) else { continue };
+            let mut seen = vec![false; self.nodes.len()];
+            let mut open = edges[node as usize].clone();
+            while let Some(next) = open.pop() {
+                if std::mem::replace(&mut seen[next as usize], true) {
+                    continue;
+                }
+                match resource(next).and_then(|addr| found.iter().position(|a| *a == addr)) {
+                    Some(to) if to != from => between[from].push(to as u32),
+                    Some(_) => {}
+                    None => open.extend(&edges[next as usize]),
+                }
+            }
+            between[from].sort_unstable();
+            between[from].dedup();
+        }
+        (found, reduce::reduced(&between))
+    }
+}
+
+/// Outer modules first, data sources before the others.
+fn order(addr: &ConfigResource) -> (usize, Module, u8, Arc<str>, Arc<str>) {
+    let mode = match addr.resource.mode {
+        ResourceMode::Data => 0,
+        ResourceMode::Managed => 1,
+        ResourceMode::Ephemeral => 2,
+    };
+    (addr.module.0.len(), addr.module.clone(), mode, addr.resource.kind.clone(), addr.resource.name.clone())
+}

@@ -1,0 +1,106 @@
+//! `graph`: who waits for whom.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::{Disk, Files, Overlay};
+use crate::engine::outline::{self, Kind, Outline, OutlineInput, Outlined};
+use crate::engine::ports::Ports;
+use crate::model::deps::Requirements;
+use crate::model::state::State;
+use crate::render::dot;
+
+use super::host::Machine;
+use super::listen::Deaf;
+use super::options::StateOptions;
+use super::provider_factories::Factories;
+use super::setup::Setup;
+use super::sink::NoSink;
+use super::{load, packages, plan_file, read_state};
+
+/// Which graph is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GraphType {
+    /// The resources of the configuration.
+    Resources,
+    Plan,
+    PlanDestroy,
+    Apply,
+}
+
+/// The graph in the DOT language.
+pub async fn run(setup: &Setup, wanted: GraphType, plan: Option<&Path>) -> Result<(String, Diagnostics), Diagnostics> {
+    let saved = match plan {
+        Some(path) => Some(plan_file::read(path)?),
+        None => None,
+    };
+    let files: Arc<dyn Files> = match &saved {
+        Some(saved) => Arc::new(Overlay::masking(saved.config.to_memory(), Arc::new(Disk))),
+        None => Arc::new(Disk),
+    };
+    let (loaded, mut diagnostics) = load::config(Path::new("."), &setup.workdir, &*files);
+    let Some(config) = loaded.filter(|_| !diagnostics.has_errors()).map(|l| l.config) else { return Err(diagnostics) };
+    let state = match &saved {
+        Some(saved) => saved.plan.prior_state.clone(),
+        None => stored(setup).await?,
+    };
+    let requirements = diagnostics.take(Requirements::of_config(&config)).merge(Requirements::of_state(&state));
+    let found = packages::resolve(setup, &requirements).await?;
+    diagnostics.extend(found.warnings);
+    let factories = Factories::new(setup, found.origins, found.provisioner_programs);
+    factories.start_early(requirements.0.keys().cloned());
+    let ports = Ports {
+        providers: factories.clone(),
+        observer: Arc::new(Deaf),
+        sink: Arc::new(NoSink),
+        host: Arc::new(Machine::new(setup)),
+        stop: setup.stop.clone(),
+    };
+    let operation = match saved {
+        Some(saved) => Outlined::Apply(Arc::new(saved.plan)),
+        None if wanted == GraphType::PlanDestroy => Outlined::PlanDestroy,
+        None => Outlined::Plan,
+    };
+    let drawn = tokio::select! {
+        drawn = outline::outline(OutlineInput { config, state, operation }, &ports) => drawn,
+        () = setup.stop.killed() => Err(Diagnostic::error("operation canceled", "").into()),
+    };
+    factories.shutdown().await;
+    let text = match wanted {
+        GraphType::Resources => resources(&drawn?),
+        GraphType::Plan | GraphType::PlanDestroy | GraphType::Apply => everything(drawn?),
+    };
+    Ok((text, diagnostics))
+}
+
+async fn stored(setup: &Setup) -> Result<State, Diagnostics> {
+    let (_, loaded) = read_state::current(setup, &StateOptions::default()).await?;
+    Ok(loaded.file.map(|file| file.state).unwrap_or_default())
+}
+
+fn resources(outline: &Outline) -> String {
+    let (found, edges) = outline.resources();
+    let shown: Vec<_> = found
+        .into_iter()
+        .map(|addr| dot::Resource { module: addr.module.to_string(), name: addr.resource.to_string() })
+        .collect();
+    dot::resources(&shown, &edges)
+}
+
+fn everything(outline: Outline) -> String {
+    let shown: Vec<_> = outline
+        .nodes
+        .into_iter()
+        .map(|node| {
+            let own_line = match node.kind {
+                Kind::Resource(addr) => Some((addr.to_string(), "box")),
+                Kind::Provider(label) => Some((label, "diamond")),
+                Kind::RootVariable(label) => Some((label, "note")),
+                Kind::Other => None,
+            };
+            dot::Node { name: node.name, own_line }
+        })
+        .collect();
+    dot::operation(&shown, &outline.edges)
+}

@@ -1,0 +1,79 @@
+//! Graphs in the DOT language, laid out as the reference does.
+
+use std::collections::BTreeMap;
+
+/// A node of an operation's graph.
+pub struct Node {
+    pub name: String,
+    /// Label and shape of what has a line of its own; the others show only as ends of edges.
+    pub own_line: Option<(String, &'static str)>,
+}
+
+/// All that an operation does.
+pub fn operation(nodes: &[Node], edges: &[(u32, u32)]) -> String {
+    let root = |node: &Node| quoted(&format!("[root] {}", node.name));
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    for node in nodes {
+        if let Some((label, shape)) = &node.own_line {
+            lines.push((&node.name, format!("\t\t{} [label = {}, shape = \"{shape}\"]\n", root(node), quoted(label))));
+        }
+    }
+    lines.sort();
+    let mut arrows: Vec<(&str, &str, String)> = Vec::new();
+    for (from, to) in edges {
+        let (from, to) = (&nodes[*from as usize], &nodes[*to as usize]);
+        arrows.push((&from.name, &to.name, format!("\t\t{} -> {}\n", root(from), root(to))));
+    }
+    arrows.sort_by(|a, b| a.2.cmp(&b.2));
+    let lines: String = lines.into_iter().map(|(_, line)| line).chain(arrows.into_iter().map(|(_, _, line)| line)).collect();
+    format!("digraph {{\n\tcompound = \"true\"\n\tnewrank = \"true\"\n\tsubgraph \"root\" {{\n{lines}\t}}\n}}\n")
+}
+
+/// A resource: its module's path, empty for the root, and its address there.
+#[derive(Clone, Debug)]
+pub struct Resource {
+    pub module: String,
+    pub name: String,
+}
+
+impl Resource {
+    fn whole(&self) -> String {
+        if self.module.is_empty() { self.name.clone() } else { format!("{}.{}", self.module, self.name) }
+    }
+}
+
+/// Resources alone, in the order given, framed by module.
+pub fn resources(resources: &[Resource], edges: &[(u32, u32)]) -> String {
+    let mut out = String::from("digraph G {\n  rankdir = \"RL\";\n  node [shape = rect, fontname = \"sans-serif\"];\n");
+    let mut order: Vec<&str> = Vec::new();
+    let mut modules: BTreeMap<&str, Vec<&Resource>> = BTreeMap::new();
+    for resource in resources {
+        let members = modules.entry(&resource.module).or_default();
+        if members.is_empty() {
+            order.push(&resource.module);
+        }
+        members.push(resource);
+    }
+    for module in order {
+        let indent = if module.is_empty() { "  " } else { "    " };
+        if !module.is_empty() {
+            let name = quoted(&format!("cluster_{module}"));
+            out += &format!("  subgraph {name} {{\n    label = {}\n    fontname = \"sans-serif\"\n", quoted(module));
+        }
+        for resource in &modules[module] {
+            out += &format!("{indent}{} [label={}];\n", quoted(&resource.whole()), quoted(&resource.name));
+        }
+        if !module.is_empty() {
+            out += "  }\n";
+        }
+    }
+    for (from, to) in edges {
+        let (from, to) = (&resources[*from as usize], &resources[*to as usize]);
+        out += &format!("  {} -> {};\n", quoted(&from.whole()), quoted(&to.whole()));
+    }
+    out + "}\n"
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}

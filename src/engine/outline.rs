@@ -285,21 +285,25 @@ impl<'a> Sketch<'a> {
             self.kept[node as usize] = true;
             self.edges[node as usize].clear();
         }
-        let destroyed: Vec<_> = stored.iter().map(|object| (object, true)).collect();
-        self.destructions(&destroyed);
+        // The reference names these after the block, all instances alike.
+        self.destructions(stored.iter(), |object| object.addr.config().to_string());
     }
 
     /// A node for each object that goes. Those that depend on it go first.
-    fn destructions(&mut self, objects: &[(&Stored, bool)]) -> BTreeMap<AbsResourceInstance, NodeId> {
+    fn destructions<'s>(
+        &mut self,
+        objects: impl Iterator<Item = &'s Stored> + Clone,
+        name: impl Fn(&Stored) -> String,
+    ) -> BTreeMap<AbsResourceInstance, NodeId> {
         let mut nodes = BTreeMap::new();
         let mut by_block: BTreeMap<ConfigResource, Vec<u32>> = BTreeMap::new();
-        for (object, _) in objects {
-            let node = self.add(format!("{} (destroy)", object.addr), Kind::Resource(object.addr.config()));
+        for object in objects.clone() {
+            let node = self.add(format!("{} (destroy)", name(object)), Kind::Resource(object.addr.config()));
             self.use_provider(node, object.provider);
             by_block.entry(object.addr.config()).or_default().push(node);
             nodes.insert(object.addr.clone(), node);
         }
-        for (object, _) in objects {
+        for object in objects {
             let node = nodes[&object.addr];
             for needed in object.dependencies.iter().filter_map(|d| by_block.get(d)).flatten() {
                 self.connect(*needed, node);
@@ -313,8 +317,8 @@ impl<'a> Sketch<'a> {
         let builder = self.builder;
         let goes = |action| matches!(action, Action::Delete | Action::DeleteThenCreate | Action::CreateThenDelete);
         let going: BTreeSet<_> = plan.changes.iter().filter(|c| goes(c.action)).map(|c| &c.addr).collect();
-        let going: Vec<_> = stored.iter().filter(|o| going.contains(&o.addr)).map(|o| (o, true)).collect();
-        let destroyed = self.destructions(&going);
+        let going = stored.iter().filter(|object| going.contains(&object.addr));
+        let destroyed = self.destructions(going, |object| object.addr.to_string());
         let ends: BTreeSet<u32> = builder.tree.ids().map(|module| builder.close(module)).collect();
         let start = self.has_checks.then(|| self.add("(execute checks)".into(), Kind::Other));
         for change in &plan.changes {

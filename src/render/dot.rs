@@ -1,6 +1,6 @@
 //! Graphs in the DOT language, laid out as the reference does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A node of an operation's graph.
 pub struct Node {
@@ -19,13 +19,10 @@ pub fn operation(nodes: &[Node], edges: &[(u32, u32)]) -> String {
         }
     }
     lines.sort();
-    let mut arrows: Vec<(&str, &str, String)> = Vec::new();
-    for (from, to) in edges {
-        let (from, to) = (&nodes[*from as usize], &nodes[*to as usize]);
-        arrows.push((&from.name, &to.name, format!("\t\t{} -> {}\n", root(from), root(to))));
-    }
-    arrows.sort_by(|a, b| a.2.cmp(&b.2));
-    let lines: String = lines.into_iter().map(|(_, line)| line).chain(arrows.into_iter().map(|(_, _, line)| line)).collect();
+    // Nodes may share a name; what is between them shows once.
+    let arrow = |from: u32, to: u32| format!("\t\t{} -> {}\n", root(&nodes[from as usize]), root(&nodes[to as usize]));
+    let arrows: BTreeSet<String> = edges.iter().map(|(from, to)| arrow(*from, *to)).collect();
+    let lines: String = lines.into_iter().map(|(_, line)| line).chain(arrows).collect();
     format!("digraph {{\n\tcompound = \"true\"\n\tnewrank = \"true\"\n\tsubgraph \"root\" {{\n{lines}\t}}\n}}\n")
 }
 

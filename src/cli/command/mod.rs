@@ -93,7 +93,9 @@ fn report_settings(console: &Console, problems: Diagnostics) {
     }
     let errors = problems.has_errors();
     console.print_error("There are some problems with the CLI configuration:\n");
-    for shown in crate::render::text::diagnostic::render_all(problems, &console.style, false) {
+    // As in the reference these have no colours: they may be about the settings that colours depend on.
+    let style = crate::render::text::style::Style::plain();
+    for shown in crate::render::text::diagnostic::render_all(problems, &style, false) {
         console.print_error(&shown.text);
     }
     console.print_error("\n");

@@ -1,0 +1,7 @@
+variable "who" {
+  default = "nobody"
+}
+
+output "greeting" {
+  value = "hello ${var.who} in ${terraform.workspace}"
+}

@@ -1,0 +1,47 @@
+//! Commands from outside: each folder beside this file is a case, with a configuration, the commands to run and all that
+//! they are expected to show.
+//!
+//! What is expected was recorded from the reference: `tests/record.sh` does it again.
+
+mod normal;
+mod transcript;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use transcript::Player;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands")
+}
+
+/// Plays a case and compares it whole; or, if asked to record, lets the reference play it.
+fn check(case: &str) {
+    let dir = folder().join(case);
+    let expected = dir.join("expected.txt");
+    if std::env::var_os("TERRANE_TEST_RECORD").is_some() {
+        let played = Player::reference(&dir).play();
+        std::fs::write(&expected, played).unwrap();
+        return;
+    }
+    let played = Player::ours(&dir).play();
+    let recorded = std::fs::read_to_string(&expected).unwrap_or_default();
+    assert!(played == recorded, "{case}:\n{}", transcript::difference(&recorded, &played));
+}
+
+macro_rules! cases {
+    ($($name:ident),* $(,)?) => {
+        const CASES: &[&str] = &[$(stringify!($name)),*];
+        $(#[test] fn $name() { check(stringify!($name)); })*
+    };
+}
+
+cases!(apply_and_destroy, cli_arguments, graphs, output_values, replace_and_target, saved_plans, validation, variables);
+
+#[test]
+fn every_folder_is_a_case() {
+    let entries = std::fs::read_dir(folder()).unwrap().flatten();
+    let folders: BTreeSet<String> =
+        entries.filter(|e| e.path().is_dir()).map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    assert_eq!(folders, CASES.iter().map(|case| case.to_string()).collect());
+}

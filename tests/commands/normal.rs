@@ -1,0 +1,114 @@
+//! What differs from run to run, or with the length of the program's name, made the same.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use regex_automata::meta::Regex;
+use serde_json::Value;
+
+static IDS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}").unwrap());
+static TIMES: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)").unwrap());
+static LENGTHS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(after|\[id=[^\]]*,) \d+s\b").unwrap());
+static PROGRESS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\S+: (Creating|Creation complete|Destroying|Destruction complete|Modifying|Modifications complete|Refreshing state|Reading|Read complete)").unwrap()
+});
+
+/// One stream of a command that calls itself `name` and ran below `place`.
+pub fn screen(text: &str, name: &str, place: &Path) -> String {
+    let text = match documents(text) {
+        Some(text) => text,
+        None => text.to_string(),
+    };
+    let text = text.replace(&place.display().to_string(), "[place]");
+    let text = IDS.replace(&text, "[id]");
+    let text = TIMES.replace(&text, "[time]");
+    let text = LENGTHS.replace(&text, "$1 [length]");
+    let text = in_order(&text);
+    unwrapped(&text, name)
+}
+
+trait Replace {
+    fn replace(&self, text: &str, with: &str) -> String;
+}
+
+impl Replace for Regex {
+    fn replace(&self, text: &str, with: &str) -> String {
+        let mut out = String::new();
+        let mut end = 0;
+        for captures in self.captures_iter(text) {
+            let Some(all) = captures.get_match() else { continue };
+            let first = captures.get_group(1).map_or("", |span| &text[span.range()]);
+            out += &text[end..all.start()];
+            out += &with.replace("$1", first);
+            end = all.end();
+        }
+        out + &text[end..]
+    }
+}
+
+/// JSON, a document per line or one over all lines, laid out one key a line and with its keys in order.
+fn documents(text: &str) -> Option<String> {
+    if !text.starts_with('{') {
+        return None;
+    }
+    let whole = serde_json::from_str(text).map(|document| vec![document]);
+    let found: Vec<Value> = whole.or_else(|_| text.lines().map(serde_json::from_str).collect()).ok()?;
+    let pretty = |document: &Value| serde_json::to_string_pretty(&sorted(document)).unwrap() + "\n";
+    Some(found.iter().map(pretty).collect())
+}
+
+fn sorted(document: &Value) -> Value {
+    match document {
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().map(|(name, value)| (name.clone(), sorted(value))).collect();
+            members.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(members.into_iter().collect())
+        }
+        Value::Array(elements) => Value::Array(elements.iter().map(sorted).collect()),
+        other => other.clone(),
+    }
+}
+
+/// Lines of progress come in any order: each run of them is sorted.
+fn in_order(text: &str) -> String {
+    let mut lines: Vec<&str> = text.lines().collect();
+    for run in lines.chunk_by_mut(|a, b| PROGRESS.is_match(*a) == PROGRESS.is_match(*b)) {
+        if PROGRESS.is_match(run[0]) {
+            run.sort_unstable();
+        }
+    }
+    lines.into_iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Paragraphs that name the program are wrapped elsewhere when its name is shorter: they become one line.
+fn unwrapped(text: &str, name: &str) -> String {
+    let capital = format!("{}{}", name[..1].to_uppercase(), &name[1..]);
+    let mut out = String::new();
+    let mut paragraph: Vec<&str> = Vec::new();
+    let bare = |line: &str| line.trim_start_matches("│").trim().to_string();
+    let mut flush = |paragraph: &mut Vec<&str>| {
+        let lines: Vec<String> = paragraph.drain(..).map(String::from).collect();
+        let about_us = lines.iter().any(|line| line.contains(&capital) || line.contains(&format!("{name} ")));
+        match about_us {
+            true => {
+                let words = lines.iter().map(|line| bare(line)).collect::<Vec<_>>().join(" ");
+                out += &(words.replace(&capital, "Terrane").replace(&format!("{name} "), "terrane ") + "\n");
+            }
+            false => lines.iter().for_each(|line| out += &format!("{line}\n")),
+        }
+    };
+    for line in text.lines() {
+        let edge = bare(line).is_empty() || line.starts_with(['╷', '╵', '─']);
+        if edge {
+            flush(&mut paragraph);
+        }
+        paragraph.push(line);
+        if edge {
+            flush(&mut paragraph);
+        }
+    }
+    flush(&mut paragraph);
+    out
+}

@@ -1,0 +1,108 @@
+//! Plays the commands of a case in a folder of its own and writes down what they show.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::normal;
+
+pub struct Player {
+    program: PathBuf,
+    /// The name by which the program calls itself.
+    name: &'static str,
+    case: PathBuf,
+    place: tempfile::TempDir,
+}
+
+impl Player {
+    pub fn ours(case: &Path) -> Player {
+        Player::new(PathBuf::from(env!("CARGO_BIN_EXE_terrane")), "terrane", case)
+    }
+
+    pub fn reference(case: &Path) -> Player {
+        Player::new(PathBuf::from("terraform"), "terraform", case)
+    }
+
+    fn new(program: PathBuf, name: &'static str, case: &Path) -> Player {
+        let place = tempfile::Builder::new().prefix("terrane-case-").tempdir().unwrap();
+        copy(case, &place.path().join("work"));
+        std::fs::create_dir(place.path().join("home")).unwrap();
+        Player { program, name, case: case.to_path_buf(), place }
+    }
+
+    /// Every line of `steps.txt` with what came of it. A line is a command's arguments, with variables before them as in
+    /// a shell; or `cp FROM TO`, `rm FILE`; or a comment.
+    pub fn play(&self) -> String {
+        let steps = std::fs::read_to_string(self.case.join("steps.txt")).unwrap();
+        let mut played = String::new();
+        for step in steps.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+            played += &format!("$ {step}\n");
+            match words(step).iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+                ["cp", from, to] => {
+                    std::fs::copy(self.work().join(from), self.work().join(to)).unwrap();
+                }
+                ["rm", file] => std::fs::remove_file(self.work().join(file)).unwrap(),
+                words => played += &self.command(words),
+            }
+        }
+        played
+    }
+
+    fn work(&self) -> PathBuf {
+        self.place.path().join("work")
+    }
+
+    fn command(&self, words: &[&str]) -> String {
+        let is_variable = |word: &&&str| word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));
+        let variables = words.iter().take_while(is_variable).count();
+        let mut command = Command::new(&self.program);
+        command.args(&words[variables..]).current_dir(self.work()).stdin(Stdio::null()).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", self.place.path().join("home")).env("CHECKPOINT_DISABLE", "1");
+        command.env("TF_CLI_ARGS", "-no-color");
+        command.envs(words[..variables].iter().filter_map(|word| word.split_once('=')));
+        let output = command.output().unwrap();
+        let place = self.place.path().canonicalize().unwrap();
+        let text = |bytes: &[u8]| normal::screen(&String::from_utf8_lossy(bytes), self.name, &place);
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        let mut shown = out;
+        if !err.is_empty() {
+            shown += &format!("--- error output\n{err}");
+        }
+        match output.status.code() {
+            Some(0) => shown,
+            code => format!("{shown}--- exit code {}\n", code.map_or("none".into(), |code| code.to_string())),
+        }
+    }
+}
+
+/// The words of a line; single quotes keep blanks together.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
+    for c in line.chars().chain([' ']) {
+        match c {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => words.extend(Some(std::mem::take(&mut word)).filter(|word| !word.is_empty())),
+            c => word.push(c),
+        }
+    }
+    words
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        match path.is_dir() {
+            true => copy(&path, &to.join(name)),
+            false if name == "steps.txt" || name == "expected.txt" => {}
+            false => drop(std::fs::copy(&path, to.join(name)).unwrap()),
+        }
+    }
+}
+
+/// The lines around the first that differs, and both texts whole.
+pub fn difference(expected: &str, found: &str) -> String {
+    let at = expected.lines().zip(found.lines()).take_while(|(e, f)| e == f).count();
+    let around = |text: &str| text.lines().skip(at.saturating_sub(4)).take(12).collect::<Vec<_>>().join("\n");
+    format!("line {}\n=== expected\n{}\n=== found\n{}\n=== all of it\n{found}", at + 1, around(expected), around(found))
+}

@@ -39,7 +39,8 @@ pub enum Outlined {
 pub enum Kind {
     Resource(ConfigResource),
     Provider(String),
-    RootVariable(String),
+    /// A variable or an output of the root module, with its label.
+    RootValue(String),
     Other,
 }
 
@@ -73,6 +74,7 @@ pub async fn outline(input: OutlineInput, ports: &Ports) -> Result<Outline, Diag
         Outlined::Plan => {
             sketch.checks(true);
             sketch.orphans(&stored, &input.state);
+            sketch.orphan_outputs(&input.state);
         }
         Outlined::PlanDestroy => sketch.destroyed(&stored),
         Outlined::Apply(plan) => {
@@ -150,7 +152,7 @@ impl<'a> Sketch<'a> {
         match node {
             Node::Variable { module: ROOT, index } => {
                 let name = format!("var.{}", tree.variable(ROOT, index).name);
-                (name.clone(), Kind::RootVariable(name))
+                (name.clone(), Kind::RootValue(name))
             }
             Node::Resource { module, index } => {
                 let addr = tree.config_addr(module, index);
@@ -259,6 +261,14 @@ impl<'a> Sketch<'a> {
             state.resources.keys().map(|addr| addr.module.module()).filter(|path| !known(path)).collect();
         for path in gone {
             self.add(format!("{path} (close)"), Kind::Other);
+        }
+    }
+
+    /// Outputs that the state has and the configuration has not.
+    fn orphan_outputs(&mut self, state: &State) {
+        for name in state.outputs.keys().filter(|name| !self.builder.tree.module(ROOT).outputs.contains_key(*name)) {
+            let name = format!("output.{name} (destroy)");
+            self.add(name.clone(), Kind::RootValue(name));
         }
     }
 

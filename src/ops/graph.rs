@@ -96,7 +96,7 @@ fn everything(outline: Outline) -> String {
             let own_line = match node.kind {
                 Kind::Resource(addr) => Some((addr.to_string(), "box")),
                 Kind::Provider(label) => Some((label, "diamond")),
-                Kind::RootVariable(label) => Some((label, "note")),
+                Kind::RootValue(label) => Some((label, "note")),
                 Kind::Other => None,
             };
             dot::Node { name: node.name, own_line }

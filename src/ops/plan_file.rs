@@ -57,19 +57,16 @@ pub async fn begin(
 ) -> Result<Begun, Diagnostics> {
     let saved = read(path)?;
     let mut diagnostics = Diagnostics::new();
-    if !request.variables.is_empty() && !ephemeral_only(&saved, setup, request) {
-        return Err(Diagnostic::error(
-            "Can't set variables when applying a saved plan",
-            "The -var and -var-file options cannot be used when applying a saved plan file, because a saved plan includes the variable \
-             values that were set when it was created.",
-        )
-        .into());
-    }
     check_workspace(setup, &saved)?;
     let files = Overlay::masking(saved.config.to_memory(), Arc::new(Disk));
     let (loaded, found) = load::config(Path::new("."), &setup.workdir, &files);
     diagnostics.extend(found);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
+    let collected = diagnostics.take(variables::collect(setup, &request.variables));
+    let given = diagnostics.take(variables::with_plan(&collected, &loaded.config.root, &saved.plan.variables));
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
     let backend = saved.backend.clone();
     let record = BackendRecord { kind: backend.kind, config: backend.config, hash: 0 };
     let opened = open_backend::open_record(Some(&record), &request.state, &saved.backend.workspace).await?;
@@ -84,7 +81,6 @@ pub async fn begin(
     }
     let factories = Factories::new(setup, found.origins, found.provisioner_programs);
     factories.start_early(requirements.0.keys().cloned());
-    let given = variables::of_plan(&saved.plan.variables);
     let session = Session {
         setup: setup.clone(),
         config: loaded.config,
@@ -108,12 +104,6 @@ pub fn read(path: &Path) -> Result<SavedPlan, Diagnostics> {
     }
     let content = Disk.read(path).map_err(|e| problem(format!("Error: {e}")))?;
     file::read(&name, &content)
-}
-
-/// Variables may be given again with a plan if they are ephemeral: the plan does not hold those.
-fn ephemeral_only(saved: &SavedPlan, setup: &Setup, request: &Request) -> bool {
-    let (collected, _) = variables::collect(setup, &request.variables);
-    collected.arguments().all(|name| !saved.plan.variables.contains_key(name))
 }
 
 fn check_workspace(setup: &Setup, saved: &SavedPlan) -> Result<(), Diagnostics> {

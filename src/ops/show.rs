@@ -26,7 +26,7 @@ pub enum Shown {
 
 pub async fn run(setup: &Setup, path: Option<&str>) -> Result<(Shown, Diagnostics), Diagnostics> {
     let Some(path) = path else { return current(setup).await };
-    let content = Disk.read(Path::new(path)).map_err(|e| unreadable(&e.to_string(), &e.to_string()))?;
+    let content = Disk.read(Path::new(path)).map_err(|e| unreadable(&format!("Error loading statefile: {e}"), &e.to_string()))?;
     if plan_file::is_archive(&content) {
         let saved = plan_file::read(path, &content)?;
         return plan(setup, saved).await.map(|shown| (shown, Diagnostics::new()));
@@ -34,14 +34,17 @@ pub async fn run(setup: &Setup, path: Option<&str>) -> Result<(Shown, Diagnostic
     match state_file::read(&content) {
         Ok(Some(file)) => Ok((of_state(setup, file).await?, Diagnostics::new())),
         Ok(None) => Ok((Shown::Nothing, Diagnostics::new())),
-        Err(problems) => Err(unreadable(&state_file::problems_text(&problems), "zip: not a valid zip file")),
+        Err(problems) => {
+            let why = format!("Error reading {path} as a statefile: {}", state_file::problems_text(&problems));
+            Err(unreadable(&why, "zip: not a valid zip file"))
+        }
     }
 }
 
 fn unreadable(state: &str, plan: &str) -> Diagnostics {
     Diagnostic::error(
         "Failed to read the given file as a state or plan file",
-        format!("State read error: Error loading statefile: {state}\n\nPlan read error: couldn't load the provided path as either a local plan file ({plan}) or a saved cloud plan ({plan})"),
+        format!("State read error: {state}\n\nPlan read error: couldn't load the provided path as either a local plan file ({plan}) or a saved cloud plan ({plan})"),
     )
     .into()
 }

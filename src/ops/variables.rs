@@ -10,6 +10,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
 use crate::base::files::{Disk, Files};
 use crate::base::source::SourceFile;
+use crate::lang::value::{Value, convert::convert, json};
 use crate::engine::{GivenVariable, GivenVariables, Origin};
 use crate::model::config::values_file::{self, GivenValue};
 use crate::model::config::{Module, Variable};
@@ -167,18 +168,54 @@ async fn ask(variable: &Variable, setup: &Setup) -> Result<Option<String>, Diagn
     }
 }
 
-impl Collected {
-    /// The names that were given on the command line.
-    pub fn arguments(&self) -> impl Iterator<Item = &str> {
-        let given = |found: &Found| {
-            matches!(found, Found::Argument(_) | Found::File { on_command_line: true, .. })
+/// The values for applying a saved plan: its own, and those given now for ephemeral variables, which it does not hold.
+/// Others may be given again only as they were.
+pub fn with_plan(
+    collected: &Collected,
+    root: &Module,
+    plan: &BTreeMap<Arc<str>, Value>,
+) -> (GivenVariables, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let planned = plan.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let mut given: GivenVariables =
+        planned.map(|(name, value)| (name, GivenVariable { value, origin: Origin::Other })).collect();
+    for (name, found) in &collected.0 {
+        let Some(variable) = root.variables.get(name.as_str()) else { continue };
+        let now = of_found(found, variable, &mut diagnostics);
+        let Some(before) = plan.get(name.as_str()) else {
+            if variable.ephemeral {
+                given.insert(variable.name.clone(), now);
+            }
+            continue;
         };
-        self.0.iter().filter(move |(_, found)| given(found)).map(|(name, _)| name.as_str())
+        let same = convert(&now.value, before.ty()).is_ok_and(|now| now.unmark_deep().0 == before.unmark_deep().0);
+        if !same {
+            diagnostics.push(changed(variable, before, &now.value, found));
+        }
     }
+    (given, diagnostics)
 }
 
-/// Values that a saved plan holds already, in the form that the engine takes.
-pub fn of_plan(variables: &BTreeMap<Arc<str>, crate::lang::value::Value>) -> GivenVariables {
-    let given = variables.iter();
-    given.map(|(name, value)| (name.clone(), GivenVariable { value: value.clone(), origin: Origin::Other })).collect()
+fn changed(variable: &Variable, before: &Value, now: &Value, found: &Found) -> Diagnostic {
+    let shown = |value: &Value| match variable.sensitive {
+        true => "(sensitive value)".to_string(),
+        false => json::to_simple_json(value).unwrap_or_default(),
+    };
+    let how = match found {
+        Found::Environment(_) => "set by an environment variable",
+        Found::Argument(_) => "set by a CLI argument",
+        Found::File { on_command_line: true, .. } => "set by a .tfvars file passed through -var-file argument",
+        Found::File { on_command_line: false, .. } => "set by an automatically loaded .tfvars file",
+    };
+    Diagnostic::error(
+        "Can't change variable when applying a saved plan",
+        format!(
+            "The variable {} cannot be set using the -var and -var-file options when applying a saved plan file, because a saved plan \
+             includes the variable values that were set when it was created. The saved plan specifies {} as the value whereas during \
+             apply the value {} was {how}. To declare an ephemeral variable which is not saved in the plan file, use ephemeral = true.",
+            variable.name,
+            shown(before),
+            shown(now),
+        ),
+    )
 }

@@ -11,22 +11,30 @@ static IDS: LazyLock<Regex> =
 static TIMES: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)").unwrap());
 static LENGTHS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(after|\[id=[^\]]*,) \d+s\b").unwrap());
+static DEPOSED: LazyLock<Regex> = LazyLock::new(|| Regex::new("deposed object [0-9a-f]{8}").unwrap());
+/// Only their order means anything.
+static SERIALS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(\"serial\": )[0-9]+").unwrap());
+/// The program, as the start of a command that people may run.
+static COMMANDS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(^|[ \"'`\n])terraform ([a-z-])").unwrap());
 static PROGRESS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^\S+: (Creating|Creation complete|Destroying|Destruction complete|Modifying|Modifications complete|Refreshing state|Reading|Read complete)").unwrap()
 });
 
 /// One stream of a command that calls itself `name` and ran below `place`.
 pub fn screen(text: &str, name: &str, place: &Path) -> String {
-    let text = match documents(text) {
-        Some(text) => text,
-        None => text.to_string(),
-    };
+    let documents = documents(text);
+    let is_json = documents.is_some();
+    let text = documents.unwrap_or_else(|| text.to_string());
     let text = text.replace(&place.display().to_string(), "[place]");
     let text = IDS.replace(&text, "[id]");
     let text = TIMES.replace(&text, "[time]");
     let text = LENGTHS.replace(&text, "$1 [length]");
-    let text = in_order(&text);
-    unwrapped(&text, name)
+    let text = DEPOSED.replace(&text, "deposed object [key]");
+    let text = SERIALS.replace(&text, "$1[serial]");
+    match is_json {
+        true => named(&text, name),
+        false => unwrapped(&in_order(&text), name),
+    }
 }
 
 trait Replace {
@@ -39,9 +47,9 @@ impl Replace for Regex {
         let mut end = 0;
         for captures in self.captures_iter(text) {
             let Some(all) = captures.get_match() else { continue };
-            let first = captures.get_group(1).map_or("", |span| &text[span.range()]);
+            let group = |n| captures.get_group(n).map_or("", |span| &text[span.range()]);
             out += &text[end..all.start()];
-            out += &with.replace("$1", first);
+            out += &with.replace("$1", group(1)).replace("$2", group(2));
             end = all.end();
         }
         out + &text[end..]
@@ -82,19 +90,26 @@ fn in_order(text: &str) -> String {
     lines.into_iter().map(|line| format!("{line}\n")).collect()
 }
 
+/// Our name in place of the reference's.
+fn named(text: &str, name: &str) -> String {
+    if name == "terrane" {
+        return text.to_string();
+    }
+    COMMANDS.replace(&text.replace("Terraform", "Terrane"), "$1terrane $2")
+}
+
 /// Paragraphs that name the program are wrapped elsewhere when its name is shorter: they become one line.
 fn unwrapped(text: &str, name: &str) -> String {
-    let capital = format!("{}{}", name[..1].to_uppercase(), &name[1..]);
     let mut out = String::new();
     let mut paragraph: Vec<&str> = Vec::new();
     let bare = |line: &str| line.trim_start_matches("│").trim().to_string();
     let mut flush = |paragraph: &mut Vec<&str>| {
         let lines: Vec<String> = paragraph.drain(..).map(String::from).collect();
-        let about_us = lines.iter().any(|line| line.contains(&capital) || line.contains(&format!("{name} ")));
+        let about_us = lines.iter().any(|line| named(line, name).contains("Terrane") || named(line, name).contains("terrane "));
         match about_us {
             true => {
                 let words = lines.iter().map(|line| bare(line)).collect::<Vec<_>>().join(" ");
-                out += &(words.replace(&capital, "Terrane").replace(&format!("{name} "), "terrane ") + "\n");
+                out += &(named(&words, name) + "\n");
             }
             false => lines.iter().for_each(|line| out += &format!("{line}\n")),
         }

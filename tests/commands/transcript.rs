@@ -66,7 +66,10 @@ impl Player {
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         let mut shown = out;
         if !err.is_empty() {
-            shown += &format!("--- error output\n{err}");
+            // How many empty lines stand around errors is not worth a difference.
+            let lines: Vec<&str> = err.trim_matches('\n').lines().collect();
+            let lines: Vec<&str> = lines.chunk_by(|a, b| a.is_empty() && b.is_empty()).map(|run| run[0]).collect();
+            shown += &format!("--- error output\n{}\n", lines.join("\n"));
         }
         match output.status.code() {
             Some(0) => shown,

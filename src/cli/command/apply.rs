@@ -7,6 +7,7 @@ use crate::cli::args::ArgsError;
 use crate::cli::args::apply::{Apply, parse, parse_destroy};
 use crate::cli::prompt::Prompt;
 use crate::cli::view::operation::{listener, view};
+use crate::model::plan::Mode;
 use crate::ops::apply::ApplyRequest;
 use crate::ops::ask::Ask;
 use crate::ops::operation::Request;
@@ -36,6 +37,7 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
     };
     let approver: Option<Arc<dyn Ask>> = (!args.auto_approve)
         .then(|| Arc::new(Prompt { console: invocation.console.clone(), stop: setup.stop.clone() }) as Arc<dyn Ask>);
+    let from_file = args.plan_file.is_some();
     let request = ApplyRequest {
         operation: Request { plan: args.plan, state: args.state, variables: args.variables },
         approver,
@@ -55,7 +57,9 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
     if failed {
         return 1;
     }
-    view.complete(applied.mode, applied.tally);
+    // A kept plan is applied, whatever it does.
+    let said = if from_file { Mode::Normal } else { applied.mode };
+    view.complete(said, applied.tally);
     if let Some(state) = &applied.state {
         view.outputs(state);
     }

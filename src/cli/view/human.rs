@@ -63,12 +63,12 @@ impl Listener for Human {
 
 impl OperationView for Human {
     fn next_steps(&self, plan: &Plan, saved: Option<&str>) {
-        if self.in_automation || (saved.is_none() && !plan.applyable) {
+        if self.in_automation || !plan.applyable {
             return;
         }
         let style = &self.console.style;
         let width = style.width;
-        let rule = style.dark_gray(format!("\n{}", "─".repeat(width)));
+        let rule = style.dark_gray(format!("\n{}", "─".repeat(width.saturating_sub(1))));
         let text = match saved {
             None => {
                 let note = "Note: You didn't use the -out option to save this plan, so Terrane can't guarantee to take exactly \

@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
+use crate::lang::value::text::go_quoted;
 use crate::lang::value::{Marks, Type, Value};
-use crate::model::addr::instance::write_escaped;
 use crate::model::state::OutputValue;
-
 
 /// The outputs, one entry each, as shown after an apply and by `output`.
 pub fn outputs_text<'a>(outputs: impl Iterator<Item = (&'a str, &'a OutputValue)>) -> String {
@@ -32,7 +31,7 @@ pub fn value_text(value: &Value, indent: usize) -> String {
         return typed_null(value.ty());
     }
     if let Some(text) = value.as_str() {
-        return heredoc(text, indent).unwrap_or_else(|| quoted(text));
+        return heredoc(text, indent).unwrap_or_else(|| go_quoted(text));
     }
     if let Some(b) = value.as_bool() {
         return b.to_string();
@@ -62,13 +61,6 @@ fn typed_null(ty: &Type) -> String {
         Type::List(_) | Type::Set(_) | Type::Map(_) => format!("null /* {} */", ty.friendly_name()),
         _ => format!("null /* {} */", ty.friendly_name()),
     }
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    let _ = write_escaped(&mut out, text);
-    out.push('"');
-    out
 }
 
 /// Texts of several lines are shown as such, unless a line would be taken for the end.
@@ -112,7 +104,7 @@ fn mapping(value: &Value, indent: usize) -> String {
     let pad = " ".repeat(indent);
     let mut out = String::from("{\n");
     for (key, element) in value.entries() {
-        let _ = writeln!(out, "{pad}  {} = {}", quoted(key), value_text(element, indent + 2));
+        let _ = writeln!(out, "{pad}  {} = {}", go_quoted(key), value_text(element, indent + 2));
     }
     let _ = write!(out, "{pad}}}");
     out

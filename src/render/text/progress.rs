@@ -26,10 +26,11 @@ pub fn line(event: &Event, style: &Style) -> Option<String> {
         Event::ApplyStarted { addr, deposed, action, id } => {
             format!("{}: {}...{}", object(addr, deposed.as_ref()), words(*action)?.doing, bracketed(id))
         }
-        Event::ApplyFinished { addr, deposed, action, id, elapsed, .. } => {
+        Event::ApplyFinished { addr, action, id, elapsed, .. } => {
             let id = if *action == Action::Delete { &None } else { id };
             let done = words(*action)?.done;
-            format!("{}: {done} complete after {}{}", object(addr, deposed.as_ref()), duration(*elapsed), bracketed(id))
+            // The reference does not say here which of the instance's objects it was.
+            format!("{addr}: {done} complete after {}{}", duration(*elapsed), bracketed(id))
         }
         Event::ProvisionStarted { addr, kind } => format!("{addr}: Provisioning with '{kind}'..."),
         Event::ProvisionOutput { addr, kind, text } => return Some(output(addr, kind, text, style)),

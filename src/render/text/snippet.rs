@@ -34,7 +34,8 @@ pub fn snippet(diagnostic: &Diagnostic) -> Option<Snippet<'_>> {
     let shown = shown_subject(subject).span;
     let whole =
         diagnostic.context.as_ref().filter(|c| c.file.name() == file.name()).map_or(shown, |c| c.span.to(shown));
-    if file.text().is_empty() {
+    // What was given on the command line or in the environment is not shown again.
+    if file.text().is_empty() || file.name().starts_with("<value for ") {
         return None;
     }
     let start_line = file.position(whole.start).line;

@@ -9,7 +9,6 @@ use crate::model::schema::Schema;
 use crate::model::state::{DeposedKey, Object, ObjectStatus, State};
 
 use super::diff::{self, Drawing};
-use super::outputs::value_text;
 use super::plan::SchemaLookup;
 use super::style::Style;
 
@@ -41,7 +40,7 @@ pub fn state_text(state: &State, schemas: &SchemaLookup<'_>, values: &ObjectValu
     if !state.outputs.is_empty() {
         out.push_str("\nOutputs:\n\n");
         for (name, output) in &state.outputs {
-            let text = if output.sensitive { "(sensitive value)".into() } else { value_text(&output.value, 0) };
+            let text = if output.sensitive { "(sensitive value)".into() } else { plain_text(&output.value, style) };
             let _ = writeln!(out, "{name} = {text}");
         }
     }
@@ -52,6 +51,12 @@ fn heading(addr: &AbsResourceInstance, deposed: Option<&DeposedKey>, object: &Ob
     let deposed = deposed.map_or_else(String::new, |key| format!(" (deposed object {key})"));
     let tainted = if object.status == ObjectStatus::Tainted { " (tainted)" } else { "" };
     format!("# {addr}:{tainted}{deposed}")
+}
+
+/// A value as a plan shows one that stays as it is.
+fn plain_text(value: &Value, style: &Style) -> String {
+    let diff = diff::value_diff(value, value);
+    diff::draw_with(&diff, 0, &Drawing { hide_symbols: true, show_unchanged: true, hide_null_suffix: true, ..Drawing::new(style) })
 }
 
 /// One object as a block.

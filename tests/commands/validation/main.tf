@@ -1,10 +1,6 @@
-variable "text" {
-  type = strin
-}
 
 resource "terraform_data" "a" {
-  input   = var.missing
-  unknown = 1
+  input = var.missing
 }
 
 resource "terraform_nothing" "b" {}

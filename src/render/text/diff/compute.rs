@@ -169,7 +169,8 @@ fn nested_object(schema: &ObjectShape, change: &Change<'_>) -> Diff {
 
 fn by_type(ty: &Type, change: Change<'_>) -> Diff {
     if ty.is_dynamic() {
-        return dynamic(change);
+        // The reference does not say of these that they force replacement.
+        return dynamic(Change { replace: Vec::new(), ..change });
     }
     let compute = |change: &Change<'_>| known_by_type(ty, change);
     sensitive(&change, &compute).or_else(|| unknown(&change, &compute)).unwrap_or_else(|| known_by_type(ty, &change))
@@ -250,7 +251,11 @@ fn dynamic_of(form: Form, change: &Change<'_>) -> Diff {
     match form {
         Form::Array => {
             let is_object = |v: &Value| self::form(v) == Form::Object;
-            let pairs = pair_lists(change.before.elements(), change.after.elements(), is_object);
+            let (before, after) = (change.before.elements(), change.after.elements());
+            let pairs = match before.len() == after.len() {
+                true => by_index(before.len(), after.len()),
+                false => pair_lists(before, after, is_object),
+            };
             sequence(change, pairs, dynamic, |elements| Kind::List { elements, context: true })
         }
         Form::Object => {

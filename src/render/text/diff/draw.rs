@@ -206,7 +206,7 @@ fn text(diff: &Diff, before: &Value, after: &Value, indent: usize, d: &Drawing<'
             if !multiline(new) {
                 return format!("{}{replace}", plain(after, d));
             }
-            marked_lines(new.unwrap_or(""), Action::NoOp, indent, d)
+            marked_lines(new.unwrap_or("").trim(), Action::NoOp, indent, d)
         }
         Action::Delete => {
             if before.is_null() {
@@ -218,7 +218,7 @@ fn text(diff: &Diff, before: &Value, after: &Value, indent: usize, d: &Drawing<'
             if !multiline(old) {
                 return format!("{}{}{replace}", plain(before, d), d.null_suffix(diff.action));
             }
-            marked_lines(old.unwrap_or(""), Action::NoOp, indent, d)
+            marked_lines(old.unwrap_or("").trim(), Action::NoOp, indent, d)
         }
         _ => {
             if old_json.is_some() && new_json.is_some() {
@@ -236,7 +236,7 @@ fn text(diff: &Diff, before: &Value, after: &Value, indent: usize, d: &Drawing<'
             if !multiline(old) && !multiline(new) {
                 return format!("{} {} {}{replace}", plain(before, d), d.arrow(), plain(after, d));
             }
-            changed_lines(old, new, indent, d)
+            changed_lines(old.map(str::trim), new.map(str::trim), indent, d)
         }
     };
     let suffix = d.null_suffix(diff.action);

@@ -72,6 +72,12 @@ fn sorted(document: &Value) -> Value {
         Value::Object(members) => {
             let mut members: Vec<_> = members.iter().map(|(name, value)| (name.clone(), sorted(value))).collect();
             members.sort_by(|a, b| a.0.cmp(&b.0));
+            // Found by steps that run at the same time.
+            for (_, found) in members.iter_mut().filter(|(name, _)| name == "diagnostics") {
+                if let Value::Array(found) = found {
+                    found.sort_by_key(Value::to_string);
+                }
+            }
             Value::Object(members.into_iter().collect())
         }
         Value::Array(elements) => Value::Array(elements.iter().map(sorted).collect()),

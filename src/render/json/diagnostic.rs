@@ -55,6 +55,8 @@ struct ValueJson {
 #[derive(Serialize, Debug)]
 struct FunctionCallJson {
     called_as: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signature: Option<Json>,
 }
 
 impl From<Position> for PositionJson {
@@ -97,6 +99,33 @@ fn end_of(range: &crate::base::source::Range) -> PositionJson {
     end
 }
 
+/// The signature of a built-in function; those of providers are not known here.
+fn signature_json(name: &str) -> Option<Json> {
+    let function = functions::lookup(name)?;
+    let signature = function.signature();
+    let of = |param: &Param| {
+        let mut out = json!({ "name": param.name });
+        if param.allow_null {
+            out["is_nullable"] = true.into();
+        }
+        out["type"] = param.ty.to_json();
+        out
+    };
+    let all = signature.params.iter().chain(&signature.variadic);
+    // What is known of the result when nothing is known of the arguments.
+    let open = all.clone().any(|param| param.ty.is_dynamic() && !param.allow_dynamic);
+    let unknown: Vec<Value> = all.map(|param| Value::unknown(param.ty.clone())).collect();
+    let result = if open { Type::Dynamic } else { function.return_type(&unknown).unwrap_or(Type::Dynamic) };
+    let mut out = json!({ "name": signature.name, "return_type": result.to_json() });
+    if !signature.params.is_empty() {
+        out["params"] = signature.params.iter().map(of).collect();
+    }
+    if let Some(variadic) = &signature.variadic {
+        out["variadic_param"] = of(variadic);
+    }
+    Some(out)
+}
+
 fn snippet_json(diagnostic: &Diagnostic) -> Option<SnippetJson> {
     let found = snippet(diagnostic)?;
     let mut values: Vec<ValueJson> = diagnostic
@@ -105,7 +134,10 @@ fn snippet_json(diagnostic: &Diagnostic) -> Option<SnippetJson> {
         .map(|v| ValueJson { traversal: v.traversal.clone(), statement: v.statement.clone() })
         .collect();
     values.sort_by(|a, b| a.traversal.cmp(&b.traversal));
-    let function_call = diagnostic.function_call.as_ref().map(|call| FunctionCallJson { called_as: call.name.clone() });
+    let function_call = diagnostic
+        .function_call
+        .as_ref()
+        .map(|call| FunctionCallJson { called_as: call.name.clone(), signature: signature_json(&call.name) });
     Some(SnippetJson {
         context: found.context,
         code: found.code.to_string(),

@@ -38,6 +38,9 @@ pub fn state_text(state: &State, schemas: &SchemaLookup<'_>, values: &ObjectValu
         }
     }
     if !state.outputs.is_empty() {
+        if all.is_empty() {
+            out.push('\n');
+        }
         out.push_str("\nOutputs:\n\n");
         for (name, output) in &state.outputs {
             let text = if output.sensitive { "(sensitive value)".into() } else { plain_text(&output.value, style) };

@@ -24,7 +24,9 @@ impl Ask for Prompt {
         }
         self.console.print(&text(&self.console, question));
         let secret = question.secret;
-        let read = tokio::task::spawn_blocking(move || if secret { term::read_secret(&mut std::io::sink()) } else { term::read_line() });
+        let read = tokio::task::spawn_blocking(move || {
+            if secret { term::read_secret(&mut std::io::sink()) } else { term::read_line() }
+        });
         let line = tokio::select! {
             line = read => line.map_err(|e| NoAnswer::Failed(e.to_string()))?,
             () = self.stop.stopping() => return Err(NoAnswer::Interrupted),

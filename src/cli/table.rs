@@ -39,11 +39,7 @@ const fn runs(arguments: fn() -> Command, run: fn(&Invocation, &[String]) -> u8)
 
 /// In the order of the help page.
 pub const COMMANDS: &[Entry] = &[
-    primary(
-        "init",
-        "Prepare your working directory for other commands",
-        runs(args::init::command, command::init::run),
-    ),
+    primary("init", "Prepare your working directory for other commands", runs(args::init::command, command::init::run)),
     primary(
         "validate",
         "Check whether the configuration is valid",
@@ -79,11 +75,7 @@ pub const COMMANDS: &[Entry] = &[
     entry("metadata", "Metadata related commands", Run::Group),
     entry("metadata functions", "Show signatures of the available functions", Run::Missing),
     entry("modules", "Show all declared modules in a working directory", Run::Missing),
-    entry(
-        "output",
-        "Show output values from your root module",
-        runs(args::output::command, command::output::run),
-    ),
+    entry("output", "Show output values from your root module", runs(args::output::command, command::output::run)),
     entry(
         "providers",
         "Show the providers required for this configuration",
@@ -92,18 +84,10 @@ pub const COMMANDS: &[Entry] = &[
     entry("providers lock", "Write out dependency locks for the configured providers", Run::Missing),
     entry("providers mirror", "Save local copies of all required provider plugins", Run::Missing),
     entry("providers schema", "Show schemas for the providers used in the configuration", Run::Missing),
-    entry(
-        "refresh",
-        "Update the state to match remote systems",
-        runs(args::refresh::command, command::refresh::run),
-    ),
+    entry("refresh", "Update the state to match remote systems", runs(args::refresh::command, command::refresh::run)),
     entry("show", "Show the current state or a saved plan", runs(args::show::command, command::show::run)),
     entry("state", "Advanced state management", Run::Group),
-    entry(
-        "state list",
-        "List resources in the state",
-        runs(args::state::list_command, command::state::run_list),
-    ),
+    entry("state list", "List resources in the state", runs(args::state::list_command, command::state::run_list)),
     entry("state mv", "Move an item in the state", Run::Missing),
     entry(
         "state pull",

@@ -126,8 +126,14 @@ struct Sketch<'a> {
 
 impl<'a> Sketch<'a> {
     fn of_blocks(builder: &'a Builder<'a>) -> Sketch<'a> {
-        let mut sketch =
-            Sketch { builder, nodes: Vec::new(), edges: Vec::new(), kept: Vec::new(), users: Vec::new(), has_checks: false };
+        let mut sketch = Sketch {
+            builder,
+            nodes: Vec::new(),
+            edges: Vec::new(),
+            kept: Vec::new(),
+            users: Vec::new(),
+            has_checks: false,
+        };
         for (id, node) in builder.graph.nodes() {
             let (name, kind) = sketch.describe(*node);
             sketch.add(name, kind);
@@ -237,7 +243,8 @@ impl<'a> Sketch<'a> {
                 let mut gatherer = Gatherer::new(builder.tree, builder.schemas, module);
                 check.asserts.iter().for_each(|c| gatherer.condition(c));
                 self.connect_needs(expand, &gatherer.needs);
-                let data = check.data.as_ref().and_then(|data| builder.tree.module(module).resources.get_index_of(data));
+                let data =
+                    check.data.as_ref().and_then(|data| builder.tree.module(module).resources.get_index_of(data));
                 let data = data.map(|index| builder.resource(module, index as u32));
                 data.into_iter().for_each(|data| self.connect(expand, data));
                 if report {
@@ -343,7 +350,9 @@ impl<'a> Sketch<'a> {
             self.connect(node, expand);
             for reader in readers {
                 // The instances of one block do not wait for each other.
-                if ends.contains(&reader) || !matches!(&self.nodes[reader as usize].kind, Kind::Resource(of) if *of == addr) {
+                if ends.contains(&reader)
+                    || !matches!(&self.nodes[reader as usize].kind, Kind::Resource(of) if *of == addr)
+                {
                     self.connect(reader, node);
                 }
             }

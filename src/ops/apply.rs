@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::backend::JournaledState;
-use crate::backend::store::DEFAULT_WORKSPACE;
 use crate::backend::journaled::write_errored_state;
+use crate::backend::store::DEFAULT_WORKSPACE;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::event::Event;
 use crate::engine::ports::Observer;
@@ -154,8 +154,12 @@ fn question(mode: Mode, workspace: &str) -> Question {
         ),
         Mode::RefreshOnly => (
             match workspace {
-                DEFAULT_WORKSPACE => "Would you like to update the Terrane state to reflect these detected changes?".into(),
-                name => format!("Would you like to update the Terrane state for {name:?} to reflect these detected changes?"),
+                DEFAULT_WORKSPACE => {
+                    "Would you like to update the Terrane state to reflect these detected changes?".into()
+                }
+                name => format!(
+                    "Would you like to update the Terrane state for {name:?} to reflect these detected changes?"
+                ),
             },
             "Terrane will write these changes to the state without modifying any real infrastructure.\n\
              There is no undo. Only 'yes' will be accepted to confirm.",

@@ -14,8 +14,8 @@ use crate::install::providers::{ExecuteInput, ResolveInput, execute, resolve};
 use crate::install::source::multi::Multi;
 use crate::model::addr;
 use crate::model::config::{Backend, Config, values_file};
-use crate::model::deps::lock::{LOCK_FILE, Lock};
 use crate::model::deps::Requirements;
+use crate::model::deps::lock::{LOCK_FILE, Lock};
 use crate::model::deps::module_manifest::ModuleManifest;
 
 use super::backend_record as record;
@@ -44,8 +44,13 @@ pub enum InitEvent {
     Backend,
     /// A backend was opened that was not in use before, or (None) is in use no more.
     BackendSet(Option<String>),
-    Modules { upgrade: bool },
-    Module { path: addr::Module, dir: PathBuf },
+    Modules {
+        upgrade: bool,
+    },
+    Module {
+        path: addr::Module,
+        dir: PathBuf,
+    },
     Providers,
     Install(InstallEvent),
     /// The lock file is new, or not what it was.
@@ -66,14 +71,18 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
     let (root, found) = load::root_module();
     tell(InitEvent::Backend);
     let Some(root) = root.filter(|_| !found.has_errors()) else { return not_sound(found) };
-    if request.backend && let Err(problems) = backend(setup, root.backend.as_ref(), request, tell).await {
+    if request.backend
+        && let Err(problems) = backend(setup, root.backend.as_ref(), request, tell).await
+    {
         diagnostics.extend(problems);
         return diagnostics;
     }
     let (loaded, found) = load::config(Path::new("."), &setup.workdir, &Disk);
     let Some(config) = loaded.filter(|_| !found.has_errors()).map(|l| l.config) else { return not_sound(found) };
     diagnostics.extend(found);
-    if request.get && let Err(problem) = modules(setup, &config, request.upgrade, tell) {
+    if request.get
+        && let Err(problem) = modules(setup, &config, request.upgrade, tell)
+    {
         diagnostics.push(problem);
         return diagnostics;
     }
@@ -143,7 +152,8 @@ async fn keep_state(
     let workspace = &setup.workdir.workspace;
     let before = open_backend::open_record(old, &options, workspace).await?;
     let after = open_backend::open_record(new, &options, workspace).await?;
-    let read = |e: crate::backend::StoreError| Diagnostics::from(Diagnostic::error("Failed to read the state", e.to_string()));
+    let read =
+        |e: crate::backend::StoreError| Diagnostics::from(Diagnostic::error("Failed to read the state", e.to_string()));
     let before = before.store.read().await.map_err(read)?;
     let after = after.store.read().await.map_err(read)?;
     if before.is_none() || before == after {
@@ -165,7 +175,10 @@ fn overlay(given: &[String]) -> Result<Map<String, Json>, Diagnostics> {
             continue;
         }
         let content = Disk.read_to_string(Path::new(text)).map_err(|e| {
-            Diagnostics::from(Diagnostic::error("Failed to read file", format!("The file {text:?} could not be read: {e}.")))
+            Diagnostics::from(Diagnostic::error(
+                "Failed to read file",
+                format!("The file {text:?} could not be read: {e}."),
+            ))
         })?;
         let (values, diagnostics) = values_file::parse_file(SourceFile::new(text.as_str(), content));
         if diagnostics.has_errors() {

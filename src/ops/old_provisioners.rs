@@ -36,7 +36,8 @@ pub fn find(setup: &Setup) -> (ProvisionerPrograms, Diagnostics) {
 
 /// The working directory's own folder, those of this program, and the user's, in the order in which they win.
 fn folders(setup: &Setup) -> Vec<PathBuf> {
-    let mut folders = vec![PathBuf::from("."), PathBuf::from("terraform.d/plugins").join(crate::install::package::platform())];
+    let mut folders =
+        vec![PathBuf::from("."), PathBuf::from("terraform.d/plugins").join(crate::install::package::platform())];
     let program = std::env::current_exe().ok();
     folders.extend(program.as_deref().and_then(Path::parent).map(Path::to_path_buf));
     if let Some(dir) = &setup.settings.config_dir {

@@ -24,10 +24,7 @@ pub struct Opened {
 
 /// The settings that a backend block gives, as the record keeps them, with those of the command line laid over them.
 /// None: there is no block.
-pub fn wanted(
-    block: Option<&config::Backend>,
-    overlay: &Map<String, Json>,
-) -> (Option<BackendRecord>, Diagnostics) {
+pub fn wanted(block: Option<&config::Backend>, overlay: &Map<String, Json>) -> (Option<BackendRecord>, Diagnostics) {
     let Some(block) = block else { return (None, Diagnostics::new()) };
     let (settings, diagnostics) = decode_local_backend(block);
     let mut config = Map::new();

@@ -23,9 +23,7 @@ use crate::model::version::LANGUAGE_VERSION;
 use crate::plugin::process::{Launch, START_TIMEOUT, Security, StartError};
 use crate::plugin::reattach::Reattach;
 use crate::plugin::schema_cache::SchemaCache;
-use crate::plugin::start::{
-    ProviderProcess, ProvisionerProcess, reattach_provider, start_provider, start_provisioner,
-};
+use crate::plugin::start::{ProviderProcess, ProvisionerProcess, reattach_provider, start_provider, start_provisioner};
 
 use super::setup::Setup;
 

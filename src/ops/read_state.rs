@@ -3,10 +3,10 @@
 use crate::backend::{Access, Loaded};
 use crate::base::diag::Diagnostics;
 
+use super::load;
 use super::open_backend::{self, Opened};
 use super::options::StateOptions;
 use super::setup::Setup;
-use super::load;
 
 /// The current state of the working directory's workspace.
 pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(Opened, Loaded), Diagnostics> {

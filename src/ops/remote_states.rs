@@ -40,9 +40,14 @@ impl RemoteStates for Backends {
             return vec![invalid("The configuration must be an object value.".into())];
         }
         let strange = config.entries().keys().find(|name| !SETTINGS.contains(&&***name));
-        strange.map(|name| {
-            invalid(format!("The given configuration is not valid for backend \"local\": unsupported attribute {name:?}."))
-        }).into_iter().collect()
+        strange
+            .map(|name| {
+                invalid(format!(
+                    "The given configuration is not valid for backend \"local\": unsupported attribute {name:?}."
+                ))
+            })
+            .into_iter()
+            .collect()
     }
 
     async fn outputs(
@@ -58,13 +63,12 @@ impl RemoteStates for Backends {
             let value = if config.is_null() { None } else { config.get(name) };
             value.and_then(|v| v.as_str().map(PathBuf::from))
         };
-        let local = LocalBackend { path: setting("path"), workspace_dir: setting("workspace_dir"), ..LocalBackend::default() };
+        let local =
+            LocalBackend { path: setting("path"), workspace_dir: setting("workspace_dir"), ..LocalBackend::default() };
         let problem = |text: String| ProviderDiagnostic::error("Error loading state error", text);
         let store = local.store(workspace.unwrap_or(DEFAULT_WORKSPACE)).await.map_err(|e| problem(e.to_string()))?;
         let loaded = crate::backend::load(&*store, Access::ReadOnly).await.map_err(|d| problem(text_of(&d)))?;
-        Ok(loaded.file.map(|file| {
-            file.state.outputs.into_iter().map(|(name, output)| (name, output.value)).collect()
-        }))
+        Ok(loaded.file.map(|file| file.state.outputs.into_iter().map(|(name, output)| (name, output.value)).collect()))
     }
 }
 

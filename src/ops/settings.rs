@@ -36,7 +36,10 @@ pub fn load(environment: &Environment) -> (Settings, Diagnostics) {
     for path in files(environment, &settings, &mut diagnostics) {
         match std::fs::read_to_string(&path) {
             Ok(text) => read(&path, &text, environment, &mut settings, &mut diagnostics),
-            Err(e) => diagnostics.error("Unable to read CLI configuration file", crate::base::files::named(e, "open", &path).to_string()),
+            Err(e) => diagnostics.error(
+                "Unable to read CLI configuration file",
+                crate::base::files::named(e, "open", &path).to_string(),
+            ),
         }
     }
     if let Some(dir) = environment.non_empty(env::TF_PLUGIN_CACHE_DIR) {
@@ -153,9 +156,7 @@ pub fn provider(text: &str) -> Option<addr::Provider> {
     let lower = |text: &str| text.to_ascii_lowercase();
     match parts.as_slice() {
         [kind] => Some(addr::Provider::default_for(&lower(kind))),
-        [namespace, kind] => {
-            Some(addr::Provider::new(addr::provider::DEFAULT_HOST, &lower(namespace), &lower(kind)))
-        }
+        [namespace, kind] => Some(addr::Provider::new(addr::provider::DEFAULT_HOST, &lower(namespace), &lower(kind))),
         [host, namespace, kind] => Some(addr::Provider::new(&lower(host), &lower(namespace), &lower(kind))),
         _ => None,
     }

@@ -20,13 +20,19 @@ use super::{load, packages, read_state, state};
 pub enum Shown {
     /// There is no state.
     Nothing,
-    State { file: StateFile, schemas: Schemas },
-    Plan { planned: Box<Planned> },
+    State {
+        file: StateFile,
+        schemas: Schemas,
+    },
+    Plan {
+        planned: Box<Planned>,
+    },
 }
 
 pub async fn run(setup: &Setup, path: Option<&str>) -> Result<(Shown, Diagnostics), Diagnostics> {
     let Some(path) = path else { return current(setup).await };
-    let content = Disk.read(Path::new(path)).map_err(|e| unreadable(&format!("Error loading statefile: {e}"), &e.to_string()))?;
+    let content =
+        Disk.read(Path::new(path)).map_err(|e| unreadable(&format!("Error loading statefile: {e}"), &e.to_string()))?;
     if plan_file::is_archive(&content) {
         let saved = plan_file::read(path, &content)?;
         return plan(setup, saved).await.map(|shown| (shown, Diagnostics::new()));

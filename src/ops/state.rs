@@ -40,8 +40,8 @@ pub async fn list(
     let all = sorted(&file.state);
     let mut targets = Vec::new();
     for text in addresses {
-        let target = command_line::target(text)
-            .map_err(|problems| renamed(problems, format!("Invalid target {text:?}")))?;
+        let target =
+            command_line::target(text).map_err(|problems| renamed(problems, format!("Invalid target {text:?}")))?;
         if !all.iter().any(|(addr, _)| target.contains(addr)) {
             return Err(unknown(&target).into());
         }
@@ -66,11 +66,14 @@ fn sorted(state: &State) -> Vec<(AbsResourceInstance, &Instance)> {
 }
 
 fn renamed(problems: Diagnostics, summary: String) -> Diagnostics {
-    problems.into_iter().map(|mut d| {
-        d.summary.clone_from(&summary);
-        d.subject = None;
-        d
-    }).collect()
+    problems
+        .into_iter()
+        .map(|mut d| {
+            d.summary.clone_from(&summary);
+            d.subject = None;
+            d
+        })
+        .collect()
 }
 
 fn unknown(target: &Target) -> Diagnostics {
@@ -124,8 +127,7 @@ pub enum ShowRefusal {
 
 /// `state show`
 pub async fn show(setup: &Setup, options: &StateOptions, address: &str) -> Result<Shown, ShowRefusal> {
-    let addr =
-        command_line::resource_instance(address).map_err(|_| ShowRefusal::Address(address.to_string()))?;
+    let addr = command_line::resource_instance(address).map_err(|_| ShowRefusal::Address(address.to_string()))?;
     let current = read_state::current(setup, options).await;
     let (_, loaded) = current.map_err(|problems| ShowRefusal::Refusal(problems.into()))?;
     let Some(file) = loaded.file else { return Err(ShowRefusal::Refusal(Refusal::NoState)) };

@@ -20,7 +20,11 @@ use super::{load, packages};
 pub async fn run(setup: &Setup, path: &str) -> Diagnostics {
     let dir = Path::new(path);
     if path != "." && !dir.is_dir() {
-        return Diagnostic::error("Failed to read module directory", format!("Module directory {path} does not exist or cannot be read.")).into();
+        return Diagnostic::error(
+            "Failed to read module directory",
+            format!("Module directory {path} does not exist or cannot be read."),
+        )
+        .into();
     }
     let (loaded, mut diagnostics) = load::config(dir, &setup.workdir, &Disk);
     let Some(config) = loaded.filter(|_| !diagnostics.has_errors()).map(|l| l.config) else { return diagnostics };

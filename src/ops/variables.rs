@@ -10,8 +10,8 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
 use crate::base::files::{Disk, Files};
 use crate::base::source::SourceFile;
-use crate::lang::value::{Value, convert::convert, json};
 use crate::engine::{GivenVariable, GivenVariables, Origin};
+use crate::lang::value::{Value, convert::convert, json};
 use crate::model::config::values_file::{self, GivenValue};
 use crate::model::config::{Module, Variable};
 

@@ -24,8 +24,9 @@ impl WorkDir {
             }
             return Ok(WorkDir { data_dir, workspace: name.to_string(), workspace_overridden: true });
         }
-        let workspace = record::selected_workspace(&data_dir)
-            .map_err(|e| Diagnostics::from(Diagnostic::error("Failed to read the selected workspace", e.to_string())))?;
+        let workspace = record::selected_workspace(&data_dir).map_err(|e| {
+            Diagnostics::from(Diagnostic::error("Failed to read the selected workspace", e.to_string()))
+        })?;
         Ok(WorkDir { data_dir, workspace, workspace_overridden: false })
     }
 
@@ -46,7 +47,10 @@ impl WorkDir {
 
 /// Whether a workspace may be called so: what a URL's path segment holds without escapes.
 pub fn is_workspace_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '~' | '$' | '&' | '+' | '=' | ':' | '@'))
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '~' | '$' | '&' | '+' | '=' | ':' | '@'))
 }
 
 fn invalid_workspace(name: &str) -> Diagnostics {

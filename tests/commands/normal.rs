@@ -111,7 +111,8 @@ fn unwrapped(text: &str, name: &str) -> String {
     let bare = |line: &str| line.trim_start_matches("│").trim().to_string();
     let mut flush = |paragraph: &mut Vec<&str>| {
         let lines: Vec<String> = paragraph.drain(..).map(String::from).collect();
-        let about_us = lines.iter().any(|line| named(line, name).contains("Terrane") || named(line, name).contains("terrane "));
+        let about_us =
+            lines.iter().any(|line| named(line, name).contains("Terrane") || named(line, name).contains("terrane "));
         match about_us {
             true => {
                 let words = lines.iter().map(|line| bare(line)).collect::<Vec<_>>().join(" ");

@@ -15,7 +15,7 @@ pub struct Player {
 
 impl Player {
     pub fn ours(case: &Path) -> Player {
-        Player::new(PathBuf::from(env!("CARGO_BIN_EXE_terrane")), "terrane", case)
+        Player::new(crate::support::program().to_path_buf(), "terrane", case)
     }
 
     pub fn reference(case: &Path) -> Player {

@@ -44,7 +44,7 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
         plan_file: args.plan_file.map(Into::into),
     };
     let work = crate::ops::apply::run(&setup, &request, listener(&view));
-    let (applied, diagnostics) = match super::run_with(invocation, &setup.stop, work) {
+    let (applied, diagnostics) = match super::run_operation(invocation, &setup.stop, &view, work) {
         Ok(done) => done,
         Err(code) => return code,
     };

@@ -28,12 +28,34 @@ use crate::ops::setup::Setup;
 
 use super::Invocation;
 use super::console::Console;
+use super::view::operation::OperationView;
 use super::prompt::Prompt;
 
 /// Runs an operation to its end, with interrupts heard, and gives what it gives.
 ///
 /// The first interrupt lets it end what runs, the second abandons that.
 fn run_with<T>(invocation: &Invocation, stop: &Stop, work: impl Future<Output = T>) -> Result<T, u8> {
+    let console = invocation.console.clone();
+    run_heard(invocation, stop, move |stage| interrupted(&console, stage), work)
+}
+
+/// As `run_with`, for an operation that a view follows: it says what an interrupt does.
+fn run_operation<T>(
+    invocation: &Invocation,
+    stop: &Stop,
+    view: &Arc<dyn OperationView>,
+    work: impl Future<Output = T>,
+) -> Result<T, u8> {
+    let view = view.clone();
+    run_heard(invocation, stop, move |stage| view.interrupted(stage), work)
+}
+
+fn run_heard<T>(
+    invocation: &Invocation,
+    stop: &Stop,
+    heard: impl Fn(Stage) + Send + Sync + 'static,
+    work: impl Future<Output = T>,
+) -> Result<T, u8> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
@@ -44,10 +66,8 @@ fn run_with<T>(invocation: &Invocation, stop: &Stop, work: impl Future<Output = 
             return Err(1);
         }
     };
-    let console = invocation.console.clone();
     let done = runtime.block_on(async {
-        let heard = stop::listen(stop.clone(), move |stage| interrupted(&console, stage));
-        if let Err(e) = heard {
+        if let Err(e) = stop::listen(stop.clone(), heard) {
             crate::log!(Warn, "interrupts cannot be heard: {e}");
         }
         work.await
@@ -57,7 +77,8 @@ fn run_with<T>(invocation: &Invocation, stop: &Stop, work: impl Future<Output = 
     Ok(done)
 }
 
-fn interrupted(console: &Console, stage: Stage) {
+/// What an interrupt of a command does that is no operation on infrastructure.
+pub fn interrupted(console: &Console, stage: Stage) {
     match stage {
         Stage::Running => {}
         Stage::Stopping => console.print(

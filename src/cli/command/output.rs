@@ -6,8 +6,8 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::cli::Invocation;
 use crate::cli::args::output::{Form, Output, parse};
 use crate::cli::view::shown;
-use crate::lang::value::convert::convert;
 use crate::lang::value::Type;
+use crate::lang::value::convert::convert;
 use crate::model::state::{OutputValue, State};
 use crate::ops::options::StateOptions;
 use crate::ops::read_state;
@@ -74,9 +74,9 @@ fn documents(state: &State) -> Json {
 fn raw(name: &str, output: &OutputValue) -> Result<String, Diagnostics> {
     let unsupported = |detail: String| Diagnostics::from(Diagnostic::error("Unsupported value for raw output", detail));
     if output.value.is_null() {
-        return Err(unsupported(format!(
-            "The value for output value {name:?} is null, so -raw mode cannot print it.",
-        )));
+        return Err(unsupported(
+            format!("The value for output value {name:?} is null, so -raw mode cannot print it.",),
+        ));
     }
     match convert(&output.value, &Type::String) {
         Ok(text) => Ok(text.as_str().unwrap_or_default().to_string()),

@@ -23,7 +23,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         out: args.out.clone().map(Into::into),
     };
     let work = crate::ops::plan::run(&setup, &request, listener(&view));
-    let (planned, diagnostics) = match super::run_with(invocation, &setup.stop, work) {
+    let (planned, diagnostics) = match super::run_operation(invocation, &setup.stop, &view, work) {
         Ok(done) => done,
         Err(code) => return code,
     };

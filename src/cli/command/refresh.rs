@@ -17,7 +17,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let request = Request { plan: args.plan, state: args.state, variables: args.variables };
     let work = crate::ops::apply::refresh(&setup, &request, listener(&view));
-    let (applied, diagnostics) = match super::run_with(invocation, &setup.stop, work) {
+    let (applied, diagnostics) = match super::run_operation(invocation, &setup.stop, &view, work) {
         Ok(done) => done,
         Err(code) => return code,
     };

@@ -25,7 +25,11 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let failed = diagnostics.has_errors();
-    if args.json { json_result(&invocation.console, &diagnostics) } else { result(&invocation.console, diagnostics) }
+    if args.json {
+        json_result(&invocation.console, &diagnostics)
+    } else {
+        result(&invocation.console, diagnostics)
+    }
     u8::from(failed)
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::diag::Diagnostics;
+use crate::base::stop::Stage;
 use crate::cli::console::Console;
 use crate::engine::event::Event;
 use crate::engine::ports::Observer;
@@ -77,7 +78,10 @@ impl OperationView for Human {
             }
             Some(path) => {
                 let note = "To perform exactly these actions, run the following command to apply:";
-                format!("\nSaved the plan to: {path}\n\n{}\n    terrane apply {path:?}\n", wrap(note, width.saturating_sub(1)))
+                format!(
+                    "\nSaved the plan to: {path}\n\n{}\n    terrane apply {path:?}\n",
+                    wrap(note, width.saturating_sub(1))
+                )
             }
         };
         self.console.print(&format!("{rule}\n{text}"));
@@ -109,6 +113,13 @@ impl OperationView for Human {
             Mode::Destroy => "Destroy cancelled.",
             Mode::Normal | Mode::RefreshOnly => "Apply cancelled.",
         });
+    }
+
+    fn interrupted(&self, stage: Stage) {
+        crate::cli::command::interrupted(&self.console, stage);
+        if stage == Stage::Stopping {
+            self.console.line("Stopping operation...");
+        }
     }
 
     fn finish(&self, diagnostics: Diagnostics) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::diag::Diagnostics;
+use crate::base::stop::Stage;
 use crate::cli::console::Console;
 use crate::engine::event::Event;
 use crate::engine::ports::Observer;
@@ -71,7 +72,9 @@ impl Observer for Json {
 impl Listener for Json {
     fn planned(&self, planned: &Planned) {
         let plan = &planned.plan;
-        for change in plan.drift.iter().filter(|change| change.action != Action::NoOp || change.previous_addr != change.addr) {
+        for change in
+            plan.drift.iter().filter(|change| change.action != Action::NoOp || change.previous_addr != change.addr)
+        {
             self.write(&events::drift(change));
         }
         for change in &plan.changes {
@@ -112,6 +115,21 @@ impl OperationView for Json {
             Mode::Destroy => "Destroy cancelled",
             Mode::Normal | Mode::RefreshOnly => "Apply cancelled",
         }));
+    }
+
+    fn interrupted(&self, stage: Stage) {
+        match stage {
+            Stage::Running => {}
+            Stage::Stopping => {
+                self.write(&events::log(
+                    "\nInterrupt received.\nPlease wait for Terrane to exit or data loss may occur.\nGracefully shutting down...\n",
+                ));
+                self.write(&events::log("Stopping operation..."));
+            }
+            Stage::Killed => self.write(&events::log(
+                "\nTwo interrupts received. Exiting immediately. Note that data loss may have occurred.\n",
+            )),
+        }
     }
 
     fn finish(&self, diagnostics: Diagnostics) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::diag::Diagnostics;
+use crate::base::stop::Stage;
 use crate::cli::console::Console;
 use crate::model::plan::{Mode, Plan};
 use crate::model::state::State;
@@ -25,6 +26,9 @@ pub trait OperationView: Listener {
 
     /// Somebody said no.
     fn cancelled(&self, mode: Mode);
+
+    /// Somebody interrupted: once, or again.
+    fn interrupted(&self, stage: Stage);
 
     /// What is left to say.
     fn finish(&self, diagnostics: Diagnostics);

@@ -5,16 +5,16 @@ use serde_json::Value as Json;
 use crate::lang::value::{Value, json as value_json};
 use crate::model::addr::{AbsResourceInstance, Provider, ResourceMode};
 use crate::model::schema::Schema;
-use crate::model::state::file::StateFile;
 use crate::model::state::State;
+use crate::model::state::file::StateFile;
 use crate::ops::planning::{Planned, Schemas};
-use crate::render::text::plan::{PlanText, plan_text};
-use crate::render::text::style::Style;
 use crate::render::json::go;
 use crate::render::json::plan::{PlanDocument, plan_json as render_plan_json};
 use crate::render::json::state::{object_value, state_json as render_state_json};
 use crate::render::text::outputs::outputs_text;
+use crate::render::text::plan::{PlanText, plan_text};
 use crate::render::text::state::{instance_text, state_text};
+use crate::render::text::style::Style;
 use std::sync::Arc;
 
 /// The schema of a resource type; none if the provider cannot be had.
@@ -43,9 +43,7 @@ pub fn outputs(state: &State) -> String {
 pub fn json_outputs(state: &State) -> Vec<(String, bool, Json, Json)> {
     let outputs = state.outputs.iter();
     outputs
-        .map(|(name, output)| {
-            (name.to_string(), output.sensitive, output.value.ty().to_json(), json_of(&output.value))
-        })
+        .map(|(name, output)| (name.to_string(), output.sensitive, output.value.ty().to_json(), json_of(&output.value)))
         .collect()
 }
 

@@ -20,7 +20,8 @@ fn check_json(check: &CheckResult) -> Json {
     let mut out = Map::new();
     set(&mut out, "address", config_address(check));
     set(&mut out, "status", status_name(check.status));
-    let instances: Vec<Json> = check.objects.iter().map(|(addr, status, messages)| instance_json(check, addr, *status, messages)).collect();
+    let instances: Vec<Json> =
+        check.objects.iter().map(|(addr, status, messages)| instance_json(check, addr, *status, messages)).collect();
     if !instances.is_empty() {
         set(&mut out, "instances", instances);
     }

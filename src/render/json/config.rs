@@ -33,19 +33,22 @@ pub fn config_json(config: &Config, schemas: &SchemaLookup<'_>, provider_schemas
 fn module_json(module: &Module, schemas: &SchemaLookup<'_>, providers: &ProviderConfigs) -> Json {
     let mut out = Map::new();
     let outputs: BTreeMap<_, _> = module.outputs.iter().collect();
-    let outputs: Map<String, Json> = outputs.into_iter().map(|(name, output)| {
-        let mut entry = Map::new();
-        if output.sensitive {
-            set(&mut entry, "sensitive", true);
-        }
-        if output.ephemeral {
-            set(&mut entry, "ephemeral", true);
-        }
-        set(&mut entry, "expression", expression_json(&output.value));
-        put(&mut entry, "depends_on", depends_on(&output.depends_on));
-        put(&mut entry, "description", output.description.clone().unwrap_or_default());
-        (name.to_string(), Json::Object(entry))
-    }).collect();
+    let outputs: Map<String, Json> = outputs
+        .into_iter()
+        .map(|(name, output)| {
+            let mut entry = Map::new();
+            if output.sensitive {
+                set(&mut entry, "sensitive", true);
+            }
+            if output.ephemeral {
+                set(&mut entry, "ephemeral", true);
+            }
+            set(&mut entry, "expression", expression_json(&output.value));
+            put(&mut entry, "depends_on", depends_on(&output.depends_on));
+            put(&mut entry, "description", output.description.clone().unwrap_or_default());
+            (name.to_string(), Json::Object(entry))
+        })
+        .collect();
     put(&mut out, "outputs", outputs);
     let mut resources = Vec::new();
     for mode in [ResourceMode::Managed, ResourceMode::Data, ResourceMode::Ephemeral] {
@@ -81,7 +84,12 @@ fn variables_json(module: &Module) -> Json {
     Json::Object(entries.collect())
 }
 
-fn resource_json(resource: &Resource, module: &Module, schemas: &SchemaLookup<'_>, providers: &ProviderConfigs) -> Json {
+fn resource_json(
+    resource: &Resource,
+    module: &Module,
+    schemas: &SchemaLookup<'_>,
+    providers: &ProviderConfigs,
+) -> Json {
     let mut out = Map::new();
     set(&mut out, "address", resource.addr.to_string());
     set(&mut out, "mode", resource.addr.mode.state_name());
@@ -89,16 +97,20 @@ fn resource_json(resource: &Resource, module: &Module, schemas: &SchemaLookup<'_
     set(&mut out, "name", &*resource.addr.name);
     let key = key_of(&resource.local_provider_config().to_string(), &module.path);
     set(&mut out, "provider_config_key", providers.effective(&key));
-    let provisioners: Vec<Json> = resource.provisioners.iter().map(|provisioner| {
-        let mut entry = Map::new();
-        set(&mut entry, "type", &*provisioner.kind);
-        let (attributes, _) = provisioner.body.just_attributes();
-        let sorted: BTreeMap<_, _> = attributes.iter().collect();
-        let expressions: Map<String, Json> =
-            sorted.into_iter().map(|(name, a)| (name.to_string(), expression_json(&a.expr))).collect();
-        put(&mut entry, "expressions", expressions);
-        Json::Object(entry)
-    }).collect();
+    let provisioners: Vec<Json> = resource
+        .provisioners
+        .iter()
+        .map(|provisioner| {
+            let mut entry = Map::new();
+            set(&mut entry, "type", &*provisioner.kind);
+            let (attributes, _) = provisioner.body.just_attributes();
+            let sorted: BTreeMap<_, _> = attributes.iter().collect();
+            let expressions: Map<String, Json> =
+                sorted.into_iter().map(|(name, a)| (name.to_string(), expression_json(&a.expr))).collect();
+            put(&mut entry, "expressions", expressions);
+            Json::Object(entry)
+        })
+        .collect();
     put(&mut out, "provisioners", provisioners);
     let schema = schemas(&resource.provider, resource.addr.mode, &resource.addr.kind);
     if let Some(schema) = &schema {
@@ -221,6 +233,9 @@ struct Nothing;
 
 impl Scope for Nothing {
     fn resolve(&self, _: &Traversal, _: &Arc<SourceFile>) -> Resolved {
-        Resolved::error(crate::base::diag::Diagnostic::error("Variables not allowed", "Variables may not be used here."))
+        Resolved::error(crate::base::diag::Diagnostic::error(
+            "Variables not allowed",
+            "Variables may not be used here.",
+        ))
     }
 }

@@ -1,9 +1,12 @@
 //! The JSON form of a diagnostic: in `validate -json` and in the streams of `-json`.
 
 use serde::Serialize;
+use serde_json::{Value as Json, json};
 
 use crate::base::diag::{Diagnostic, Severity};
 use crate::base::source::Position;
+use crate::lang::functions::{self, Param};
+use crate::lang::value::{Type, Value};
 use crate::render::text::snippet::{shown_subject, snippet};
 
 /// The document of one diagnostic; serialises with the field's names and order.

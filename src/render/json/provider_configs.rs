@@ -85,7 +85,9 @@ impl ProviderConfigs {
                     continue;
                 }
                 let full_name = requirement.source.to_string();
-                let inherited = parent.filter(|_| local == **name).and_then(|parent| self.source_of(&key_of(name, &parent.path), &full_name));
+                let inherited = parent
+                    .filter(|_| local == **name)
+                    .and_then(|parent| self.source_of(&key_of(name, &parent.path), &full_name));
                 let entry = Entry {
                     name: name.to_string(),
                     version_constraint: constraint(module, &requirement.source),

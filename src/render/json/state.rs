@@ -67,7 +67,9 @@ pub fn object_value(object: &Object, schema: Option<&Schema>) -> Value {
             let typed = schema
                 .filter(|schema| schema.version == object.schema_version)
                 .and_then(|schema| crate::lang::value::json::from_json(text.as_bytes(), schema.implied_type()).ok());
-            typed.or_else(|| crate::lang::value::json::from_untyped_json(text.as_bytes()).ok()).unwrap_or_else(Value::null_dynamic)
+            typed
+                .or_else(|| crate::lang::value::json::from_untyped_json(text.as_bytes()).ok())
+                .unwrap_or_else(Value::null_dynamic)
         }
         Attributes::Flat(pairs) => {
             Value::object(pairs.iter().map(|(key, text)| (key.as_str(), Value::string(text))).collect::<Vec<_>>())

@@ -59,7 +59,11 @@ fn heading(addr: &AbsResourceInstance, deposed: Option<&DeposedKey>, object: &Ob
 /// A value as a plan shows one that stays as it is.
 fn plain_text(value: &Value, style: &Style) -> String {
     let diff = diff::value_diff(value, value);
-    diff::draw_with(&diff, 0, &Drawing { hide_symbols: true, show_unchanged: true, hide_null_suffix: true, ..Drawing::new(style) })
+    diff::draw_with(
+        &diff,
+        0,
+        &Drawing { hide_symbols: true, show_unchanged: true, hide_null_suffix: true, ..Drawing::new(style) },
+    )
 }
 
 /// One object as a block.

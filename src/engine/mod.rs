@@ -7,6 +7,7 @@ mod build;
 pub mod change;
 mod checks;
 pub mod event;
+mod functions;
 mod graph;
 pub mod input;
 mod moves;

@@ -12,6 +12,7 @@ use crate::model::config::Config;
 use crate::model::plan::ResourceChange;
 use crate::model::state::State;
 
+use super::functions::ProviderFunctions;
 use super::graph::{Dag, Node, NodeId};
 use super::input::GivenVariables;
 use super::ports::Ports;
@@ -43,6 +44,7 @@ pub struct Run {
     pub config: Arc<Config>,
     pub tree: Tree,
     pub schemas: Schemas,
+    pub functions: ProviderFunctions,
     pub providers: ProviderConfigs,
     /// The provider configuration of each resource block.
     pub provider_of: FxHashMap<(ModuleId, u32), u32>,

@@ -28,7 +28,8 @@ impl Schemas {
             .iter()
             .flat_map(|m| {
                 let blocks = m.providers.keys().map(|local| m.provider_for_local_name(&local.local_name));
-                m.resources.values().map(|r| r.provider.clone()).chain(blocks)
+                let required = m.requirements.values().map(|r| r.source.clone());
+                m.resources.values().map(|r| r.provider.clone()).chain(blocks).chain(required)
             })
             .collect();
         providers.extend(state.iter().flat_map(|s| s.resources.values()).map(|r| r.provider.provider.clone()));
@@ -66,6 +67,10 @@ impl Schemas {
             }
         }
         (schemas, diagnostics)
+    }
+
+    pub fn providers(&self) -> impl Iterator<Item = (&Provider, &Arc<dyn ProviderSchemas>)> {
+        self.providers.iter()
     }
 
     pub fn provider(&self, provider: &Provider) -> Option<&Arc<dyn ProviderSchemas>> {

@@ -305,11 +305,20 @@ impl Scope for ModuleScope<'_> {
     }
 
     fn function(&self, name: &str) -> Option<&dyn Function> {
-        crate::lang::functions::lookup(name).map(|f| f as &dyn Function)
+        let built_in = crate::lang::functions::lookup(name).map(|f| f as &dyn Function);
+        built_in.or_else(|| self.run.functions.find(name, self.run.tree.module(self.module.id)))
     }
 
     fn function_names(&self) -> Vec<String> {
-        crate::lang::functions::names().into_iter().map(str::to_string).collect()
+        let built_in = crate::lang::functions::names().into_iter().map(str::to_string);
+        built_in.chain(self.run.functions.names(self.run.tree.module(self.module.id))).collect()
+    }
+
+    fn missing_function(&self, namespace: &str, name: &str) -> Option<String> {
+        let local_name = namespace.strip_prefix("provider::")?;
+        let module = self.run.tree.module(self.module.id);
+        module.requirements.get(local_name).filter(|r| r.explicit)?;
+        Some(format!("The function {name:?} is not available from the provider {local_name:?}."))
     }
 
     fn machine(&self) -> Option<&dyn Machine> {

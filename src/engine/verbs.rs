@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 
 use super::build::config::Builder;
 use super::build::{apply as apply_graph, derive, orphans, scoped, target};
+use super::functions::ProviderFunctions;
 use super::graph::walk::walk;
 use super::graph::{Dag, Node, NodeId};
 use super::checks;
@@ -311,6 +312,7 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
         verb: request.verb,
         ports: ports.clone(),
         config: request.config,
+        functions: ProviderFunctions::of(&schemas, &ports.providers),
         schemas,
         providers: parts.providers,
         provider_of: parts.provider_of,

@@ -177,7 +177,10 @@ impl Evaluator<'_> {
             self.error("Function calls not allowed", "Functions may not be called here.", expr, None, env);
             return Value::dynamic();
         }
-        let (summary, detail) = unknown_function_text(&call.name, &names);
+        let (summary, mut detail) = unknown_function_text(&call.name, &names);
+        if let Some(reason) = call.name.rsplit_once("::").and_then(|(space, name)| self.scope.missing_function(space, name)) {
+            detail = reason;
+        }
         let diagnostic = Diagnostic::error(summary, detail).at(self.range(call.name_span));
         self.report(diagnostic, Some(expr.span), expr, env);
         Value::dynamic()

@@ -24,6 +24,11 @@ pub trait Scope: Sync {
         Vec::new()
     }
 
+    /// Why there is no such function in a namespace that the scope knows.
+    fn missing_function(&self, _namespace: &str, _name: &str) -> Option<String> {
+        None
+    }
+
     /// Files, time and chance, for the functions that need them; none where expressions must be pure.
     fn machine(&self) -> Option<&dyn Machine> {
         None
@@ -69,6 +74,10 @@ impl Scope for Bindings<'_> {
 
     fn function_names(&self) -> Vec<String> {
         self.outer.function_names()
+    }
+
+    fn missing_function(&self, namespace: &str, name: &str) -> Option<String> {
+        self.outer.missing_function(namespace, name)
     }
 
     fn machine(&self) -> Option<&dyn Machine> {

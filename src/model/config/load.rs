@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Files;
+use crate::lang::syntax::ast::Block;
 use crate::lang::syntax::parser;
 use crate::model::addr;
 use crate::model::deps::module_manifest::ModuleManifest;
@@ -16,7 +17,7 @@ use crate::model::deps::{Constraints, Version};
 use super::block::ModuleCall;
 use super::module::{Config, Module};
 use super::module_source::{self, ModuleSource};
-use super::{call_check, file_set, merge, module_file, provider_check, terraform_block};
+use super::{call_check, file_set, merge, module_file, overrides, provider_check, terraform_block};
 
 /// A module that is called and has to be found.
 pub struct ModuleRequest<'a> {
@@ -62,25 +63,39 @@ pub fn load_module(dir: &Path, path: addr::Module, files: &dyn Files) -> (Option
         let detail = format!("The file {} is in JSON syntax, which this version of Terrane cannot read yet.", path.display());
         diags.error("JSON configuration is not supported yet", detail);
     }
-    for path in &set.overrides {
-        let detail = format!(
-            "The file {} overrides parts of other files, which this version of Terrane cannot do yet.",
-            path.display()
-        );
-        diags.error("Override files are not supported yet", detail);
-    }
     let mut decoded = Vec::with_capacity(set.primary.len());
-    for path in &set.primary {
-        match file_set::read(path, files) {
-            Ok(source) => {
-                let body = diags.take(parser::parse_file(source));
-                decoded.push(module_file::decode(&body, &mut diags));
-            }
-            Err(problem) => diags.push(problem),
+    let mut overriding = Vec::new();
+    if set.overrides.is_empty() {
+        for path in &set.primary {
+            let blocks = read_blocks(path, files, &mut diags);
+            decoded.push(module_file::decode(&blocks, &mut diags));
+        }
+    } else {
+        let mut primary: Vec<_> = set.primary.iter().map(|path| read_blocks(path, files, &mut diags)).collect();
+        let mut problems = Diagnostics::new();
+        for path in &set.overrides {
+            let blocks = read_blocks(path, files, &mut diags);
+            overriding.push(overrides::apply(&mut primary, &blocks, &mut problems));
+        }
+        decoded.extend(primary.iter().map(|blocks| module_file::decode(blocks, &mut diags)));
+        diags.extend(problems);
+    }
+    let module = merge::merge(decoded, overriding, empty_module(dir, path), &mut diags);
+    (Some(module), diags)
+}
+
+/// The blocks of one file; what is wrong with it is reported.
+fn read_blocks(path: &Path, files: &dyn Files, diags: &mut Diagnostics) -> Vec<Block> {
+    match file_set::read(path, files) {
+        Ok(source) => {
+            let body = diags.take(parser::parse_file(source));
+            module_file::blocks(&body, diags)
+        }
+        Err(problem) => {
+            diags.push(problem);
+            Vec::new()
         }
     }
-    let module = merge::merge(decoded, empty_module(dir, path), &mut diags);
-    (Some(module), diags)
 }
 
 fn empty_module(dir: &Path, path: addr::Module) -> Module {

@@ -15,11 +15,21 @@ use crate::model::addr::{self, ResourceMode, provider::parse_part};
 use super::block::{ProviderBlock, Resource};
 use super::module::{Module, ProviderRequirement};
 use super::module_file::ModuleFile;
+use super::overrides;
 use super::terraform_block::TerraformBlock;
 
-/// Puts the files of a module together. `module` comes with its path and folder and nothing else.
-pub fn merge(files: Vec<ModuleFile>, mut module: Module, diags: &mut Diagnostics) -> Module {
+/// Puts the files of a module together. `module` comes with its path and folder and nothing else; `overriding` holds
+/// the `terraform` blocks of each override file.
+pub fn merge(
+    files: Vec<ModuleFile>,
+    overriding: Vec<Vec<TerraformBlock>>,
+    mut module: Module,
+    diags: &mut Diagnostics,
+) -> Module {
     merge_requirements(&files, &mut module, diags);
+    for (entries, _) in overriding.iter().flatten().flat_map(|block| &block.requirements) {
+        module.requirements.extend(entries.clone());
+    }
     let mut metas = Metas::new();
     for file in files {
         for block in file.terraform {
@@ -54,6 +64,9 @@ pub fn merge(files: Vec<ModuleFile>, mut module: Module, diags: &mut Diagnostics
         module.moved.extend(file.moved);
         module.removed.extend(file.removed);
         module.imports.extend(file.imports);
+    }
+    for file in overriding {
+        override_terraform(file, &mut module, &mut metas, diags);
     }
     module.provider_metas = metas.into_iter().map(|(name, (body, _))| (name, body)).collect();
     module
@@ -171,6 +184,28 @@ fn add_terraform(block: TerraformBlock, module: &mut Module, metas: &mut Metas, 
             continue;
         }
         metas.insert(name, (body, range));
+    }
+}
+
+/// What the `terraform` blocks of an override file say replaces what was said before.
+fn override_terraform(file: Vec<TerraformBlock>, module: &mut Module, metas: &mut Metas, diags: &mut Diagnostics) {
+    let mut versions = Vec::new();
+    let mut backend: Option<super::module::Backend> = None;
+    for block in file {
+        versions.extend(block.required_version);
+        for found in block.backends {
+            match &backend {
+                Some(first) => diags.push(overrides::duplicate_backend(&first.range, &found.range)),
+                None => backend = Some(found),
+            }
+        }
+        metas.extend(block.provider_metas.into_iter().map(|(name, body, range)| (name, (body, range))));
+    }
+    if !versions.is_empty() {
+        module.required_versions = versions;
+    }
+    if backend.is_some() {
+        module.backend = backend;
     }
 }
 

@@ -22,6 +22,7 @@ pub mod module_source;
 mod moved;
 mod names;
 mod output;
+mod overrides;
 mod provider_block;
 mod provider_check;
 mod provider_use;

@@ -49,10 +49,14 @@ pub struct ModuleFile {
     pub imports: Vec<Import>,
 }
 
-pub fn decode(body: &Body, diags: &mut Diagnostics) -> ModuleFile {
-    let content = diags.take(body.content(&SCHEMA));
+/// The blocks of a file that may stand there.
+pub fn blocks(body: &Body, diags: &mut Diagnostics) -> Vec<Block> {
+    diags.take(body.content(&SCHEMA)).blocks
+}
+
+pub fn decode(blocks: &[Block], diags: &mut Diagnostics) -> ModuleFile {
     let mut file = ModuleFile::default();
-    for block in &content.blocks {
+    for block in blocks {
         decode_block(block, &mut file, diags);
     }
     file

@@ -295,6 +295,8 @@ fn warn_of_empty_blocks(module: &Module, names: &Names, diags: &mut Diagnostics)
     for name in names.empty.keys() {
         by_provider.entry(name.split('.').next().unwrap_or(name)).or_default().push(name);
     }
+    let mut by_provider: Vec<_> = by_provider.into_iter().collect();
+    by_provider.sort_by_key(|(_, configs)| configs.first().and_then(|c| names.empty.get(*c)).map(|r| (r.filename(), r.span.start)));
     for (local_name, configs) in by_provider {
         let provider = module.provider_for_local_name(local_name).for_display();
         let mut example = format!("    {local_name} = {{\n      source = {provider:?}\n");
@@ -303,7 +305,7 @@ fn warn_of_empty_blocks(module: &Module, names: &Names, diags: &mut Diagnostics)
             configs.iter().for_each(|c| example.push_str(&format!("        {c},\n")));
             example.push_str("      ]\n");
         }
-        example.push_str("    }\n");
+        example.push_str("    }");
         let detail = format!(
             "Earlier versions of Terraform used empty provider blocks (\"proxy provider configurations\") for child \
              modules to declare their need to be passed a provider configuration by their callers. That approach was \

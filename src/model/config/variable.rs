@@ -22,6 +22,11 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("validation", &[])
 });
 
+/// The arguments of the block.
+pub fn schema() -> &'static BodySchema {
+    &SCHEMA
+}
+
 pub fn decode(block: &Block, diags: &mut Diagnostics) -> Variable {
     let content = diags.take(block.body.content(&SCHEMA));
     let name = block.label(0).clone();

@@ -90,6 +90,38 @@ pub fn resolve(tree: &Tree, module: ModuleId, provider: &Provider, alias: Option
     }
 }
 
+/// The first configuration that a module call passes on and that does not exist: then no graph can be built.
+pub fn missing_passed(tree: &Tree) -> Option<Diagnostic> {
+    tree.ids().find_map(|module| {
+        let outer = tree.module(module);
+        let passed = outer.calls.values().enumerate().flat_map(|(i, call)| call.providers.iter().map(move |p| (i, p)));
+        passed.into_iter().find_map(|(call, passing)| {
+            let inner = tree.module(tree.child(module, call as u32)?);
+            let addr = AbsProviderConfig {
+                module: outer.path.clone(),
+                provider: inner.provider_for_local_name(&passing.in_child.addr.local_name),
+                alias: passing.in_parent.addr.alias.clone(),
+            };
+            (!exists(tree, module, &addr)).then(|| Diagnostic::error(format!("missing provider {addr}"), ""))
+        })
+    })
+}
+
+/// True for what a module configures itself, is given, or, at the root, requires.
+fn exists(tree: &Tree, module: ModuleId, addr: &AbsProviderConfig) -> bool {
+    let this = tree.module(module);
+    if block_of(tree, module, addr).is_some() {
+        return true;
+    }
+    match tree.parent(module) {
+        None => addr.alias.is_none() && this.requirements.values().any(|r| r.explicit && r.source == addr.provider),
+        Some((outer, call)) => tree.call(outer, call).providers.iter().any(|p| {
+            p.in_child.addr.alias == addr.alias
+                && this.provider_for_local_name(&p.in_child.addr.local_name) == addr.provider
+        }),
+    }
+}
+
 /// As `resolve`, for a configuration that the state names.
 pub fn resolve_stored(tree: &Tree, stored: &AbsProviderConfig) -> Option<AbsProviderConfig> {
     if let Some(module) = tree.find(&stored.module) {

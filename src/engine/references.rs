@@ -6,12 +6,14 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile};
 use crate::base::suggest;
-use crate::lang::syntax::ast::{Body, Expression, Traversal, TraversalStep};
+use crate::lang::eval::traversal::apply_step;
+use crate::lang::syntax::ast::{Body, Expression, IndexKey, Traversal, TraversalStep};
+use crate::lang::value::Value;
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{self, InstanceKey, Reference, ResourceMode, Subject};
 use crate::model::config::Condition;
 use crate::model::schema::decode::references_in_body;
-use crate::model::schema::{Block, Nesting};
+use crate::model::schema::{Block, NestedBlock, Nesting};
 
 use super::schemas::Schemas;
 use super::tree::{ModuleId, Tree};
@@ -270,8 +272,10 @@ impl<'a> Gatherer<'a> {
         let Some(config) = self.tree.module(self.module).resources.get(resource) else { return };
         let Some(schema) = self.schemas.resource(&config.provider, resource) else { return };
         let file = &reference.range.file;
-        let Some(TraversalStep::Attr { name, span }) = reference.remaining.first() else { return };
-        if &*name.name == "count" && !has(&schema.block, "count") {
+        if let Some(TraversalStep::Attr { name, span }) = reference.remaining.first()
+            && &*name.name == "count"
+            && !has(&schema.block, "count")
+        {
             let detail = format!(
                 "The special \"count\" attribute is no longer supported after Terrane v0.12. Instead, use \
                  length({resource}) to count resource instances."
@@ -294,21 +298,80 @@ fn has(block: &Block, name: &str) -> bool {
     block.attributes.contains_key(name) || block.blocks.contains_key(name)
 }
 
+/// Steps into an object of this shape, as far as types alone can tell.
 fn check_steps(block: &Block, steps: &[TraversalStep], file: &Arc<SourceFile>, mistakes: &mut Diagnostics) {
-    let Some((TraversalStep::Attr { name, span }, rest)) = steps.split_first() else { return };
-    if block.attributes.contains_key(&name.name) {
-        return;
-    }
-    if let Some(nested) = block.blocks.get(&name.name) {
-        if matches!(nested.nesting, Nesting::Single | Nesting::Group) {
-            check_steps(&nested.block, rest, file, mistakes);
+    let Some((first, rest)) = steps.split_first() else { return };
+    let mut mistake = |summary: &str, detail: String, at: &TraversalStep| {
+        mistakes.push(Diagnostic::error(summary, detail).at(at.span().in_file(file)));
+    };
+    let name = match first {
+        TraversalStep::Attr { name, .. } => &name.name,
+        TraversalStep::Index { key: IndexKey::String(key), .. } if is_identifier(key) => {
+            let detail = format!(
+                "Only attribute access is allowed here. Did you mean to access attribute {key:?} using the dot operator?"
+            );
+            return mistake("Invalid index operation", detail, first);
+        }
+        TraversalStep::Index { .. } => {
+            let detail = "Only attribute access is allowed here, using the dot operator.".to_string();
+            return mistake("Invalid index operation", detail, first);
+        }
+        TraversalStep::Splat { .. } => return,
+    };
+    if let Some(attribute) = block.attributes.get(name) {
+        let mut value = Value::unknown(attribute.implied_type());
+        for step in rest {
+            match apply_step(&value, step) {
+                Ok(next) => value = next,
+                Err((summary, detail)) => return mistake(summary, detail, step),
+            }
         }
         return;
     }
+    if let Some(nested) = block.blocks.get(name) {
+        return check_block_steps(name, nested, rest, file, mistakes);
+    }
     let known = block.attributes.keys().chain(block.blocks.keys());
-    let hint = did_you_mean(&name.name, known);
-    let detail = format!("This object has no argument, nested block, or exported attribute named {:?}.{hint}", &*name.name);
-    mistakes.push(Diagnostic::error("Unsupported attribute", detail).at(span.in_file(file)));
+    let hint = did_you_mean(name, known);
+    let detail = format!("This object has no argument, nested block, or exported attribute named {:?}.{hint}", &**name);
+    mistake("Unsupported attribute", detail, first);
+}
+
+fn check_block_steps(
+    kind: &str,
+    nested: &NestedBlock,
+    steps: &[TraversalStep],
+    file: &Arc<SourceFile>,
+    mistakes: &mut Diagnostics,
+) {
+    let Some((first, rest)) = steps.split_first() else { return };
+    let (summary, detail) = match (nested.nesting, first) {
+        (Nesting::Single | Nesting::Group, _) => return check_steps(&nested.block, steps, file, mistakes),
+        (Nesting::Map, _) | (Nesting::List, TraversalStep::Index { .. }) => {
+            return check_steps(&nested.block, rest, file, mistakes);
+        }
+        (_, TraversalStep::Splat { .. }) => return,
+        (Nesting::List, _) => (
+            "Invalid operation",
+            format!(
+                "Block type {kind:?} is represented by a list of objects, so it must be indexed using a numeric key, like \
+                 .{kind}[0]."
+            ),
+        ),
+        (Nesting::Set, _) => (
+            "Cannot index a set value",
+            format!(
+                "Block type {kind:?} is represented by a set of objects, and set elements do not have addressable keys. To \
+                 find elements matching specific criteria, use a \"for\" expression with an \"if\" clause."
+            ),
+        ),
+    };
+    mistakes.push(Diagnostic::error(summary, detail).at(first.span().in_file(file)));
+}
+
+fn is_identifier(text: &str) -> bool {
+    let starts = |c: char| c == '_' || c.is_alphabetic();
+    text.chars().next().is_some_and(starts) && text.chars().all(|c| starts(c) || c == '-' || c.is_numeric())
 }
 
 pub fn adjective(mode: ResourceMode) -> &'static str {

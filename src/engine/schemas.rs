@@ -62,6 +62,7 @@ impl Schemas {
                 },
                 Err(errors) => diagnostics.extend(errors.into_iter().map(|e| match e.subject {
                     Some(_) => e,
+                    None if e.summary == "Missing required provisioner plugin" => e,
                     None => e.at(block.type_range.clone()),
                 })),
             }

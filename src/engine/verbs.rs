@@ -277,6 +277,9 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
         return Err(diagnostics);
     }
     let tree = Tree::new(&request.config);
+    if let Some(missing) = super::provider_configs::missing_passed(&tree) {
+        return Err(missing.into());
+    }
     let mut state = request.state;
     let moved = match request.verb {
         Verb::Plan { .. } => diagnostics.take(moves::apply(&request.config, &mut state)),

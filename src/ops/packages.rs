@@ -72,6 +72,12 @@ pub async fn available(setup: &Setup, requirements: &Requirements) -> Result<Fou
 }
 
 fn missing(provider: &addr::Provider) -> Diagnostic {
+    if provider.is_builtin() {
+        let detail = format!(
+            "This configuration requires built-in provider {provider}, but that provider isn't available in this Terrane version."
+        );
+        return Diagnostic::error("Missing required provider", detail);
+    }
     Diagnostic::error(
         "Missing required provider",
         format!(

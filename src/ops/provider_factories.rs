@@ -347,10 +347,10 @@ impl Factories {
 
 fn missing_provisioner(kind: &str) -> Diagnostics {
     Diagnostic::error(
-        "Failed to load plugin schemas",
+        "Missing required provisioner plugin",
         format!(
-            "Error while loading schemas for plugin components: Failed to obtain provisioner schema: failed to instantiate \
-             provisioner {kind:?} to obtain schema: unavailable provisioner {kind:?}.",
+            "This configuration requires provisioner plugin {kind:?}, which isn't available. If you're intending to use an external \
+             provisioner plugin, you must install it manually into one of the plugin search directories before running Terrane.",
         ),
     )
     .into()

@@ -315,7 +315,7 @@ impl Provider for Things {
 pub fn config(files: &[(&str, &str)]) -> Arc<Config> {
     let memory = Memory::of(files.iter().copied());
     let resolver = |request: &ModuleRequest<'_>| {
-        Ok(ModuleSite { dir: request.parent_dir.join(request.call.source.trim_start_matches("./")), version: None })
+        Ok(ModuleSite { dir: request.parent_dir.join(request.call.source.trim_start_matches("./")), version: None, unreadable: None })
     };
     let (config, diagnostics) = load(FilePath::new(""), &memory, &resolver);
     assert!(!diagnostics.has_errors(), "{diagnostics:?}");

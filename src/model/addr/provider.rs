@@ -29,7 +29,7 @@ impl Provider {
 
     /// The provider that a bare type name stands for.
     pub fn default_for(kind: &str) -> Provider {
-        if kind == "terraform" { Provider::builtin(kind) } else { Provider::new(DEFAULT_HOST, DEFAULT_NAMESPACE, kind) }
+        if kind == "terraform" { Provider::builtin(kind) } else { Provider::new(DEFAULT_HOST, DEFAULT_NAMESPACE, &kind.to_lowercase()) }
     }
 
     pub fn builtin(kind: &str) -> Provider {

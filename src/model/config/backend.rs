@@ -48,7 +48,13 @@ const LATER: [&str; 11] =
 /// Why a backend that is not the local one cannot be used.
 fn unusable(backend: &Backend) -> Diagnostic {
     let kind = &*backend.kind;
-    let diagnostic = if LATER.contains(&kind) {
+    let diagnostic = if kind == "cloud" {
+        Diagnostic::error(
+            "HCP Terraform is not supported",
+            "The \"cloud\" block keeps state and runs operations in HCP Terraform or Terraform Enterprise, which Terrane cannot \
+             do. Replace the block by a \"backend\" block.",
+        )
+    } else if LATER.contains(&kind) {
         Diagnostic::error(
             "Backend is not supported yet",
             format!("This version of Terrane keeps state in local files only; the backend {kind:?} comes later."),

@@ -83,7 +83,7 @@ fn start_span(expr: &Arc<Expr>) -> Span {
         },
         ExprKind::RelativeTraversal { source, .. } | ExprKind::Splat { source, .. } => start_span(source),
         ExprKind::Index { collection, .. } => start_span(collection),
-        ExprKind::Call(call) => call.name_span,
+        ExprKind::Call(call) => call.name_span.to(call.open),
         ExprKind::Conditional { condition, .. } => start_span(condition),
         ExprKind::Binary { left, .. } => start_span(left),
         ExprKind::Unary { op_span, .. } => *op_span,

@@ -31,6 +31,8 @@ pub struct ModuleRequest<'a> {
 pub struct ModuleSite {
     pub dir: PathBuf,
     pub version: Option<Version>,
+    /// What to say if there is no such folder.
+    pub unreadable: Option<Diagnostic>,
 }
 
 pub type Resolver<'a> = dyn Fn(&ModuleRequest) -> Result<ModuleSite, Diagnostic> + 'a;
@@ -144,7 +146,7 @@ fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>
         };
         let (child, problems) = load_module(&site.dir, path, files);
         let Some(mut child) = child else {
-            diags.push(unreadable(&site.dir, &call));
+            diags.push(site.unreadable.unwrap_or_else(|| unreadable(&site.dir, &call)));
             continue;
         };
         child.source = call.source.clone();
@@ -174,7 +176,9 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
     move |request| {
         let call = request.call;
         if let Ok(ModuleSource::Local(source)) = module_source::parse(&call.source) {
-            return Ok(ModuleSite { dir: module_source::join_local(request.parent_dir, &source), version: None });
+            let recorded = manifest.get(request.path).map(|record| record.dir.clone()).unwrap_or_default();
+            let dir = module_source::join_local(request.parent_dir, &source);
+            return Ok(ModuleSite { dir, version: None, unreadable: Some(not_there(&recorded, call)) });
         }
         const AGAIN: &str = "Run \"terrane init\" to install all modules required by this configuration.";
         let problem = |summary: &str, detail: String| Err(Diagnostic::error(summary, detail).at(call.source_range.clone()));
@@ -213,6 +217,17 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
                 Some(_) => {}
             }
         }
-        Ok(ModuleSite { dir: record.dir.clone(), version: record.version.clone() })
+        let unreadable = Some(not_there(&record.dir, call));
+        Ok(ModuleSite { dir: record.dir.clone(), version: record.version.clone(), unreadable })
     }
+}
+
+/// An installed module whose folder is gone.
+fn not_there(dir: &Path, call: &ModuleCall) -> Diagnostic {
+    let detail = format!(
+        "This module's local cache directory {} could not be read. Run \"terrane init\" to install all modules required by \
+         this configuration.",
+        dir.display()
+    );
+    Diagnostic::error("Module not installed", detail).at(call.range.clone())
 }

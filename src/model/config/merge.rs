@@ -13,7 +13,7 @@ use crate::lang::syntax::body::Body;
 use crate::model::addr::{self, ResourceMode, provider::parse_part};
 
 use super::block::{ProviderBlock, Resource};
-use super::module::{Module, ProviderRequirement};
+use super::module::{Backend, Module, ProviderRequirement};
 use super::module_file::ModuleFile;
 use super::overrides;
 use super::terraform_block::TerraformBlock;
@@ -31,9 +31,10 @@ pub fn merge(
         module.requirements.extend(entries.clone());
     }
     let mut metas = Metas::new();
+    let mut cloud = None;
     for file in files {
         for block in file.terraform {
-            add_terraform(block, &mut module, &mut metas, diags);
+            add_terraform(block, &mut module, &mut metas, &mut cloud, diags);
         }
         for provider in file.providers {
             add_provider(provider, &mut module, diags);
@@ -68,6 +69,17 @@ pub fn merge(
     for file in overriding {
         override_terraform(file, &mut module, &mut metas, diags);
     }
+    if let (Some(backend), Some(cloud)) = (&module.backend, &cloud) {
+        let (hosted, kept) = (&cloud.range, &backend.range);
+        let detail = format!(
+            "A module may declare either one 'cloud' block OR one 'backend' block configuring a state backend. The 'cloud' \
+             block is configured at {hosted}; a backend is configured at {kept}. Remove the backend block to configure HCP \
+             Terraform or Terraform Enteprise."
+        );
+        let later = if hosted.span.start > kept.span.start { hosted } else { kept };
+        diags.push(Diagnostic::error("Both a backend and cloud configuration are present", detail).at(later.clone()));
+    }
+    module.backend = module.backend.or(cloud);
     module.provider_metas = metas.into_iter().map(|(name, (body, _))| (name, body)).collect();
     module
 }
@@ -160,7 +172,13 @@ fn merge_requirements(files: &[ModuleFile], module: &mut Module, diags: &mut Dia
 
 type Metas = BTreeMap<Arc<str>, (Body, Range)>;
 
-fn add_terraform(block: TerraformBlock, module: &mut Module, metas: &mut Metas, diags: &mut Diagnostics) {
+fn add_terraform(
+    block: TerraformBlock,
+    module: &mut Module,
+    metas: &mut Metas,
+    cloud: &mut Option<Backend>,
+    diags: &mut Diagnostics,
+) {
     module.required_versions.extend(block.required_version);
     for found in block.backends {
         if let Some(previous) = &module.backend {
@@ -172,6 +190,19 @@ fn add_terraform(block: TerraformBlock, module: &mut Module, metas: &mut Metas, 
             continue;
         }
         module.backend = Some(found);
+    }
+    for found in block.clouds {
+        match cloud {
+            Some(previous) => {
+                let detail = format!(
+                    "A module may have only one 'cloud' block configuring HCP Terraform or Terraform Enterprise. The 'cloud' \
+                     block was previously configured at {}.",
+                    previous.range
+                );
+                diags.push(Diagnostic::error("Duplicate HCP Terraform configurations", detail).at(found.range.clone()));
+            }
+            None => *cloud = Some(found),
+        }
     }
     for (name, body, range) in block.provider_metas {
         if let Some((_, previous)) = metas.get(&name) {
@@ -190,7 +221,7 @@ fn add_terraform(block: TerraformBlock, module: &mut Module, metas: &mut Metas, 
 /// What the `terraform` blocks of an override file say replaces what was said before.
 fn override_terraform(file: Vec<TerraformBlock>, module: &mut Module, metas: &mut Metas, diags: &mut Diagnostics) {
     let mut versions = Vec::new();
-    let mut backend: Option<super::module::Backend> = None;
+    let mut backend: Option<Backend> = None;
     for block in file {
         versions.extend(block.required_version);
         for found in block.backends {

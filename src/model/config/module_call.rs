@@ -64,14 +64,17 @@ fn decode_source(attribute: &Attribute, has_version: bool, diags: &mut Diagnosti
     };
     let diagnostic = match problem {
         None => return Some(source),
-        Some(SourceError::MaybeRelative) => Diagnostic::error(
-            "Invalid module source address",
-            format!(
-                "Terrane failed to determine your intended installation method for remote module package {source:?}.\n\n\
-                 If you intended this as a path relative to the current module, use \"./{source}\" instead. The \"./\" \
-                 prefix indicates that the address is a relative filesystem path."
-            ),
-        ),
+        Some(SourceError::MaybeRelative) => {
+            let package = module_source::without_folder(&source);
+            Diagnostic::error(
+                "Invalid module source address",
+                format!(
+                    "Terrane failed to determine your intended installation method for remote module package \
+                     {package:?}.\n\nIf you intended this as a path relative to the current module, use \"./{package}\" \
+                     instead. The \"./\" prefix indicates that the address is a relative filesystem path."
+                ),
+            )
+        }
         Some(SourceError::Invalid(e)) if has_version => Diagnostic::error(
             "Invalid registry module source address",
             format!(

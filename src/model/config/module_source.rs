@@ -35,6 +35,12 @@ pub fn parse(source: &str) -> Result<ModuleSource, SourceError> {
     if looks_remote(source) { Ok(ModuleSource::Remote(source.to_owned())) } else { Err(SourceError::MaybeRelative) }
 }
 
+/// The address of the package, without the folder inside it.
+pub fn without_folder(source: &str) -> &str {
+    let scheme = source.find("://").map_or(0, |at| at + 3);
+    source[scheme..].find("//").map_or(source, |at| &source[..scheme + at])
+}
+
 /// A source address that must name a registry.
 pub fn parse_registry(source: &str) -> Result<ModuleSource, SourceError> {
     let invalid = |text: &str| Err(SourceError::Invalid(text.to_owned()));

@@ -34,21 +34,21 @@ pub fn constraint_text(attribute: &Attribute, diags: &mut Diagnostics) -> Option
     Some((text.to_owned(), attribute.range()))
 }
 
-/// One `required_providers` block.
-pub fn decode(block: &Block, diags: &mut Diagnostics) -> BTreeMap<Arc<str>, ProviderRequirement> {
+/// One `required_providers` block; none if it is more than a list of arguments.
+pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<BTreeMap<Arc<str>, ProviderRequirement>> {
     let (attributes, problems) = block.body.just_attributes();
     let broken = problems.has_errors();
     diags.extend(problems);
-    let mut requirements = BTreeMap::new();
     if broken {
-        return requirements;
+        return None;
     }
+    let mut requirements = BTreeMap::new();
     for (name, attribute) in attributes {
         if let Some(requirement) = decode_entry(&name, &attribute, diags) {
             requirements.insert(name, requirement);
         }
     }
-    requirements
+    Some(requirements)
 }
 
 fn decode_entry(name: &Arc<str>, attribute: &Attribute, diags: &mut Diagnostics) -> Option<ProviderRequirement> {

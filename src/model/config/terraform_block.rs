@@ -11,7 +11,7 @@ use crate::model::deps::{Constraints, Operator, Version};
 use crate::model::version::LANGUAGE_VERSION;
 
 use super::module::{Backend, Config, ProviderRequirement};
-use super::{names, not_supported_yet, requirements};
+use super::{constant, names, requirements};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -29,6 +29,7 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
 pub struct TerraformBlock {
     pub required_version: Option<(String, Range)>,
     pub backends: Vec<Backend>,
+    pub clouds: Vec<Backend>,
     /// With the range of each `required_providers` block.
     pub requirements: Vec<(std::collections::BTreeMap<Arc<str>, ProviderRequirement>, Range)>,
     pub provider_metas: Vec<(Arc<str>, Body, Range)>,
@@ -72,13 +73,24 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
                 body: inner.body.clone(),
                 range: inner.header_range(),
             }),
-            "cloud" => diags.push(not_supported_yet("Cloud", &inner.header_range())),
+            // Settings are kept there; only commands that need them mind that we cannot.
+            "cloud" => parts.clouds.push(Backend {
+                kind: "cloud".into(),
+                kind_range: inner.kind_range(),
+                body: inner.body.clone(),
+                range: inner.header_range(),
+            }),
             "required_providers" => {
-                parts.requirements.push((requirements::decode(inner, diags), inner.header_range()));
+                parts.requirements.extend(requirements::decode(inner, diags).map(|found| (found, inner.header_range())));
             }
             _ => match names::check_provider_name(inner.label(0), &inner.header_range()) {
                 Some(problem) => diags.push(problem),
-                None => parts.provider_metas.push((inner.label(0).clone(), inner.body.clone(), inner.header_range())),
+                None => {
+                    let (attributes, problems) = inner.body.just_attributes();
+                    diags.extend(problems);
+                    attributes.values().for_each(|a| diags.extend(constant::value(&a.expr).1));
+                    parts.provider_metas.push((inner.label(0).clone(), inner.body.clone(), inner.header_range()));
+                }
             },
         }
     }

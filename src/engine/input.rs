@@ -52,6 +52,8 @@ pub struct PlanInput {
     pub force_replace: Vec<AbsResourceInstance>,
     /// False: stored objects are taken as they are.
     pub refresh: bool,
+    /// Write configuration for imports that have none; it is in the plan's changes.
+    pub generate_config: bool,
     /// At most so many steps run at the same time.
     pub parallelism: usize,
 }

@@ -35,6 +35,8 @@ pub enum Each {
     None,
     Index(usize),
     Entry(Arc<str>, Value),
+    /// Key and value of an import, whatever they are.
+    Pair(Value, Value),
     /// Some instance, while it is not known which: in validate.
     UnknownIndex,
     UnknownEntry,
@@ -203,6 +205,8 @@ pub struct Gathered {
     pub diagnostics: Vec<(NodeId, Diagnostics)>,
     /// In apply: objects deposed by a replacement that is not finished.
     pub deposed: BTreeMap<AbsResourceInstance, DeposedKey>,
+    /// Instances to import, with their ids.
+    pub imports: BTreeMap<AbsResourceInstance, Arc<str>>,
     pub ephemerals: BTreeMap<AbsResourceInstance, OpenEphemeral>,
     by_resource: FxHashMap<AbsResource, Vec<usize>>,
     /// Resources with planned changes: by block, and by block and module instance.

@@ -14,6 +14,7 @@ use crate::model::state::State;
 
 use super::functions::ProviderFunctions;
 use super::graph::{Dag, Node, NodeId};
+use super::imports::Imports;
 use super::input::GivenVariables;
 use super::ports::Ports;
 use super::provider_configs::ProviderConfigs;
@@ -68,6 +69,7 @@ pub struct Run {
     /// New addresses of objects that moved, with the old ones.
     pub moved: BTreeMap<AbsResourceInstance, AbsResourceInstance>,
     pub removed: RemovedBlocks,
+    pub imports: Imports,
     pub orphans: Vec<Orphans>,
     pub tasks: Vec<Task>,
     /// In apply: instances whose value a task will find out.

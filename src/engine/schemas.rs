@@ -32,6 +32,13 @@ impl Schemas {
                 m.resources.values().map(|r| r.provider.clone()).chain(blocks).chain(required)
             })
             .collect();
+        providers.extend(config.root.imports.iter().filter(|i| config.root.resources.get(&i.resource.resource).is_none()).map(
+            |import| {
+                let written = import.provider_ref.as_ref().map(|p| p.addr.local_name.clone());
+                let local = written.unwrap_or_else(|| import.resource.resource.implied_provider().into());
+                config.root.provider_for_local_name(&local)
+            },
+        ));
         providers.extend(state.iter().flat_map(|s| s.resources.values()).map(|r| r.provider.provider.clone()));
         providers.sort();
         providers.dedup();

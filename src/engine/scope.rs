@@ -113,6 +113,8 @@ impl<'r> ModuleScope<'r> {
         let value = match (name, &self.each) {
             ("key", Each::Entry(key, _)) => Value::shared_string(key.clone()),
             ("value", Each::Entry(_, value)) => value.clone(),
+            ("key", Each::Pair(key, _)) => key.clone(),
+            ("value", Each::Pair(_, value)) => value.clone(),
             ("key", Each::UnknownEntry) => Value::unknown_not_null(Type::String),
             ("value", Each::UnknownEntry) => Value::dynamic(),
             ("key" | "value", _) => {

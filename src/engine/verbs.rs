@@ -15,6 +15,7 @@ use super::checks;
 use super::input::{
     ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput,
 };
+use super::imports::{self, Imports};
 use super::moves;
 use super::ports::Ports;
 use super::references::Gatherer;
@@ -44,6 +45,8 @@ struct Request {
     force_replace: BTreeSet<AbsResourceInstance>,
     parallelism: usize,
     plan_time: Option<(i64, u32)>,
+    /// Write configuration for imports that have none.
+    generate_config: bool,
     /// What apply carries out.
     changes: Vec<Arc<ResourceChange>>,
 }
@@ -59,6 +62,7 @@ pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
         force_replace: BTreeSet::new(),
         parallelism: input.parallelism,
         plan_time: None,
+        generate_config: false,
         changes: Vec::new(),
     };
     match prepare(request, ports).await {
@@ -96,6 +100,7 @@ pub async fn evaluate(input: EvaluateInput, ports: &Ports) -> (Option<Evaluation
         force_replace: BTreeSet::new(),
         parallelism: input.parallelism,
         plan_time: Some(ports.host.now()),
+        generate_config: false,
         changes: Vec::new(),
     };
     let (run, found) = match prepare(request, ports).await {
@@ -165,6 +170,7 @@ fn plan_request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) ->
         force_replace: input.force_replace.iter().cloned().collect(),
         parallelism: input.parallelism,
         plan_time: Some(now),
+        generate_config: input.generate_config,
         changes: Vec::new(),
     }
 }
@@ -211,6 +217,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
         if let Err(errors) = ports.sink.begin(&state).await {
             return (ApplyOutcome { state }, errors);
         }
+        state.checks = (!plan.checks.is_empty()).then(|| plan.checks.clone());
         return (ApplyOutcome { state }, Diagnostics::new());
     }
     let verb = if plan.mode == Mode::Destroy { Verb::ApplyDestroy } else { Verb::Apply };
@@ -227,6 +234,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
         force_replace: BTreeSet::new(),
         parallelism: input.parallelism,
         plan_time: parse_time(&plan.timestamp),
+        generate_config: false,
         changes: plan.changes.iter().cloned().map(Arc::new).collect(),
     };
     let (run, mut diagnostics) = match prepare(request, ports).await {
@@ -289,6 +297,7 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
     if matches!(request.verb, Verb::Plan { .. }) {
         diagnostics.extend(removed.check(&request.config));
     }
+    let mut imports = Imports::default();
     let parts = {
         let mut builder = Builder::new(&tree, &schemas);
         let orphans = match request.verb {
@@ -296,7 +305,10 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
             Verb::PlanDestroy => orphans::add(&mut builder, &state, true),
             _ => Vec::new(),
         };
-        Parts::of(builder, orphans, &state, request.verb, &request.changes, &request.targets)
+        if matches!(request.verb, Verb::Validate | Verb::Plan { refresh_only: false, .. }) {
+            imports = imports::collect(&mut builder, &request.config, request.verb, request.generate_config);
+        }
+        Parts::of(builder, orphans, &imports, &state, request.verb, &request.changes, &request.targets)
     };
     diagnostics.extend(parts.diagnostics);
     let cycles = name_cycles(&parts.graph, &tree, &parts.providers, &parts.orphans, &parts.tasks);
@@ -333,6 +345,7 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
         stored,
         moved,
         removed,
+        imports,
         orphans: parts.orphans,
         awaited: awaited(&parts.tasks),
         tasks: parts.tasks,
@@ -380,6 +393,7 @@ impl Parts {
     fn of(
         mut builder: Builder<'_>,
         orphans: Vec<Orphans>,
+        imports: &Imports,
         state: &State,
         verb: Verb,
         changes: &[Arc<ResourceChange>],
@@ -392,7 +406,7 @@ impl Parts {
         let read_barriers = derive::read_barriers(&builder);
         let (mut active, mut filtered) = (vec![true; builder.graph.len()], BTreeSet::new());
         if !targets.is_empty() {
-            (active, filtered) = target::select(&builder.graph, builder.tree, &orphans, targets);
+            (active, filtered) = target::select(&builder.graph, builder.tree, &orphans, imports, targets);
         }
         scoped::delay_checks(&mut builder);
         active.resize(builder.graph.len(), true);
@@ -489,6 +503,7 @@ fn name_cycles(
 ) -> Diagnostics {
     let detail = |node: Node| match node {
         Node::Provider(index) => providers.get(index).addr.to_string(),
+        Node::Generate(_) => "import".into(),
         Node::Orphans(index) => format!("{} (orphan)", orphans[index as usize].resource),
         Node::Instance(index) => tasks[index as usize].change.addr.to_string(),
         Node::Destroy(index) => match &tasks[index as usize].change.deposed {
@@ -526,7 +541,9 @@ fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), e
     let declared = &run.config.root.variables;
     let variables = input.variables.iter().filter(|(name, _)| declared.get(*name).is_some_and(|v| !v.ephemeral));
     let mut drift = std::mem::take(&mut gathered.drift);
-    drift.extend(moved_only(run, &changes, &drift));
+    if input.mode == Mode::RefreshOnly {
+        drift.extend(moved_only(run, &changes, &drift));
+    }
     let relevant_attributes = relevant::contributing(&run.config, &run.schemas, &changes, &outputs);
     let _ = previous;
     Plan {
@@ -538,7 +555,7 @@ fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), e
         targets: input.targets.clone(),
         force_replace: input.force_replace.clone(),
         previous_state: gathered.previous,
-        prior_state: gathered.state,
+        prior_state: State { checks: None, ..gathered.state },
         checks: checks::results(run, gathered.checks, None).unwrap_or_default(),
         timestamp: format_time(now),
         relevant_attributes,
@@ -599,7 +616,8 @@ fn check_apply_graph(run: &Run, plan: &Plan) -> Diagnostics {
 }
 
 fn is_applyable(plan: &Plan) -> bool {
-    if plan.has_resource_changes() || plan.outputs.iter().any(|o| o.action != Action::NoOp) {
+    let counts = |c: &ResourceChange| c.previous_addr != c.addr || c.importing.is_some();
+    if plan.has_resource_changes() || plan.changes.iter().any(counts) || plan.outputs.iter().any(|o| o.action != Action::NoOp) {
         return true;
     }
     plan.mode == Mode::RefreshOnly && !plan.drift.is_empty()

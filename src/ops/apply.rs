@@ -272,6 +272,9 @@ impl Counter {
 
 impl Observer for Counter {
     fn event(&self, event: Event) {
+        if let Event::ImportFinished { .. } = &event {
+            self.imported.fetch_add(1, Ordering::Relaxed);
+        }
         if let Event::ApplyFinished { action, failed: false, .. } = &event {
             let count = match action {
                 Action::Create => Some(&self.added),

@@ -30,6 +30,7 @@ pub mod apply;
 pub mod force_unlock;
 pub mod graph;
 pub mod plan;
+mod generated_file;
 pub mod plan_file;
 pub mod providers;
 pub mod show;

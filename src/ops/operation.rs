@@ -168,6 +168,7 @@ impl Session {
             targets: options.targets.clone(),
             force_replace: options.force_replace.clone(),
             refresh: options.refresh,
+            generate_config: options.generate_config,
             parallelism: options.parallelism,
         };
         let observer: Arc<dyn Observer> = self.listener.clone();

@@ -30,6 +30,8 @@ impl Default for StateOptions {
 pub struct PlanOptions {
     pub mode: Mode,
     pub refresh: bool,
+    /// Write configuration for imports that have none.
+    pub generate_config: bool,
     pub targets: Vec<Target>,
     pub force_replace: Vec<AbsResourceInstance>,
     pub parallelism: usize,
@@ -40,6 +42,7 @@ impl Default for PlanOptions {
         PlanOptions {
             mode: Mode::Normal,
             refresh: true,
+            generate_config: false,
             targets: Vec::new(),
             force_replace: Vec::new(),
             parallelism: 10,

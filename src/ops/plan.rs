@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::base::diag::Diagnostics;
 
+use super::generated_file;
 use super::listen::Listener;
 use super::operation::{self, Request, Verb};
 use super::plan_file;
@@ -16,6 +17,8 @@ pub struct PlanRequest {
     pub operation: Request,
     /// Where to keep the plan.
     pub out: Option<PathBuf>,
+    /// Where to write the configuration of imports that have none: a new file.
+    pub generate: Option<PathBuf>,
 }
 
 /// Plans. The plan is shown through the listener; it is given back, if there is one, with all that is left to say.
@@ -25,9 +28,22 @@ pub async fn run(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listene
         Ok(begun) => begun,
         Err(diagnostics) => return (None, diagnostics),
     };
-    let (planned, _, found) = session.plan(&request.operation.plan).await;
+    let mut options = request.operation.plan.clone();
+    if let Some(path) = &request.generate {
+        if path.exists() {
+            diagnostics.extend(session.end().await);
+            diagnostics.push(generated_file::exists());
+            return (None, diagnostics);
+        }
+        options.generate_config = true;
+        diagnostics.push(generated_file::experimental());
+    }
+    let (planned, _, found) = session.plan(&options).await;
     diagnostics.extend(found);
     if let Some(planned) = &planned {
+        if let Some(path) = &request.generate {
+            diagnostics.extend(generated_file::write(path, &planned.plan).err());
+        }
         if let Some(path) = &request.out {
             diagnostics.extend(plan_file::write(path, &session, &planned.plan).err().into_iter().flatten());
         }

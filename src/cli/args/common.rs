@@ -94,6 +94,7 @@ pub fn operation_flags() -> [Arg; 6] {
 pub fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let mut options = PlanOptions {
+        generate_config: false,
         mode: Mode::Normal,
         refresh: given.on("refresh"),
         targets: Vec::new(),

@@ -21,6 +21,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let request = PlanRequest {
         operation: Request { plan: args.plan, state: args.state, variables: args.variables },
         out: args.out.clone().map(Into::into),
+        generate: args.generate_config_out.clone().map(Into::into),
     };
     let work = crate::ops::plan::run(&setup, &request, listener(&view));
     let (planned, diagnostics) = match super::run_operation(invocation, &setup.stop, &view, work) {

@@ -46,7 +46,7 @@ fn tasks(builder: &mut Builder<'_>, changes: &[Arc<ResourceChange>]) -> Vec<Task
     let mut tasks = Vec::with_capacity(changes.len());
     for change in changes {
         let block = builder.tree.find_resource(&change.addr.config());
-        if change.action == Action::NoOp && !has_conditions(builder, block) {
+        if change.action == Action::NoOp && change.importing.is_none() && !has_conditions(builder, block) {
             continue;
         }
         let provider = match block.and_then(|b| builder.provider_of.get(&b).copied()) {

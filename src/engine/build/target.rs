@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::engine::graph::{Dag, Node, NodeId};
+use crate::engine::imports::Imports;
 use crate::engine::run::Orphans;
 use crate::engine::tree::{ROOT, Tree};
 use crate::model::addr::Target;
@@ -13,11 +14,13 @@ pub fn select(
     graph: &Dag<Node>,
     tree: &Tree,
     orphans: &[Orphans],
+    imports: &Imports,
     targets: &[Target],
 ) -> (Vec<bool>, BTreeSet<NodeId>) {
     let is_target = |node: &Node| {
         let resource = match node {
             Node::Resource { module, index } => tree.config_addr(*module, *index),
+            Node::Generate(index) => imports.generated[*index as usize].resource.clone(),
             Node::Orphans(index) => orphans[*index as usize].resource.clone(),
             _ => return false,
         };

@@ -21,6 +21,8 @@ pub enum Node {
     Check { module: ModuleId, index: u32 },
     /// Nothing uses an ephemeral resource any more.
     CloseEphemeral { module: ModuleId, index: u32 },
+    /// An import that writes its configuration: an entry of the run's table of imports.
+    Generate(u32),
     /// Objects in the state whose block, or whose module, is gone: an entry of the run's table of orphans.
     Orphans(u32),
     /// Creating, updating or reading one instance: an entry of the run's table of tasks.
@@ -60,7 +62,7 @@ impl Node {
             Node::CloseEphemeral { module, index } => {
                 within(module, format!("{} (close)", tree.resource(module, index).addr))
             }
-            Node::Provider(_) | Node::Orphans(_) | Node::Instance(_) | Node::Destroy(_) | Node::Gate => detail(self),
+            Node::Provider(_) | Node::Generate(_) | Node::Orphans(_) | Node::Instance(_) | Node::Destroy(_) | Node::Gate => detail(self),
         }
     }
 }

@@ -125,7 +125,7 @@ fn in_order(statements: Vec<Statement>, diags: &mut Diagnostics) -> Vec<Statemen
             None => {
                 let lines: Vec<String> = left
                     .iter()
-                    .map(|s| format!("\n  - {}: {} → {}", s.range, s.text(&s.from), s.text(&s.to)))
+                    .map(|s| format!("\n  - {}: {} → {}", start(&s.range), s.text(&s.from), s.text(&s.to)))
                     .collect();
                 let detail = format!(
                     "The following chained move statements form a cycle, and so there is no final location to move \
@@ -161,7 +161,7 @@ fn check(statements: &[Statement], config: &Config, diags: &mut Diagnostics) {
         }
         if let Some(kind) = still_declared(statement, config) {
             let (noun, at) = kind;
-            let at = at.map_or_else(String::new, |range| format!(" at {range}"));
+            let at = at.map_or_else(String::new, |range| format!(" at {}", start(&range)));
             error(
                 "Moved object still exists",
                 format!(
@@ -178,7 +178,7 @@ fn check(statements: &[Statement], config: &Config, diags: &mut Diagnostics) {
                     format!(
                         "A statement at {} declared that {from} moved to {other}, but this statement instead declares that \
                          it moved to {to}.\n\nEach {} can move to only one destination.",
-                        first.range,
+                        start(&first.range),
                         noun(statement)
                     ),
                 );
@@ -194,7 +194,7 @@ fn check(statements: &[Statement], config: &Config, diags: &mut Diagnostics) {
                     format!(
                         "A statement at {} declared that {other} moved to {to}, but this statement instead declares that \
                          {from} moved there.\n\nEach {} can have moved from only one source.",
-                        first.range,
+                        start(&first.range),
                         noun(statement)
                     ),
                 );
@@ -203,6 +203,12 @@ fn check(statements: &[Statement], config: &Config, diags: &mut Diagnostics) {
             by_to.insert(to, statement);
         }
     }
+}
+
+/// Where something begins: `main.tf:1,1`.
+fn start(range: &Range) -> String {
+    let at = range.start();
+    format!("{}:{},{}", range.filename(), at.line, at.column)
 }
 
 fn noun(statement: &Statement) -> &'static str {

@@ -63,6 +63,7 @@ pub fn check(
             let detail = message.clone().unwrap_or_else(|| INVALID_MESSAGE.into());
             let failed = Diagnostic::error(kind.summary(), detail).at(condition.condition.range());
             let mut failed = with_values(failed, &condition.condition, scope);
+            failed.verbatim = kind == Kind::Assertion;
             if lenient {
                 failed.severity = Severity::Warning;
             }
@@ -73,7 +74,9 @@ pub fn check(
                           applied.";
             let later = Diagnostic::warning("Check block assertion known after apply", detail);
             let later = later.at(condition.condition.range());
-            all.push(with_values(later, &condition.condition, scope));
+            let mut later = with_values(later, &condition.condition, scope);
+            later.verbatim = true;
+            all.push(later);
         }
         run.results.gathered().checks.push(CheckRecord {
             kind: kind.checkable(),
@@ -128,7 +131,10 @@ fn judge(rule: &Condition, scope: &dyn Scope) -> Outcome {
         return errored(diagnostics);
     }
     let message = error_message(rule, scope, &mut diagnostics);
-    let invalid = |detail: String| Diagnostic::error("Invalid condition result", detail).at(rule.condition.range());
+    let invalid = |detail: String| {
+        let error = Diagnostic::error("Invalid condition result", detail).at(rule.condition.range());
+        with_values(error, &rule.condition, scope)
+    };
     if !value.is_known() {
         return Outcome { status: CheckStatus::Unknown, message, diagnostics };
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::results::Expansion;
+use crate::lang::eval::describe::{Causes, with_causes};
 use crate::lang::eval::{Scope, evaluate, evaluate_to};
 use crate::lang::syntax::ast::Expression;
 use crate::lang::value::{Marks, Type, Value};
@@ -82,7 +83,9 @@ fn expand_for_each(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) ->
     match entries_of(&value, allow_unknown) {
         Ok(entries) => (entries.map(|e| Expansion::ForEach(e.into())), diagnostics),
         Err((summary, detail)) => {
-            diagnostics.push(Diagnostic::error(summary, detail).at(expr.range()));
+            let error = Diagnostic::error(summary, detail).at(expr.range());
+            let causes = Causes { ephemeral: value.marks().contains(Marks::EPHEMERAL), ..Causes::default() };
+            diagnostics.push(if causes.ephemeral { with_causes(error, expr, scope, causes) } else { error });
             (None, diagnostics)
         }
     }

@@ -59,6 +59,7 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
             Verb::Apply | Verb::Evaluate => resource::expand::run(&run, module, index),
             Verb::PlanDestroy | Verb::ApplyDestroy => resource::expand::from_state(&run, module, index),
         },
+        Node::Generate(index) => return resource::generate::run(&run, id, index).await,
         Node::Orphans(index) => return resource::block::run_orphans(run, id, index, &mut turn).await,
         Node::Instance(index) => resource::apply::run(&run, index, &mut turn).await,
         Node::Destroy(index) => resource::destroy::run(&run, index).await,

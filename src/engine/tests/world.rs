@@ -343,6 +343,7 @@ pub async fn plan(world: &Arc<World>, config: &Arc<Config>, state: &State, optio
         targets: options.targets,
         force_replace: options.replace,
         refresh: !options.no_refresh,
+        generate_config: false,
         parallelism: 10,
     };
     engine::plan(input, &world.ports()).await

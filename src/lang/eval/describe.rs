@@ -101,8 +101,8 @@ fn statement(value: &Value, causes: Causes) -> Option<String> {
             _ => "has a sensitive value".into(),
         });
     }
-    if value.marks().contains(Marks::EPHEMERAL) && causes.ephemeral {
-        return Some("has an ephemeral value".into());
+    if value.marks().contains(Marks::EPHEMERAL) {
+        return causes.ephemeral.then(|| "has an ephemeral value".into());
     }
     if value.is_known() {
         return Some(format!("is {}", compact(value)));

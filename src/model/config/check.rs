@@ -46,8 +46,11 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> (Check, Option<Resource
     }
     let mut found = false;
     for inner in content.blocks_of("assert") {
-        found = true;
-        check.asserts.extend(condition::decode(inner, diags));
+        let mut problems = Diagnostics::new();
+        let assert = condition::decode(inner, &mut problems);
+        found |= !problems.has_errors();
+        diags.extend(problems);
+        check.asserts.extend(assert);
     }
     if !found || check.asserts.is_empty() {
         let detail = "Check blocks must have at least one assert block.";

@@ -38,6 +38,48 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Import> {
     Some(Import { resource, to: to.expr.clone(), id: id?, for_each, provider_ref, range: block.header_range() })
 }
 
+/// Mistakes among the imports of a module: only the root has them, and one for each address.
+pub fn check(module: &super::Module, diags: &mut Diagnostics) {
+    for (index, import) in module.imports.iter().enumerate() {
+        if !module.path.is_root() {
+            let detail = format!(
+                "An import block was detected in {:?}. Import blocks are only allowed in the root module.",
+                module.path.to_string()
+            );
+            diags.push(Diagnostic::error("Invalid import configuration", detail).at(import.range.clone()));
+            continue;
+        }
+        let Some(addr) = static_address(import) else { continue };
+        let first = module.imports[..index].iter().find(|other| static_address(other).as_ref() == Some(&addr));
+        if let Some(first) = first {
+            let detail = format!(
+                "An import block for the resource {addr:?} was already declared at {}. A resource can have only one import \
+                 block.",
+                first.range
+            );
+            let summary = format!("Duplicate import configuration for {addr:?}");
+            diags.push(Diagnostic::error(summary, detail).at(import.to.range()));
+        }
+        if let Some(reference) = import.provider_ref.as_ref().filter(|_| module.resources.contains_key(&import.resource.resource)) {
+            let detail = "The provider argument can only be specified in import blocks that will generate \
+                          configuration.\n\nUse the provider argument in the target resource block to configure the provider for \
+                          a resource with explicit provider configuration.";
+            diags.push(Diagnostic::error("Invalid import provider argument", detail).at(reference.range.clone()));
+        }
+    }
+}
+
+/// The address of an import of one instance, known without evaluating anything.
+fn static_address(import: &Import) -> Option<String> {
+    if import.for_each.is_some() {
+        return None;
+    }
+    match import.to.kind() {
+        ExprKind::Variable(traversal) => parse_target_traversal(traversal, &import.to.file).ok().map(|t| t.to_string()),
+        _ => None,
+    }
+}
+
 /// The resource that `to` names, whatever its keys.
 fn target(to: &Attribute, diags: &mut Diagnostics) -> Option<ConfigResource> {
     let mut steps = Vec::new();

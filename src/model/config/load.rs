@@ -14,6 +14,7 @@ use crate::model::addr;
 use crate::model::deps::module_manifest::ModuleManifest;
 use crate::model::deps::{Constraints, Version};
 
+use super::import;
 use super::block::ModuleCall;
 use super::module::{Config, Module};
 use super::module_source::{self, ModuleSource};
@@ -83,6 +84,7 @@ pub fn load_module(dir: &Path, path: addr::Module, files: &dyn Files) -> (Option
         diags.extend(problems);
     }
     let module = merge::merge(decoded, overriding, empty_module(dir, path), &mut diags);
+    import::check(&module, &mut diags);
     (Some(module), diags)
 }
 

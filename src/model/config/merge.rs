@@ -80,6 +80,7 @@ pub fn merge(
         diags.push(Diagnostic::error("Both a backend and cloud configuration are present", detail).at(later.clone()));
     }
     module.backend = module.backend.or(cloud);
+    imply_by_imports(&mut module);
     module.provider_metas = metas.into_iter().map(|(name, (body, _))| (name, body)).collect();
     module
 }
@@ -284,6 +285,18 @@ fn add_resource(mut resource: Resource, module: &mut Module, diags: &mut Diagnos
         imply(module, &local_name, &resource.range);
     }
     module.resources.insert(resource.addr.clone(), resource);
+}
+
+/// An import without a block gets one written, for a provider that nothing else may name.
+fn imply_by_imports(module: &mut Module) {
+    for import in module.imports.clone() {
+        let resource = &import.resource.resource;
+        if !import.resource.module.is_root() || module.resources.contains_key(resource) {
+            continue;
+        }
+        let written = import.provider_ref.as_ref().map(|p| p.addr.local_name.clone());
+        imply(module, &written.unwrap_or_else(|| resource.implied_provider().into()), &import.range);
+    }
 }
 
 /// The use of a local name is a requirement, if nothing states one.

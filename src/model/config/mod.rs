@@ -49,6 +49,7 @@ pub use load::{ModuleRequest, ModuleSite, load, load_module, manifest_resolver};
 pub use module::{Backend, Config, Module, ProviderRequirement};
 pub use moved::{MoveEndpoint, Moved};
 pub use removed::Removed;
+pub use resource::decode_managed as resource_from_text;
 
 /// What the language has and this version cannot do yet: an error, so that nothing is silently left out.
 fn not_supported_yet(what: &str, range: &Range) -> Diagnostic {

@@ -13,7 +13,7 @@ use super::import::{self, Import};
 use super::moved::{self, Moved};
 use super::removed::{self, Removed};
 use super::terraform_block::TerraformBlock;
-use super::{locals, module_call, not_supported_yet, output, provider_block, resource, terraform_block, variable};
+use super::{locals, module_call, output, provider_block, resource, terraform_block, variable};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -90,7 +90,6 @@ fn decode_block(block: &Block, file: &mut ModuleFile, diags: &mut Diagnostics) {
         }
         "import" => {
             file.imports.extend(import::decode(block, diags));
-            diags.push(not_supported_yet("Import", &block.header_range()));
         }
         "check" => {
             let (check, data) = check::decode(block, diags);

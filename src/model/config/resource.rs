@@ -24,6 +24,11 @@ fn common() -> BodySchema {
         .block("_", &[])
 }
 
+/// A `resource` block.
+pub fn decode_managed(block: &Block, diags: &mut Diagnostics) -> Resource {
+    decode(block, ResourceMode::Managed, diags)
+}
+
 /// A block of any mode. The provider is filled in when the whole module is known.
 pub fn decode(block: &Block, mode: ResourceMode, diags: &mut Diagnostics) -> Resource {
     let managed = mode == ResourceMode::Managed;

@@ -91,6 +91,9 @@ async fn apply_managed(
 ) -> Diagnostics {
     let run = instance.run;
     let promised = &task.change;
+    if promised.action != Action::DeleteThenCreate {
+        announce_import(run, promised);
+    }
     let mut diagnostics = Diagnostics::new();
     let deposed = match promised.action == Action::CreateThenDelete {
         true => diagnostics.take(depose(instance).await),
@@ -235,6 +238,14 @@ fn check_promise(instance: &Instance<'_>, promised: &ResourceChange, actual: &Re
 
 fn breach(path: &Path, wrong: &str) -> String {
     if path.is_empty() { format!("Root object {wrong}") } else { format!("{path}: {wrong}") }
+}
+
+/// Tells that the plan imported the object: it is in the state already.
+pub fn announce_import(run: &Run, change: &ResourceChange) {
+    let Some(id) = change.importing.as_ref().and_then(|i| i.id.clone()) else { return };
+    let addr = &change.addr;
+    run.ports.observer.event(Event::ImportStarted { addr: addr.clone(), id: id.clone() });
+    run.ports.observer.event(Event::ImportFinished { addr: addr.clone(), id });
 }
 
 /// Tells that a change begins.

@@ -6,6 +6,7 @@ use tokio::task::JoinSet;
 
 use crate::base::diag::Diagnostics;
 use crate::engine::graph::NodeId;
+use crate::engine::imports;
 use crate::engine::graph::walk::{End, Turn};
 use crate::engine::results::{Expansion, ModuleSlots, ResourceSlots};
 use crate::engine::run::{Run, Verb};
@@ -14,7 +15,7 @@ use crate::engine::step::expansion::expand;
 use crate::engine::tree::ModuleId;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, ConfigResource, ResourceMode};
-use crate::model::plan::{Action, ActionReason};
+use crate::model::plan::{Action, ActionReason, Importing};
 use crate::model::state::DeposedKey;
 
 use super::expand::stored_value;
@@ -22,7 +23,7 @@ use super::orphan::{self, Doomed};
 use super::plan::{Forced, check_prevent_destroy};
 use super::record::{note_change, note_drift, put};
 use super::upgrade::upgrade;
-use super::{Instance, conditions, data, plan, read, replace};
+use super::{Instance, conditions, data, import, plan, read, replace};
 
 /// One thing to do for a block, independent of the others.
 enum Work {
@@ -78,6 +79,9 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
             }
         }
         let _ = instance.resources[index as usize].set(slots);
+    }
+    if run.verb == (Verb::Plan { refresh_only: false, lenient: false }) {
+        diagnostics.extend(imports::plan(run, (module, index)));
     }
     if diagnostics.has_errors() {
         return (work, diagnostics);
@@ -208,7 +212,7 @@ async fn doom_one(
         deposed,
         reason,
         forget: plan && !destroying && removed(),
-        refresh: run.refresh && !destroying,
+        refresh: run.refresh && !destroying && !(removed() && matches!(run.verb, Verb::Plan { lenient: true, .. })),
         plan,
     };
     orphan::plan(&instance, doomed).await
@@ -262,6 +266,14 @@ async fn managed(
         }
         put(run, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
     }
+    let importing = run.results.gathered().imports.remove(&instance.addr);
+    if let Some(id) = importing.as_deref().filter(|_| current.is_none()) {
+        current = diagnostics.take(import::import(instance, id).await);
+        if diagnostics.has_errors() {
+            return (None, diagnostics);
+        }
+        put(run, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
+    }
     if refresh_only {
         let value = current.map(|c| c.value);
         diagnostics.extend(conditions::preconditions(instance));
@@ -281,9 +293,10 @@ async fn managed(
         (_, true) => Forced::ByRequest,
         _ => Forced::No,
     };
-    let Some(change) = diagnostics.take(plan::plan(instance, current.as_ref(), forced, None).await) else {
+    let Some(mut change) = diagnostics.take(plan::plan(instance, current.as_ref(), forced, None).await) else {
         return (None, diagnostics);
     };
+    change.importing = importing.map(|id| Importing { id: Some(id.to_string()) });
     if let (Action::NoOp, Some(current)) = (change.action, &mut current) {
         // Nothing will be applied, so that what is stored is settled here.
         if current.dependencies != dependencies {

@@ -14,7 +14,7 @@ use crate::model::provider::{ReadDataRequest, has_errors};
 use crate::model::config::Check;
 use crate::model::state::{CheckStatus, ObjectStatus};
 
-use super::object::{Stored, mark, nonconforming, normalise};
+use super::object::{Stored, mark, nonconforming, normalise, unknown_as_null};
 use super::record::{new_change, note_change, put, shown_id};
 use super::{Instance, conditions, ephemeral_use};
 
@@ -56,7 +56,8 @@ pub async fn plan(instance: &Instance<'_>, refresh_only: bool) -> (Option<Value>
             change.reason = ActionReason::ReadBecauseCheckNested;
             note_change(run, change);
         }
-        put(run, instance, None, stored.map(|s| s.encode(&instance.schema)), false);
+        let kept = object_of(unknown_as_null(&value)).encode(&instance.schema);
+        put(run, instance, None, Some(kept), false);
         return (Some(value), diagnostics);
     }
     diagnostics.extend(found);

@@ -9,7 +9,7 @@ use crate::model::config::ProvisionerWhen;
 use crate::model::plan::{Action, ResourceChange};
 use crate::model::state::DeposedKey;
 
-use super::apply::{announce, apply, finish};
+use super::apply::{announce, announce_import, apply, finish};
 use super::object::Stored;
 use super::record::save;
 use super::upgrade::upgrade;
@@ -24,6 +24,9 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
             None => place.current = None,
         })
         .await;
+    }
+    if change.action == Action::DeleteThenCreate {
+        announce_import(run, change);
     }
     let module = run.results.find_module(&run.tree, &change.addr.module);
     let instance = match Instance::new(run, change.addr.clone(), task.block, task.provider, module, each(task)) {

@@ -9,6 +9,8 @@ pub mod data;
 pub mod destroy;
 pub mod ephemeral_use;
 pub mod expand;
+pub mod generate;
+pub mod import;
 pub mod object;
 pub mod orphan;
 pub mod plan;
@@ -63,7 +65,12 @@ impl<'r> Instance<'r> {
     ) -> Result<Instance<'r>, Diagnostic> {
         let provider_addr = &run.providers.get(provider).addr;
         let schema = run.schemas.kind(&provider_addr.provider, addr.mode(), addr.kind());
-        let Some(schema) = schema else { return Err(unsupported(&addr, provider_addr)) };
+        let Some(schema) = schema else {
+            return Err(match block {
+                Some((module, index)) => validate::unknown_type(run, run.tree.resource(module, index)),
+                None => unsupported(&addr, provider_addr),
+            });
+        };
         let Some(running) = run.results.provider(provider) else {
             let detail = format!("The provider configuration {provider_addr} is not available.");
             return Err(Diagnostic::error("Provider not configured", detail).about(addr.to_string()));

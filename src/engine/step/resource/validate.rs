@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use super::ephemeral_use;
+use crate::engine::imports;
 use crate::engine::references::did_you_mean;
 use crate::engine::results::{Each, ModuleSlots};
 use crate::engine::run::Run;
@@ -34,6 +35,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     if diagnostics.has_errors() {
         return diagnostics;
     }
+    diagnostics.extend(imports::validate(run, (module, index)));
     if let IgnoreChanges::Paths(paths) = &config.lifecycle.ignore_changes {
         paths.iter().for_each(|path| check_ignored(&schema.block, path, config, &mut diagnostics));
     }
@@ -98,7 +100,7 @@ async fn provisioners(
     }
 }
 
-fn unknown_type(run: &Run, config: &Resource) -> Diagnostic {
+pub fn unknown_type(run: &Run, config: &Resource) -> Diagnostic {
     let (kind, provider) = (&config.addr.kind, config.provider.for_display());
     let schemas = run.schemas.provider(&config.provider);
     let names = |data: bool| {

@@ -1,0 +1,297 @@
+//! Configuration text for an object that has none: what `-generate-config-out` writes.
+//!
+//! Everything that can be configured is written, with what the object has; what only the provider decides is left out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::lang::value::{Type, Value, json};
+use crate::model::addr::{LocalProviderConfig, Resource};
+use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
+
+/// The whole block. `provider`: written where the type's name does not imply it.
+pub fn resource(addr: &Resource, provider: Option<&LocalProviderConfig>, schema: &Block, value: &Value) -> String {
+    let mut items = Vec::new();
+    items.extend(provider.map(|local| Item::line("provider", &local.to_string(), None)));
+    items.extend(body(schema, value, true));
+    let mut out = format!("resource {} {} {{\n", quoted(&addr.kind), quoted(&addr.name));
+    write(&items, 1, &mut out);
+    out.push('}');
+    out
+}
+
+/// A part of a body: lines of an argument, or a nested block.
+enum Item {
+    Argument { name: String, lines: Vec<String>, comment: Option<&'static str> },
+    Block { header: String, items: Vec<Item>, comment: Option<&'static str> },
+}
+
+impl Item {
+    fn line(name: &str, text: &str, comment: Option<&'static str>) -> Item {
+        Item::Argument { name: name.to_string(), lines: text.split('\n').map(str::to_string).collect(), comment }
+    }
+}
+
+const SENSITIVE: Option<&str> = Some("sensitive");
+
+fn body(schema: &Block, value: &Value, top: bool) -> Vec<Item> {
+    let mut items = Vec::new();
+    for (name, attribute) in &schema.attributes {
+        // Older plugins have an "id" that can be set and must not be.
+        let is_id = top && &**name == "id" && attribute.computed && attribute.optional;
+        if is_id || attribute.deprecated || !(attribute.required || attribute.optional) {
+            continue;
+        }
+        items.push(argument(name, attribute, value.get(name)));
+    }
+    for (name, nested) in &schema.blocks {
+        if let Some(value) = value.get(name).filter(|_| !nested.block.deprecated) {
+            blocks(name, nested, value, &mut items);
+        }
+    }
+    items
+}
+
+fn argument(name: &str, attribute: &Attribute, value: Option<&Value>) -> Item {
+    let Some(value) = value else { return Item::line(name, "null", None) };
+    if attribute.sensitive || value.is_sensitive() {
+        return Item::line(name, "null", SENSITIVE);
+    }
+    match attribute.nested() {
+        Some(shape) if !value.is_null() => Item::line(name, &nested_text(shape, value), None),
+        _ => Item::line(name, &expression(value), None),
+    }
+}
+
+fn nested_text(shape: &ObjectShape, value: &Value) -> String {
+    let one = |value: &Value| {
+        if value.is_null() {
+            return "null".to_string();
+        }
+        let settable = shape.attributes.iter().filter(|(_, a)| a.required || a.optional);
+        let items: Vec<Item> = settable.map(|(name, a)| argument(name, a, value.get(name))).collect();
+        let mut out = "{\n".to_string();
+        write(&items, 1, &mut out);
+        out + "}"
+    };
+    match shape.nesting {
+        Nesting::Single | Nesting::Group => one(value),
+        Nesting::List | Nesting::Set => {
+            let inner: Vec<String> = value.elements().iter().map(|v| indented(&one(v)) + ",\n").collect();
+            format!("[\n{}]", inner.concat())
+        }
+        Nesting::Map => {
+            let entries = value.entries().iter();
+            let items: Vec<Item> = entries.map(|(key, v)| Item::line(&key_text(key), &one(v), None)).collect();
+            let mut out = "{\n".to_string();
+            write(&items, 1, &mut out);
+            out + "}"
+        }
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.split('\n').map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
+
+fn blocks(name: &str, nested: &NestedBlock, value: &Value, items: &mut Vec<Item>) {
+    if value.is_null() || !value.is_known() {
+        return;
+    }
+    let mut add = |header: String, value: &Value| {
+        let hidden = value.is_sensitive();
+        let inner = if hidden { Vec::new() } else { body(&nested.block, value, false) };
+        items.push(Item::Block { header, items: inner, comment: if hidden { SENSITIVE } else { None } });
+    };
+    match nested.nesting {
+        Nesting::Single | Nesting::Group => add(name.to_string(), value),
+        Nesting::List | Nesting::Set => value.elements().iter().for_each(|v| add(name.to_string(), v)),
+        Nesting::Map => value.entries().iter().for_each(|(key, v)| add(format!("{name} {}", quoted(key)), v)),
+    }
+}
+
+/// Writes a body; the equals signs of neighbours that take one line each stand in a column.
+fn write(items: &[Item], depth: usize, out: &mut String) {
+    let pad = "  ".repeat(depth);
+    let single = |item: &Item| matches!(item, Item::Argument { lines, .. } if lines.len() == 1);
+    let mut index = 0;
+    while let Some(item) = items.get(index) {
+        let run = items[index..].iter().take_while(|item| single(item)).count();
+        if run > 0 {
+            write_column(&items[index..index + run], &pad, out);
+            index += run;
+            continue;
+        }
+        index += 1;
+        match item {
+            Item::Argument { name, lines, .. } => {
+                let rest = lines[1..].iter().map(|line| format!("\n{pad}{line}"));
+                let text: String = std::iter::once(lines[0].clone()).chain(rest).collect();
+                out.push_str(&format!("{pad}{name} = {text}\n"));
+            }
+            Item::Block { header, items, comment } if items.is_empty() => {
+                let comment = comment.map_or_else(String::new, |text| format!(" # {text}"));
+                out.push_str(&format!(
+                    "{pad}{header} {{{}}}{comment}\n",
+                    if comment.is_empty() { format!("\n{pad}") } else { String::new() }
+                ));
+            }
+            Item::Block { header, items, .. } => {
+                out.push_str(&format!("{pad}{header} {{\n"));
+                write(items, depth + 1, out);
+                out.push_str(&format!("{pad}}}\n"));
+            }
+        }
+    }
+}
+
+fn write_column(items: &[Item], pad: &str, out: &mut String) {
+    let arguments = || {
+        items.iter().filter_map(|item| match item {
+            Item::Argument { name, lines, comment } => Some((name, &lines[0], *comment)),
+            Item::Block { .. } => None,
+        })
+    };
+    let width = arguments().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
+    for (name, text, comment) in arguments() {
+        let comment = comment.map_or_else(String::new, |text| format!(" # {text}"));
+        let space = " ".repeat(width - name.chars().count());
+        out.push_str(&format!("{pad}{name}{space} = {text}{comment}\n"));
+    }
+}
+
+/// A value as an expression. Text that holds JSON is shown as what it means.
+fn expression(value: &Value) -> String {
+    if let Some(text) = value.as_str()
+        && let Some(meaning) = json_meaning(text)
+    {
+        return format!("jsonencode({})", plain(&meaning));
+    }
+    plain(value)
+}
+
+fn json_meaning(text: &str) -> Option<Value> {
+    let first = text.trim_start().chars().next()?;
+    if first != '{' && first != '[' {
+        return None;
+    }
+    let ty = json::implied_type(text.as_bytes()).ok()?;
+    if !matches!(ty, Type::Object(_) | Type::Tuple(_)) {
+        return None;
+    }
+    json::from_json(text.as_bytes(), &ty).ok()
+}
+
+fn plain(value: &Value) -> String {
+    if value.is_null() || !value.is_known() {
+        return "null".into();
+    }
+    if let Some(text) = value.as_str() {
+        return quoted(text);
+    }
+    if let Some(truth) = value.as_bool() {
+        return truth.to_string();
+    }
+    if let Some(number) = value.as_number() {
+        return number.to_string();
+    }
+    let ty = value.ty();
+    if ty.is_map() || ty.is_object() { object(value.entries()) } else { list(value.elements()) }
+}
+
+fn list(elements: &[Value]) -> String {
+    format!("[{}]", elements.iter().map(plain).collect::<Vec<_>>().join(", "))
+}
+
+fn object(entries: &BTreeMap<Arc<str>, Value>) -> String {
+    if entries.is_empty() {
+        return "{}".into();
+    }
+    let items: Vec<Item> = entries.iter().map(|(key, v)| Item::line(&key_text(key), &plain(v), None)).collect();
+    let mut out = "{\n".to_string();
+    write(&items, 1, &mut out);
+    out + "}"
+}
+
+fn key_text(key: &str) -> String {
+    let mut chars = key.chars();
+    let starts = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_');
+    let is_name = starts && chars.all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+    if is_name { key.to_string() } else { quoted(key) }
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '$' | '%' => {
+                out.push(c);
+                if chars.peek() == Some(&'{') {
+                    out.push(c);
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_what_can_be_configured() {
+        let optional = |ty| Attribute { optional: true, ..Attribute::new(ty) };
+        let attributes = [
+            ("id", Attribute { computed: true, ..optional(Type::String) }),
+            ("name", optional(Type::String)),
+            ("password", Attribute { sensitive: true, ..optional(Type::String) }),
+            ("policy", optional(Type::String)),
+            ("tags", optional(Type::map(Type::String))),
+            ("made", Attribute { computed: true, ..Attribute::new(Type::String) }),
+        ];
+        let inner = Block { attributes: [("size".into(), optional(Type::Number))].into(), ..Block::default() };
+        let disk = NestedBlock { block: inner, nesting: Nesting::List, min_items: 0, max_items: 0 };
+        let schema = Block {
+            attributes: attributes.into_iter().map(|(n, a)| (n.into(), a)).collect(),
+            blocks: [("disk".into(), disk)].into(),
+            ..Block::default()
+        };
+        let size = Value::object([("size".into(), Value::int(3))]);
+        let value = Value::object([
+            ("id".into(), Value::string("i")),
+            ("name".into(), Value::string("a \"b\" ${c}")),
+            ("password".into(), Value::string("p")),
+            ("policy".into(), Value::string("{\"k\": [1, null]}")),
+            (
+                "tags".into(),
+                Value::map(Type::String, [("a.b".into(), Value::string("x")), ("c".into(), Value::string("y"))]),
+            ),
+            ("made".into(), Value::string("m")),
+            ("disk".into(), Value::list(size.ty().clone(), vec![size])),
+        ]);
+        let text = resource(&Resource::managed("t", "n"), None, &schema, &value);
+        let expected = r#"resource "t" "n" {
+  name     = "a \"b\" $${c}"
+  password = null # sensitive
+  policy = jsonencode({
+    k = [1, null]
+  })
+  tags = {
+    "a.b" = "x"
+    c     = "y"
+  }
+  disk {
+    size = 3
+  }
+}"#;
+        assert_eq!(text, expected);
+    }
+}

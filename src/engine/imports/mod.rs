@@ -1,0 +1,198 @@
+//! `import` blocks: which objects become managed, under which ids. Evaluated in the root module, beside the block of the
+//! resource that they are for.
+
+mod address;
+mod expand;
+
+use rustc_hash::FxHashMap;
+
+use super::build::config::Builder;
+use super::graph::{Node, NodeId};
+use super::provider_configs::{not_present, resolve};
+use super::references::{Gatherer, Need};
+use super::run::{Run, Verb};
+use super::tree::{ModuleId, ROOT};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::syntax::ast::{ExprKind, Expression, TraversalStep};
+use crate::model::addr::{AbsProviderConfig, ConfigResource, LocalProviderConfig};
+use crate::model::config::{Config, Import};
+
+pub use expand::{expand, id_of};
+
+/// The import blocks of a run.
+#[derive(Default)]
+pub struct Imports {
+    list: Vec<Import>,
+    of_block: FxHashMap<(ModuleId, u32), Vec<usize>>,
+    /// Those for which configuration is to be written.
+    pub generated: Vec<Generated>,
+}
+
+/// An import whose resource has no block yet.
+pub struct Generated {
+    pub import: Import,
+    pub resource: ConfigResource,
+    pub provider: u32,
+    /// The provider configuration, where it is not the one that the type's name implies.
+    pub written_provider: Option<LocalProviderConfig>,
+}
+
+impl Imports {
+    pub fn of(&self, block: (ModuleId, u32)) -> impl Iterator<Item = &Import> {
+        self.of_block.get(&block).into_iter().flatten().map(|i| &self.list[*i])
+    }
+}
+
+/// Finds the block of every import, and makes those blocks wait for what the imports refer to. `generate`: write
+/// configuration where there is none.
+pub fn collect(builder: &mut Builder<'_>, config: &Config, verb: Verb, generate: bool) -> Imports {
+    let mut imports = Imports { list: config.root.imports.clone(), ..Imports::default() };
+    for index in 0..imports.list.len() {
+        let import = imports.list[index].clone();
+        match builder.tree.find_resource(&import.resource) {
+            Some(block) => {
+                imports.of_block.entry(block).or_default().push(index);
+                let node = builder.resource(block.0, block.1);
+                wait(builder, node, &import, Some(block));
+            }
+            None => match missing(builder, &import, verb, generate) {
+                Some(error) => builder.diagnostics.push(error),
+                None if verb == Verb::Validate => {}
+                None => add_generated(builder, &mut imports, import),
+            },
+        }
+    }
+    imports
+}
+
+fn add_generated(builder: &mut Builder<'_>, imports: &mut Imports, import: Import) {
+    let resource = &import.resource.resource;
+    let implied = LocalProviderConfig { local_name: resource.implied_provider().into(), alias: None };
+    let local = import.provider_ref.as_ref().map_or_else(|| implied.clone(), |p| p.addr.clone());
+    let provider = builder.tree.module(ROOT).provider_for_local_name(&local.local_name);
+    let Some(addr) = resolve(builder.tree, ROOT, &provider, local.alias.as_deref()) else {
+        let wanted = AbsProviderConfig { module: Default::default(), provider, alias: local.alias.clone() };
+        builder.diagnostics.push(not_present(&resource.to_string(), &wanted));
+        return;
+    };
+    let provider = builder.provider(addr);
+    let node = builder.add(Node::Generate(imports.generated.len() as u32));
+    builder.graph.connect(node, builder.provider_nodes[provider as usize]);
+    wait(builder, node, &import, None);
+    imports.generated.push(Generated {
+        resource: import.resource.clone(),
+        provider,
+        written_provider: (local != implied).then_some(local),
+        import,
+    });
+}
+
+/// A node waits for what an import refers to.
+fn wait(builder: &mut Builder<'_>, node: NodeId, import: &Import, block: Option<(ModuleId, u32)>) {
+    let mut gatherer = Gatherer::new(builder.tree, builder.schemas, ROOT);
+    gatherer.maybe(import.for_each.as_ref());
+    gatherer.expression(&import.id);
+    keys_of(&import.to).iter().for_each(|key| gatherer.expression(key));
+    let needs = gatherer.needs;
+    for need in needs.on {
+        if let Need::Resource(module, index, _) = need
+            && Some((module, index)) == block
+        {
+            let detail = "The import ID cannot reference the resource being imported.";
+            let error = Diagnostic::error("Invalid import id argument", detail).at(import.id.range());
+            builder.needs[node as usize].mistakes.push(error);
+            continue;
+        }
+        let to = builder.node_of(&need);
+        builder.graph.connect(node, to);
+    }
+    builder.needs[node as usize].mistakes.extend(needs.mistakes);
+}
+
+/// The keys of an address that are expressions.
+fn keys_of(to: &Expression) -> Vec<Expression> {
+    match to.kind() {
+        ExprKind::Index { collection, key, .. } => {
+            let mut keys = keys_of(&to.part(collection));
+            keys.push(to.part(key));
+            keys
+        }
+        ExprKind::RelativeTraversal { source, .. } => keys_of(&to.part(source)),
+        _ => Vec::new(),
+    }
+}
+
+/// The error for an import without a block; none if its block is to be written.
+fn missing(builder: &Builder<'_>, import: &Import, verb: Verb, generate: bool) -> Option<Diagnostic> {
+    let addr = address::shown(&import.to);
+    let resource = &import.resource;
+    let error = |detail: String| {
+        Some(Diagnostic::error("Configuration for import target does not exist", detail).at(import.to.range()))
+    };
+    if builder.tree.find(&resource.module).is_none() {
+        return error(format!(
+            "The configuration for the given import target {addr} does not exist. All target instances must have an \
+             associated configuration to be imported."
+        ));
+    }
+    if !resource.module.is_root() {
+        return error(format!(
+            "Resource {resource} not found. Only resources within the root module are eligible for config generation."
+        ));
+    }
+    if import.for_each.is_some() || has_key(&import.to) {
+        return error(
+            "The given import block is not compatible with config generation. The -generate-config-out option cannot be \
+             used with import blocks which use for_each, or resources which use for_each or count."
+                .into(),
+        );
+    }
+    if generate || verb == Verb::Validate {
+        return None;
+    }
+    error(format!(
+        "The configuration for the given import target {addr} does not exist. If you wish to automatically generate config \
+         for this resource, use the -generate-config-out option within terrane plan. Otherwise, make sure the target \
+         resource exists within your configuration. For example:\n\n  terrane plan -generate-config-out=generated.tf"
+    ))
+}
+
+fn has_key(to: &Expression) -> bool {
+    match to.kind() {
+        ExprKind::Index { .. } => true,
+        ExprKind::Variable(traversal) => {
+            matches!(traversal.steps.last(), Some(TraversalStep::Index { .. }))
+        }
+        _ => false,
+    }
+}
+
+/// The imports of a block as far as they can be told without values.
+pub fn validate(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    for import in run.imports.of(block) {
+        diagnostics.extend(expand(run, import, Some(block), true).1);
+    }
+    diagnostics
+}
+
+/// Notes which instances of a block are imported. Those that the state has already are left as they are.
+pub fn plan(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    for import in run.imports.of(block) {
+        for (addr, id) in diagnostics.take(expand(run, import, Some(block), false)) {
+            let module = run.results.find_module(&run.tree, &addr.module);
+            let slots = module.as_ref().and_then(|m| m.resources[block.1 as usize].get());
+            if slots.is_none_or(|slots| slots.expansion.index_of(addr.key()).is_none()) {
+                let detail = format!(
+                    "The configuration for the given import {addr} does not exist. All target instances must have an \
+                     associated configuration to be imported."
+                );
+                diagnostics.push(Diagnostic::error("Configuration for import target does not exist", detail));
+            } else if run.state.instance(&addr).is_none() {
+                run.results.gathered().imports.insert(addr, id);
+            }
+        }
+    }
+    diagnostics
+}

@@ -1,0 +1,69 @@
+//! Imports without a block: the object is read, its configuration written, and planned as if it had been there.
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::SourceFile;
+use crate::engine::graph::NodeId;
+use crate::engine::graph::walk::End;
+use crate::engine::imports::{Generated, id_of};
+use crate::engine::run::Run;
+use crate::engine::scope::ModuleScope;
+use crate::engine::{generate, results::Each};
+use crate::lang::syntax::parser::parse_file;
+use crate::model::addr::InstanceKey;
+use crate::model::config::{Resource, resource_from_text};
+use crate::model::plan::Importing;
+
+use super::plan::{Forced, plan};
+use super::record::{note_change, put};
+use super::{Instance, import};
+
+pub async fn run(run: &Run, node: NodeId, index: u32) -> End {
+    let generated = &run.imports.generated[index as usize];
+    let diagnostics = plan_import(run, node, generated).await;
+    let end = if diagnostics.has_errors() { End::Failed } else { End::Done };
+    run.report(node, diagnostics);
+    end
+}
+
+async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnostics {
+    let root = run.results.root.clone();
+    let addr = generated.resource.resource.absolute(Default::default()).instance(InstanceKey::None);
+    if run.state.instance(&addr).is_some() || !run.is_targeted(node, &addr) {
+        return Diagnostics::new();
+    }
+    let (id, mut diagnostics) = id_of(&generated.import, &ModuleScope::new(run, &root), false);
+    let Some(id) = id else { return diagnostics };
+    let mut instance = match Instance::new(run, addr, None, generated.provider, Some(root.clone()), Each::None) {
+        Ok(instance) => instance,
+        Err(error) => {
+            diagnostics.push(error);
+            return diagnostics;
+        }
+    };
+    let Some(current) = diagnostics.take(import::import(&instance, &id).await) else { return diagnostics };
+    let local = generated.written_provider.as_ref();
+    let text = generate::resource(&generated.resource.resource, local, &instance.schema.block, &current.value);
+    put(run, &instance, None, Some(current.encode(&instance.schema)), false);
+    let block = diagnostics.take(read_back(&text, generated));
+    let Some(block) = block else { return diagnostics };
+    instance.config = Some(&block);
+    let (change, found) = plan(&instance, Some(&current), Forced::No, None).await;
+    diagnostics.extend(found);
+    if let Some(mut change) = change {
+        change.importing = Some(Importing { id: Some(id.to_string()) });
+        change.generated_config = Some(text);
+        note_change(run, change);
+    }
+    diagnostics
+}
+
+fn read_back(text: &str, generated: &Generated) -> (Option<Resource>, Diagnostics) {
+    let file = SourceFile::new("generated_resources.tf", text);
+    let (body, mut diagnostics) = parse_file(file);
+    let block = body.blocks().first().map(|block| resource_from_text(block, &mut diagnostics));
+    if block.is_none() {
+        let detail = format!("The configuration written for {} could not be read.", generated.resource);
+        diagnostics.push(Diagnostic::error("Invalid generated configuration", detail));
+    }
+    (block, diagnostics)
+}

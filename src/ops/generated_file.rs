@@ -1,0 +1,48 @@
+//! The file that `-generate-config-out` names: configuration for imports that had none.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::base::atomic;
+use crate::base::diag::Diagnostic;
+use crate::model::plan::Plan;
+
+pub fn exists() -> Diagnostic {
+    Diagnostic::error(
+        "Target generated file already exists",
+        "Terrane can only write generated config into a new file. Either choose a different target location or move all \
+         existing configuration out of the target file, delete it and try again.",
+    )
+}
+
+pub fn experimental() -> Diagnostic {
+    Diagnostic::warning(
+        "Config generation is experimental",
+        "Generating configuration during import is currently experimental, and the generated configuration format may change \
+         in future versions.",
+    )
+}
+
+/// Writes what the plan's changes carry; no file if there is nothing.
+pub fn write(path: &Path, plan: &Plan) -> Result<(), Diagnostic> {
+    let mut text = String::new();
+    for change in &plan.changes {
+        let Some(config) = &change.generated_config else { continue };
+        if text.is_empty() {
+            text.push_str(
+                "# __generated__ by Terrane\n# Please review these resources and move them into your main configuration \
+                 files.\n",
+            );
+        }
+        let from = change.importing.as_ref().and_then(|i| i.id.as_ref());
+        let from = from.map_or_else(String::new, |id| format!(" from {id:?}"));
+        let _ = write!(text, "\n# __generated__ by Terrane{from}\n{config}\n");
+    }
+    if text.is_empty() {
+        return Ok(());
+    }
+    atomic::write(path, text.as_bytes()).map_err(|error| {
+        let detail = format!("Terrane encountered an error while writing generated config: {error}.");
+        Diagnostic::error("Failed to save generated config", detail)
+    })
+}

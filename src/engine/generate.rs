@@ -264,18 +264,19 @@ mod tests {
             blocks: [("disk".into(), disk)].into(),
             ..Block::default()
         };
-        let size = Value::object([("size".into(), Value::int(3))]);
+        fn text(s: &str) -> Value {
+            Value::string(s)
+        }
+        let name = |s: &str| Arc::<str>::from(s);
+        let size = Value::object([(name("size"), Value::int(3))]);
         let value = Value::object([
-            ("id".into(), Value::string("i")),
-            ("name".into(), Value::string("a \"b\" ${c}")),
-            ("password".into(), Value::string("p")),
-            ("policy".into(), Value::string("{\"k\": [1, null]}")),
-            (
-                "tags".into(),
-                Value::map(Type::String, [("a.b".into(), Value::string("x")), ("c".into(), Value::string("y"))]),
-            ),
-            ("made".into(), Value::string("m")),
-            ("disk".into(), Value::list(size.ty().clone(), vec![size])),
+            (name("id"), text("i")),
+            (name("name"), text("a \"b\" ${c}")),
+            (name("password"), text("p")),
+            (name("policy"), text("{\"k\": [1, null]}")),
+            (name("tags"), Value::map(Type::String, [(name("a.b"), text("x")), (name("c"), text("y"))])),
+            (name("made"), text("m")),
+            (name("disk"), Value::list(size.ty().clone(), vec![size])),
         ]);
         let text = resource(&Resource::managed("t", "n"), None, &schema, &value);
         let expected = r#"resource "t" "n" {

@@ -114,6 +114,13 @@ pub async fn evaluate(input: EvaluateInput, ports: &Ports) -> (Option<Evaluation
 pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let mut warnings = target_warning(&input);
+    if input.generate_config {
+        warnings.warning(
+            "Config generation is experimental",
+            "Generating configuration during import is currently experimental, and the generated configuration format may \
+             change in future versions.",
+        );
+    }
     let now = ports.host.now();
     let previous = input.state.clone();
     let (verb, mut state, mut refreshed) = match input.mode {
@@ -290,7 +297,11 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
     }
     let mut state = request.state;
     let moved = match request.verb {
-        Verb::Plan { .. } => diagnostics.take(moves::apply(&request.config, &mut state)),
+        Verb::Plan { .. } => {
+            let moved = diagnostics.take(moves::apply(&request.config, &mut state));
+            diagnostics.extend(moves::check_targets(&moved, &request.targets));
+            moved
+        }
         _ => BTreeMap::new(),
     };
     let removed = RemovedBlocks::of(&request.config);

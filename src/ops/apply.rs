@@ -56,7 +56,9 @@ pub async fn run(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listen
         Err(diagnostics) => return (Applied::default(), diagnostics),
     };
     let mode = planned.plan.mode;
-    let mut applied = Applied { mode, ..Applied::default() };
+    // What a saved plan does, `apply` did, whatever it is.
+    let told = if request.plan_file.is_some() && mode == Mode::Destroy { Mode::Normal } else { mode };
+    let mut applied = Applied { mode: told, ..Applied::default() };
     if request.plan_file.is_none() {
         match approve(setup, request, &planned, &*listener, &mut diagnostics).await {
             Ok(true) => {}
@@ -73,9 +75,16 @@ pub async fn run(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listen
         }
     }
     let parallelism = request.operation.plan.parallelism;
+    // The checks are made again.
+    let mut diagnostics: Diagnostics = diagnostics.into_iter().filter(|d| !is_of_check(d)).collect();
     diagnostics.extend(carry_out(&session, &planned, variables, parallelism, &mut applied).await);
     diagnostics.extend(session.end().await);
     (applied, diagnostics)
+}
+
+/// A failed or undecided assertion of a check block.
+fn is_of_check(diagnostic: &Diagnostic) -> bool {
+    !diagnostic.is_error() && diagnostic.verbatim
 }
 
 /// `refresh`: the state brought up to date, nothing shown or asked.

@@ -15,14 +15,6 @@ pub fn exists() -> Diagnostic {
     )
 }
 
-pub fn experimental() -> Diagnostic {
-    Diagnostic::warning(
-        "Config generation is experimental",
-        "Generating configuration during import is currently experimental, and the generated configuration format may change \
-         in future versions.",
-    )
-}
-
 /// Writes what the plan's changes carry; no file if there is nothing.
 pub fn write(path: &Path, plan: &Plan) -> Result<(), Diagnostic> {
     let mut text = String::new();

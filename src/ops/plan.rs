@@ -36,7 +36,6 @@ pub async fn run(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listene
             return (None, diagnostics);
         }
         options.generate_config = true;
-        diagnostics.push(generated_file::experimental());
     }
     let (planned, _, found) = session.plan(&options).await;
     diagnostics.extend(found);

@@ -56,6 +56,11 @@ pub fn collect(builder: &mut Builder<'_>, config: &Config, verb: Verb, generate:
                 wait(builder, node, &import, Some(block));
             }
             None => match missing(builder, &import, verb, generate) {
+                // Found by the walk: what has a block is planned all the same.
+                Some(error) if verb != Verb::Validate && import.resource.module.is_root() => {
+                    let node = builder.add(Node::Gate);
+                    builder.needs[node as usize].mistakes.push(error);
+                }
                 Some(error) => builder.diagnostics.push(error),
                 None if verb == Verb::Validate => {}
                 None => add_generated(builder, &mut imports, import),

@@ -7,7 +7,7 @@ mod statements;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, ResourceMode};
+use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, ResourceMode, Target};
 use crate::model::config::Config;
 use crate::model::state::{Instance, ResourceState, State};
 
@@ -45,6 +45,32 @@ pub(super) fn apply(config: &Config, state: &mut State) -> (Moved, Diagnostics) 
         diags.push(blocked_warning(&blocked));
     }
     (moved, diags)
+}
+
+/// With targets, what moved must be among them: half a move is no plan.
+pub(super) fn check_targets(moved: &Moved, targets: &[Target]) -> Option<Diagnostic> {
+    if targets.is_empty() {
+        return None;
+    }
+    let both = moved.iter().flat_map(|(to, from)| [from, to]);
+    let excluded: BTreeSet<&AbsResourceInstance> =
+        both.filter(|addr| !targets.iter().any(|target| target.contains(addr))).collect();
+    if excluded.is_empty() {
+        return None;
+    }
+    let lines: Vec<String> = excluded.iter().map(|addr| format!("\n  -target={:?}", addr.to_string())).collect();
+    Some(Diagnostic::error(
+        "Moved resource instances excluded by targeting",
+        format!(
+            "Resource instances in your current state have moved to new addresses in the latest configuration. Terrane must \
+             include those resource instances while planning in order to ensure a correct result, but your -target=... \
+             options do not fully cover all of those resource instances.\n\nTo create a valid plan, either remove your \
+             -target=... options altogether or add the following additional target options:{}\n\nNote that adding these \
+             options may include further additional resource instances in your plan, in order to respect object \
+             dependencies.",
+            lines.concat()
+        ),
+    ))
 }
 
 fn rename(state: &mut State, from: &AbsResourceInstance, to: &AbsResourceInstance) {

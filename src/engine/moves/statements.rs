@@ -101,6 +101,11 @@ impl Statement {
             || (mine.1.is_none() && theirs.0.starts_with(&mine.0))
     }
 
+    /// As `text`, saying so where all instances are meant.
+    fn all_text(&self, end: &MoveEndpoint) -> String {
+        if self.whole { format!("{}[*]", self.text(end)) } else { self.text(end) }
+    }
+
     fn text(&self, end: &MoveEndpoint) -> String {
         if self.module.is_root() { end.to_string() } else { format!("{}.{end}", self.module) }
     }
@@ -125,7 +130,7 @@ fn in_order(statements: Vec<Statement>, diags: &mut Diagnostics) -> Vec<Statemen
             None => {
                 let lines: Vec<String> = left
                     .iter()
-                    .map(|s| format!("\n  - {}: {} → {}", start(&s.range), s.text(&s.from), s.text(&s.to)))
+                    .map(|s| format!("\n  - {}: {} → {}", start(&s.range), s.all_text(&s.from), s.all_text(&s.to)))
                     .collect();
                 let detail = format!(
                     "The following chained move statements form a cycle, and so there is no final location to move \
@@ -193,9 +198,9 @@ fn check(statements: &[Statement], config: &Config, diags: &mut Diagnostics) {
                     "Ambiguous move statements",
                     format!(
                         "A statement at {} declared that {other} moved to {to}, but this statement instead declares that \
-                         {from} moved there.\n\nEach {} can have moved from only one source.",
+                         {from} moved there.\n\nEach {noun} can have moved from only one source {noun}.",
                         start(&first.range),
-                        noun(statement)
+                        noun = noun(statement)
                     ),
                 );
             }

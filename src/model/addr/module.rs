@@ -1,5 +1,6 @@
 //! Modules: the static path of calls, and the dynamic path of call instances.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
@@ -63,8 +64,21 @@ pub struct ModuleStep {
 }
 
 /// The path of a module instance; empty for the root.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct ModuleInstance(pub Arc<[ModuleStep]>);
+
+/// Shorter paths come first.
+impl Ord for ModuleInstance {
+    fn cmp(&self, other: &ModuleInstance) -> Ordering {
+        self.0.len().cmp(&other.0.len()).then_with(|| self.0.cmp(&other.0))
+    }
+}
+
+impl PartialOrd for ModuleInstance {
+    fn partial_cmp(&self, other: &ModuleInstance) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl ModuleInstance {
     pub fn root() -> ModuleInstance {

@@ -71,9 +71,6 @@ pub fn check(module: &super::Module, diags: &mut Diagnostics) {
 
 /// The address of an import of one instance, known without evaluating anything.
 fn static_address(import: &Import) -> Option<String> {
-    if import.for_each.is_some() {
-        return None;
-    }
     match import.to.kind() {
         ExprKind::Variable(traversal) => parse_target_traversal(traversal, &import.to.file).ok().map(|t| t.to_string()),
         _ => None,

@@ -289,13 +289,30 @@ fn change_document(change: &ResourceChange) -> Json {
     if change.previous_addr != change.addr {
         document.insert("previous_resource".into(), resource(&change.previous_addr));
     }
-    let moved_only = change.action == Action::NoOp && change.previous_addr != change.addr;
-    let action = if moved_only { "move" } else { action_name(change.action) };
-    document.insert("action".into(), action.into());
+    document.insert("action".into(), change_name(change).into());
     if let Some(reason) = reason_name(change.reason) {
         document.insert("reason".into(), reason.into());
     }
+    if let Some(importing) = &change.importing {
+        let import = match &importing.id {
+            Some(id) => json!({ "id": id }),
+            None => json!({ "unknown": true }),
+        };
+        document.insert("importing".into(), import);
+    }
+    if let Some(config) = &change.generated_config {
+        document.insert("generated_config".into(), config.as_str().into());
+    }
     json!({ "change": document })
+}
+
+/// The action, or what a change without one is for.
+fn change_name(change: &ResourceChange) -> &'static str {
+    match change.action {
+        Action::NoOp if change.previous_addr != change.addr => "move",
+        Action::NoOp if change.importing.is_some() => "import",
+        action => action_name(action),
+    }
 }
 
 /// What the refresh found changed outside.
@@ -305,9 +322,8 @@ pub fn drift(change: &ResourceChange) -> Message {
 }
 
 pub fn planned_change(change: &ResourceChange) -> Message {
-    let moved_only = change.action == Action::NoOp && change.previous_addr != change.addr;
-    let action = if moved_only { "move" } else { action_name(change.action) };
-    Message::new("planned_change", format!("{}: Plan to {action}", change.addr), change_document(change))
+    let text = format!("{}: Plan to {}", change.addr, change_name(change));
+    Message::new("planned_change", text, change_document(change))
 }
 
 /// How many objects are concerned; `operation` is "plan", "apply" or "destroy".

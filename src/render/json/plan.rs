@@ -96,7 +96,11 @@ fn planned_values(document: &PlanDocument<'_>) -> Json {
     let mut shown = Vec::new();
     for change in &document.plan.changes {
         let after = &change.change.after;
-        if change.deposed.is_some() || matches!(change.action, Action::Delete | Action::Forget) || after.is_null() {
+        // What is forgotten is listed, without values.
+        if after.is_null() && change.action != Action::Forget {
+            continue;
+        }
+        if change.deposed.is_some() || change.action == Action::Delete {
             continue;
         }
         let schema = schema_of(change, document.schemas);

@@ -91,7 +91,11 @@ fn shown<'a>(change: &'a ResourceChange, text: &PlanText<'_>) -> Shown<'a> {
 
 /// The difference of one change, with what the schema calls sensitive hidden.
 pub fn change_diff(change: &ResourceChange, schema: Option<&Schema>) -> Diff {
-    let (before, after) = (&change.change.before, &change.change.after);
+    let (before, mut after) = (&change.change.before, &change.change.after);
+    if change.action == Action::Forget {
+        // Nothing happens to the object.
+        after = before;
+    }
     match schema {
         Some(schema) => {
             let hide = |value: &Value| with_schema_marks(value, &schema.block);

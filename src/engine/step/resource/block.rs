@@ -81,7 +81,11 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
         let _ = instance.resources[index as usize].set(slots);
     }
     if run.verb == (Verb::Plan { refresh_only: false, lenient: false }) {
-        diagnostics.extend(imports::plan(run, (module, index)));
+        let found = imports::plan(run, (module, index));
+        if found.has_errors() {
+            work.clear();
+        }
+        diagnostics.extend(found);
     }
     if diagnostics.has_errors() {
         return (work, diagnostics);

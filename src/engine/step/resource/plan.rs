@@ -81,7 +81,10 @@ impl Planner<'_, '_> {
             return None;
         }
         let ignored = self.ignore_changes(&before, &config, false);
-        let (bare_ignored, config_marks) = ignored.unmark_deep_with_paths();
+        let (bare_ignored, mut config_marks) = ignored.unmark_deep_with_paths();
+        // Ephemeral values are in write-only attributes alone, of which nothing is kept.
+        config_marks.retain(|(_, marks)| marks.contains(Marks::SENSITIVE));
+        config_marks.iter_mut().for_each(|(_, marks)| *marks = Marks::SENSITIVE);
         let (bare_before, before_marks) = before.unmark_deep_with_paths();
 
         let answer = self.ask(&bare_before, &bare_ignored, private, &meta, true).await?;

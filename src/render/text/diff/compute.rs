@@ -30,10 +30,13 @@ fn known_block(schema: &Block, change: &Change<'_>) -> Diff {
     for (name, attribute) in &schema.attributes {
         if attribute.write_only {
             // There is never a value to compare; that it may be written is said where an object is made.
-            if change.collection_action() == Action::Create {
-                let diff = Diff { kind: Kind::WriteOnly, action: Action::Create, replace: change.replaces() };
-                attributes.insert(name.clone(), diff);
-            }
+            let made = match change.collection_action() {
+                Action::Create => Action::Create,
+                Action::Delete => Action::Delete,
+                _ => Action::NoOp,
+            };
+            let diff = Diff { kind: Kind::WriteOnly, action: made, replace: change.replaces() };
+            attributes.insert(name.clone(), diff);
             continue;
         }
         let mut child = change.attribute(name, &attribute.implied_type());

@@ -43,7 +43,7 @@ fn check_block(schema: &Block, planned: &Value, actual: &Value, path: &Path, out
 fn check_nested(schema: &NestedBlock, planned: &Value, actual: &Value, path: &Path, out: &mut Vec<Breach>) {
     match schema.nesting {
         Nesting::Single | Nesting::Group => {
-            if !(actual.is_null() && !planned.is_known()) {
+            if !actual.is_null() || planned.is_known() {
                 check_block(&schema.block, planned, actual, path, out);
             }
         }

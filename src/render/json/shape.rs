@@ -30,15 +30,15 @@ fn plain(value: &Value) -> Json {
 
 /// `true` where the value is unknown; objects and maps list only the keys under which something is.
 pub fn unknown_json(value: &Value) -> Json {
-    shadow(value, &|v| !v.is_known(), false)
+    shadow(value, &|v| !v.is_known())
 }
 
 /// `true` where the value is sensitive; objects and maps list only the keys under which something is.
 pub fn sensitive_json(value: &Value) -> Json {
-    shadow(value, &|v| v.marks().contains(Marks::SENSITIVE), true)
+    shadow(value, &|v| v.marks().contains(Marks::SENSITIVE))
 }
 
-fn shadow(value: &Value, is: &dyn Fn(&Value) -> bool, of_unknown: bool) -> Json {
+fn shadow(value: &Value, is: &dyn Fn(&Value) -> bool) -> Json {
     if is(value) {
         return Json::Bool(true);
     }
@@ -48,10 +48,10 @@ fn shadow(value: &Value, is: &dyn Fn(&Value) -> bool, of_unknown: bool) -> Json 
     match value.ty() {
         Type::Dynamic | Type::Bool | Type::Number | Type::String => Json::Bool(false),
         Type::List(_) | Type::Set(_) | Type::Tuple(_) => {
-            Json::Array(value.elements().iter().map(|v| shadow(v, is, of_unknown)).collect())
+            Json::Array(value.elements().iter().map(|v| shadow(v, is)).collect())
         }
         _ => {
-            let parts = value.entries().iter().map(|(name, v)| (name.to_string(), shadow(v, is, of_unknown)));
+            let parts = value.entries().iter().map(|(name, v)| (name.to_string(), shadow(v, is)));
             Json::Object(parts.filter(|(_, v)| *v != Json::Bool(false)).collect())
         }
     }

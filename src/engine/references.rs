@@ -105,8 +105,18 @@ impl<'a> Gatherer<'a> {
     }
 
     pub fn condition(&mut self, condition: &Condition) {
-        self.expression(&condition.condition);
-        self.expression(&condition.error_message);
+        for expr in [&condition.condition, &condition.error_message] {
+            let before = self.needs.mistakes.len();
+            self.expression(expr);
+            if self.needs.mistakes.len() > before {
+                // As the reference has it: after such a mistake none of the names means anything.
+                let unknown = expr.variables().into_iter().map(|traversal| {
+                    let detail = format!("There is no variable named {:?}.", traversal.root_name());
+                    Diagnostic::error("Unknown variable", detail).at(expr.range_of(traversal.root.span))
+                });
+                self.needs.mistakes.extend(unknown.collect::<Diagnostics>());
+            }
+        }
     }
 
     /// `depends_on`: order only, so that the rest of the traversal does not matter.
@@ -406,4 +416,43 @@ fn invalid_self(range: &Range) -> Diagnostic {
          connection, and postcondition blocks.",
     )
     .at(range.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::syntax::parser;
+    use crate::lang::value::Type;
+    use crate::model::schema::Attribute;
+
+    fn schema() -> Block {
+        let nested = |nesting| NestedBlock { block: Block::default(), nesting, min_items: 0, max_items: 0 };
+        let mut block = Block::default();
+        block.attributes.insert("name".into(), Attribute::new(Type::String));
+        block.attributes.insert("tags".into(), Attribute::new(Type::map(Type::String)));
+        block.blocks.insert("disk".into(), nested(Nesting::List));
+        block.blocks.insert("rule".into(), nested(Nesting::Set));
+        block
+    }
+
+    #[test]
+    fn steps_are_checked_against_types() {
+        let check = |text: &str, summaries: &[&str]| {
+            let file = SourceFile::new("x.tf", text);
+            let (traversal, _) = parser::parse_traversal(file.clone());
+            let mut mistakes = Diagnostics::new();
+            check_steps(&schema(), &traversal.unwrap().steps, &file, &mut mistakes);
+            let found: Vec<&str> = mistakes.iter().map(|d| &*d.summary).collect();
+            assert_eq!(found, summaries, "{text}");
+        };
+        check("x.name", &[]);
+        check("x.tags.a", &[]);
+        check("x.nome", &["Unsupported attribute"]);
+        check("x.name.first", &["Unsupported attribute"]);
+        check("x[\"name\"]", &["Invalid index operation"]);
+        check("x[0]", &["Invalid index operation"]);
+        check("x.disk[0]", &[]);
+        check("x.disk.size", &["Invalid operation"]);
+        check("x.rule[0]", &["Cannot index a set value"]);
+    }
 }

@@ -38,7 +38,7 @@ pub struct ModuleSite {
 
 pub type Resolver<'a> = dyn Fn(&ModuleRequest) -> Result<ModuleSite, Diagnostic> + 'a;
 
-/// Loads the module of a folder and everything that it calls. Children are only looked at if their caller is sound.
+/// Loads the module of a folder and everything that it calls. Children are only looked at if the root is sound.
 /// None if there is no such folder.
 pub fn load(root_dir: &Path, files: &dyn Files, resolver: &Resolver<'_>) -> (Option<Config>, Diagnostics) {
     let (root, mut diags) = load_module(root_dir, addr::Module::root(), files);
@@ -153,11 +153,8 @@ fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>
         };
         child.source = call.source.clone();
         child.version = site.version;
-        let broken = problems.has_errors();
         diags.extend(problems);
-        if !broken {
-            load_children(&mut child, files, resolver, diags);
-        }
+        load_children(&mut child, files, resolver, diags);
         module.children.insert(call.name.clone(), Arc::new(child));
     }
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::syntax::ast::{Attribute, Block};
-use crate::lang::syntax::body::{BodySchema, Content};
+use crate::lang::syntax::body::{Body, BodySchema, Content};
 use crate::lang::syntax::ast::Expression;
 
 use super::block::{ModuleCall, ProviderPassing};
@@ -40,7 +40,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ModuleCall> {
     let (count, for_each) = repetition(&content, diags);
     let depends_on = content.attribute("depends_on").map(|a| names::depends_on(a, diags)).unwrap_or_default();
     let providers = content.attribute("providers").map(|a| decode_providers(a, diags)).unwrap_or_default();
-    check_blocks(&content, "module", "module input variables", diags);
+    let body = check_blocks(&content, rest, "module", "module input variables", diags);
     let source_range = content.attribute("source")?.expr.range();
     Some(ModuleCall {
         name: block.label(0).clone(),
@@ -51,7 +51,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ModuleCall> {
         for_each,
         depends_on,
         providers,
-        body: rest,
+        body,
         range: block.header_range(),
     })
 }
@@ -109,8 +109,9 @@ pub(super) fn repetition(content: &Content, diags: &mut Diagnostics) -> (Option<
     (count, for_each.map(|a| a.expr.clone()))
 }
 
-/// Reports reserved blocks and what cannot be done with the escaping block `_`.
-pub(super) fn check_blocks(content: &Content, context: &str, escaped: &str, diags: &mut Diagnostics) {
+/// Reports reserved blocks. Comes back with the body and what its escaping block `_` adds to it: arguments that have the
+/// names of meta-arguments and are none.
+pub(super) fn check_blocks(content: &Content, body: Body, context: &str, escaped: &str, diags: &mut Diagnostics) -> Body {
     let mut escaping: Option<&Block> = None;
     for block in &content.blocks {
         match (block.kind.as_str(), escaping) {
@@ -126,14 +127,15 @@ pub(super) fn check_blocks(content: &Content, context: &str, escaped: &str, diag
                 )
                 .at(block.header_range()),
             ),
-            ("_", None) => {
-                escaping = Some(block);
-                diags.push(super::not_supported_yet("Escaping", &block.header_range()));
-            }
+            ("_", None) => escaping = Some(block),
             ("lifecycle" | "connection" | "provisioner", _) if context == "resource" || context == "data" => {}
             ("connection", _) if context == "provisioner" => {}
             _ => diags.push(names::reserved_block(block, context)),
         }
+    }
+    match escaping {
+        Some(block) => Body::merged(body, block.body.clone()),
+        None => body,
     }
 }
 

@@ -61,13 +61,13 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ProviderBlock> {
             .at(attribute.name_range()),
         );
     }
-    module_call::check_blocks(&content, "provider", "provider-specific", diags);
+    let body = module_call::check_blocks(&content, rest, "provider", "provider-specific", diags);
     Some(ProviderBlock {
         name,
         name_range: block.label_range(0),
         alias,
         version: version.map(|a| a.expr.clone()),
-        body: rest,
+        body,
         range: block.header_range(),
     })
 }

@@ -55,13 +55,13 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ProvisionerBlock
             check_only_self(&inner.body, diags);
         }
     }
-    module_call::check_blocks(&content, "provisioner", "provisioner-typpe-specific", diags);
+    let body = module_call::check_blocks(&content, rest, "provisioner", "provisioner-typpe-specific", diags);
     Some(ProvisionerBlock {
         kind,
         when,
         on_failure,
         connection: connection.map(|b| b.body.clone()),
-        body: rest,
+        body,
         range: block.header_range(),
         type_range: block.label_range(0),
     })

@@ -74,7 +74,8 @@ fn decode_blocks(content: &Content, resource: &mut Resource, diags: &mut Diagnos
         resource.provisioners.extend(provisioner::decode(block, diags));
     }
     let context = if resource.addr.mode == ResourceMode::Managed { "resource" } else { "data" };
-    module_call::check_blocks(content, context, "resource-type-specific", diags);
+    let body = resource.body.clone();
+    resource.body = module_call::check_blocks(content, body, context, "resource-type-specific", diags);
     if let Some(connection) = &resource.connection
         && resource.provisioners.iter().any(|p| p.when == ProvisionerWhen::Destroy)
     {

@@ -220,6 +220,10 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
         (name.clone(), GivenVariable { value: value.clone(), origin: Origin::Other })
     }));
     let mut state = plan.prior_state.clone();
+    let missing = missing_variables(plan, &variables);
+    if missing.has_errors() {
+        return (ApplyOutcome { state }, missing);
+    }
     if plan.mode == Mode::RefreshOnly {
         if let Err(errors) = ports.sink.begin(&state).await {
             return (ApplyOutcome { state }, errors);
@@ -258,6 +262,19 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     let mut all = if plan.targets.is_empty() { Diagnostics::new() } else { incomplete() };
     all.extend(diagnostics);
     (ApplyOutcome { state }, all)
+}
+
+/// What the plan does not keep must be given again.
+fn missing_variables(plan: &Plan, given: &GivenVariables) -> Diagnostics {
+    let missing = plan.ephemeral_variables.iter().filter(|name| !given.contains_key(*name));
+    let error = |name: &Arc<str>| {
+        let detail = format!(
+            "The ephemeral input variable {name:?} was set during the plan phase, and so must also be set during the apply \
+             phase."
+        );
+        Diagnostic::error("No value for required variable", detail)
+    };
+    missing.map(error).collect()
 }
 
 fn incomplete() -> Diagnostics {
@@ -563,6 +580,12 @@ fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), e
         drift,
         outputs,
         variables: variables.map(|(name, given)| (name.clone(), given.value.clone())).collect(),
+        ephemeral_variables: input
+            .variables
+            .keys()
+            .filter(|name| declared.get(*name).is_some_and(|v| v.ephemeral))
+            .cloned()
+            .collect(),
         targets: input.targets.clone(),
         force_replace: input.force_replace.clone(),
         previous_state: gathered.previous,

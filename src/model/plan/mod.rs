@@ -36,6 +36,8 @@ pub struct Plan {
     pub outputs: Vec<OutputChange>,
     /// Values of root variables as given (not defaults), with what the caller needs to give them again.
     pub variables: BTreeMap<Arc<str>, Value>,
+    /// Ephemeral variables that had a value when the plan was made: applying it needs their values again.
+    pub ephemeral_variables: Vec<Arc<str>>,
     pub targets: Vec<Target>,
     pub force_replace: Vec<AbsResourceInstance>,
     /// The state before refresh, as read.

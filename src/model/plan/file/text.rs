@@ -30,6 +30,7 @@ struct Top {
     drift: Vec<ChangeText>,
     outputs: Vec<OutputText>,
     variables: Vec<(String, ValueText)>,
+    ephemeral_variables: Vec<String>,
     targets: Vec<(u8, String)>,
     force_replace: Vec<String>,
     checks: Vec<CheckText>,
@@ -159,6 +160,7 @@ pub(super) fn encode(saved: &SavedPlan) -> Vec<u8> {
         drift,
         outputs,
         variables,
+        ephemeral_variables: plan.ephemeral_variables.iter().map(|name| name.to_string()).collect(),
         targets: plan.targets.iter().map(target_text).collect(),
         force_replace: plan.force_replace.iter().map(ToString::to_string).collect(),
         checks: plan.checks.iter().map(check_text).collect(),
@@ -296,6 +298,7 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
         .into_iter()
         .map(|(name, value)| Ok((Arc::from(name), reader.value(value)?)))
         .collect::<Result<BTreeMap<_, _>, String>>()?;
+    plan.ephemeral_variables = top.ephemeral_variables.into_iter().map(Arc::from).collect();
     plan.targets = top.targets.into_iter().map(target_of).collect::<Result<_, _>>()?;
     plan.force_replace = top.force_replace.iter().map(|text| instance_of(text)).collect::<Result<_, _>>()?;
     plan.checks = top.checks.into_iter().map(check_of).collect::<Result<_, _>>()?;

@@ -32,7 +32,7 @@ impl Schemas {
                 m.resources.values().map(|r| r.provider.clone()).chain(blocks).chain(required)
             })
             .collect();
-        providers.extend(config.root.imports.iter().filter(|i| config.root.resources.get(&i.resource.resource).is_none()).map(
+        providers.extend(config.root.imports.iter().filter(|i| i.resource.module.is_root() && !config.root.resources.contains_key(&i.resource.resource)).map(
             |import| {
                 let written = import.provider_ref.as_ref().map(|p| p.addr.local_name.clone());
                 let local = written.unwrap_or_else(|| import.resource.resource.implied_provider().into());

@@ -35,6 +35,12 @@ fn steps_of(expr: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics)
         ExprKind::Index { collection, key, .. } => {
             let mut steps = steps_of(&expr.part(collection), scope, diagnostics)?;
             let key = expr.part(key);
+            if let ExprKind::Call(call) = key.kind() {
+                let at = key.range_of(call.name_span);
+                let detail = "Functions may not be called here.";
+                diagnostics.push(Diagnostic::error("Function calls not allowed", detail).at(at));
+                return None;
+            }
             let value = diagnostics.take(evaluate(&key, scope));
             steps.push(Step::Key(key_of(&key, &value, diagnostics)?));
             Some(steps)

@@ -24,7 +24,7 @@ pub fn expand(
 ) -> (Vec<(AbsResourceInstance, Arc<str>)>, Diagnostics) {
     let (mut found, mut diagnostics) = (Vec::new(), Diagnostics::new());
     let scope = || ModuleScope::new(run, &run.results.root);
-    if import.for_each.is_none() && !matches!(import.to.kind(), ExprKind::Variable(_)) {
+    if !is_static(import) {
         diagnostics.extend(not_static(&import.to));
         return (found, diagnostics);
     }
@@ -57,7 +57,12 @@ pub fn expand(
     (found, diagnostics)
 }
 
-fn not_static(to: &Expression) -> Diagnostics {
+/// Keys that are expressions need a `for_each`.
+pub fn is_static(import: &Import) -> bool {
+    import.for_each.is_some() || matches!(import.to.kind(), ExprKind::Variable(_))
+}
+
+pub fn not_static(to: &Expression) -> Diagnostics {
     let address = "A resource instance address is required here. The module path must be followed by a resource instance \
                    specification.";
     let detail = "A single static variable reference is required: only attribute access and indexing with constant keys. No \
@@ -75,12 +80,11 @@ fn elements(for_each: &Expression, scope: &dyn Scope, lenient: bool) -> (Vec<Eac
     }
     let (bare, marks) = value.unmark();
     let ty = bare.ty();
-    let keys_unknown = !bare.is_known() || ty.is_set() && !bare.is_wholly_known();
     let invalid = |detail: &str, causes| {
         let error = Diagnostic::error("Invalid for_each argument", detail).at(for_each.range());
         with_causes(error, for_each, scope, causes)
     };
-    if keys_unknown {
+    if !bare.is_wholly_known() {
         if !lenient {
             let detail = "The \"for_each\" expression includes values derived from other resource attributes that cannot be \
                           determined until apply, and so Terrane cannot determine the full set of values that might be used \
@@ -92,7 +96,7 @@ fn elements(for_each: &Expression, scope: &dyn Scope, lenient: bool) -> (Vec<Eac
     }
     let pair = |key: Value, value: &Value| Each::Pair(key, value.clone().mark(marks));
     let all = match () {
-        () if bare.is_null() => None,
+        () if bare.is_null() => Some(Vec::new()),
         () if ty.is_map() || ty.is_object() => {
             Some(bare.entries().iter().map(|(key, v)| pair(Value::shared_string(key.clone()), v)).collect())
         }

@@ -55,6 +55,7 @@ pub fn collect(builder: &mut Builder<'_>, config: &Config, verb: Verb, generate:
                 let node = builder.resource(block.0, block.1);
                 wait(builder, node, &import, Some(block));
             }
+            None if !expand::is_static(&import) => builder.diagnostics.extend(expand::not_static(&import.to)),
             None => match missing(builder, &import, verb, generate) {
                 // Found by the walk: what has a block is planned all the same.
                 Some(error) if verb != Verb::Validate && import.resource.module.is_root() => {
@@ -177,6 +178,9 @@ pub fn validate(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     for import in run.imports.of(block) {
         diagnostics.extend(expand(run, import, Some(block), true).1);
+        if diagnostics.has_errors() {
+            break;
+        }
     }
     diagnostics
 }
@@ -185,6 +189,9 @@ pub fn validate(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
 pub fn plan(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     for import in run.imports.of(block) {
+        if diagnostics.has_errors() {
+            break;
+        }
         for (addr, id) in diagnostics.take(expand(run, import, Some(block), false)) {
             let module = run.results.find_module(&run.tree, &addr.module);
             let slots = module.as_ref().and_then(|m| m.resources[block.1 as usize].get());

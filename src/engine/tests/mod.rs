@@ -3,3 +3,4 @@
 mod order;
 mod paths;
 mod world;
+mod blocks;

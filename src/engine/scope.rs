@@ -288,11 +288,10 @@ impl Scope for ModuleScope<'_> {
             Ok(reference) => reference,
             Err(error) => return Resolved::error(error),
         };
-        if let Subject::ResourceInstance(of) = &reference.subject {
-            if let Some(value) = self.instance(of) {
+        if let Subject::ResourceInstance(of) = &reference.subject
+            && let Some(value) = self.instance(of) {
                 return Resolved::value(value, traversal.steps.len() - reference.remaining.len());
             }
-        }
         let kept = match &reference.subject {
             Subject::ResourceInstance(_) => 1,
             Subject::ModuleInstance(_, _) => 1,

@@ -189,7 +189,7 @@ impl Session {
 
     /// A plan with the schemas that it needs to be shown.
     pub async fn planned(&self, plan: Plan) -> Planned {
-        let schemas = plan_schemas(&*self.factories, &plan).await;
+        let schemas = plan_schemas(&self.factories, &plan).await;
         Planned { plan: Arc::new(plan), config: self.config.clone(), schemas }
     }
 

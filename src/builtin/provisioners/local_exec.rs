@@ -156,7 +156,7 @@ mod tests {
 
     async fn run(values: Vec<(&str, Value)>) -> (Vec<String>, Vec<String>) {
         let provisioner = LocalExec::default();
-        let ty = provisioner.schema().await.unwrap();
+        let ty = provisioner.schema().await.expect("a schema");
         let mut all: std::collections::BTreeMap<Arc<str>, Value> = ty
             .block
             .attributes
@@ -170,10 +170,10 @@ mod tests {
             .provision(ProvisionRequest {
                 config: Value::object(all),
                 connection: Value::null_dynamic(),
-                output: Arc::new(move |line: &str| sink.lock().unwrap().push(line.to_owned())),
+                output: Arc::new(move |line: &str| sink.lock().expect("no panic").push(line.to_owned())),
             })
             .await;
-        let lines = seen.lock().unwrap().clone();
+        let lines = seen.lock().expect("no panic").clone();
         (lines, found.into_iter().map(|diagnostic| diagnostic.detail).collect())
     }
 

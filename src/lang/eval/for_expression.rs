@@ -1,6 +1,7 @@
 //! `for` expressions: a tuple or an object with an item for each element of a collection.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use crate::lang::syntax::ast::{Expr, ForExpr};
@@ -126,13 +127,18 @@ impl Evaluator<'_> {
         let item = self.eval(&f.value, inner);
         if f.grouping {
             progress.groups.entry(key).or_default().push(item);
-        } else if progress.object.contains_key(&key) {
-            let detail = format!(
-                "Two different items produced the key {key:?} in this 'for' expression. If duplicates are expected, use the ellipsis (...) after the value expression to enable grouping by key."
-            );
-            self.error("Duplicate object key", detail, key_expr, Some(expr.span), inner);
-        } else {
-            progress.object.insert(key, item);
+            return;
+        }
+        match progress.object.entry(key) {
+            Entry::Vacant(place) => drop(place.insert(item)),
+            Entry::Occupied(taken) => {
+                let detail = format!(
+                    "Two different items produced the key {:?} in this 'for' expression. If duplicates are expected, use the ellipsis \
+                     (...) after the value expression to enable grouping by key.",
+                    taken.key(),
+                );
+                self.error("Duplicate object key", detail, key_expr, Some(expr.span), inner);
+            }
         }
     }
 

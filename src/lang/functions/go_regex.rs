@@ -62,8 +62,7 @@ impl Pattern {
         let regex = Regex::builder()
             .syntax(config)
             .configure(limits)
-            .build(&translated)
-            .or_else(|_| Err(refused(&translated, source)))?;
+            .build(&translated).map_err(|_| refused(&translated, source))?;
         let info = regex.group_info();
         let groups = info.pattern_names(regex_automata::PatternID::ZERO).skip(1).map(|n| n.map(str::to_owned)).collect();
         Ok(Pattern { regex, groups })
@@ -251,8 +250,8 @@ impl<'s> Translator<'s> {
     fn repetition_length(&self) -> Result<Option<usize>, PatternError> {
         let rest = self.rest();
         let mut length = 1;
-        if rest.starts_with('{') {
-            let Some((inner, _)) = rest[1..].split_once('}') else { return Ok(None) };
+        if let Some(behind) = rest.strip_prefix('{') {
+            let Some((inner, _)) = behind.split_once('}') else { return Ok(None) };
             let (min, max) = inner.split_once(',').unwrap_or((inner, inner));
             let number = |t: &str| (!t.is_empty() && t.len() < 9 && t.bytes().all(|b| b.is_ascii_digit())).then(|| t.parse::<u32>().ok()).flatten();
             let Some(low) = number(min) else { return Ok(None) };

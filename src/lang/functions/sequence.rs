@@ -222,7 +222,7 @@ fn flattened(list: &Value, marks: &mut Marks, out: &mut Vec<Value>) -> bool {
         if !value.is_null() && is_iterable_sequence(value.ty()) {
             known = flattened(value, marks, out) && known;
         } else {
-            known = known && !(value.ty().is_dynamic() && !value.is_known());
+            known = known && (!value.ty().is_dynamic() || value.is_known());
             out.push(value.clone());
         }
     }

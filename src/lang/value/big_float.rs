@@ -383,7 +383,7 @@ impl Decimal {
             return;
         }
         let up = if self.digits[n] == b'5' && n + 1 == self.digits.len() {
-            n > 0 && (self.digits[n - 1] - b'0') % 2 != 0
+            n > 0 && !(self.digits[n - 1] - b'0').is_multiple_of(2)
         } else {
             self.digits[n] >= b'5'
         };

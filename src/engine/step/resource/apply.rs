@@ -35,11 +35,10 @@ pub async fn run(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
         Err(error) => return error.into(),
     };
     let settle = |value: Option<Value>| {
-        if let Some((i, position, _)) = &place {
-            if let Some(slots) = module.as_ref().and_then(|m| m.resources[*i as usize].get()) {
+        if let Some((i, position, _)) = &place
+            && let Some(slots) = module.as_ref().and_then(|m| m.resources[*i as usize].get()) {
                 slots.instances[*position].settle(value);
             }
-        }
     };
     let diagnostics = match addr.mode() {
         ResourceMode::Data => read_data(&instance, &settle).await,

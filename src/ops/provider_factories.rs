@@ -43,6 +43,9 @@ pub enum Origin {
 /// A program of a provisioner on disk, in place of a built-in one.
 pub type ProvisionerPrograms = BTreeMap<String, PathBuf>;
 
+/// Hears of each process that starts: what it serves, and its number.
+pub type StartListener = Arc<dyn Fn(&str, ProcessId) + Send + Sync>;
+
 /// All plugins of one command.
 pub struct Factories {
     origins: BTreeMap<addr::Provider, Origin>,
@@ -57,7 +60,7 @@ pub struct Factories {
     configured: AsyncMutex<HashMap<AbsProviderConfig, Configured>>,
     provisioners: Mutex<HashMap<String, Arc<OnceCell<Arc<ProvisionerProcess>>>>>,
     running: Mutex<Vec<Arc<ProviderProcess>>>,
-    started: Mutex<Option<Arc<dyn Fn(&str, ProcessId) + Send + Sync>>>,
+    started: Mutex<Option<StartListener>>,
 }
 
 /// A provider's first process and its schemas.
@@ -104,7 +107,7 @@ impl Factories {
     }
 
     /// From now on `tell` hears of each process: its name and how to recognise it later.
-    pub fn on_start(&self, tell: Arc<dyn Fn(&str, ProcessId) + Send + Sync>) {
+    pub fn on_start(&self, tell: StartListener) {
         for process in lock(&self.running).iter() {
             tell("provider", ProcessId::of(process.pid()));
         }

@@ -100,9 +100,7 @@ fn dispatch(mut args: Vec<String>) -> u8 {
         },
     ));
     match &entry.run {
-        Run::Command { run, .. } => {
-            run(&Invocation { environment, console, original_dir, command: entry.name }, &rest)
-        }
+        Run::Command { run, .. } => run(&Invocation { environment, console, original_dir, command: entry.name }, &rest),
         Run::Group => {
             console.print(&entry_page(entry));
             1
@@ -123,10 +121,7 @@ fn entry_page(entry: &'static Entry) -> String {
         Run::Command { arguments, .. } => help::page(arguments()),
         Run::Group => help::group_page(entry),
         Run::Missing => {
-            format!(
-                "Usage: terrane [global options] {}\n\n  {}.\n\n  Not supported yet.\n",
-                entry.name, entry.summary
-            )
+            format!("Usage: terrane [global options] {}\n\n  {}.\n\n  Not supported yet.\n", entry.name, entry.summary)
         }
     }
 }
@@ -147,7 +142,8 @@ fn change_directory(global: &mut Vec<String>) -> Result<(), String> {
     let arg = global.remove(at);
     if arg == "-chdir" {
         return Err(
-            "Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example".into(),
+            "Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example"
+                .into(),
         );
     }
     let Some(dir) = arg.strip_prefix("-chdir=") else {
@@ -156,7 +152,8 @@ fn change_directory(global: &mut Vec<String>) -> Result<(), String> {
     };
     if dir.is_empty() {
         return Err(
-            "Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example".into(),
+            "Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example"
+                .into(),
         );
     }
     std::env::set_current_dir(dir).map_err(|e| {

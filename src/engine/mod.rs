@@ -15,24 +15,26 @@ pub mod input;
 mod moves;
 pub mod outline;
 pub mod ports;
-mod removed;
 mod provider_configs;
 mod references;
 mod relevant;
+mod removed;
 mod results;
 mod run;
 mod schemas;
 mod scope;
 mod step;
-mod tree;
 #[cfg(test)]
 mod tests;
+mod tree;
 mod verbs;
 
 use crate::base::diag::Diagnostics;
 use crate::model::plan::Plan;
 
-pub use input::{ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput};
+pub use input::{
+    ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput,
+};
 use ports::Ports;
 pub use verbs::Evaluation;
 

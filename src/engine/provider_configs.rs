@@ -69,12 +69,12 @@ pub fn resolve(tree: &Tree, module: ModuleId, provider: &Provider, alias: Option
         let parent = tree.parent(module);
         if let Some((outer, call)) = parent {
             let passed = tree.call(outer, call).providers.iter().find(|p| {
-                p.in_child.addr.alias == alias
-                    && this.provider_for_local_name(&p.in_child.addr.local_name) == provider
+                p.in_child.addr.alias == alias && this.provider_for_local_name(&p.in_child.addr.local_name) == provider
             });
             if let Some(passing) = passed {
                 let local = &passing.in_parent.addr;
-                (provider, alias) = (tree.module(outer).provider_for_local_name(&local.local_name), local.alias.clone());
+                (provider, alias) =
+                    (tree.module(outer).provider_for_local_name(&local.local_name), local.alias.clone());
                 module = outer;
                 continue;
             }

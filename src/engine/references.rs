@@ -164,12 +164,12 @@ impl<'a> Gatherer<'a> {
                 at(module.resources.get_index_of(&r.resource)).map(|i| Need::Resource(m, i, key))
             }
             Subject::Module(name) | Subject::ModuleInstance(name, _) => self.child(name).map(Need::Module),
-            Subject::ModuleOutput(name, _, output) => self.child(name).map(|child| {
-                match self.tree.module(child).outputs.get_index_of(output) {
+            Subject::ModuleOutput(name, _, output) => {
+                self.child(name).map(|child| match self.tree.module(child).outputs.get_index_of(output) {
                     Some(i) => Need::Output(child, i as u32),
                     None => Need::Module(child),
-                }
-            }),
+                })
+            }
             Subject::Count(_) | Subject::Each(_) | Subject::Path(_) | Subject::Terraform(_) => None,
             Subject::SelfObject | Subject::Output(_) | Subject::Check(_) | Subject::Run(_) => None,
         };
@@ -222,7 +222,8 @@ impl<'a> Gatherer<'a> {
                 };
                 let (mode, kind, name) = (adjective(r.mode), &r.kind, &r.name);
                 let article = if r.mode == ResourceMode::Ephemeral { "An" } else { "A" };
-                let detail = format!("{article} {mode} resource {kind:?} {name:?} has not been declared in {place}.{hint}");
+                let detail =
+                    format!("{article} {mode} resource {kind:?} {name:?} has not been declared in {place}.{hint}");
                 Some(Diagnostic::error("Reference to undeclared resource", detail).at(reference.range.clone()))
             }
             Subject::Module(name) | Subject::ModuleInstance(name, _) | Subject::ModuleOutput(name, _, _) => {

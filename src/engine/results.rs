@@ -71,9 +71,7 @@ impl Expansion {
         match (self, key) {
             (Expansion::Single, InstanceKey::None) => Some(0),
             (Expansion::Count(n), InstanceKey::Int(i)) => usize::try_from(*i).ok().filter(|i| i < n),
-            (Expansion::ForEach(entries), InstanceKey::Str(key)) => {
-                entries.binary_search_by(|(k, _)| k.cmp(key)).ok()
-            }
+            (Expansion::ForEach(entries), InstanceKey::Str(key)) => entries.binary_search_by(|(k, _)| k.cmp(key)).ok(),
             _ => None,
         }
     }

@@ -29,7 +29,10 @@ use super::tree::{ModuleId, Tree};
 pub enum Verb {
     Validate,
     /// `refresh_only`: nothing is planned. `lenient`: the refresh ahead of a destroy, where failing conditions only warn.
-    Plan { refresh_only: bool, lenient: bool },
+    Plan {
+        refresh_only: bool,
+        lenient: bool,
+    },
     PlanDestroy,
     Apply,
     /// Apply of a plan that destroys everything.

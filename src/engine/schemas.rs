@@ -32,13 +32,18 @@ impl Schemas {
                 m.resources.values().map(|r| r.provider.clone()).chain(blocks).chain(required)
             })
             .collect();
-        providers.extend(config.root.imports.iter().filter(|i| i.resource.module.is_root() && !config.root.resources.contains_key(&i.resource.resource)).map(
-            |import| {
-                let written = import.provider_ref.as_ref().map(|p| p.addr.local_name.clone());
-                let local = written.unwrap_or_else(|| import.resource.resource.implied_provider().into());
-                config.root.provider_for_local_name(&local)
-            },
-        ));
+        providers.extend(
+            config
+                .root
+                .imports
+                .iter()
+                .filter(|i| i.resource.module.is_root() && !config.root.resources.contains_key(&i.resource.resource))
+                .map(|import| {
+                    let written = import.provider_ref.as_ref().map(|p| p.addr.local_name.clone());
+                    let local = written.unwrap_or_else(|| import.resource.resource.implied_provider().into());
+                    config.root.provider_for_local_name(&local)
+                }),
+        );
         providers.extend(state.iter().flat_map(|s| s.resources.values()).map(|r| r.provider.provider.clone()));
         providers.sort();
         providers.dedup();
@@ -103,5 +108,4 @@ impl Schemas {
         };
         found.ok().flatten()
     }
-
 }

@@ -76,7 +76,8 @@ impl<'r> ModuleScope<'r> {
             return Ok(mark_variable(Value::unknown(config.ty.clone()), config.sensitive, config.ephemeral));
         }
         let value = self.module.variables[index].get().cloned();
-        Ok(value.unwrap_or_else(|| mark_variable(Value::unknown(config.ty.clone()), config.sensitive, config.ephemeral)))
+        Ok(value
+            .unwrap_or_else(|| mark_variable(Value::unknown(config.ty.clone()), config.sensitive, config.ephemeral)))
     }
 
     fn local(&self, name: &Arc<str>, range: &Range) -> Result<Value, Diagnostic> {
@@ -289,9 +290,10 @@ impl Scope for ModuleScope<'_> {
             Err(error) => return Resolved::error(error),
         };
         if let Subject::ResourceInstance(of) = &reference.subject
-            && let Some(value) = self.instance(of) {
-                return Resolved::value(value, traversal.steps.len() - reference.remaining.len());
-            }
+            && let Some(value) = self.instance(of)
+        {
+            return Resolved::value(value, traversal.steps.len() - reference.remaining.len());
+        }
         let kept = match &reference.subject {
             Subject::ResourceInstance(_) => 1,
             Subject::ModuleInstance(_, _) => 1,
@@ -301,7 +303,9 @@ impl Scope for ModuleScope<'_> {
         let consumed = traversal.steps.len() - reference.remaining.len() - kept;
         match self.subject(&reference.subject, &reference.range) {
             Ok(value) => Resolved::value(value, consumed),
-            Err(error) => Resolved { value: Value::dynamic(), consumed: usize::MAX, diagnostics: Diagnostics::from(error) },
+            Err(error) => {
+                Resolved { value: Value::dynamic(), consumed: usize::MAX, diagnostics: Diagnostics::from(error) }
+            }
         }
     }
 

@@ -8,14 +8,14 @@ use tokio::sync::Semaphore;
 
 use super::build::config::Builder;
 use super::build::{apply as apply_graph, derive, orphans, scoped, target};
+use super::checks;
 use super::functions::ProviderFunctions;
 use super::graph::walk::walk;
 use super::graph::{Dag, Node, NodeId};
-use super::checks;
+use super::imports::{self, Imports};
 use super::input::{
     ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput,
 };
-use super::imports::{self, Imports};
 use super::moves;
 use super::ports::Ports;
 use super::references::Gatherer;
@@ -216,9 +216,9 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     let plan = &input.plan;
     let mut variables = input.variables.clone();
     let given = plan.variables.iter();
-    variables.extend(given.map(|(name, value)| {
-        (name.clone(), GivenVariable { value: value.clone(), origin: Origin::Other })
-    }));
+    variables.extend(
+        given.map(|(name, value)| (name.clone(), GivenVariable { value: value.clone(), origin: Origin::Other })),
+    );
     let mut state = plan.prior_state.clone();
     let missing = missing_variables(plan, &variables);
     if missing.has_errors() {
@@ -602,7 +602,8 @@ fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), e
 /// Objects that only changed their address count as drift.
 fn moved_only(run: &Run, changes: &[ResourceChange], drift: &[ResourceChange]) -> Vec<ResourceChange> {
     let known: FxHashSet<&AbsResourceInstance> = drift.iter().map(|d| &d.addr).collect();
-    let is_moved = |c: &&ResourceChange| c.deposed.is_none() && run.moved.contains_key(&c.addr) && !known.contains(&c.addr);
+    let is_moved =
+        |c: &&ResourceChange| c.deposed.is_none() && run.moved.contains_key(&c.addr) && !known.contains(&c.addr);
     let as_drift = |c: &ResourceChange| ResourceChange {
         action: Action::NoOp,
         change: Change { before: c.change.before.clone(), after: c.change.before.clone() },
@@ -644,14 +645,16 @@ fn check_apply_graph(run: &Run, plan: &Plan) -> Diagnostics {
     let changes: Vec<Arc<ResourceChange>> = plan.changes.iter().cloned().map(Arc::new).collect();
     let mut builder = Builder::new(&run.tree, &run.schemas);
     let forced = &run.create_before_destroy;
-    let built =
-        apply_graph::build(&mut builder, &changes, &plan.prior_state, forced, plan.mode == Mode::Destroy);
+    let built = apply_graph::build(&mut builder, &changes, &plan.prior_state, forced, plan.mode == Mode::Destroy);
     name_cycles(&built.graph, &run.tree, &builder.providers, &[], &built.tasks)
 }
 
 fn is_applyable(plan: &Plan) -> bool {
     let counts = |c: &ResourceChange| c.previous_addr != c.addr || c.importing.is_some();
-    if plan.has_resource_changes() || plan.changes.iter().any(counts) || plan.outputs.iter().any(|o| o.action != Action::NoOp) {
+    if plan.has_resource_changes()
+        || plan.changes.iter().any(counts)
+        || plan.outputs.iter().any(|o| o.action != Action::NoOp)
+    {
         return true;
     }
     plan.mode == Mode::RefreshOnly && !plan.drift.is_empty()

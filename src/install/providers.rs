@@ -198,11 +198,8 @@ pub fn execute(input: &ExecuteInput, events: &mut dyn FnMut(InstallEvent)) -> (L
                 lock.providers.insert(provider.clone(), locked);
             }
             Err(problem) => {
-                let detail = format!(
-                    "Error while installing {} v{}: {problem}",
-                    provider.for_display(),
-                    selection.version
-                );
+                let detail =
+                    format!("Error while installing {} v{}: {problem}", provider.for_display(), selection.version);
                 diags.error("Failed to install provider", detail);
             }
         }

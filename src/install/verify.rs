@@ -44,7 +44,9 @@ pub fn check_lock(requirements: &Requirements, lock: &Lock, unmanaged: &BTreeSet
         true => {
             "To make the initial dependency selections that will initialize the dependency lock file, run:\n  terrane init"
         }
-        false => "To update the locked dependency selections to match a changed configuration, run:\n  terrane init -upgrade",
+        false => {
+            "To update the locked dependency selections to match a changed configuration, run:\n  terrane init -upgrade"
+        }
     };
     Some(Diagnostic::error(
         "Inconsistent dependency lock file",
@@ -93,7 +95,9 @@ fn find_package(
     if !dir.is_dir() {
         return Err(format!("there is no package for {provider} {version} cached in {}", base.display()));
     }
-    let failed = |e: std::io::Error| format!("failed to verify checksum of {provider} {version} package cached in {}: {e}", base.display());
+    let failed = |e: std::io::Error| {
+        format!("failed to verify checksum of {provider} {version} package cached in {}: {e}", base.display())
+    };
     let hash = stamps.hash_of(&dir).map_err(failed)?;
     if !hashes.is_empty() && !hashes.contains(&hash) {
         return Err(format!(
@@ -108,7 +112,8 @@ fn find_package(
 
 /// The packages that cannot be run, as one mistake.
 pub fn not_installed(problems: &BTreeMap<Provider, String>) -> Diagnostic {
-    let lines: Vec<String> = problems.iter().map(|(provider, problem)| format!("\n  - {provider}: {problem}")).collect();
+    let lines: Vec<String> =
+        problems.iter().map(|(provider, problem)| format!("\n  - {provider}: {problem}")).collect();
     Diagnostic::error(
         "Required plugins are not installed",
         format!(

@@ -13,12 +13,12 @@ pub mod workdir;
 
 pub mod backend_record;
 mod host;
+pub mod init;
 pub mod load;
 mod old_provisioners;
 pub mod open_backend;
 pub mod operation;
 mod packages;
-pub mod init;
 mod provider_factories;
 pub mod read_state;
 pub mod remote_states;
@@ -28,9 +28,9 @@ mod variables;
 
 pub mod apply;
 pub mod force_unlock;
+mod generated_file;
 pub mod graph;
 pub mod plan;
-mod generated_file;
 pub mod plan_file;
 pub mod providers;
 pub mod show;

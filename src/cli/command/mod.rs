@@ -28,8 +28,8 @@ use crate::ops::setup::Setup;
 
 use super::Invocation;
 use super::console::Console;
-use super::view::operation::OperationView;
 use super::prompt::Prompt;
+use super::view::operation::OperationView;
 
 /// Runs an operation to its end, with interrupts heard, and gives what it gives.
 ///
@@ -61,7 +61,8 @@ fn run_heard<T>(
         Ok(runtime) => runtime,
         Err(e) => {
             invocation.console.diagnostics(
-                Diagnostic::error("Failed to start", format!("The asynchronous runtime could not be started: {e}.")).into(),
+                Diagnostic::error("Failed to start", format!("The asynchronous runtime could not be started: {e}."))
+                    .into(),
             );
             return Err(1);
         }
@@ -103,7 +104,8 @@ fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
 }
 
 fn may_ask(invocation: &Invocation, input: bool) -> bool {
-    let refused = matches!(invocation.environment.get(env::TF_INPUT), Some("0" | "f" | "F" | "false" | "FALSE" | "False"));
+    let refused =
+        matches!(invocation.environment.get(env::TF_INPUT), Some("0" | "f" | "F" | "false" | "FALSE" | "False"));
     input && !refused
 }
 

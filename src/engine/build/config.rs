@@ -153,8 +153,7 @@ impl<'a> Builder<'a> {
             for index in 0..self.tree.module(module).resources.len() as u32 {
                 let resource = self.tree.resource(module, index);
                 let local = resource.local_provider_config();
-                let found =
-                    provider_configs::resolve(self.tree, module, &resource.provider, local.alias.as_deref());
+                let found = provider_configs::resolve(self.tree, module, &resource.provider, local.alias.as_deref());
                 match found {
                     Some(addr) => {
                         let provider = self.provider(addr);

@@ -61,8 +61,7 @@ impl<N> Dag<N> {
     pub fn topological(&self) -> Vec<NodeId> {
         let dependents = self.dependents();
         let mut waiting: Vec<usize> = self.dependencies.iter().map(Vec::len).collect();
-        let mut order: Vec<NodeId> =
-            (0..self.nodes.len() as NodeId).filter(|n| waiting[*n as usize] == 0).collect();
+        let mut order: Vec<NodeId> = (0..self.nodes.len() as NodeId).filter(|n| waiting[*n as usize] == 0).collect();
         let mut next = 0;
         while let Some(node) = order.get(next).copied() {
             next += 1;
@@ -96,7 +95,6 @@ impl<N> Dag<N> {
         }
         Components::of(self).into_iter().filter(|c| c.len() > 1).collect()
     }
-
 }
 
 /// Strongly connected components, without recursion (Tarjan).

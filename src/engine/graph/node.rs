@@ -6,21 +6,44 @@ use crate::engine::tree::{ModuleId, Tree};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Node {
     /// An input variable in all instances of its module.
-    Variable { module: ModuleId, index: u32 },
-    Local { module: ModuleId, index: u32 },
-    Output { module: ModuleId, index: u32 },
+    Variable {
+        module: ModuleId,
+        index: u32,
+    },
+    Local {
+        module: ModuleId,
+        index: u32,
+    },
+    Output {
+        module: ModuleId,
+        index: u32,
+    },
     /// A module call: which instances its module has.
-    Call { module: ModuleId, index: u32 },
+    Call {
+        module: ModuleId,
+        index: u32,
+    },
     /// Everything in a module is done.
-    Close { module: ModuleId },
+    Close {
+        module: ModuleId,
+    },
     /// A provider configuration: evaluated, running, configured.
     Provider(u32),
     /// A resource block: which instances it has, and, except in apply, what becomes of them.
-    Resource { module: ModuleId, index: u32 },
+    Resource {
+        module: ModuleId,
+        index: u32,
+    },
     /// A `check` block: its assertions in all instances of its module.
-    Check { module: ModuleId, index: u32 },
+    Check {
+        module: ModuleId,
+        index: u32,
+    },
     /// Nothing uses an ephemeral resource any more.
-    CloseEphemeral { module: ModuleId, index: u32 },
+    CloseEphemeral {
+        module: ModuleId,
+        index: u32,
+    },
     /// An import that writes its configuration: an entry of the run's table of imports.
     Generate(u32),
     /// Objects in the state whose block, or whose module, is gone: an entry of the run's table of orphans.
@@ -34,7 +57,6 @@ pub enum Node {
 }
 
 impl Node {
-
     /// The name that cycle errors show; `detail` names the entries of the run's tables.
     pub fn name(self, tree: &Tree, detail: &dyn Fn(Node) -> String) -> String {
         let within = |module: ModuleId, text: String| {
@@ -47,22 +69,33 @@ impl Node {
                 let expand = if tree.module(module).path.is_root() { "" } else { " (expand)" };
                 within(module, format!("var.{name}{expand}"))
             }
-            Node::Local { module, index } => within(module, format!("local.{} (expand)", tree.local(module, index).name)),
+            Node::Local { module, index } => {
+                within(module, format!("local.{} (expand)", tree.local(module, index).name))
+            }
             Node::Output { module, index } => {
                 let expand = if tree.module(module).path.is_root() { "" } else { " (expand)" };
                 within(module, format!("output.{}{expand}", tree.output(module, index).name))
             }
-            Node::Call { module, index } => within(module, format!("module.{} (expand)", tree.call(module, index).name)),
+            Node::Call { module, index } => {
+                within(module, format!("module.{} (expand)", tree.call(module, index).name))
+            }
             Node::Close { module } => match tree.module(module).path.is_root() {
                 true => "root".into(),
                 false => format!("{} (close)", tree.module(module).path),
             },
             Node::Resource { module, index } => within(module, tree.resource(module, index).addr.to_string()),
-            Node::Check { module, index } => within(module, format!("check.{} (expand)", tree.check(module, index).name)),
+            Node::Check { module, index } => {
+                within(module, format!("check.{} (expand)", tree.check(module, index).name))
+            }
             Node::CloseEphemeral { module, index } => {
                 within(module, format!("{} (close)", tree.resource(module, index).addr))
             }
-            Node::Provider(_) | Node::Generate(_) | Node::Orphans(_) | Node::Instance(_) | Node::Destroy(_) | Node::Gate => detail(self),
+            Node::Provider(_)
+            | Node::Generate(_)
+            | Node::Orphans(_)
+            | Node::Instance(_)
+            | Node::Destroy(_)
+            | Node::Gate => detail(self),
         }
     }
 }

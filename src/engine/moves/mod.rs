@@ -82,10 +82,7 @@ fn rename(state: &mut State, from: &AbsResourceInstance, to: &AbsResourceInstanc
     resource.instances.insert(to.key().clone(), instance);
 }
 
-fn take(
-    state: &mut State,
-    addr: &AbsResourceInstance,
-) -> Option<(crate::model::addr::AbsProviderConfig, Instance)> {
+fn take(state: &mut State, addr: &AbsResourceInstance) -> Option<(crate::model::addr::AbsProviderConfig, Instance)> {
     let key = addr.containing_resource();
     let resource = state.resources.get_mut(&key)?;
     let instance = resource.instances.remove(addr.key())?;

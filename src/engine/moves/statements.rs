@@ -124,7 +124,8 @@ fn in_order(statements: Vec<Statement>, diags: &mut Diagnostics) -> Vec<Statemen
     let mut left = statements;
     let mut sorted = Vec::with_capacity(left.len());
     while !left.is_empty() {
-        let ready = (0..left.len()).find(|&i| !left.iter().enumerate().any(|(j, other)| i != j && left[i].follows(other)));
+        let ready =
+            (0..left.len()).find(|&i| !left.iter().enumerate().any(|(j, other)| i != j && left[i].follows(other)));
         match ready {
             Some(i) => sorted.push(left.remove(i)),
             None => {

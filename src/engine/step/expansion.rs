@@ -63,10 +63,12 @@ fn count_of(value: &Value, allow_unknown: bool) -> Result<Option<usize>, String>
     let Some(number) = value.as_number() else {
         return match allow_unknown {
             true => Ok(None),
-            false => Err("The \"count\" value depends on resource attributes that cannot be determined until apply, so \
+            false => {
+                Err("The \"count\" value depends on resource attributes that cannot be determined until apply, so \
                           Terrane cannot predict how many instances will be created. To work around this, use the \
                           -target argument to first apply only the resources that the count depends on."
-                .into()),
+                    .into())
+            }
         };
     };
     let unsuitable = |what: &str| format!("The given \"count\" argument value is unsuitable: {what}.");

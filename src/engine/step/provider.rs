@@ -30,7 +30,8 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
         }
         _ => {
             let Some(root) = run.results.module_instances(0).first() else { return diagnostics };
-            let (value, missing) = decode_body(&Body::empty(&SourceFile::new("", "")), &schema.block, &ModuleScope::new(run, root));
+            let (value, missing) =
+                decode_body(&Body::empty(&SourceFile::new("", "")), &schema.block, &ModuleScope::new(run, root));
             if missing.has_errors() && run.verb == Verb::Validate {
                 // Said again, better, when the provider is really needed.
                 return diagnostics;

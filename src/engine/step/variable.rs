@@ -125,9 +125,7 @@ fn prepare(variable: &Variable, name: &str, given: Given) -> (Value, Diagnostics
         Err(wrong) => {
             let message = wrong.to_string();
             let (detail, range) = match outside {
-                Some(outside) => {
-                    (format!("Unsuitable value for {name} {outside}: {message}."), variable.range.clone())
-                }
+                Some(outside) => (format!("Unsuitable value for {name} {outside}: {message}."), variable.range.clone()),
                 None if variable.sensitive => (
                     format!(
                         "The given value is not suitable for {name}, which is sensitive: {message}. Invalid value defined \
@@ -136,10 +134,7 @@ fn prepare(variable: &Variable, name: &str, given: Given) -> (Value, Diagnostics
                     variable.range.clone(),
                 ),
                 None => (
-                    format!(
-                        "The given value is not suitable for {name} declared at {}: {message}.",
-                        variable.range
-                    ),
+                    format!("The given value is not suitable for {name} declared at {}: {message}.", variable.range),
                     place,
                 ),
             };

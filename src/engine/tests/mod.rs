@@ -1,6 +1,6 @@
 //! The engine with a provider, a provisioner and a host of its own making: no process, no disk, no clock.
 
+mod blocks;
 mod order;
 mod paths;
 mod world;
-mod blocks;

@@ -43,17 +43,23 @@ async fn a_provisioner_may_read_another_instance_of_its_block() {
 }
 
 const MODULES: [(&str, &str); 2] = [
-    ("main.tf", r#"module "m" {
+    (
+        "main.tf",
+        r#"module "m" {
         source   = "./m"
         for_each = toset(["x", "y"])
         key      = each.key
-    }"#),
-    ("m/main.tf", r#"variable "key" {}
+    }"#,
+    ),
+    (
+        "m/main.tf",
+        r#"variable "key" {}
     resource "test_thing" "a" { name = "a${var.key}" }
     resource "test_thing" "b" {
       name  = "b${var.key}"
       input = test_thing.a.id
-    }"#),
+    }"#,
+    ),
 ];
 
 #[tokio::test]

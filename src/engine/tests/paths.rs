@@ -43,14 +43,22 @@ async fn creates_then_has_nothing_to_do_then_destroys() {
 #[tokio::test]
 async fn updates_replaces_and_deletes() {
     let world = World::new();
-    let (state, _) = apply(&world, r#"resource "test_thing" "a" { name = "a" }
+    let (state, _) = apply(
+        &world,
+        r#"resource "test_thing" "a" { name = "a" }
         resource "test_thing" "b" { name = "b" }
-        resource "test_thing" "c" { name = "c" }"#, &State::default()).await;
-    let changed = config(&[("main.tf", r#"resource "test_thing" "a" { name = "A" }
+        resource "test_thing" "c" { name = "c" }"#,
+        &State::default(),
+    )
+    .await;
+    let changed = config(&[(
+        "main.tf",
+        r#"resource "test_thing" "a" { name = "A" }
         resource "test_thing" "b" {
           name = "b"
           force = "x"
-        }"#)]);
+        }"#,
+    )]);
     let (planned, found) = plan(&world, &changed, &state, Options::default()).await;
     assert!(found.is_empty(), "{:?}", texts(&found));
     let planned = planned.unwrap();
@@ -68,26 +76,36 @@ async fn updates_replaces_and_deletes() {
 async fn modules_repeat_and_pass_values() {
     let world = World::new();
     let files = [
-        ("main.tf", r#"module "m" {
+        (
+            "main.tf",
+            r#"module "m" {
             source   = "./m"
             for_each = { x = "1", y = "2" }
             name     = "${each.key}${each.value}"
         }
-        output "all" { value = [for k, m in module.m : m.out] }"#),
-        ("m/main.tf", r#"variable "name" { type = string }
+        output "all" { value = [for k, m in module.m : m.out] }"#,
+        ),
+        (
+            "m/main.tf",
+            r#"variable "name" { type = string }
         resource "test_thing" "t" {
           count = 2
           name  = "${var.name}-${count.index}"
         }
-        output "out" { value = test_thing.t[*].name }"#),
+        output "out" { value = test_thing.t[*].name }"#,
+        ),
     ];
     let config = config(&files);
     let (state, found) = apply_as(&world, &config, &State::default(), Mode::Normal).await;
     assert!(found.is_empty(), "{:?}", texts(&found));
     assert_eq!(
         addresses(&state),
-        ["module.m[\"x\"].test_thing.t[0]", "module.m[\"x\"].test_thing.t[1]", "module.m[\"y\"].test_thing.t[0]",
-         "module.m[\"y\"].test_thing.t[1]"]
+        [
+            "module.m[\"x\"].test_thing.t[0]",
+            "module.m[\"x\"].test_thing.t[1]",
+            "module.m[\"y\"].test_thing.t[0]",
+            "module.m[\"y\"].test_thing.t[1]"
+        ]
     );
     assert_eq!(state.outputs["all"].value.at(1).unwrap().at(0).unwrap().as_str(), Some("y2-0"));
 }
@@ -106,10 +124,7 @@ async fn data_waits_for_pending_changes() {
     let (planned, found) = plan(&world, &configuration, &State::default(), Options::default()).await;
     assert!(found.is_empty(), "{:?}", texts(&found));
     let planned = planned.unwrap();
-    assert_eq!(
-        actions(&planned),
-        ["Read data.test_thing.later", "Create test_thing.a", "Create test_thing.b"]
-    );
+    assert_eq!(actions(&planned), ["Read data.test_thing.later", "Create test_thing.a", "Create test_thing.b"]);
     assert_eq!(world.took(), ["configure none", "read now"]);
     let (state, found) = apply_plan(&world, &configuration, planned).await;
     assert!(found.is_empty(), "{:?}", texts(&found));
@@ -159,10 +174,13 @@ async fn targets_and_requested_replacement() {
 async fn gaining_count_moves_the_first_instance() {
     let world = World::new();
     let (state, _) = apply(&world, r#"resource "test_thing" "a" { name = "a" }"#, &State::default()).await;
-    let counted = config(&[("main.tf", r#"resource "test_thing" "a" {
+    let counted = config(&[(
+        "main.tf",
+        r#"resource "test_thing" "a" {
         count = 2
         name  = "a"
-    }"#)]);
+    }"#,
+    )]);
     let (planned, _) = plan(&world, &counted, &state, Options::default()).await;
     let planned = planned.unwrap();
     assert_eq!(actions(&planned), ["Create test_thing.a[1]"]);
@@ -202,7 +220,10 @@ async fn a_failed_creation_taints_and_conditions_stop() {
 async fn a_block_may_not_refer_to_itself() {
     let world = World::new();
     let mistakes = [
-        (r#"resource "test_thing" "c" { name = test_thing.c.id }"#, "Configuration for test_thing.c may not refer to itself."),
+        (
+            r#"resource "test_thing" "c" { name = test_thing.c.id }"#,
+            "Configuration for test_thing.c may not refer to itself.",
+        ),
         (
             r#"resource "test_thing" "d" {
               count = 2
@@ -245,7 +266,11 @@ async fn cycles_and_wrong_references_are_named() {
     summaries.sort();
     assert_eq!(
         summaries,
-        ["Missing resource instance key", "Reference to undeclared input variable", "Reference to undeclared resource",
-         "Unsupported attribute"]
+        [
+            "Missing resource instance key",
+            "Reference to undeclared input variable",
+            "Reference to undeclared resource",
+            "Unsupported attribute"
+        ]
     );
 }

@@ -15,8 +15,8 @@ use crate::engine::ports::{Host, Observer, Ports, Providers, StateSink};
 use crate::engine::{self, ApplyInput, GivenVariables, PlanInput};
 use crate::lang::value::{Path, Type, Value, json};
 use crate::model::addr::{self, AbsProviderConfig, AbsResourceInstance, Target};
-use crate::model::config::{ModuleRequest, ModuleSite, load};
 use crate::model::config::Config;
+use crate::model::config::{ModuleRequest, ModuleSite, load};
 use crate::model::plan::{Mode, Plan};
 use crate::model::provider::*;
 use crate::model::schema::{Attribute, Block, ProviderSchemas, Schema, StaticSchemas};
@@ -99,12 +99,7 @@ impl StateSink for Sink {
     async fn started(&self, _: &AbsResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostics> {
         Ok(())
     }
-    async fn finished(
-        &self,
-        _: &AbsResourceInstance,
-        _: &AbsProviderConfig,
-        _: &Instance,
-    ) -> Result<(), Diagnostics> {
+    async fn finished(&self, _: &AbsResourceInstance, _: &AbsProviderConfig, _: &Instance) -> Result<(), Diagnostics> {
         let _ = &self.0;
         Ok(())
     }
@@ -315,7 +310,11 @@ impl Provider for Things {
 pub fn config(files: &[(&str, &str)]) -> Arc<Config> {
     let memory = Memory::of(files.iter().copied());
     let resolver = |request: &ModuleRequest<'_>| {
-        Ok(ModuleSite { dir: request.parent_dir.join(request.call.source.trim_start_matches("./")), version: None, unreadable: None })
+        Ok(ModuleSite {
+            dir: request.parent_dir.join(request.call.source.trim_start_matches("./")),
+            version: None,
+            unreadable: None,
+        })
     };
     let (config, diagnostics) = load(FilePath::new(""), &memory, &resolver);
     assert!(!diagnostics.has_errors(), "{diagnostics:?}");
@@ -334,7 +333,12 @@ pub struct Options {
     pub no_refresh: bool,
 }
 
-pub async fn plan(world: &Arc<World>, config: &Arc<Config>, state: &State, options: Options) -> (Option<Plan>, Diagnostics) {
+pub async fn plan(
+    world: &Arc<World>,
+    config: &Arc<Config>,
+    state: &State,
+    options: Options,
+) -> (Option<Plan>, Diagnostics) {
     let input = PlanInput {
         config: config.clone(),
         state: state.clone(),
@@ -358,12 +362,8 @@ pub async fn apply_as(world: &Arc<World>, config: &Arc<Config>, state: &State, m
 }
 
 pub async fn apply_plan(world: &Arc<World>, config: &Arc<Config>, plan: Plan) -> (State, Diagnostics) {
-    let input = ApplyInput {
-        config: config.clone(),
-        plan: Arc::new(plan),
-        variables: GivenVariables::new(),
-        parallelism: 10,
-    };
+    let input =
+        ApplyInput { config: config.clone(), plan: Arc::new(plan), variables: GivenVariables::new(), parallelism: 10 };
     let (outcome, diagnostics) = engine::apply(input, &world.ports()).await;
     (outcome.state, diagnostics)
 }

@@ -52,7 +52,8 @@ fn set_mode(path: &Path, mode: Option<u32>) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     // Archives made on systems without such bits say nothing; a provider must be executable.
     let mode = mode.map_or(0o755, |m| m & 0o777);
-    fs::set_permissions(path, fs::Permissions::from_mode(mode & !0o022)).map_err(|e| named(e, "change the mode of", path))
+    fs::set_permissions(path, fs::Permissions::from_mode(mode & !0o022))
+        .map_err(|e| named(e, "change the mode of", path))
 }
 
 #[cfg(not(unix))]

@@ -52,7 +52,8 @@ impl Filesystem {
                 }
             } else if let Ok(version) = Version::parse_exact(&name) {
                 let platforms = folders(&path).into_iter().filter(|p| is_platform(p));
-                packages.extend(platforms.map(|p| (version.clone(), p.clone(), PackageLocation::Unpacked(path.join(p)))));
+                packages
+                    .extend(platforms.map(|p| (version.clone(), p.clone(), PackageLocation::Unpacked(path.join(p)))));
             }
         }
         packages

@@ -48,10 +48,12 @@ impl Evaluator<'_> {
             let Some(param) = param(signature, i) else { continue };
             let value = match (&argument.value, base, i) {
                 (Some(value), ..) => value.clone(),
-                (None, "templatestring", 0) => match self.template_argument((expr, call, signature), argument.expr, env) {
-                    Some(value) => value,
-                    None => continue,
-                },
+                (None, "templatestring", 0) => {
+                    match self.template_argument((expr, call, signature), argument.expr, env) {
+                        Some(value) => value,
+                        None => continue,
+                    }
+                }
                 _ => self.eval(argument.expr, env),
             };
             match convert(&value, &param.ty) {
@@ -72,7 +74,13 @@ impl Evaluator<'_> {
     }
 
     /// The arguments with an expanded last one spread out. Nothing if it cannot be, for whatever reason.
-    fn arguments<'e>(&mut self, expr: &Expr, call: &'e Call, signature: &Signature, env: Env<'_>) -> Option<Vec<Argument<'e>>> {
+    fn arguments<'e>(
+        &mut self,
+        expr: &Expr,
+        call: &'e Call,
+        signature: &Signature,
+        env: Env<'_>,
+    ) -> Option<Vec<Argument<'e>>> {
         let plain = |expr: &'e Expr| Argument { expr, at: expr.start_span(), value: None };
         let Some((last, first)) = call.args.split_last().filter(|_| call.expand_final) else {
             return Some(call.args.iter().map(|arg| plain(arg)).collect());
@@ -97,17 +105,33 @@ impl Evaluator<'_> {
             return None;
         }
         let marks = value.marks();
-        let spread = value.elements().iter().map(|v| Argument { expr: last, at: last.span, value: Some(v.clone().mark(marks)) });
+        let spread =
+            value.elements().iter().map(|v| Argument { expr: last, at: last.span, value: Some(v.clone().mark(marks)) });
         Some(first.iter().map(|arg| plain(arg)).chain(spread).collect())
     }
 
     #[cold]
-    fn bad_expansion(&mut self, expr: &Expr, call: &Call, signature: &Signature, last: &Expr, detail: &str, env: Env<'_>) {
+    fn bad_expansion(
+        &mut self,
+        expr: &Expr,
+        call: &Call,
+        signature: &Signature,
+        last: &Expr,
+        detail: &str,
+        env: Env<'_>,
+    ) {
         let diagnostic = Diagnostic::error("Invalid expanding argument value", detail).at(self.range(last.span));
         self.report_call(diagnostic, expr, call, signature, last, env);
     }
 
-    fn check_count(&mut self, expr: &Expr, call: &Call, signature: &Signature, args: &[Argument<'_>], env: Env<'_>) -> bool {
+    fn check_count(
+        &mut self,
+        expr: &Expr,
+        call: &Call,
+        signature: &Signature,
+        args: &[Argument<'_>],
+        env: Env<'_>,
+    ) -> bool {
         let (given, wanted) = (args.len(), signature.params.len());
         if given < wanted {
             let least = if signature.variadic.is_some() { " at least" } else { "" };
@@ -135,7 +159,14 @@ impl Evaluator<'_> {
     }
 
     #[cold]
-    fn bad_argument(&mut self, (expr, call, signature): Site<'_>, i: usize, argument: &Argument<'_>, reason: &str, env: Env<'_>) {
+    fn bad_argument(
+        &mut self,
+        (expr, call, signature): Site<'_>,
+        i: usize,
+        argument: &Argument<'_>,
+        reason: &str,
+        env: Env<'_>,
+    ) {
         let name = param(signature, i).map_or("", |p| &p.name);
         let detail = format!("Invalid value for {name:?} parameter: {reason}.");
         let diagnostic = Diagnostic::error(INVALID_ARGUMENT, detail).at(self.range(argument.at));
@@ -143,10 +174,20 @@ impl Evaluator<'_> {
     }
 
     #[cold]
-    fn failed_call(&mut self, expr: &Expr, call: &Call, signature: &Signature, args: &[Argument<'_>], error: &FunctionError, env: Env<'_>) {
+    fn failed_call(
+        &mut self,
+        expr: &Expr,
+        call: &Call,
+        signature: &Signature,
+        args: &[Argument<'_>],
+        error: &FunctionError,
+        env: Env<'_>,
+    ) {
         let found = error.argument.and_then(|i| param(signature, i).map(|p| (i, p, args.get(i))));
         match found {
-            Some((i, _, Some(argument))) => self.bad_argument((expr, call, signature), i, argument, &error.message, env),
+            Some((i, _, Some(argument))) => {
+                self.bad_argument((expr, call, signature), i, argument, &error.message, env)
+            }
             Some((_, param, None)) => {
                 let detail = format!("Invalid value for {:?} parameter: {}.", param.name, error.message);
                 let mut diagnostic = Diagnostic::error(INVALID_ARGUMENT, detail).at(self.range(expr.span));
@@ -160,12 +201,21 @@ impl Evaluator<'_> {
     #[cold]
     fn failed_as_a_whole(&mut self, expr: &Expr, call: &Call, signature: &Signature, message: &str, env: Env<'_>) {
         let detail = format!("Call to function {:?} failed: {message}.", call.name);
-        let diagnostic = Diagnostic::error("Error in function call", detail).at(self.range(call.name_span.to(call.open)));
+        let diagnostic =
+            Diagnostic::error("Error in function call", detail).at(self.range(call.name_span.to(call.open)));
         self.report_call(diagnostic, expr, call, signature, expr, env);
     }
 
     #[cold]
-    fn report_call(&mut self, mut diagnostic: Diagnostic, expr: &Expr, call: &Call, signature: &Signature, about: &Expr, env: Env<'_>) {
+    fn report_call(
+        &mut self,
+        mut diagnostic: Diagnostic,
+        expr: &Expr,
+        call: &Call,
+        signature: &Signature,
+        about: &Expr,
+        env: Env<'_>,
+    ) {
         diagnostic.function_call = Some(called(call, signature));
         self.report(diagnostic, Some(expr.span), about, env);
     }
@@ -178,7 +228,9 @@ impl Evaluator<'_> {
             return Value::dynamic();
         }
         let (summary, mut detail) = unknown_function_text(&call.name, &names);
-        if let Some(reason) = call.name.rsplit_once("::").and_then(|(space, name)| self.scope.missing_function(space, name)) {
+        if let Some(reason) =
+            call.name.rsplit_once("::").and_then(|(space, name)| self.scope.missing_function(space, name))
+        {
             detail = reason;
         }
         let diagnostic = Diagnostic::error(summary, detail).at(self.range(call.name_span));
@@ -218,7 +270,8 @@ impl Evaluator<'_> {
     fn can_call(&mut self, expr: &Expr, call: &Call, signature: &Signature, env: Env<'_>) -> Value {
         let [arg] = call.args.as_slice() else {
             if call.args.is_empty() {
-                let detail = format!("Function {:?} expects 1 argument(s). Missing value for \"expression\".", call.name);
+                let detail =
+                    format!("Function {:?} expects 1 argument(s). Missing value for \"expression\".", call.name);
                 self.too_few(expr, call, signature, detail, env);
             } else {
                 let detail = format!("Function {:?} expects only 1 argument(s).", call.name);
@@ -269,11 +322,22 @@ impl Evaluator<'_> {
 fn literal_template(arg: &Expr) -> Option<&'static str> {
     use crate::lang::syntax::ast::ExprKind;
     match &arg.kind {
-        ExprKind::Template(template) if template.as_wrapped().is_some() => Some("invalid template expression: templatestring is only for rendering templates retrieved dynamically from elsewhere; to treat the inner expression as template syntax, write the reference expression directly without any template interpolation syntax"),
-        ExprKind::Template(template) if template.as_literal().is_some() => Some("invalid template expression: templatestring is only for rendering templates retrieved dynamically from elsewhere, and so does not support providing a literal template; consider using a template string expression instead"),
-        ExprKind::Template(_) => Some("invalid template expression: templatestring is only for rendering templates retrieved dynamically from elsewhere; to render an inline template, consider using a plain template string expression"),
-        ExprKind::Variable(_) | ExprKind::RelativeTraversal { .. } | ExprKind::Index { .. } | ExprKind::Splat { .. } => None,
-        _ => Some("invalid template expression: must be a direct reference to a single string from elsewhere, containing valid Terraform template syntax"),
+        ExprKind::Template(template) if template.as_wrapped().is_some() => Some(
+            "invalid template expression: templatestring is only for rendering templates retrieved dynamically from elsewhere; to treat the inner expression as template syntax, write the reference expression directly without any template interpolation syntax",
+        ),
+        ExprKind::Template(template) if template.as_literal().is_some() => Some(
+            "invalid template expression: templatestring is only for rendering templates retrieved dynamically from elsewhere, and so does not support providing a literal template; consider using a template string expression instead",
+        ),
+        ExprKind::Template(_) => Some(
+            "invalid template expression: templatestring is only for rendering templates retrieved dynamically from elsewhere; to render an inline template, consider using a plain template string expression",
+        ),
+        ExprKind::Variable(_)
+        | ExprKind::RelativeTraversal { .. }
+        | ExprKind::Index { .. }
+        | ExprKind::Splat { .. } => None,
+        _ => Some(
+            "invalid template expression: must be a direct reference to a single string from elsewhere, containing valid Terraform template syntax",
+        ),
     }
 }
 
@@ -314,7 +378,11 @@ fn unknown_function_text(name: &str, names: &[String]) -> (&'static str, String)
 }
 
 /// Calls a function with arguments of the right number and types: deals with nulls, unknowns and marks on its behalf.
-pub fn invoke(function: &dyn Function, mut args: Vec<Value>, context: &CallContext<'_>) -> Result<Value, FunctionError> {
+pub fn invoke(
+    function: &dyn Function,
+    mut args: Vec<Value>,
+    context: &CallContext<'_>,
+) -> Result<Value, FunctionError> {
     let signature = function.signature();
     let mut marks = Marks::NONE;
     let (mut dynamic, mut unknown) = (false, false);
@@ -334,12 +402,7 @@ pub fn invoke(function: &dyn Function, mut args: Vec<Value>, context: &CallConte
     if dynamic {
         return Ok(Value::dynamic().mark(marks));
     }
-    let result = if unknown {
-        Value::unknown(function.return_type(&args)?)
-    } else {
-        function.call(&args, context)?
-    };
+    let result = if unknown { Value::unknown(function.return_type(&args)?) } else { function.call(&args, context)? };
     let result = if function.never_null() && !result.ty().is_dynamic() { result.refine_not_null() } else { result };
     Ok(result.mark(marks))
 }
-

@@ -119,7 +119,9 @@ fn mismatch(yes: &Type, no: &Type) -> String {
             for (name, ty) in &a.attributes {
                 match b.attributes.get(name) {
                     None => {
-                        return format!("The 'true' value includes object attribute {name:?}, which is absent in the 'false' value");
+                        return format!(
+                            "The 'true' value includes object attribute {name:?}, which is absent in the 'false' value"
+                        );
                     }
                     Some(other) if other != ty => {
                         return format!("Type mismatch for object attribute {name:?}: {}", mismatch(ty, other));
@@ -128,12 +130,18 @@ fn mismatch(yes: &Type, no: &Type) -> String {
                 }
             }
             if let Some(name) = b.attributes.keys().find(|name| !a.attributes.contains_key(*name)) {
-                return format!("The 'false' value includes object attribute {name:?}, which is absent in the 'true' value");
+                return format!(
+                    "The 'false' value includes object attribute {name:?}, which is absent in the 'true' value"
+                );
             }
         }
         (Type::Tuple(a), Type::Tuple(b)) => {
             if a.len() != b.len() {
-                return format!("The 'true' tuple has length {}, but the 'false' tuple has length {}", a.len(), b.len());
+                return format!(
+                    "The 'true' tuple has length {}, but the 'false' tuple has length {}",
+                    a.len(),
+                    b.len()
+                );
             }
             if let Some((i, (x, y))) = a.iter().zip(b.iter()).enumerate().find(|(_, (x, y))| x != y) {
                 return format!("Type mismatch for tuple element {i}: {}", mismatch(x, y));

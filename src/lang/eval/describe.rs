@@ -26,7 +26,12 @@ pub fn with_values(diagnostic: Diagnostic, expression: &Expression, scope: &dyn 
 }
 
 /// As `with_values`, for a message about unknown, sensitive or ephemeral values.
-pub fn with_causes(mut diagnostic: Diagnostic, expression: &Expression, scope: &dyn Scope, causes: Causes) -> Diagnostic {
+pub fn with_causes(
+    mut diagnostic: Diagnostic,
+    expression: &Expression,
+    scope: &dyn Scope,
+    causes: Causes,
+) -> Diagnostic {
     diagnostic.values = describe(&expression.node, scope, &expression.file, None, causes);
     diagnostic
 }
@@ -35,7 +40,13 @@ pub(super) fn values_in(expr: &Expr, scope: &dyn Scope, file: &Arc<SourceFile>, 
     describe(expr, scope, file, env, Causes::default())
 }
 
-fn describe(expr: &Expr, scope: &dyn Scope, file: &Arc<SourceFile>, env: Env<'_>, causes: Causes) -> Vec<ExpressionValue> {
+fn describe(
+    expr: &Expr,
+    scope: &dyn Scope,
+    file: &Arc<SourceFile>,
+    env: Env<'_>,
+    causes: Causes,
+) -> Vec<ExpressionValue> {
     let mut found: Vec<ExpressionValue> = Vec::new();
     for traversal in crate::lang::syntax::visit::variables_of(expr) {
         let Some((shown, value)) = longest_valid(traversal, scope, file, env) else { continue };
@@ -51,7 +62,12 @@ fn describe(expr: &Expr, scope: &dyn Scope, file: &Arc<SourceFile>, env: Env<'_>
 }
 
 /// The longest prefix of a traversal that has a value, and at least one step.
-fn longest_valid(traversal: &Traversal, scope: &dyn Scope, file: &Arc<SourceFile>, env: Env<'_>) -> Option<(String, Value)> {
+fn longest_valid(
+    traversal: &Traversal,
+    scope: &dyn Scope,
+    file: &Arc<SourceFile>,
+    env: Env<'_>,
+) -> Option<(String, Value)> {
     let (mut value, consumed) = match bound(env, traversal.root_name()) {
         Some(value) => (value.clone(), 0),
         None => {

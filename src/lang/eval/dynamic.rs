@@ -104,12 +104,15 @@ fn read_spec(block: &Block, label_names: usize, diagnostics: &mut Diagnostics) -
     };
     let labels = match content.attribute("labels") {
         None => Vec::new(),
-        Some(attribute) => label_expressions(&attribute.expr, &kind.text, label_names).map_err(|d| diagnostics.push(d)).ok()?,
+        Some(attribute) => {
+            label_expressions(&attribute.expr, &kind.text, label_names).map_err(|d| diagnostics.push(d)).ok()?
+        }
     };
     let mut bodies = content.blocks_of("content");
     let Some(first) = bodies.next() else {
         let detail = "A dynamic block must have a nested block of type \"content\" to describe the body of each generated block.";
-        diagnostics.push(Diagnostic::error("Missing dynamic content block", detail).at(block.body.missing_item_range()));
+        diagnostics
+            .push(Diagnostic::error("Missing dynamic content block", detail).at(block.body.missing_item_range()));
         return None;
     };
     if let Some(second) = bodies.next() {
@@ -161,7 +164,12 @@ fn label_expressions(expr: &Expression, kind: &str, wanted: usize) -> Result<Vec
     }
 }
 
-fn expand_one(block: &Block, schema: &BodySchema, scope: &dyn Scope, iterators: &Iterators) -> (Vec<ExpandedBlock>, Diagnostics) {
+fn expand_one(
+    block: &Block,
+    schema: &BodySchema,
+    scope: &dyn Scope,
+    iterators: &Iterators,
+) -> (Vec<ExpandedBlock>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let kind = block.labels.first().map_or("", |l| &*l.text);
     let label_names = schema.blocks.iter().find(|b| &*b.kind == kind).map_or(0, |b| b.label_names.len());
@@ -235,7 +243,8 @@ impl Generator<'_> {
         names.insert(self.spec.iterator.clone(), item);
         let iterators = Arc::new(names);
         let bound = Bindings { names: &iterators, outer: self.scope };
-        let labels: Option<Vec<Label>> = self.spec.labels.iter().map(|l| label(l, &bound, &mut self.diagnostics)).collect();
+        let labels: Option<Vec<Label>> =
+            self.spec.labels.iter().map(|l| label(l, &bound, &mut self.diagnostics)).collect();
         let kind = Ident { name: self.spec.kind.text.clone(), span: self.spec.kind.span };
         let Block { open, close, .. } = *self.block;
         let block = Block { kind, labels: labels?, body: self.spec.content.clone(), open, close };
@@ -342,10 +351,13 @@ mod tests {
 
     #[test]
     fn blocks_are_generated_in_place() {
-        let (blocks, problems) = run("b {\n}\ndynamic \"b\" {\n  for_each = { x = 1, y = 2 }\n  iterator = it\n  content {\n    v = it.value\n  }\n}\nb {\n}\n");
+        let (blocks, problems) = run(
+            "b {\n}\ndynamic \"b\" {\n  for_each = { x = 1, y = 2 }\n  iterator = it\n  content {\n    v = it.value\n  }\n}\nb {\n}\n",
+        );
         assert!(problems.is_empty(), "{problems:?}");
         assert_eq!(blocks.len(), 4);
-        let keys: Vec<_> = blocks[1..3].iter().map(|b| b.iterators["it"].get("key").unwrap().as_str().unwrap()).collect();
+        let keys: Vec<_> =
+            blocks[1..3].iter().map(|b| b.iterators["it"].get("key").unwrap().as_str().unwrap()).collect();
         assert_eq!(keys, ["x", "y"]);
     }
 
@@ -369,13 +381,34 @@ mod tests {
     #[test]
     fn mistakes() {
         let cases = [
-            ("for_each = 1\ncontent {}", "Invalid dynamic for_each value: Cannot use a number value in for_each. An iterable collection is required. @ 1"),
-            ("for_each = null\ncontent {}", "Invalid dynamic for_each value: Cannot use a null value in for_each. @ null"),
-            ("for_each = []", "Missing dynamic content block: A dynamic block must have a nested block of type \"content\" to describe the body of each generated block. @ "),
-            ("for_each = []\ncontent {}\ncontent {}", "Extraneous dynamic content block: Only one nested content block is allowed for each dynamic block. @ content"),
-            ("content {}", "Missing required argument: The argument \"for_each\" is required, but no definition was found. @ "),
-            ("for_each = []\niterator = a.b\ncontent {}", "Invalid dynamic iterator name: Dynamic iterator must be a single variable name. @ a.b"),
-            ("for_each = []\nlabels = []\ncontent {}", "Unsupported argument: An argument named \"labels\" is not expected here. @ labels"),
+            (
+                "for_each = 1\ncontent {}",
+                "Invalid dynamic for_each value: Cannot use a number value in for_each. An iterable collection is required. @ 1",
+            ),
+            (
+                "for_each = null\ncontent {}",
+                "Invalid dynamic for_each value: Cannot use a null value in for_each. @ null",
+            ),
+            (
+                "for_each = []",
+                "Missing dynamic content block: A dynamic block must have a nested block of type \"content\" to describe the body of each generated block. @ ",
+            ),
+            (
+                "for_each = []\ncontent {}\ncontent {}",
+                "Extraneous dynamic content block: Only one nested content block is allowed for each dynamic block. @ content",
+            ),
+            (
+                "content {}",
+                "Missing required argument: The argument \"for_each\" is required, but no definition was found. @ ",
+            ),
+            (
+                "for_each = []\niterator = a.b\ncontent {}",
+                "Invalid dynamic iterator name: Dynamic iterator must be a single variable name. @ a.b",
+            ),
+            (
+                "for_each = []\nlabels = []\ncontent {}",
+                "Unsupported argument: An argument named \"labels\" is not expected here. @ labels",
+            ),
         ];
         for (inner, expected) in cases {
             let (_, problems) = run(&format!("dynamic \"b\" {{\n{inner}\n}}\n"));

@@ -132,7 +132,14 @@ impl<'a> Evaluator<'a> {
 
     /// Reports a mistake in `part`, with the values of the names in it.
     #[cold]
-    pub fn error(&mut self, summary: &str, detail: impl Into<String>, part: &Expr, context: Option<Span>, env: Env<'_>) {
+    pub fn error(
+        &mut self,
+        summary: &str,
+        detail: impl Into<String>,
+        part: &Expr,
+        context: Option<Span>,
+        env: Env<'_>,
+    ) {
         let diagnostic = Diagnostic::error(summary, detail).at(self.range(part.span));
         self.report(diagnostic, context, part, env);
     }
@@ -163,7 +170,9 @@ impl<'a> Evaluator<'a> {
             }
             ExprKind::Splat { source, each, marker, .. } => self.splat(source, each, *marker, env),
             ExprKind::SplatItem => item(env).cloned().unwrap_or_else(Value::dynamic),
-            ExprKind::Conditional { condition, then, otherwise } => self.conditional(expr, [condition, then, otherwise], env),
+            ExprKind::Conditional { condition, then, otherwise } => {
+                self.conditional(expr, [condition, then, otherwise], env)
+            }
             ExprKind::Binary { op, left, right, .. } => self.binary(expr, *op, left, right, env),
             ExprKind::Unary { op, operand, .. } => self.unary(expr, *op, operand, env),
             ExprKind::Tuple { elements, .. } => Value::tuple(elements.iter().map(|e| self.eval(e, env)).collect()),
@@ -211,8 +220,8 @@ impl<'a> Evaluator<'a> {
                 continue;
             }
             if key.is_null() {
-                let diagnostic =
-                    Diagnostic::error("Null value as key", "Can't use a null value as a key.").at(self.range(item.value.span));
+                let diagnostic = Diagnostic::error("Null value as key", "Can't use a null value as a key.")
+                    .at(self.range(item.value.span));
                 self.report(diagnostic, None, &item.key, env);
                 known = false;
                 continue;
@@ -238,7 +247,9 @@ impl<'a> Evaluator<'a> {
 
     fn object_key(&mut self, key: &Expr, env: Env<'_>) -> Value {
         match &key.kind {
-            ExprKind::Variable(traversal) if traversal.steps.is_empty() => Value::shared_string(traversal.root.name.clone()),
+            ExprKind::Variable(traversal) if traversal.steps.is_empty() => {
+                Value::shared_string(traversal.root.name.clone())
+            }
             ExprKind::Variable(_) => {
                 let detail = "If this expression is intended to be a reference, wrap it in parentheses. If it's instead intended as a literal name containing periods, wrap it in quotes to create a string literal.";
                 let diagnostic = Diagnostic::error("Ambiguous attribute key", detail).at(self.range(key.span));
@@ -300,7 +311,15 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    fn operand(&mut self, value: &Value, want: &Type, side: &str, part: &Expr, context: Span, env: Env<'_>) -> Option<Value> {
+    fn operand(
+        &mut self,
+        value: &Value,
+        want: &Type,
+        side: &str,
+        part: &Expr,
+        context: Span,
+        env: Env<'_>,
+    ) -> Option<Value> {
         if want.is_dynamic() || value.ty() == want {
             return Some(value.clone());
         }

@@ -103,7 +103,15 @@ impl Evaluator<'_> {
         !self.failed_since(then)
     }
 
-    fn iterate(&mut self, expr: &Expr, f: &ForExpr, key: Option<&Value>, value: &Value, progress: &mut Progress, env: Env<'_>) {
+    fn iterate(
+        &mut self,
+        expr: &Expr,
+        f: &ForExpr,
+        key: Option<&Value>,
+        value: &Value,
+        progress: &mut Progress,
+        env: Env<'_>,
+    ) {
         let key = f.key_var.as_ref().zip(key).map(|(name, key)| (name.as_str(), key));
         let frame = Frame { bound: Bound::Names { key, value: (f.value_var.as_str(), value) }, outer: env };
         let inner = Some(&frame);

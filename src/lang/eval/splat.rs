@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::lang::syntax::ast::Expr;
 use crate::base::source::Span;
+use crate::lang::syntax::ast::Expr;
 use crate::lang::value::{Refinement, Type, Value};
 
 use super::expression::{Bound, Env, Evaluator, Frame};

@@ -82,7 +82,8 @@ impl Evaluator<'_> {
             match append(value, &mut text, true) {
                 Ok(more_marks) => marks |= more_marks | value.marks(),
                 Err(error) => {
-                    let detail = format!("Cannot include one of the interpolation results into the string template: {error}.");
+                    let detail =
+                        format!("Cannot include one of the interpolation results into the string template: {error}.");
                     self.error(INVALID, detail, expr, None, env);
                 }
             }
@@ -120,5 +121,36 @@ fn known_prefix(text: &str) -> &str {
 
 /// Punctuation that no letter or mark combines with in practice, so that prefixes may end in it.
 fn stands_alone(byte: u8) -> bool {
-    matches!(byte, b'-' | b'_' | b':' | b';' | b'/' | b'\\' | b',' | b'.' | b'(' | b')' | b'{' | b'}' | b'[' | b']' | b'|' | b'?' | b'!' | b'~' | b' ' | b'\t' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'"' | b'\'')
+    matches!(
+        byte,
+        b'-' | b'_'
+            | b':'
+            | b';'
+            | b'/'
+            | b'\\'
+            | b','
+            | b'.'
+            | b'('
+            | b')'
+            | b'{'
+            | b'}'
+            | b'['
+            | b']'
+            | b'|'
+            | b'?'
+            | b'!'
+            | b'~'
+            | b' '
+            | b'\t'
+            | b'@'
+            | b'#'
+            | b'$'
+            | b'%'
+            | b'^'
+            | b'&'
+            | b'*'
+            | b'+'
+            | b'"'
+            | b'\''
+    )
 }

@@ -67,15 +67,17 @@ fn to(value: &Value, ty: Type) -> Result<Value, FunctionError> {
 
 fn fixture() -> Fixture {
     let mut functions = BTreeMap::new();
-    let mut add = |name: &'static str, param: &'static str, ty: Type, body: fn(&Value) -> Result<Value, FunctionError>| {
-        let mut param = Param::new(param, ty);
-        param.allow_unknown = name != "upper";
-        param.allow_null = name == "sensitive" || name.starts_with("to");
-        param.allow_dynamic = true;
-        param.allow_marked = name == "sensitive";
-        let signature = Signature { name: name.into(), params: vec![param], variadic: None, description: "".into() };
-        functions.insert(name, Unary { signature, body });
-    };
+    let mut add =
+        |name: &'static str, param: &'static str, ty: Type, body: fn(&Value) -> Result<Value, FunctionError>| {
+            let mut param = Param::new(param, ty);
+            param.allow_unknown = name != "upper";
+            param.allow_null = name == "sensitive" || name.starts_with("to");
+            param.allow_dynamic = true;
+            param.allow_marked = name == "sensitive";
+            let signature =
+                Signature { name: name.into(), params: vec![param], variadic: None, description: "".into() };
+            functions.insert(name, Unary { signature, body });
+        };
     add("sensitive", "value", Type::Dynamic, |v| Ok(v.clone().mark(Marks::SENSITIVE)));
     add("tolist", "v", Type::Dynamic, |v| to(v, Type::list(Type::Dynamic)));
     add("toset", "v", Type::Dynamic, |v| to(v, Type::set(Type::Dynamic)));
@@ -118,7 +120,17 @@ fn show(value: &Value) -> String {
             }
             ty => {
                 let items: Vec<_> = value.elements().iter().map(show).collect();
-                format!("{}[{}]", if ty.is_tuple() { "" } else if ty.is_set() { "set" } else { "list" }, items.join(" "))
+                format!(
+                    "{}[{}]",
+                    if ty.is_tuple() {
+                        ""
+                    } else if ty.is_set() {
+                        "set"
+                    } else {
+                        "list"
+                    },
+                    items.join(" ")
+                )
             }
         }
     };
@@ -166,7 +178,10 @@ fn operators() {
         ("1 + \"x\"", "Invalid operand: Unsuitable value for right operand: a number is required. @ \"x\""),
         ("true && 1", "Invalid operand: Unsuitable value for right operand: bool required. @ 1"),
         ("1 + null", "Operation failed: Error during operation: argument must not be null. @ 1 + null"),
-        ("0 / 0", "Operation failed: Error during operation: can't divide zero by zero or infinity by infinity. @ 0 / 0"),
+        (
+            "0 / 0",
+            "Operation failed: Error during operation: can't divide zero by zero or infinity by infinity. @ 0 / 0",
+        ),
         ("-null", "Operation failed: Error during operation: argument must not be null. @ -null"),
     ]);
 }
@@ -190,9 +205,18 @@ fn conditionals() {
         ("var.yes ? \"a\" : null", "?string"),
         ("var.yes ? \"a\" : \"b\"", "?string not null"),
         ("true ? null : [1]", "null"),
-        ("true ? [1] : {}", "Inconsistent conditional result types: The true and false result expressions must have consistent types. The 'true' value is tuple, but the 'false' value is object. @ [1] : {}"),
-        ("true ? {a=[1]} : {a={}}", "Inconsistent conditional result types: The true and false result expressions must have consistent types. Type mismatch for object attribute \"a\": The 'true' value is tuple, but the 'false' value is object. @ {a=[1]} : {a={}}"),
-        ("null ? 1 : 2", "Null condition: The condition value is null. Conditions must either be true or false. @ null"),
+        (
+            "true ? [1] : {}",
+            "Inconsistent conditional result types: The true and false result expressions must have consistent types. The 'true' value is tuple, but the 'false' value is object. @ [1] : {}",
+        ),
+        (
+            "true ? {a=[1]} : {a={}}",
+            "Inconsistent conditional result types: The true and false result expressions must have consistent types. Type mismatch for object attribute \"a\": The 'true' value is tuple, but the 'false' value is object. @ {a=[1]} : {a={}}",
+        ),
+        (
+            "null ? 1 : 2",
+            "Null condition: The condition value is null. Conditions must either be true or false. @ null",
+        ),
         ("\"x\" ? 1 : 2", "Incorrect condition type: The condition expression must be of type bool. @ \"x\""),
     ]);
 }
@@ -209,9 +233,18 @@ fn templates() {
         ("\"%{ for k, v in var.obj }${k}=${v};%{ endfor }\"", "\"a=1;b=x;\""),
         ("\"%{for x in [sensitive(1)]}${x}%{endfor}\"", "sensitive \"1\""),
         ("\"%{if var.yes}a%{endif}\"", "?string not null"),
-        ("\"a${null}\"", "Invalid template interpolation value: The expression result is null. Cannot include a null value in a string template. @ null"),
-        ("\"a${var.obj}\"", "Invalid template interpolation value: Cannot include the given value in a string template: string required. @ var.obj [var.obj is object with 2 attributes]"),
-        ("\"%{if \"x\"}a%{endif}\"", "Incorrect condition type: The condition expression must be of type bool. @ \"x\""),
+        (
+            "\"a${null}\"",
+            "Invalid template interpolation value: The expression result is null. Cannot include a null value in a string template. @ null",
+        ),
+        (
+            "\"a${var.obj}\"",
+            "Invalid template interpolation value: Cannot include the given value in a string template: string required. @ var.obj [var.obj is object with 2 attributes]",
+        ),
+        (
+            "\"%{if \"x\"}a%{endif}\"",
+            "Incorrect condition type: The condition expression must be of type bool. @ \"x\"",
+        ),
     ]);
 }
 
@@ -226,20 +259,53 @@ fn steps() {
         ("tomap({a=1})[sensitive(\"a\")]", "sensitive 1"),
         ("var.any.x[0]", "?dynamic"),
         ("var.list[0].a", "?number"),
-        ("var.obj.c", "Unsupported attribute: This object does not have an attribute named \"c\". @ .c [var.obj is object with 2 attributes]"),
-        ("var.lst[2]", "Invalid index: The given key does not identify an element in this collection value: the given index is greater than or equal to the length of the collection. @ [2] [var.lst is tuple with 2 elements]"),
-        ("var.lst[5]", "Invalid index: The given key does not identify an element in this collection value. @ [5] [var.lst is tuple with 2 elements]"),
-        ("var.lst[\"x\"]", "Invalid index: The given key does not identify an element in this collection value: a number is required. @ [\"x\"] [var.lst is tuple with 2 elements]"),
-        ("[1][1.5]", "Invalid index: The given key does not identify an element in this collection value: indexing a sequence requires a whole number, but the given index has a fractional part. @ [1.5]"),
-        ("[1][-1]", "Invalid index: The given key does not identify an element in this collection value: a negative number is not a valid index for a sequence. @ [-1]"),
-        ("var.obj[0]", "Invalid index: The given key does not identify an element in this collection value. An object only supports looking up attributes by name, not by numeric index. @ [0] [var.obj is object with 2 attributes]"),
-        ("var.nul.x", "Attempt to get attribute from null value: This value is null, so it does not have any attributes. @ .x [var.nul is null]"),
-        ("var.nul[0]", "Attempt to index null value: This value is null, so it does not have any indices. @ [0] [var.nul is null]"),
+        (
+            "var.obj.c",
+            "Unsupported attribute: This object does not have an attribute named \"c\". @ .c [var.obj is object with 2 attributes]",
+        ),
+        (
+            "var.lst[2]",
+            "Invalid index: The given key does not identify an element in this collection value: the given index is greater than or equal to the length of the collection. @ [2] [var.lst is tuple with 2 elements]",
+        ),
+        (
+            "var.lst[5]",
+            "Invalid index: The given key does not identify an element in this collection value. @ [5] [var.lst is tuple with 2 elements]",
+        ),
+        (
+            "var.lst[\"x\"]",
+            "Invalid index: The given key does not identify an element in this collection value: a number is required. @ [\"x\"] [var.lst is tuple with 2 elements]",
+        ),
+        (
+            "[1][1.5]",
+            "Invalid index: The given key does not identify an element in this collection value: indexing a sequence requires a whole number, but the given index has a fractional part. @ [1.5]",
+        ),
+        (
+            "[1][-1]",
+            "Invalid index: The given key does not identify an element in this collection value: a negative number is not a valid index for a sequence. @ [-1]",
+        ),
+        (
+            "var.obj[0]",
+            "Invalid index: The given key does not identify an element in this collection value. An object only supports looking up attributes by name, not by numeric index. @ [0] [var.obj is object with 2 attributes]",
+        ),
+        (
+            "var.nul.x",
+            "Attempt to get attribute from null value: This value is null, so it does not have any attributes. @ .x [var.nul is null]",
+        ),
+        (
+            "var.nul[0]",
+            "Attempt to index null value: This value is null, so it does not have any indices. @ [0] [var.nul is null]",
+        ),
         ("{a=1}[null]", "Invalid index: Can't use a null value as an indexing key. @ [null]"),
         ("tomap({a=1}).b", "Missing map element: This map does not have an element with the key \"b\". @ .b"),
-        ("tolist([{a=1}]).a", "Unsupported attribute: Can't access attributes on a list of objects. Did you mean to access attribute \"a\" for a specific element of the list, or across all elements of the list? @ .a"),
+        (
+            "tolist([{a=1}]).a",
+            "Unsupported attribute: Can't access attributes on a list of objects. Did you mean to access attribute \"a\" for a specific element of the list, or across all elements of the list? @ .a",
+        ),
         ("\"x\".y", "Unsupported attribute: Can't access attributes on a primitive-typed value (string). @ .y"),
-        ("toset([\"a\"])[0]", "Invalid index: Elements of a set are identified only by their value and don't have any separate index or key to select with, so it's only possible to perform operations across all elements of the set. @ [0]"),
+        (
+            "toset([\"a\"])[0]",
+            "Invalid index: Elements of a set are identified only by their value and don't have any separate index or key to select with, so it's only possible to perform operations across all elements of the set. @ [0]",
+        ),
     ]);
 }
 
@@ -259,8 +325,14 @@ fn splats() {
         ("sensitive(null)[*]", "sensitive []"),
         ("var.str[*]", "?dynamic"),
         ("var.list[*].a", "?list of number not null"),
-        ("tolist(null)[*]", "Splat of null value: Splat expressions (with the * symbol) cannot be applied to null sequences. @ tolist(null)"),
-        ("[1,2].*.x", "Unsupported attribute: Can't access attributes on a primitive-typed value (number). @ .x; Unsupported attribute: Can't access attributes on a primitive-typed value (number). @ .x"),
+        (
+            "tolist(null)[*]",
+            "Splat of null value: Splat expressions (with the * symbol) cannot be applied to null sequences. @ tolist(null)",
+        ),
+        (
+            "[1,2].*.x",
+            "Unsupported attribute: Can't access attributes on a primitive-typed value (number). @ .x; Unsupported attribute: Can't access attributes on a primitive-typed value (number). @ .x",
+        ),
     ]);
 }
 
@@ -278,13 +350,28 @@ fn for_expressions() {
         ("[for x in [1]: x if var.yes]", "?dynamic"),
         ("[for x in var.any: x]", "?dynamic"),
         ("[for x in []: x if x.y]", "[]"),
-        ("[for x in null: x]", "Iteration over null value: A null value cannot be used as the collection in a 'for' expression. @ null"),
-        ("[for x in 1: x]", "Iteration over non-iterable value: A value of type number cannot be used as the collection in a 'for' expression. @ 1"),
+        (
+            "[for x in null: x]",
+            "Iteration over null value: A null value cannot be used as the collection in a 'for' expression. @ null",
+        ),
+        (
+            "[for x in 1: x]",
+            "Iteration over non-iterable value: A value of type number cannot be used as the collection in a 'for' expression. @ 1",
+        ),
         ("[for x in [1]: x if null]", "Condition is null: The value of the 'if' clause must not be null. @ null"),
         ("[for x in [1]: x if x]", "Invalid 'for' condition: The 'if' clause value is invalid: bool required. @ x"),
-        ("{for x in [1,1]: x => x}", "Duplicate object key: Two different items produced the key \"1\" in this 'for' expression. If duplicates are expected, use the ellipsis (...) after the value expression to enable grouping by key. @ x"),
-        ("{for x in [1]: null => x}", "Invalid object key: Key expression in 'for' expression must not produce a null value. @ null"),
-        ("{for x in [1]: [] => x}", "Invalid object key: The key expression produced an invalid result: string required. @ []"),
+        (
+            "{for x in [1,1]: x => x}",
+            "Duplicate object key: Two different items produced the key \"1\" in this 'for' expression. If duplicates are expected, use the ellipsis (...) after the value expression to enable grouping by key. @ x",
+        ),
+        (
+            "{for x in [1]: null => x}",
+            "Invalid object key: Key expression in 'for' expression must not produce a null value. @ null",
+        ),
+        (
+            "{for x in [1]: [] => x}",
+            "Invalid object key: The key expression produced an invalid result: string required. @ []",
+        ),
     ]);
 }
 
@@ -297,7 +384,10 @@ fn objects() {
         ("{(var.str) = 1}", "?dynamic"),
         ("{(null)=1}", "Null value as key: Can't use a null value as a key. @ 1"),
         ("{([])=1}", "Incorrect key type: Can't use this value as a key: string required. @ ([])"),
-        ("{var.obj=1}", "Ambiguous attribute key: If this expression is intended to be a reference, wrap it in parentheses. If it's instead intended as a literal name containing periods, wrap it in quotes to create a string literal. @ var.obj"),
+        (
+            "{var.obj=1}",
+            "Ambiguous attribute key: If this expression is intended to be a reference, wrap it in parentheses. If it's instead intended as a literal name containing periods, wrap it in quotes to create a string literal. @ var.obj",
+        ),
     ]);
 }
 
@@ -312,15 +402,42 @@ fn calls() {
         ("try(var.any, 1)", "?dynamic"),
         ("can(var.obj.z)", "false"),
         ("can(var.any)", "?bool"),
-        ("uper(\"x\")", "Call to unknown function: There is no function named \"uper\". Did you mean \"upper\"? @ uper"),
-        ("fo::bar(1)", "Unknown provider function: The function namespace \"fo\" is not valid. Provider function calls must use the \"provider::\" namespace prefix. @ fo::bar"),
-        ("upper()", "Not enough function arguments: Function \"upper\" expects 1 argument(s). Missing value for \"str\". @ ) while calling upper(str)"),
-        ("upper(\"x\", \"y\")", "Too many function arguments: Function \"upper\" expects only 1 argument(s). @ y while calling upper(str)"),
-        ("upper([])", "Invalid function argument: Invalid value for \"str\" parameter: string required. @ [ while calling upper(str)"),
-        ("upper(null)", "Invalid function argument: Invalid value for \"str\" parameter: argument must not be null. @ null while calling upper(str)"),
-        ("upper(null...)", "Invalid expanding argument value: The expanding argument (indicated by ...) must not be null. @ null while calling upper(str)"),
-        ("upper({}...)", "Invalid expanding argument value: The expanding argument (indicated by ...) must be of a tuple, list, or set type. @ {} while calling upper(str)"),
-        ("try(var.obj.z)", "Error in function call: Call to function \"try\" failed: no expression succeeded:\n- Unsupported attribute (at t:1,12-14)\n  This object does not have an attribute named \"z\".\n\nAt least one expression must produce a successful result. @ try( [var.obj is object with 2 attributes] while calling try(expressions)"),
+        (
+            "uper(\"x\")",
+            "Call to unknown function: There is no function named \"uper\". Did you mean \"upper\"? @ uper",
+        ),
+        (
+            "fo::bar(1)",
+            "Unknown provider function: The function namespace \"fo\" is not valid. Provider function calls must use the \"provider::\" namespace prefix. @ fo::bar",
+        ),
+        (
+            "upper()",
+            "Not enough function arguments: Function \"upper\" expects 1 argument(s). Missing value for \"str\". @ ) while calling upper(str)",
+        ),
+        (
+            "upper(\"x\", \"y\")",
+            "Too many function arguments: Function \"upper\" expects only 1 argument(s). @ y while calling upper(str)",
+        ),
+        (
+            "upper([])",
+            "Invalid function argument: Invalid value for \"str\" parameter: string required. @ [ while calling upper(str)",
+        ),
+        (
+            "upper(null)",
+            "Invalid function argument: Invalid value for \"str\" parameter: argument must not be null. @ null while calling upper(str)",
+        ),
+        (
+            "upper(null...)",
+            "Invalid expanding argument value: The expanding argument (indicated by ...) must not be null. @ null while calling upper(str)",
+        ),
+        (
+            "upper({}...)",
+            "Invalid expanding argument value: The expanding argument (indicated by ...) must be of a tuple, list, or set type. @ {} while calling upper(str)",
+        ),
+        (
+            "try(var.obj.z)",
+            "Error in function call: Call to function \"try\" failed: no expression succeeded:\n- Unsupported attribute (at t:1,12-14)\n  This object does not have an attribute named \"z\".\n\nAt least one expression must produce a successful result. @ try( [var.obj is object with 2 attributes] while calling try(expressions)",
+        ),
     ]);
 }
 

@@ -43,7 +43,13 @@ impl Parser {
         (Type::Dynamic, None)
     }
 
-    fn invalid_at(&mut self, expr: &Expression, subject: Span, context: Option<Span>, detail: impl Into<String>) -> Parsed {
+    fn invalid_at(
+        &mut self,
+        expr: &Expression,
+        subject: Span,
+        context: Option<Span>,
+        detail: impl Into<String>,
+    ) -> Parsed {
         let mut diagnostic = Diagnostic::error(INVALID, detail).at(expr.range_of(subject));
         diagnostic.context = context.map(|c| expr.range_of(c));
         self.diagnostics.push(diagnostic);
@@ -114,7 +120,8 @@ impl Parser {
 
     fn collection(&mut self, element: &Expression, of: fn(Type) -> Type) -> Parsed {
         let (element, defaults) = self.ty(element);
-        let defaults = defaults.map(|d| Defaults { values: BTreeMap::new(), children: BTreeMap::from([("".into(), d)]) });
+        let defaults =
+            defaults.map(|d| Defaults { values: BTreeMap::new(), children: BTreeMap::from([("".into(), d)]) });
         (of(element), defaults)
     }
 
@@ -158,7 +165,9 @@ impl Parser {
                         values.insert(name.clone(), value);
                     }
                     Err(error) => {
-                        let detail = format!("This default value is not compatible with the attribute's type constraint: {error}.");
+                        let detail = format!(
+                            "This default value is not compatible with the attribute's type constraint: {error}."
+                        );
                         let summary = "Invalid default value for optional attribute";
                         self.diagnostics.push(Diagnostic::error(summary, detail).at(at.range()));
                     }
@@ -235,7 +244,9 @@ impl Defaults {
             Type::Map(element) => {
                 let entries = self.entries(value);
                 match common_type(entries.values(), element) {
-                    Some(ty) => Value::map(ty.clone(), entries.into_iter().map(|(k, v)| (k, convert(&v, &ty).unwrap_or(v)))),
+                    Some(ty) => {
+                        Value::map(ty.clone(), entries.into_iter().map(|(k, v)| (k, convert(&v, &ty).unwrap_or(v))))
+                    }
                     None => Value::object(entries),
                 }
             }
@@ -326,10 +337,22 @@ mod tests {
         let cases = [
             ("list", "The list type constructor requires one argument specifying the element type. @t:1,1-5"),
             ("strin", "The keyword \"strin\" is not a valid type specification. @t:1,1-6"),
-            ("list(string, number)", "The list type constructor requires one argument specifying the element type. @t:1,14-20"),
-            ("optional(string)", "Keyword \"optional\" is valid only as a modifier for object type attributes. @t:1,1-9"),
-            ("object({a = optional()})", "Optional attribute modifier requires the attribute type as its argument. @t:1,21-23"),
-            ("\"string\"", "A type specification is either a primitive type keyword (bool, number, string) or a complex type constructor call, like list(string). @t:1,1-9"),
+            (
+                "list(string, number)",
+                "The list type constructor requires one argument specifying the element type. @t:1,14-20",
+            ),
+            (
+                "optional(string)",
+                "Keyword \"optional\" is valid only as a modifier for object type attributes. @t:1,1-9",
+            ),
+            (
+                "object({a = optional()})",
+                "Optional attribute modifier requires the attribute type as its argument. @t:1,21-23",
+            ),
+            (
+                "\"string\"",
+                "A type specification is either a primitive type keyword (bool, number, string) or a complex type constructor call, like list(string). @t:1,1-9",
+            ),
         ];
         for (text, expected) in cases {
             assert_eq!(parse(text).2, [expected], "{text}");

@@ -160,9 +160,8 @@ pub fn num(args: &[Value], i: usize) -> Number {
 
 /// A whole number that fits a machine word; the error is worded as the reference's conversion words it.
 pub fn whole(n: &Number) -> Result<i64, String> {
-    n.as_i64().ok_or_else(|| {
-        "value must be a whole number, between -9223372036854775808 and 9223372036854775807".to_owned()
-    })
+    n.as_i64()
+        .ok_or_else(|| "value must be a whole number, between -9223372036854775808 and 9223372036854775807".to_owned())
 }
 
 /// A whole number argument.

@@ -40,9 +40,14 @@ pub(super) fn table() -> Vec<Builtin> {
             .doc("All maps or objects as one; later ones win."),
         Builtin::new("transpose", vec![p("values", lists())], lists(), transpose)
             .doc("A map of lists of strings with keys and values exchanged."),
-        Builtin::new("zipmap", vec![p("keys", Type::list(Type::String)), any("values").marked()], Type::Dynamic, zipmap)
-            .typed(zipmap_type)
-            .doc("A map from a list of keys and a list of values."),
+        Builtin::new(
+            "zipmap",
+            vec![p("keys", Type::list(Type::String)), any("values").marked()],
+            Type::Dynamic,
+            zipmap,
+        )
+        .typed(zipmap_type)
+        .doc("A map from a list of keys and a list of values."),
     ]
 }
 
@@ -131,9 +136,7 @@ fn values(a: &[Value], _: &CallContext<'_>) -> Outcome {
 
 fn length_type(a: &[Value]) -> Result<(), FunctionError> {
     match a[0].ty() {
-        Type::Bool | Type::Number => {
-            fail("argument must be a string, a collection type, or a structural type")
-        }
+        Type::Bool | Type::Number => fail("argument must be a string, a collection type, or a structural type"),
         _ => Ok(()),
     }
 }
@@ -301,7 +304,9 @@ fn zipmap_keys(a: &[Value], values: usize) -> Result<Vec<Arc<str>>, FunctionErro
     }
     keys.iter()
         .enumerate()
-        .map(|(i, k)| k.as_arc_str().ok_or_else(|| FunctionError::new(format!("keys list has null value at index {i}"))))
+        .map(|(i, k)| {
+            k.as_arc_str().ok_or_else(|| FunctionError::new(format!("keys list has null value at index {i}")))
+        })
         .collect()
 }
 

@@ -24,14 +24,30 @@ pub(super) fn table() -> Vec<Builtin> {
         of_text("sha1", |a, _| Ok(Value::string(hex(&Sha1::digest(text(a, 0))))), "The SHA-1 hash of a text."),
         of_text("sha256", |a, _| Ok(Value::string(hex(&Sha256::digest(text(a, 0))))), "The SHA-256 hash of a text."),
         of_text("sha512", |a, _| Ok(Value::string(hex(&Sha512::digest(text(a, 0))))), "The SHA-512 hash of a text."),
-        of_text("base64sha256", |a, _| Ok(Value::string(STANDARD.encode(Sha256::digest(text(a, 0))))), "The SHA-256 hash of a text in base64."),
-        of_text("base64sha512", |a, _| Ok(Value::string(STANDARD.encode(Sha512::digest(text(a, 0))))), "The SHA-512 hash of a text in base64."),
+        of_text(
+            "base64sha256",
+            |a, _| Ok(Value::string(STANDARD.encode(Sha256::digest(text(a, 0))))),
+            "The SHA-256 hash of a text in base64.",
+        ),
+        of_text(
+            "base64sha512",
+            |a, _| Ok(Value::string(STANDARD.encode(Sha512::digest(text(a, 0))))),
+            "The SHA-512 hash of a text in base64.",
+        ),
         of_file("filemd5", |a, c| of_content(a, c, |b| hex(&Md5::digest(b))), "The MD5 hash of a file."),
         of_file("filesha1", |a, c| of_content(a, c, |b| hex(&Sha1::digest(b))), "The SHA-1 hash of a file."),
         of_file("filesha256", |a, c| of_content(a, c, |b| hex(&Sha256::digest(b))), "The SHA-256 hash of a file."),
         of_file("filesha512", |a, c| of_content(a, c, |b| hex(&Sha512::digest(b))), "The SHA-512 hash of a file."),
-        of_file("filebase64sha256", |a, c| of_content(a, c, |b| STANDARD.encode(Sha256::digest(b))), "The SHA-256 hash of a file in base64."),
-        of_file("filebase64sha512", |a, c| of_content(a, c, |b| STANDARD.encode(Sha512::digest(b))), "The SHA-512 hash of a file in base64."),
+        of_file(
+            "filebase64sha256",
+            |a, c| of_content(a, c, |b| STANDARD.encode(Sha256::digest(b))),
+            "The SHA-256 hash of a file in base64.",
+        ),
+        of_file(
+            "filebase64sha512",
+            |a, c| of_content(a, c, |b| STANDARD.encode(Sha512::digest(b))),
+            "The SHA-512 hash of a file in base64.",
+        ),
         Builtin::new("bcrypt", vec![string("str")], s.clone(), bcrypt)
             .variadic(number("cost"))
             .doc("The bcrypt hash of a password."),

@@ -93,9 +93,8 @@ fn charset(name: &str) -> Option<(Charset, &'static str)> {
         "us-ascii" | "ascii" | "iso646-us" | "ansi_x3.4-1968" | "iso-ir-6" | "us" | "cp367" | "csascii" => {
             (Charset::Ascii, "US-ASCII")
         }
-        "iso-8859-1" | "iso_8859-1" | "iso_8859-1:1987" | "latin1" | "l1" | "ibm819" | "cp819" | "csisolatin1" | "iso-ir-100" => {
-            (Charset::Latin1, "ISO_8859-1:1987")
-        }
+        "iso-8859-1" | "iso_8859-1" | "iso_8859-1:1987" | "latin1" | "l1" | "ibm819" | "cp819" | "csisolatin1"
+        | "iso-ir-100" => (Charset::Latin1, "ISO_8859-1:1987"),
         "windows-1252" | "cswindows1252" => (Charset::Windows1252, "windows-1252"),
         _ => return None,
     })
@@ -172,9 +171,7 @@ fn text_encode(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let (set, name) = known_charset(a)?;
     match encode_text(set, text(a, 0)) {
         Some(bytes) => Ok(Value::string(STANDARD.encode(bytes))),
-        None => {
-            fail_argument(0, format!("the given string contains characters that cannot be represented in {name}"))
-        }
+        None => fail_argument(0, format!("the given string contains characters that cannot be represented in {name}")),
     }
 }
 
@@ -248,7 +245,8 @@ fn csv_rows(source: &str) -> Result<Vec<Vec<String>>, FunctionError> {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut lines = source.split_inclusive('\n').enumerate();
     while let Some((number, line)) = lines.next() {
-        let wrong = |line: usize, what: &str| FunctionError::new(format!("CSV parse error on line {}: {what}", line + 1));
+        let wrong =
+            |line: usize, what: &str| FunctionError::new(format!("CSV parse error on line {}: {what}", line + 1));
         let mut rest = line.trim_end_matches('\n').trim_end_matches('\r').to_owned();
         if rest.is_empty() {
             continue;

@@ -23,8 +23,13 @@ pub(super) fn table() -> Vec<Builtin> {
             .doc("The content of a file in base64."),
         Builtin::new("fileexists", vec![string("path").marked()], Type::Bool, file_exists)
             .doc("Whether there is a file at a path."),
-        Builtin::new("fileset", vec![string("path").marked(), string("pattern").marked()], Type::set(s.clone()), file_set)
-            .doc("The files below a directory whose names match a pattern."),
+        Builtin::new(
+            "fileset",
+            vec![string("path").marked(), string("pattern").marked()],
+            Type::set(s.clone()),
+            file_set,
+        )
+        .doc("The files below a directory whose names match a pattern."),
         Builtin::new("abspath", vec![string("path")], s.clone(), |a, c| {
             let path = machine(c)?.working_dir().join(text(a, 0));
             Ok(Value::string(slashes(&normal(&path))))
@@ -139,8 +144,8 @@ fn file_base64(a: &[Value], context: &CallContext<'_>) -> Outcome {
 
 fn file_exists(a: &[Value], context: &CallContext<'_>) -> Outcome {
     let machine = machine(context)?;
-    let path = expand_home(text(a, 0), machine)
-        .map_err(|e| FunctionError::argument(0, format!("failed to expand ~: {e}")))?;
+    let path =
+        expand_home(text(a, 0), machine).map_err(|e| FunctionError::argument(0, format!("failed to expand ~: {e}")))?;
     let full = normal(&machine.base_dir().join(path));
     let exists = match machine.files().metadata(&full) {
         Ok(metadata) => match metadata.kind {
@@ -156,12 +161,13 @@ fn file_exists(a: &[Value], context: &CallContext<'_>) -> Outcome {
 
 fn file_set(a: &[Value], context: &CallContext<'_>) -> Outcome {
     let machine = machine(context)?;
-    let expanded = expand_home(text(a, 0), machine)
-        .map_err(|e| FunctionError::argument(0, format!("failed to expand ~: {e}")))?;
+    let expanded =
+        expand_home(text(a, 0), machine).map_err(|e| FunctionError::argument(0, format!("failed to expand ~: {e}")))?;
     let root = normal(&machine.base_dir().join(expanded));
     let pattern = text(a, 1);
-    let found = glob::find(machine.files(), &root, pattern)
-        .map_err(|_| FunctionError::new(format!("failed to glob pattern {}: syntax error in pattern", quoted(pattern))))?;
+    let found = glob::find(machine.files(), &root, pattern).map_err(|_| {
+        FunctionError::new(format!("failed to glob pattern {}: syntax error in pattern", quoted(pattern)))
+    })?;
     let names = found.into_iter().map(Value::string).collect();
     Ok(Value::set(Type::String, names).mark(a[0].marks() | a[1].marks()))
 }

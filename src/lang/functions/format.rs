@@ -207,7 +207,11 @@ fn append(verb: &Verb<'_>, args: &[Value], out: &mut String) -> Result<(), Funct
     let as_type = |ty: &Type| convert(arg, ty).map_err(|e| unsupported(&e.message));
     match verb.mode {
         'v' => {
-            let plain = if verb.sharp { None } else { arg.as_str().map(str::to_owned).or_else(|| arg.as_number().map(Number::to_shortest_general_text)) };
+            let plain = if verb.sharp {
+                None
+            } else {
+                arg.as_str().map(str::to_owned).or_else(|| arg.as_number().map(Number::to_shortest_general_text))
+            };
             let shown = match plain {
                 Some(plain) => plain,
                 None => json::to_simple_json(arg).map_err(|e| unsupported(&e.message))?,

@@ -62,9 +62,11 @@ impl Pattern {
         let regex = Regex::builder()
             .syntax(config)
             .configure(limits)
-            .build(&translated).map_err(|_| refused(&translated, source))?;
+            .build(&translated)
+            .map_err(|_| refused(&translated, source))?;
         let info = regex.group_info();
-        let groups = info.pattern_names(regex_automata::PatternID::ZERO).skip(1).map(|n| n.map(str::to_owned)).collect();
+        let groups =
+            info.pattern_names(regex_automata::PatternID::ZERO).skip(1).map(|n| n.map(str::to_owned)).collect();
         Ok(Pattern { regex, groups })
     }
 
@@ -198,10 +200,16 @@ impl<'s> Translator<'s> {
                         continue;
                     };
                     if let Some(from) = repetition {
-                        return PatternError::new("invalid nested repetition operator", &self.source[from..start + length]);
+                        return PatternError::new(
+                            "invalid nested repetition operator",
+                            &self.source[from..start + length],
+                        );
                     }
                     if atom.is_none() {
-                        return PatternError::new("missing argument to repetition operator", &self.source[start..start + length]);
+                        return PatternError::new(
+                            "missing argument to repetition operator",
+                            &self.source[start..start + length],
+                        );
                     }
                     self.out.push_str(&self.source[start..start + length]);
                     self.at += length;
@@ -253,7 +261,11 @@ impl<'s> Translator<'s> {
         if let Some(behind) = rest.strip_prefix('{') {
             let Some((inner, _)) = behind.split_once('}') else { return Ok(None) };
             let (min, max) = inner.split_once(',').unwrap_or((inner, inner));
-            let number = |t: &str| (!t.is_empty() && t.len() < 9 && t.bytes().all(|b| b.is_ascii_digit())).then(|| t.parse::<u32>().ok()).flatten();
+            let number = |t: &str| {
+                (!t.is_empty() && t.len() < 9 && t.bytes().all(|b| b.is_ascii_digit()))
+                    .then(|| t.parse::<u32>().ok())
+                    .flatten()
+            };
             let Some(low) = number(min) else { return Ok(None) };
             let high = if max.is_empty() && inner.contains(',') { Some(low) } else { number(max) };
             let Some(high) = high else { return Ok(None) };

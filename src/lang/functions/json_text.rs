@@ -283,6 +283,9 @@ mod tests {
             assert_eq!(decode(text).unwrap_err(), message, "{text}");
         }
         assert!(decode(&"[".repeat(100_000)).is_err());
-        assert_eq!(decode(r#" {"a":[1,"\ud83d\ude00"],"a":null} "#).unwrap(), Value::object([("a", Value::null_dynamic())]));
+        assert_eq!(
+            decode(r#" {"a":[1,"\ud83d\ude00"],"a":null} "#).unwrap(),
+            Value::object([("a", Value::null_dynamic())])
+        );
     }
 }

@@ -5,8 +5,8 @@
 
 mod builtin;
 mod collection;
-mod encoding;
 mod crypto;
+mod encoding;
 mod filesystem;
 mod format;
 mod glob;

@@ -15,8 +15,7 @@ pub(super) fn table() -> Vec<Builtin> {
     vec![
         Builtin::new("cidrhost", vec![string("prefix"), number("hostnum")], s.clone(), host)
             .doc("The address of a host within a prefix."),
-        Builtin::new("cidrnetmask", vec![string("prefix")], s.clone(), netmask)
-            .doc("The netmask of an IPv4 prefix."),
+        Builtin::new("cidrnetmask", vec![string("prefix")], s.clone(), netmask).doc("The netmask of an IPv4 prefix."),
         Builtin::new("cidrsubnet", vec![string("prefix"), number("newbits"), number("netnum")], s.clone(), subnet)
             .doc("A subnet within a prefix, by its number."),
         Builtin::new("cidrsubnets", vec![string("prefix")], Type::list(s), subnets)

@@ -2,7 +2,9 @@
 
 use num_bigint::BigInt;
 
-use super::builtin::{Allow, Builtin, Outcome, any, fail, fail_argument, int, int_argument, num, number, p, quoted, text};
+use super::builtin::{
+    Allow, Builtin, Outcome, any, fail, fail_argument, int, int_argument, num, number, p, quoted, text,
+};
 use super::go_math;
 use super::signature::{CallContext, FunctionError};
 use crate::lang::value::convert::convert;
@@ -126,9 +128,7 @@ fn sum(a: &[Value], _: &CallContext<'_>) -> Outcome {
         };
         total = Some(match total {
             None => n,
-            Some(total) => total
-                .add(&n)
-                .map_err(|_| FunctionError::new("can't compute sum of opposing infinities"))?,
+            Some(total) => total.add(&n).map_err(|_| FunctionError::new("can't compute sum of opposing infinities"))?,
         });
     }
     Ok(total.unwrap_or_else(|| Value::int(0)))

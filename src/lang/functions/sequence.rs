@@ -12,9 +12,14 @@ pub(super) fn table() -> Vec<Builtin> {
     let any_list = || Type::list(Type::Dynamic);
     let texts = || Type::list(Type::String);
     let mut all = vec![
-        Builtin::new("chunklist", vec![p("list", any_list()).marked(), number("size").marked()], Type::list(any_list()), chunk)
-            .typed(|a| Ok(Type::list(a[0].ty().clone())))
-            .doc("A list cut into lists of a size."),
+        Builtin::new(
+            "chunklist",
+            vec![p("list", any_list()).marked(), number("size").marked()],
+            Type::list(any_list()),
+            chunk,
+        )
+        .typed(|a| Ok(Type::list(a[0].ty().clone())))
+        .doc("A list cut into lists of a size."),
         Builtin::new("coalescelist", vec![], Type::Dynamic, coalesce_list)
             .variadic(any("vals").everything())
             .typed(coalesce_list_type)
@@ -38,17 +43,27 @@ pub(super) fn table() -> Vec<Builtin> {
         Builtin::new("index", vec![any("list"), any("value")], Type::Dynamic, index)
             .typed(|a| sequence_only(a).map(|()| Type::Number))
             .doc("Where in a list a value is."),
-        Builtin::new("matchkeys", vec![p("values", any_list()), p("keys", any_list()), p("searchset", any_list())], any_list(), match_keys)
-            .typed(|a| match_keys_type(a).map(|_| a[0].ty().clone()))
-            .doc("The values whose keys are in a set."),
+        Builtin::new(
+            "matchkeys",
+            vec![p("values", any_list()), p("keys", any_list()), p("searchset", any_list())],
+            any_list(),
+            match_keys,
+        )
+        .typed(|a| match_keys_type(a).map(|_| a[0].ty().clone()))
+        .doc("The values whose keys are in a set."),
         Builtin::new("reverse", vec![any("list").marked()], Type::Dynamic, reverse)
             .typed(reverse_type)
             .doc("A list in reverse order."),
     ];
     all.extend([
-        Builtin::new("slice", vec![any("list").marked(), number("start_index"), number("end_index")], Type::Dynamic, slice)
-            .typed(slice_type)
-            .doc("Part of a list, from a start up to, but without, an end."),
+        Builtin::new(
+            "slice",
+            vec![any("list").marked(), number("start_index"), number("end_index")],
+            Type::Dynamic,
+            slice,
+        )
+        .typed(slice_type)
+        .doc("Part of a list, from a start up to, but without, an end."),
         Builtin::new("sort", vec![p("list", texts()).unknown()], texts(), sort).doc("Strings in order."),
         Builtin::new("one", vec![any("list")], Type::Dynamic, one)
             .typed(one_type)
@@ -289,9 +304,7 @@ fn reverse_type(a: &[Value]) -> TypeOutcome {
     match a[0].ty() {
         Type::Tuple(types) => Ok(Type::tuple(types.iter().rev().cloned())),
         Type::List(t) | Type::Set(t) => Ok(Type::List(t.clone())),
-        other => {
-            fail_argument(0, format!("can only reverse list or tuple values, not {}", other.friendly_name()))
-        }
+        other => fail_argument(0, format!("can only reverse list or tuple values, not {}", other.friendly_name())),
     }
 }
 
@@ -327,9 +340,7 @@ fn slice_bounds(a: &[Value]) -> Result<Option<(usize, usize)>, FunctionError> {
         Ok(Some(n))
     };
     match (bound(1, "start")?, bound(2, "end")?) {
-        (Some(start), Some(end)) if start > end => {
-            fail_argument(1, "start index must not be greater than end index")
-        }
+        (Some(start), Some(end)) if start > end => fail_argument(1, "start index must not be greater than end index"),
         (Some(start), Some(end)) => Ok(Some((start, end))),
         _ => Ok(None),
     }

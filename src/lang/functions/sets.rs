@@ -15,9 +15,12 @@ pub(super) fn table() -> Vec<Builtin> {
         .variadic(p("other_sets", any_set()).dynamic())
         .typed(common_set)
         .doc("The elements that all sets have."),
-        Builtin::new("setsubtract", vec![p("a", any_set()).dynamic(), p("b", any_set()).dynamic()], any_set(), |a, _| {
-            combine(a, |result, other| result.retain(|v| !contains(other, v)))
-        })
+        Builtin::new(
+            "setsubtract",
+            vec![p("a", any_set()).dynamic(), p("b", any_set()).dynamic()],
+            any_set(),
+            |a, _| combine(a, |result, other| result.retain(|v| !contains(other, v))),
+        )
         .typed(common_set)
         .doc("The elements of one set that another has not."),
         Builtin::new("setunion", vec![p("first_set", any_set()).dynamic()], any_set(), |a, _| {

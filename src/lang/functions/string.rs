@@ -32,8 +32,13 @@ pub(super) fn table() -> Vec<Builtin> {
             Ok(Value::string(text(a, 0).graphemes(true).rev().collect::<String>()))
         })
         .doc("The characters of a string in reverse order."),
-        Builtin::new("substr", vec![string("str").dynamic(), p("offset", Type::Number).dynamic(), p("length", Type::Number).dynamic()], s.clone(), substr)
-            .doc("Part of a string, by offset and length in characters."),
+        Builtin::new(
+            "substr",
+            vec![string("str").dynamic(), p("offset", Type::Number).dynamic(), p("length", Type::Number).dynamic()],
+            s.clone(),
+            substr,
+        )
+        .doc("Part of a string, by offset and length in characters."),
     ];
     all.extend(trimming());
     all.extend(searching());
@@ -83,9 +88,14 @@ fn searching() -> Vec<Builtin> {
         Builtin::new("regex", vec![string("pattern").unknown(), string("string").unknown()], Type::Dynamic, regex)
             .typed(|a| regex_type(a, |t| t))
             .doc("The first match of a regular expression, or its capture groups."),
-        Builtin::new("regexall", vec![string("pattern").unknown(), string("string").unknown()], Type::list(Type::Dynamic), regex_all)
-            .typed(|a| regex_type(a, Type::list))
-            .doc("All matches of a regular expression, or their capture groups."),
+        Builtin::new(
+            "regexall",
+            vec![string("pattern").unknown(), string("string").unknown()],
+            Type::list(Type::Dynamic),
+            regex_all,
+        )
+        .typed(|a| regex_type(a, Type::list))
+        .doc("All matches of a regular expression, or their capture groups."),
     ]
 }
 
@@ -111,7 +121,8 @@ fn join(a: &[Value], _: &CallContext<'_>) -> Outcome {
             match element.as_str() {
                 Some(part) => parts.push(part),
                 None if lists.len() > 1 => {
-                    let message = format!("element {i} of list {} is null; cannot concatenate null values", list_index + 1);
+                    let message =
+                        format!("element {i} of list {} is null; cannot concatenate null values", list_index + 1);
                     return fail_argument(list_index + 1, message);
                 }
                 None => {
@@ -197,8 +208,8 @@ fn replace(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let (whole, find, with) = (text(a, 0), text(a, 1), text(a, 2));
     let pattern = find.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
     let Some(pattern) = pattern else { return Ok(Value::string(replace_plain(whole, find, with))) };
-    let pattern = Pattern::new(pattern)
-        .map_err(|e| FunctionError::new(format!("error parsing regexp: {}", e.go_text())))?;
+    let pattern =
+        Pattern::new(pattern).map_err(|e| FunctionError::new(format!("error parsing regexp: {}", e.go_text())))?;
     Ok(Value::string(pattern.replace_all(whole, with)))
 }
 

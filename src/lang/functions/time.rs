@@ -114,7 +114,11 @@ struct Cursor<'s>(&'s str);
 
 impl Cursor<'_> {
     fn cannot<T>(&self, what: &str) -> Result<T, String> {
-        Err(if self.0.is_empty() { format!("end of string before {what}") } else { format!("cannot use {} as {what}", quoted(self.0)) })
+        Err(if self.0.is_empty() {
+            format!("end of string before {what}")
+        } else {
+            format!("cannot use {} as {what}", quoted(self.0))
+        })
     }
 
     fn digits(&mut self, count: usize, what: &str) -> Result<i64, String> {
@@ -257,7 +261,17 @@ fn quoted_literal<'s>(source: &'s str, out: &mut String) -> Result<&'s str, Func
 }
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];

@@ -60,12 +60,7 @@ pub(super) fn removed() -> Vec<Builtin> {
     ]
 }
 
-fn conversion(
-    name: &'static str,
-    ty: Type,
-    of: fn(&[Value]) -> TypeOutcome,
-    body: super::builtin::Body,
-) -> Builtin {
+fn conversion(name: &'static str, ty: Type, of: fn(&[Value]) -> TypeOutcome, body: super::builtin::Body) -> Builtin {
     Builtin::new(name, vec![any("v").everything()], ty, body)
         .typed(of)
         .may_be_null()
@@ -128,10 +123,12 @@ fn marking() -> Vec<Builtin> {
             })
         })
         .doc("Whether the value is marked as one that must not be shown."),
-        Builtin::new("ephemeralasnull", vec![any("value").everything()], Type::Dynamic, |a, _| Ok(without_ephemeral(&a[0])))
-            .typed(same_type)
-            .may_be_null()
-            .doc("The value, with null in place of what must not be saved."),
+        Builtin::new("ephemeralasnull", vec![any("value").everything()], Type::Dynamic, |a, _| {
+            Ok(without_ephemeral(&a[0]))
+        })
+        .typed(same_type)
+        .may_be_null()
+        .doc("The value, with null in place of what must not be saved."),
     ]
 }
 

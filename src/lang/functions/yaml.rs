@@ -119,7 +119,11 @@ impl Emitter {
             }
             return true;
         };
-        if fits_literal(text) { self.literal(text, indent) } else { self.double_quoted(text, indent, true) }
+        if fits_literal(text) {
+            self.literal(text, indent)
+        } else {
+            self.double_quoted(text, indent, true)
+        }
         false
     }
 
@@ -221,7 +225,8 @@ fn push_escaped(c: char, out: &mut String) {
 }
 
 fn decode(a: &[Value], _: &CallContext<'_>) -> Outcome {
-    let mut loader = Loader { parser: Parser::new_from_str(text(a, 0)), anchors: HashMap::new(), open: HashSet::new(), depth: 0 };
+    let mut loader =
+        Loader { parser: Parser::new_from_str(text(a, 0)), anchors: HashMap::new(), open: HashSet::new(), depth: 0 };
     loader.document().map_err(FunctionError::new)
 }
 
@@ -437,9 +442,8 @@ fn number(text: &str) -> Option<Number> {
 fn timestamp(text: &str) -> Option<String> {
     let mut parts = text.splitn(3, '-');
     let (year, month, rest) = (parts.next()?, parts.next()?, parts.next()?);
-    let digits = |t: &str, least: usize, most: usize| {
-        (least..=most).contains(&t.len()) && t.bytes().all(|b| b.is_ascii_digit())
-    };
+    let digits =
+        |t: &str, least: usize, most: usize| (least..=most).contains(&t.len()) && t.bytes().all(|b| b.is_ascii_digit());
     let day_length = rest.bytes().take_while(u8::is_ascii_digit).count();
     let (day, clock) = rest.split_at(day_length);
     if !digits(year, 4, 4) || !digits(month, 1, 2) || !digits(day, 1, 2) {

@@ -169,7 +169,8 @@ impl Body {
         let generator = |block: &Block| {
             let Source::Native(inner) = &block.body.source else { return block.clone() };
             let blocks = inner.blocks.iter().map(nested).collect();
-            let inner = NativeBody { file: inner.file.clone(), attributes: inner.attributes.clone(), blocks, ..**inner };
+            let inner =
+                NativeBody { file: inner.file.clone(), attributes: inner.attributes.clone(), blocks, ..**inner };
             Block { body: Body::native(inner), ..block.clone() }
         };
         let is_generator = |block: &Block| &*block.kind.name == "dynamic";

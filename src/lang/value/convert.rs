@@ -42,12 +42,12 @@ pub fn conversion_exists(from: &Type, to: &Type, unsafe_ok: bool) -> bool {
         (Type::Dynamic, _) => unsafe_ok,
         (Type::Number | Type::Bool, Type::String) => true,
         (Type::String, Type::Number | Type::Bool) => unsafe_ok,
-        (Type::Object(from), Type::Object(to)) => to.attributes.iter().all(|(name, want)| {
-            match from.attributes.get(name) {
+        (Type::Object(from), Type::Object(to)) => {
+            to.attributes.iter().all(|(name, want)| match from.attributes.get(name) {
                 Some(have) => conversion_exists(have, want, unsafe_ok),
                 None => to.optional.contains(name),
-            }
-        }),
+            })
+        }
         (Type::Tuple(from), Type::Tuple(to)) => {
             from.len() == to.len() && from.iter().zip(to.iter()).all(|(f, t)| conversion_exists(f, t, unsafe_ok))
         }
@@ -211,9 +211,7 @@ fn fill_dynamic(have: &Type, want: &Type) -> Type {
 fn fill_element(have: &Type, want: &Type) -> Type {
     match have {
         Type::List(h) | Type::Set(h) | Type::Map(h) => fill_dynamic(h, want),
-        Type::Tuple(elements) => {
-            unify_unsafe(elements).map_or_else(|| want.clone(), |h| fill_dynamic(&h, want))
-        }
+        Type::Tuple(elements) => unify_unsafe(elements).map_or_else(|| want.clone(), |h| fill_dynamic(&h, want)),
         Type::Object(object) => {
             let types: Vec<Type> = object.attributes.values().cloned().collect();
             unify_unsafe(&types).map_or_else(|| want.clone(), |h| fill_dynamic(&h, want))
@@ -274,7 +272,11 @@ fn settle(parts: &mut [Value], want: &Type, path: &Path) -> Result<Type, Failure
     }
     let types: Vec<Type> = parts.iter().map(|v| v.ty().clone()).collect();
     let Some(common) = unify_unsafe(&types) else {
-        return if want.is_dynamic() { Err(Failure::Types) } else { at(path, "cannot find a common base type for all elements") };
+        return if want.is_dynamic() {
+            Err(Failure::Types)
+        } else {
+            at(path, "cannot find a common base type for all elements")
+        };
     };
     for part in parts.iter_mut() {
         *part = to(part, &common, &mut path.clone())?;
@@ -379,7 +381,11 @@ fn object_to_object(value: &Value, want: &Type, object: &ObjectType, path: &mut 
 
 fn finished_object(want: &Type, attributes: BTreeMap<Arc<str>, Value>) -> Value {
     // The wanted type is shared by all results where it is exactly theirs.
-    if want.has_dynamic() || want.has_optional() { Value::object(attributes) } else { Value::object_of(want.clone(), attributes) }
+    if want.has_dynamic() || want.has_optional() {
+        Value::object(attributes)
+    } else {
+        Value::object_of(want.clone(), attributes)
+    }
 }
 
 /// Why a value of one type is not accepted for another: `string required`, `attribute "x" is required`.
@@ -402,8 +408,12 @@ pub fn mismatch_message(got: &Type, want: &Type) -> String {
                 None => format!("all elements must be {}", t.friendly_name_for_constraint()),
             }
         }
-        (Type::List(g) | Type::Set(g), Type::List(w)) => format!("incorrect list element type: {}", mismatch_message(g, w)),
-        (Type::List(g) | Type::Set(g), Type::Set(w)) => format!("incorrect set element type: {}", mismatch_message(g, w)),
+        (Type::List(g) | Type::Set(g), Type::List(w)) => {
+            format!("incorrect list element type: {}", mismatch_message(g, w))
+        }
+        (Type::List(g) | Type::Set(g), Type::Set(w)) => {
+            format!("incorrect set element type: {}", mismatch_message(g, w))
+        }
         (Type::Map(g), Type::Map(w)) => format!("incorrect map element type: {}", mismatch_message(g, w)),
         _ => required(),
     }
@@ -451,7 +461,11 @@ mod tests {
         ok(s("true"), Type::Bool, Value::bool(true));
         ok(Value::tuple(vec![Value::int(1), s("a")]), Type::list(Type::String), Value::strings(["1", "a"]));
         ok(Value::tuple(vec![Value::int(1), s("a")]), Type::list(Type::Dynamic), Value::strings(["1", "a"]));
-        ok(Value::tuple(vec![s("b"), s("a"), s("b")]), Type::set(Type::String), Value::set(Type::String, vec![s("a"), s("b")]));
+        ok(
+            Value::tuple(vec![s("b"), s("a"), s("b")]),
+            Type::set(Type::String),
+            Value::set(Type::String, vec![s("a"), s("b")]),
+        );
         ok(Value::object([("a", Value::int(1))]), Type::map(Type::String), Value::map(Type::String, [("a", s("1"))]));
         ok(Value::empty_object(), Type::map(Type::String), Value::map(Type::String, Vec::<(&str, Value)>::new()));
         let wanted = Type::object_with_optional([("a", Type::String), ("b", Type::list(Type::Number))], ["b"]);
@@ -475,16 +489,41 @@ mod tests {
         let object = |names: &[&str]| Type::object(names.iter().map(|n| (*n, Type::String)));
         let cases = [
             (Value::string("x"), Type::Number, "", "a number is required"),
-            (Value::string("True"), Type::Bool, "", "a bool is required; to convert from string, use lowercase \"true\""),
+            (
+                Value::string("True"),
+                Type::Bool,
+                "",
+                "a bool is required; to convert from string, use lowercase \"true\"",
+            ),
             (Value::empty_tuple(), Type::String, "", "string required"),
             (Value::empty_object(), object(&["a"]), "", "attribute \"a\" is required"),
             (Value::empty_object(), object(&["a", "b", "c"]), "", "attributes \"a\", \"b\", and \"c\" are required"),
             (Value::object([("a", Value::empty_tuple())]), object(&["a"]), "", "attribute \"a\": string required"),
-            (Value::tuple(vec![Value::string("1"), Value::empty_tuple()]), Type::list(Type::String), "", "element 1: string required"),
+            (
+                Value::tuple(vec![Value::string("1"), Value::empty_tuple()]),
+                Type::list(Type::String),
+                "",
+                "element 1: string required",
+            ),
             (Value::tuple(vec![Value::string("q")]), Type::list(Type::Number), "[0]", "a number is required"),
-            (Value::tuple(vec![Value::int(1), Value::empty_tuple()]), Type::list(Type::Dynamic), "", "all list elements must have the same type"),
-            (Value::list(Type::list(Type::Bool), vec![]), Type::list(Type::Bool), "", "incorrect list element type: bool required"),
-            (Value::map(Type::String, Vec::<(&str, Value)>::new()), object(&["k"]), "", "map has no element for required attribute \"k\""),
+            (
+                Value::tuple(vec![Value::int(1), Value::empty_tuple()]),
+                Type::list(Type::Dynamic),
+                "",
+                "all list elements must have the same type",
+            ),
+            (
+                Value::list(Type::list(Type::Bool), vec![]),
+                Type::list(Type::Bool),
+                "",
+                "incorrect list element type: bool required",
+            ),
+            (
+                Value::map(Type::String, Vec::<(&str, Value)>::new()),
+                object(&["k"]),
+                "",
+                "map has no element for required attribute \"k\"",
+            ),
         ];
         for (value, want, path, message) in cases {
             let error = convert(&value, &want).unwrap_err();

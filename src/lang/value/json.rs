@@ -177,7 +177,11 @@ fn read_object(members: &serde_json::Map<String, Json>, ty: &Type, path: &mut Pa
             attributes.insert(name.clone(), Value::null(ty.clone()));
         }
     }
-    Ok(if ty.has_dynamic() { Value::object(attributes) } else { Value::object_of(ty.without_optional_deep(), attributes) })
+    Ok(if ty.has_dynamic() {
+        Value::object(attributes)
+    } else {
+        Value::object_of(ty.without_optional_deep(), attributes)
+    })
 }
 
 fn read_dynamic(json: &Json, path: &mut Path) -> Result<Value, JsonError> {
@@ -248,7 +252,12 @@ fn write_with(value: &Value, out: &mut String, path: &mut Path, child: &mut Writ
     Ok(())
 }
 
-fn write_compound(value: &Value, out: &mut String, path: &mut Path, child: &mut WriteChild<'_>) -> Result<(), JsonError> {
+fn write_compound(
+    value: &Value,
+    out: &mut String,
+    path: &mut Path,
+    child: &mut WriteChild<'_>,
+) -> Result<(), JsonError> {
     let is_mapping = value.ty().is_map() || value.ty().is_object();
     out.push(if is_mapping { '{' } else { '[' });
     for (i, (step, v)) in value.children().into_iter().enumerate() {

@@ -261,7 +261,11 @@ fn read_object(input: &mut Bytes<'_>, ty: &Type, object: &ObjectType) -> Result<
     if attributes.len() != object.attributes.len() {
         return fail("duplicate attribute in object");
     }
-    Ok(if ty.has_dynamic() || ty.has_optional() { Value::object(attributes) } else { Value::object_of(ty.clone(), attributes) })
+    Ok(if ty.has_dynamic() || ty.has_optional() {
+        Value::object(attributes)
+    } else {
+        Value::object_of(ty.clone(), attributes)
+    })
 }
 
 fn array_length(input: &mut Bytes<'_>) -> Result<usize> {
@@ -406,7 +410,11 @@ mod tests {
             (Value::bool(true), Type::Dynamic, &[0x92, 0xc4, 6, b'"', b'b', b'o', b'o', b'l', b'"', 0xc3]),
             (Value::dynamic(), Type::Dynamic, &[0xd4, 0, 0]),
             (Value::null_dynamic(), Type::Dynamic, &[0xc0]),
-            (Value::object([("a", Value::null(Type::Bool))]), Type::object([("a", Type::Bool)]), &[0x81, 0xa1, b'a', 0xc0]),
+            (
+                Value::object([("a", Value::null(Type::Bool))]),
+                Type::object([("a", Type::Bool)]),
+                &[0x81, 0xa1, b'a', 0xc0],
+            ),
         ];
         for (value, ty, bytes) in cases {
             assert_eq!(encode(&value, &ty), bytes, "{value:?}");

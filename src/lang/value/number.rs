@@ -18,7 +18,10 @@ pub struct Number(Form);
 #[derive(Clone)]
 enum Form {
     /// Fits the precision exactly, and is not the negative zero.
-    Small { value: i64, prec: u16 },
+    Small {
+        value: i64,
+        prec: u16,
+    },
     Big(Arc<BigFloat>),
 }
 

@@ -150,9 +150,7 @@ impl Value {
             return Ok(Value::unknown_not_null(Type::Number).mark(marks));
         }
         match (self.as_number(), other.as_number()) {
-            (Some(a), Some(b)) => {
-                f(a, b).map(|n| Value::number(n).mark(marks)).ok_or(OperationError::NotANumber)
-            }
+            (Some(a), Some(b)) => f(a, b).map(|n| Value::number(n).mark(marks)).ok_or(OperationError::NotANumber),
             _ => Err(OperationError::WrongType),
         }
     }
@@ -348,7 +346,11 @@ impl Value {
         if self.ty().is_dynamic() {
             return Some(Value::dynamic().mark(self.marks()));
         }
-        let found = if self.is_known() { self.get(name).cloned() } else { self.ty().attribute(name).map(|t| Value::unknown(t.clone())) };
+        let found = if self.is_known() {
+            self.get(name).cloned()
+        } else {
+            self.ty().attribute(name).map(|t| Value::unknown(t.clone()))
+        };
         found.map(|v| v.mark(self.marks()))
     }
 
@@ -409,11 +411,7 @@ mod tests {
             (Value::tuple(vec![Value::int(1), unknown()]), Value::tuple(vec![Value::int(2), unknown()]), &no),
             (Value::tuple(vec![Value::int(1), unknown()]), Value::tuple(vec![Value::int(1), unknown()]), &maybe),
             (Value::strings(["a"]), Value::tuple(vec![Value::string("a")]), &no),
-            (
-                Value::unknown_refined(Type::String, Refinement::not_null().with_prefix("ami-")),
-                Value::string("x"),
-                &no,
-            ),
+            (Value::unknown_refined(Type::String, Refinement::not_null().with_prefix("ami-")), Value::string("x"), &no),
         ];
         for (a, b, expected) in cases {
             assert_eq!(&a.equals(&b), expected, "{a:?} {b:?}");

@@ -48,12 +48,9 @@ fn of_type(ty: &Type, unknowns: bool) -> BoxedStrategy<Value> {
         Type::Map(e) => prop::collection::btree_map("[a-z<é]{0,3}", of_type(e, unknowns), 0..4)
             .prop_map(move |v| Value::map(t.element_type().unwrap().clone(), v))
             .boxed(),
-        Type::Tuple(types) => types
-            .iter()
-            .map(|t| of_type(t, unknowns))
-            .collect::<Vec<_>>()
-            .prop_map(Value::tuple)
-            .boxed(),
+        Type::Tuple(types) => {
+            types.iter().map(|t| of_type(t, unknowns)).collect::<Vec<_>>().prop_map(Value::tuple).boxed()
+        }
         Type::Object(object) => {
             let names: Vec<_> = object.attributes.keys().cloned().collect();
             let parts: Vec<_> = object.attributes.values().map(|t| of_type(t, unknowns)).collect();

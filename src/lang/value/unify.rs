@@ -132,9 +132,8 @@ fn tuple_types(types: &[Type], dynamic: usize, unsafe_ok: bool) -> Option<Type> 
     if tuples.iter().any(|t| t.len() != length) {
         return tuples_as_lists(types, unsafe_ok);
     }
-    let elements: Option<Arc<[Type]>> = (0..length)
-        .map(|i| find(&tuples.iter().map(|t| t[i].clone()).collect::<Vec<_>>(), unsafe_ok))
-        .collect();
+    let elements: Option<Arc<[Type]>> =
+        (0..length).map(|i| find(&tuples.iter().map(|t| t[i].clone()).collect::<Vec<_>>(), unsafe_ok)).collect();
     all_convert(types, Type::Tuple(elements?), unsafe_ok).or_else(|| tuples_as_lists(types, unsafe_ok))
 }
 
@@ -155,7 +154,10 @@ mod tests {
             (vec![Type::tuple([n.clone()]), Type::tuple([s.clone()])], Some(Type::tuple([s.clone()]))),
             (vec![Type::tuple([n.clone()]), Type::tuple([s.clone(), s.clone()])], Some(Type::list(s.clone()))),
             (vec![Type::object([("a", n.clone())]), Type::object([("b", s.clone())])], Some(Type::map(s.clone()))),
-            (vec![Type::object([("a", n.clone())]), Type::object([("a", s.clone())])], Some(Type::object([("a", s.clone())]))),
+            (
+                vec![Type::object([("a", n.clone())]), Type::object([("a", s.clone())])],
+                Some(Type::object([("a", s.clone())])),
+            ),
             (vec![Type::object([("a", n.clone())]), Type::tuple([n.clone()])], None),
             (vec![Type::list(s.clone()), s.clone()], None),
         ];

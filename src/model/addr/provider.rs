@@ -29,7 +29,11 @@ impl Provider {
 
     /// The provider that a bare type name stands for.
     pub fn default_for(kind: &str) -> Provider {
-        if kind == "terraform" { Provider::builtin(kind) } else { Provider::new(DEFAULT_HOST, DEFAULT_NAMESPACE, &kind.to_lowercase()) }
+        if kind == "terraform" {
+            Provider::builtin(kind)
+        } else {
+            Provider::new(DEFAULT_HOST, DEFAULT_NAMESPACE, &kind.to_lowercase())
+        }
     }
 
     pub fn builtin(kind: &str) -> Provider {
@@ -99,7 +103,8 @@ impl Provider {
                 let kind = part("type", kind)?;
                 let namespace = namespace_part(namespace, part)?;
                 let host = normal_host(host).map_err(|e| {
-                    let detail = format!("Invalid provider source hostname namespace {host:?} in source {text:?}: {e}\"");
+                    let detail =
+                        format!("Invalid provider source hostname namespace {host:?} in source {text:?}: {e}\"");
                     Diagnostic::error("Invalid provider source hostname", detail)
                 })?;
                 Provider::new(&host, &namespace, &kind)
@@ -133,10 +138,7 @@ impl Provider {
 }
 
 /// `-` stands for the providers of a time before namespaces.
-fn namespace_part(
-    given: &str,
-    part: impl Fn(&str, &str) -> Result<String, Diagnostic>,
-) -> Result<String, Diagnostic> {
+fn namespace_part(given: &str, part: impl Fn(&str, &str) -> Result<String, Diagnostic>) -> Result<String, Diagnostic> {
     if given == "-" { Ok(given.to_owned()) } else { part("namespace", given) }
 }
 
@@ -147,7 +149,11 @@ pub fn normal_host(given: &str) -> Result<String, &'static str> {
         None => (given, None),
     };
     let label_ok = |l: &str| {
-        !l.is_empty() && l.len() < 64 && !l.starts_with('-') && !l.ends_with('-') && l.chars().all(|c| c.is_alphanumeric() || c == '-')
+        !l.is_empty()
+            && l.len() < 64
+            && !l.starts_with('-')
+            && !l.ends_with('-')
+            && l.chars().all(|c| c.is_alphanumeric() || c == '-')
     };
     if !name.split('.').all(label_ok) {
         return Err("invalid hostname");

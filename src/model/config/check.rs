@@ -32,10 +32,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> (Check, Option<Resource
     let mut scoped: Option<Resource> = None;
     for inner in content.blocks_of("data") {
         if let Some(first) = &scoped {
-            let detail = format!(
-                "This check block already has a data resource defined at {}.",
-                first.range
-            );
+            let detail = format!("This check block already has a data resource defined at {}.", first.range);
             diags.push(Diagnostic::error("Multiple data resource blocks", detail).at(inner.header_range()));
             continue;
         }

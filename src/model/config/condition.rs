@@ -10,7 +10,8 @@ use crate::model::addr;
 use super::block::Condition;
 use super::names::traversal_range;
 
-static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().required("condition").required("error_message"));
+static SCHEMA: LazyLock<BodySchema> =
+    LazyLock::new(|| BodySchema::new().required("condition").required("error_message"));
 
 /// One block with a condition; none if an argument is missing.
 pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Condition> {

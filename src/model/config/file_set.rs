@@ -27,7 +27,8 @@ pub fn find(dir: &Path, files: &dyn Files) -> (Option<FileSet>, Diagnostics) {
     for entry in entries.iter().filter(|e| !e.is_dir && !is_ignored(&e.name)) {
         let path = if dir == Path::new(".") { PathBuf::from(&entry.name) } else { dir.join(&entry.name) };
         if let Some(stem) = entry.name.strip_suffix(".tf") {
-            let list = if stem == "override" || stem.ends_with("_override") { &mut set.overrides } else { &mut set.primary };
+            let list =
+                if stem == "override" || stem.ends_with("_override") { &mut set.overrides } else { &mut set.primary };
             list.push(path);
         } else if entry.name.ends_with(".tf.json") {
             set.json.push(path);
@@ -49,7 +50,10 @@ pub fn read(path: &Path, files: &dyn Files) -> Result<Arc<SourceFile>, Diagnosti
         Diagnostic::error("Failed to read file", detail)
     })?;
     let text = String::from_utf8(bytes).map_err(|_| {
-        let detail = format!("The file {:?} is not valid UTF-8. Configuration files must always be UTF-8 encoded.", path.display());
+        let detail = format!(
+            "The file {:?} is not valid UTF-8. Configuration files must always be UTF-8 encoded.",
+            path.display()
+        );
         Diagnostic::error("Invalid character encoding", detail)
     })?;
     Ok(SourceFile::new(path.to_string_lossy(), text))
@@ -67,7 +71,18 @@ mod tests {
 
     #[test]
     fn files_are_sorted_out() {
-        let names = ["b.tf", "a.tf", ".x.tf", "c.tf~", "#d.tf#", "override.tf", "b_override.tf", "e.tf.json", "README.md", "sub/x.tf"];
+        let names = [
+            "b.tf",
+            "a.tf",
+            ".x.tf",
+            "c.tf~",
+            "#d.tf#",
+            "override.tf",
+            "b_override.tf",
+            "e.tf.json",
+            "README.md",
+            "sub/x.tf",
+        ];
         let memory = Memory::of(names.map(|n| (n, "")));
         let set = find(Path::new("."), &memory).0.unwrap();
         assert_eq!(set.primary, ["a.tf", "b.tf"].map(PathBuf::from));

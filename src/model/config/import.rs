@@ -60,7 +60,9 @@ pub fn check(module: &super::Module, diags: &mut Diagnostics) {
             let summary = format!("Duplicate import configuration for {addr:?}");
             diags.push(Diagnostic::error(summary, detail).at(import.to.range()));
         }
-        if let Some(reference) = import.provider_ref.as_ref().filter(|_| module.resources.contains_key(&import.resource.resource)) {
+        if let Some(reference) =
+            import.provider_ref.as_ref().filter(|_| module.resources.contains_key(&import.resource.resource))
+        {
             let detail = "The provider argument can only be specified in import blocks that will generate \
                           configuration.\n\nUse the provider argument in the target resource block to configure the provider for \
                           a resource with explicit provider configuration.";
@@ -87,7 +89,8 @@ fn target(to: &Attribute, diags: &mut Diagnostics) -> Option<ConfigResource> {
         return None;
     };
     let traversal = Traversal { root, steps, span };
-    let only_managed = || Diagnostic::error("Invalid import address", "Only managed resources can be imported.").at(to.range());
+    let only_managed =
+        || Diagnostic::error("Invalid import address", "Only managed resources can be imported.").at(to.range());
     match parse_target_traversal(&traversal, &to.expr.file) {
         Ok(Target::Resource(addr)) if addr.resource.mode == ResourceMode::Managed => Some(addr.config()),
         Ok(Target::ModuleInstance(_)) => {

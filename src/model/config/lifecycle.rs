@@ -26,7 +26,8 @@ pub fn decode(block: &Block, resource: &addr::Resource, diags: &mut Diagnostics)
     if resource.mode == ResourceMode::Managed {
         let attribute = |name: &str| content.attribute(name);
         lifecycle.create_before_destroy = attribute("create_before_destroy").and_then(|a| constant::bool(a, diags));
-        lifecycle.prevent_destroy = attribute("prevent_destroy").and_then(|a| constant::bool(a, diags)).unwrap_or(false);
+        lifecycle.prevent_destroy =
+            attribute("prevent_destroy").and_then(|a| constant::bool(a, diags)).unwrap_or(false);
         if let Some(attribute) = attribute("replace_triggered_by") {
             lifecycle.replace_triggered_by = decode_triggers(attribute, diags);
         }
@@ -125,10 +126,9 @@ fn check_trigger(item: &Expression) -> Diagnostics {
             ("each", Some("key")) | ("count", Some("index")) => {}
             ("each", _) => report("each reference", "Only each.key may be used in replace_triggered_by."),
             ("count", _) => report("count reference", "Only count.index may be used in replace_triggered_by."),
-            ("var" | "local" | "module" | "path" | "terraform" | "self", _) => report(
-                "reference",
-                "Only resources, count.index, and each.key may be used in replace_triggered_by.",
-            ),
+            ("var" | "local" | "module" | "path" | "terraform" | "self", _) => {
+                report("reference", "Only resources, count.index, and each.key may be used in replace_triggered_by.")
+            }
             _ => resources += 1,
         }
     }

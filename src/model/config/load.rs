@@ -14,8 +14,8 @@ use crate::model::addr;
 use crate::model::deps::module_manifest::ModuleManifest;
 use crate::model::deps::{Constraints, Version};
 
-use super::import;
 use super::block::ModuleCall;
+use super::import;
 use super::module::{Config, Module};
 use super::module_source::{self, ModuleSource};
 use super::{call_check, file_set, merge, module_file, overrides, provider_check, terraform_block};
@@ -63,7 +63,8 @@ pub fn load_module(dir: &Path, path: addr::Module, files: &dyn Files) -> (Option
     let (set, mut diags) = file_set::find(dir, files);
     let Some(set) = set else { return (None, diags) };
     for path in &set.json {
-        let detail = format!("The file {} is in JSON syntax, which this version of Terrane cannot read yet.", path.display());
+        let detail =
+            format!("The file {} is in JSON syntax, which this version of Terrane cannot read yet.", path.display());
         diags.error("JSON configuration is not supported yet", detail);
     }
     let mut decoded = Vec::with_capacity(set.primary.len());
@@ -134,7 +135,8 @@ fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>
     for call in calls {
         let path = module.path.child(&call.name);
         if path.0.len() > MAX_DEPTH {
-            let detail = format!("Module calls are nested more than {MAX_DEPTH} levels deep; a module probably calls itself.");
+            let detail =
+                format!("Module calls are nested more than {MAX_DEPTH} levels deep; a module probably calls itself.");
             diags.push(Diagnostic::error("Module nesting too deep", detail).at(call.range.clone()));
             continue;
         }
@@ -180,7 +182,8 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
             return Ok(ModuleSite { dir, version: None, unreadable: Some(not_there(&recorded, call)) });
         }
         const AGAIN: &str = "Run \"terrane init\" to install all modules required by this configuration.";
-        let problem = |summary: &str, detail: String| Err(Diagnostic::error(summary, detail).at(call.source_range.clone()));
+        let problem =
+            |summary: &str, detail: String| Err(Diagnostic::error(summary, detail).at(call.source_range.clone()));
         let Some(record) = manifest.get(request.path) else {
             let detail = format!("This module is not yet installed. {AGAIN}");
             return Err(Diagnostic::error("Module not installed", detail).at(call.range.clone()));

@@ -11,11 +11,11 @@ use crate::lang::syntax::body::Body;
 use crate::model::addr;
 use crate::model::deps::Version;
 
+use super::block::{ByName, Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
 use super::check::Check;
 use super::import::Import;
 use super::moved::Moved;
 use super::removed::Removed;
-use super::block::{ByName, Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
 
 /// The whole configuration: the root module, with its children inside.
 #[derive(Clone, Debug)]

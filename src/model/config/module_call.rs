@@ -3,9 +3,9 @@
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::syntax::ast::Expression;
 use crate::lang::syntax::ast::{Attribute, Block};
 use crate::lang::syntax::body::{Body, BodySchema, Content};
-use crate::lang::syntax::ast::Expression;
 
 use super::block::{ModuleCall, ProviderPassing};
 use super::module_source::{self, SourceError};
@@ -36,7 +36,8 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ModuleCall> {
     diags.extend(problems);
     names::check_label(block, 0, "Invalid module instance name", diags);
     let version = content.attribute("version").and_then(|a| requirements::constraint_text(a, diags));
-    let source = content.attribute("source").and_then(|a| decode_source(a, content.attribute("version").is_some(), diags));
+    let source =
+        content.attribute("source").and_then(|a| decode_source(a, content.attribute("version").is_some(), diags));
     let (count, for_each) = repetition(&content, diags);
     let depends_on = content.attribute("depends_on").map(|a| names::depends_on(a, diags)).unwrap_or_default();
     let providers = content.attribute("providers").map(|a| decode_providers(a, diags)).unwrap_or_default();
@@ -111,7 +112,13 @@ pub(super) fn repetition(content: &Content, diags: &mut Diagnostics) -> (Option<
 
 /// Reports reserved blocks. Comes back with the body and what its escaping block `_` adds to it: arguments that have the
 /// names of meta-arguments and are none.
-pub(super) fn check_blocks(content: &Content, body: Body, context: &str, escaped: &str, diags: &mut Diagnostics) -> Body {
+pub(super) fn check_blocks(
+    content: &Content,
+    body: Body,
+    context: &str,
+    escaped: &str,
+    diags: &mut Diagnostics,
+) -> Body {
     let mut escaping: Option<&Block> = None;
     for block in &content.blocks {
         match (block.kind.as_str(), escaping) {

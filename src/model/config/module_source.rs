@@ -58,7 +58,11 @@ pub fn parse_registry(source: &str) -> Result<ModuleSource, SourceError> {
     let (host, rest) = match parts.as_slice() {
         [_, _, _] => (None, parts.as_slice()),
         [host, rest @ ..] if parts.len() == 4 => (Some(*host), rest),
-        _ => return invalid("a module registry source address must have either three or four slash-separated components"),
+        _ => {
+            return invalid(
+                "a module registry source address must have either three or four slash-separated components",
+            );
+        }
     };
     if let Some(host) = host
         && (!host.contains('.') && !host.contains(':') && host != "localhost")
@@ -67,7 +71,9 @@ pub fn parse_registry(source: &str) -> Result<ModuleSource, SourceError> {
     }
     if host.is_some_and(|h| ["github.com", "bitbucket.org", "gitlab.com"].contains(&h)) {
         let host = host.unwrap_or_default();
-        return invalid(&format!("can't use {host:?} as a module registry host, because it's reserved for installing directly from version control repositories"));
+        return invalid(&format!(
+            "can't use {host:?} as a module registry host, because it's reserved for installing directly from version control repositories"
+        ));
     }
     let name_ok = |s: &str| {
         let inner = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -81,7 +87,9 @@ pub fn parse_registry(source: &str) -> Result<ModuleSource, SourceError> {
     }
     let system = rest[2];
     if system.is_empty() || system.len() > 64 || !system.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()) {
-        return invalid(&format!("invalid target system {system:?}: must be between one and 64 ASCII letters or digits"));
+        return invalid(&format!(
+            "invalid target system {system:?}: must be between one and 64 ASCII letters or digits"
+        ));
     }
     Ok(ModuleSource::Registry(source.to_owned()))
 }

@@ -128,7 +128,8 @@ pub fn depends_on(attribute: &Attribute, diags: &mut Diagnostics) -> Vec<Travers
 /// A reference to a provider configuration: `aws` or `aws.west`.
 pub fn provider_ref(expr: &Expression, argument: &str, diags: &mut Diagnostics) -> Option<ProviderRef> {
     let expr = unquote(expr, false, diags);
-    let invalid = |detail: String, range: Range| Diagnostic::error("Invalid provider configuration reference", detail).at(range);
+    let invalid =
+        |detail: String, range: Range| Diagnostic::error("Invalid provider configuration reference", detail).at(range);
     let usable = expr.as_traversal().filter(|t| t.steps.len() <= 1);
     let Some(traversal) = usable else {
         diags.push(invalid(
@@ -151,7 +152,8 @@ pub fn provider_ref(expr: &Expression, argument: &str, diags: &mut Diagnostics) 
         Some(TraversalStep::Attr { name, .. }) => Some(name.name.clone()),
         Some(other) => {
             diags.push(invalid(
-                "Provider name must either stand alone or be followed by a period and then a configuration alias.".into(),
+                "Provider name must either stand alone or be followed by a period and then a configuration alias."
+                    .into(),
                 expr.range_of(other.span()),
             ));
             return None;

@@ -88,9 +88,8 @@ fn items(like: &Block, attributes: Vec<Attribute>, blocks: Vec<Block>) -> Body {
 fn override_locals(primary: &mut [Vec<Block>], over: &Block, diags: &mut Diagnostics) {
     for attribute in diags.take(over.body.just_attributes()).into_values() {
         let name = attribute.name.as_str();
-        let holds = |b: &&mut Block| {
-            b.kind.as_str() == "locals" && b.body.attributes().iter().any(|a| a.name.as_str() == name)
-        };
+        let holds =
+            |b: &&mut Block| b.kind.as_str() == "locals" && b.body.attributes().iter().any(|a| a.name.as_str() == name);
         match primary.iter_mut().flatten().find(holds) {
             Some(base) => base.body = Body::merged(base.body.clone(), items(over, vec![attribute], Vec::new())),
             None => {
@@ -201,10 +200,9 @@ fn not_overridable(over: &Block) -> Diagnostic {
             "Cannot override 'moved' blocks",
             "Records of moved objects can appear only in normal files, not in override files.",
         ),
-        _ => (
-            "Cannot override 'import' blocks",
-            "Import blocks can appear only in normal files, not in override files.",
-        ),
+        _ => {
+            ("Cannot override 'import' blocks", "Import blocks can appear only in normal files, not in override files.")
+        }
     };
     Diagnostic::error(summary, detail).at(over.header_range())
 }

@@ -152,7 +152,9 @@ fn check_passed_on(module: &Module, caller: Option<&Caller>, names: &Names, diag
                  warning, add to {parent} a required_providers entry named {name:?} with source = {assumed:?}, or a \
                  different source address if appropriate."
             );
-            diags.push(Diagnostic::warning("Reference to undefined provider", detail).at(passed.in_parent.range.clone()));
+            diags.push(
+                Diagnostic::warning("Reference to undefined provider", detail).at(passed.in_parent.range.clone()),
+            );
             continue;
         }
         if let Some(caller) = caller
@@ -165,7 +167,9 @@ fn check_passed_on(module: &Module, caller: Option<&Caller>, names: &Names, diag
                  add an entry for {name:?} to the \"providers\" argument in the module {:?} block.",
                 &*caller.call.name
             );
-            diags.push(Diagnostic::warning("Missing required provider configuration", detail).at(caller.call.range.clone()));
+            diags.push(
+                Diagnostic::warning("Missing required provider configuration", detail).at(caller.call.range.clone()),
+            );
         }
     }
 }
@@ -184,7 +188,9 @@ fn check_not_configured_in_repetition(
          this module to instead expect provider configurations to be passed by its caller.",
         module.path, caller.call.source
     );
-    diags.push(Diagnostic::error("Module is incompatible with count, for_each, and depends_on", detail).at(range.clone()));
+    diags.push(
+        Diagnostic::error("Module is incompatible with count, for_each, and depends_on", detail).at(range.clone()),
+    );
 }
 
 fn check_not_overridden(module: &Module, names: &Names, diags: &mut Diagnostics) {
@@ -196,7 +202,9 @@ fn check_not_overridden(module: &Module, names: &Names, diags: &mut Diagnostics)
             module.path,
             module_text(&module.path.parent().unwrap_or_default())
         );
-        diags.push(Diagnostic::error("Cannot override provider configuration", detail).at(passed.in_child.range.clone()));
+        diags.push(
+            Diagnostic::error("Cannot override provider configuration", detail).at(passed.in_child.range.clone()),
+        );
     }
 }
 
@@ -296,7 +304,9 @@ fn warn_of_empty_blocks(module: &Module, names: &Names, diags: &mut Diagnostics)
         by_provider.entry(name.split('.').next().unwrap_or(name)).or_default().push(name);
     }
     let mut by_provider: Vec<_> = by_provider.into_iter().collect();
-    by_provider.sort_by_key(|(_, configs)| configs.first().and_then(|c| names.empty.get(*c)).map(|r| (r.filename(), r.span.start)));
+    by_provider.sort_by_key(|(_, configs)| {
+        configs.first().and_then(|c| names.empty.get(*c)).map(|r| (r.filename(), r.span.start))
+    });
     for (local_name, configs) in by_provider {
         let provider = module.provider_for_local_name(local_name).for_display();
         let mut example = format!("    {local_name} = {{\n      source = {provider:?}\n");

@@ -72,8 +72,11 @@ fn decode_entry(name: &Arc<str>, attribute: &Attribute, diags: &mut Diagnostics)
     }
     let Some(pairs) = attribute.expr.as_static_map() else {
         diags.push(
-            Diagnostic::error("Invalid required_providers object", "required_providers entries must be strings or objects.")
-                .at(attribute.expr.range()),
+            Diagnostic::error(
+                "Invalid required_providers object",
+                "required_providers entries must be strings or objects.",
+            )
+            .at(attribute.expr.range()),
         );
         return None;
     };
@@ -158,7 +161,8 @@ fn decode_source(value: &Expression, diags: &mut Diagnostics) -> Option<addr::Pr
 fn decode_aliases(name: &str, value: &Expression, diags: &mut Diagnostics) -> Vec<addr::LocalProviderConfig> {
     let mut aliases = Vec::new();
     for item in names::static_list(value, diags) {
-        let invalid = |detail: String| Diagnostic::error("Invalid configuration_aliases value", detail).at(value.range());
+        let invalid =
+            |detail: String| Diagnostic::error("Invalid configuration_aliases value", detail).at(value.range());
         let Some(traversal) = names::static_traversal(&item, diags) else { continue };
         let (local_name, alias) = (traversal.root.name.clone(), traversal.attr(0));
         if traversal.steps.len() > 1 || (alias.is_none() && !traversal.steps.is_empty()) {

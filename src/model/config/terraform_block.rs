@@ -81,7 +81,9 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
                 range: inner.header_range(),
             }),
             "required_providers" => {
-                parts.requirements.extend(requirements::decode(inner, diags).map(|found| (found, inner.header_range())));
+                parts
+                    .requirements
+                    .extend(requirements::decode(inner, diags).map(|found| (found, inner.header_range())));
             }
             _ => match names::check_provider_name(inner.label(0), &inner.header_range()) {
                 Some(problem) => diags.push(problem),

@@ -123,7 +123,8 @@ fn write_provider(text: &mut String, provider: &Provider, locked: &LockedProvide
 
 fn decode_provider(block: &Block, diags: &mut Diagnostics) -> Option<(Provider, LockedProvider)> {
     let written = block.label(0);
-    let invalid = |detail: String| Diagnostic::error("Invalid provider source address", detail).at(block.label_range(0));
+    let invalid =
+        |detail: String| Diagnostic::error("Invalid provider source address", detail).at(block.label_range(0));
     let provider = match Provider::parse_source(written) {
         Ok(provider) => provider,
         Err(problem) => {
@@ -161,17 +162,21 @@ fn literal(attribute: &Attribute) -> Option<Arc<str>> {
 
 fn decode_version(content: &Content, provider: &Provider, diags: &mut Diagnostics) -> Option<Version> {
     let attribute = content.attribute("version")?;
-    let invalid = |detail: String| Diagnostic::error("Invalid provider version number", detail).at(attribute.expr.range());
+    let invalid =
+        |detail: String| Diagnostic::error("Invalid provider version number", detail).at(attribute.expr.range());
     let Some(text) = literal(attribute) else {
         diags.push(
-            Diagnostic::error("Unsuitable value type", "Unsuitable value: a string is required").at(attribute.expr.range()),
+            Diagnostic::error("Unsuitable value type", "Unsuitable value: a string is required")
+                .at(attribute.expr.range()),
         );
         return None;
     };
     match Version::parse_exact(&text) {
         Ok(version) => Some(version),
         Err(_) => {
-            let mut detail = format!("The selected version number for provider {provider} is invalid: {text:?} is not a valid version.");
+            let mut detail = format!(
+                "The selected version number for provider {provider} is invalid: {text:?} is not a valid version."
+            );
             if let Ok(version) = Version::parse(&text) {
                 detail = format!(
                     "The selected version number for provider {provider} must be written in normalized form: \"{version}\"."
@@ -187,7 +192,8 @@ fn decode_constraints(content: &Content, diags: &mut Diagnostics) -> Constraints
     let Some(attribute) = content.attribute("constraints") else { return Constraints::default() };
     let Some(text) = literal(attribute) else {
         diags.push(
-            Diagnostic::error("Unsuitable value type", "Unsuitable value: a string is required").at(attribute.expr.range()),
+            Diagnostic::error("Unsuitable value type", "Unsuitable value: a string is required")
+                .at(attribute.expr.range()),
         );
         return Constraints::default();
     };
@@ -197,7 +203,9 @@ fn decode_constraints(content: &Content, diags: &mut Diagnostics) -> Constraints
         Ok(constraints) => {
             diags.push(at(Diagnostic::error(
                 "Invalid provider version constraints",
-                format!("The recorded provider version constraints must be written in normalized form: \"{constraints}\"."),
+                format!(
+                    "The recorded provider version constraints must be written in normalized form: \"{constraints}\"."
+                ),
             )));
             constraints
         }

@@ -51,7 +51,9 @@ impl ModuleManifest {
         for entry in file.modules {
             let version = match entry.version.as_str() {
                 "" => None,
-                text => Some(Version::parse(text).map_err(|e| format!("invalid version {text:?} for {}: {e}", entry.key))?),
+                text => {
+                    Some(Version::parse(text).map_err(|e| format!("invalid version {text:?} for {}: {e}", entry.key))?)
+                }
             };
             let path = match entry.key.as_str() {
                 "" => addr::Module::root(),
@@ -89,7 +91,8 @@ impl ModuleManifest {
 
     /// Whether a recorded source is the one that a call names; records carry the registry's host.
     pub fn same_source(&self, recorded: &str, written: &str) -> bool {
-        recorded == written || recorded.strip_prefix(addr::provider::DEFAULT_HOST).and_then(|r| r.strip_prefix('/')) == Some(written)
+        recorded == written
+            || recorded.strip_prefix(addr::provider::DEFAULT_HOST).and_then(|r| r.strip_prefix('/')) == Some(written)
     }
 }
 

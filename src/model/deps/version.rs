@@ -107,7 +107,9 @@ impl fmt::Display for Version {
 
 impl Ord for Version {
     fn cmp(&self, other: &Version) -> Ordering {
-        self.significant().cmp(other.significant()).then_with(|| compare_prereleases(&self.prerelease, &other.prerelease))
+        self.significant()
+            .cmp(other.significant())
+            .then_with(|| compare_prereleases(&self.prerelease, &other.prerelease))
     }
 }
 
@@ -169,7 +171,18 @@ mod tests {
 
     #[test]
     fn versions_are_ordered_by_precedence() {
-        let ordered = ["0.9.9", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0", "1.0.0.1", "1.0.1", "1.10"];
+        let ordered = [
+            "0.9.9",
+            "1.0.0-alpha",
+            "1.0.0-alpha.1",
+            "1.0.0-alpha.beta",
+            "1.0.0-beta.2",
+            "1.0.0-beta.11",
+            "1.0.0",
+            "1.0.0.1",
+            "1.0.1",
+            "1.10",
+        ];
         for pair in ordered.windows(2) {
             let (a, b) = (Version::parse(pair[0]).unwrap(), Version::parse(pair[1]).unwrap());
             assert!(a < b, "{a} < {b}");

@@ -52,7 +52,9 @@ impl Pattern {
 
     pub fn matches(&self, provider: &Provider) -> bool {
         let fits = |pattern: &str, part: &str| pattern == "*" || pattern == part;
-        fits(&self.host, &provider.host) && fits(&self.namespace, &provider.namespace) && fits(&self.kind, &provider.kind)
+        fits(&self.host, &provider.host)
+            && fits(&self.namespace, &provider.namespace)
+            && fits(&self.kind, &provider.kind)
     }
 
     /// Reads a pattern; the error is for people.
@@ -69,10 +71,14 @@ impl Pattern {
         }
         let host = match host {
             "*" => "*".to_owned(),
-            host => normal_host(host).map_err(|e| format!("invalid hostname in provider matching pattern {text:?}: {e}"))?,
+            host => {
+                normal_host(host).map_err(|e| format!("invalid hostname in provider matching pattern {text:?}: {e}"))?
+            }
         };
         if (host == "*" && namespace != "*") || (namespace == "*" && kind != "*") {
-            return Err(format!("invalid provider matching pattern {text:?}: hostname can be a wildcard only if both namespace and provider type are also wildcards"));
+            return Err(format!(
+                "invalid provider matching pattern {text:?}: hostname can be a wildcard only if both namespace and provider type are also wildcards"
+            ));
         }
         Ok(Pattern { host, namespace: namespace.to_lowercase(), kind: kind.to_lowercase() })
     }
@@ -97,7 +103,10 @@ impl ProviderInstallation {
         let mut diags = Diagnostics::new();
         for item in items {
             let Some(body) = item.value.as_items() else {
-                diags.push(invalid(format!("The items inside the provider_installation block must all be blocks, but {:?} is not one.", item.key)));
+                diags.push(invalid(format!(
+                    "The items inside the provider_installation block must all be blocks, but {:?} is not one.",
+                    item.key
+                )));
                 continue;
             };
             if item.key == "dev_overrides" {
@@ -115,7 +124,8 @@ fn invalid(detail: impl Into<String>) -> Diagnostic {
 }
 
 fn decode_method(kind: &str, body: &[Item], diags: &mut Diagnostics) -> Option<Method> {
-    let text = |name: &str| body.iter().find(|i| i.key == name).and_then(|i| i.value.as_str()).filter(|t| !t.is_empty());
+    let text =
+        |name: &str| body.iter().find(|i| i.key == name).and_then(|i| i.value.as_str()).filter(|t| !t.is_empty());
     let (location, own) = match kind {
         "direct" => (Location::Direct, None),
         "filesystem_mirror" => {
@@ -165,7 +175,10 @@ fn decode_overrides(body: &[Item], diags: &mut Diagnostics) -> BTreeMap<Provider
         let path = match &item.value {
             Node::String(path) => PathBuf::from(path),
             _ => {
-                diags.push(invalid(format!("Invalid dev_overrides block: the value for {:?} must be a string.", item.key)));
+                diags.push(invalid(format!(
+                    "Invalid dev_overrides block: the value for {:?} must be a string.",
+                    item.key
+                )));
                 continue;
             }
         };
@@ -173,7 +186,10 @@ fn decode_overrides(body: &[Item], diags: &mut Diagnostics) -> BTreeMap<Provider
             Ok(provider) => {
                 overrides.insert(provider, path);
             }
-            Err(problem) => diags.push(invalid(format!("The entry {:?} in a dev_overrides block is not a valid provider source string.\n\n{}", item.key, problem.detail))),
+            Err(problem) => diags.push(invalid(format!(
+                "The entry {:?} in a dev_overrides block is not a valid provider source string.\n\n{}",
+                item.key, problem.detail
+            ))),
         }
     }
     overrides
@@ -198,7 +214,8 @@ mod tests {
 
     #[test]
     fn bad_methods_are_reported() {
-        for text in ["foo {}", "filesystem_mirror {}", "direct { x = 1 }", "direct { include = [\"*/x/y\"] }", "x = 1"] {
+        for text in ["foo {}", "filesystem_mirror {}", "direct { x = 1 }", "direct { include = [\"*/x/y\"] }", "x = 1"]
+        {
             let (_, diags) = ProviderInstallation::decode(&cli_file::parse(text).unwrap());
             assert!(diags.has_errors(), "{text}");
         }

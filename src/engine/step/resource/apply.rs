@@ -36,9 +36,10 @@ pub async fn run(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
     };
     let settle = |value: Option<Value>| {
         if let Some((i, position, _)) = &place
-            && let Some(slots) = module.as_ref().and_then(|m| m.resources[*i as usize].get()) {
-                slots.instances[*position].settle(value);
-            }
+            && let Some(slots) = module.as_ref().and_then(|m| m.resources[*i as usize].get())
+        {
+            slots.instances[*position].settle(value);
+        }
     };
     let diagnostics = match addr.mode() {
         ResourceMode::Data => read_data(&instance, &settle).await,
@@ -74,9 +75,8 @@ async fn read_data(instance: &Instance<'_>, settle: &(dyn Fn(Option<Value>) + Sy
     let Some(stored) = stored else { return diagnostics };
     let known = Stored { value: unknown_as_null(&stored.value), ..stored.clone() };
     let object = known.encode(&instance.schema);
-    diagnostics.extend(
-        save(instance.run, &instance.addr, instance.provider_addr, |place| place.current = Some(object)).await,
-    );
+    diagnostics
+        .extend(save(instance.run, &instance.addr, instance.provider_addr, |place| place.current = Some(object)).await);
     settle(Some(stored.value.clone()));
     diagnostics.extend(conditions::postconditions(instance, &stored.value));
     diagnostics
@@ -223,8 +223,7 @@ fn check_promise(instance: &Instance<'_>, promised: &ResourceChange, actual: &Re
     );
     let settled = promised.action == Action::Update && actual.action == Action::NoOp;
     if promised.action != actual.action && !settled {
-        let what =
-            format!("{expanding} changed the planned action from {:?} to {:?}.", promised.action, actual.action);
+        let what = format!("{expanding} changed the planned action from {:?} to {:?}.", promised.action, actual.action);
         diagnostics.push(instance.bug(summary, what));
     }
     let (planned, after) = (promised.change.after.unmark_deep().0, actual.change.after.unmark_deep().0);

@@ -6,8 +6,8 @@ use tokio::task::JoinSet;
 
 use crate::base::diag::Diagnostics;
 use crate::engine::graph::NodeId;
-use crate::engine::imports;
 use crate::engine::graph::walk::{End, Turn};
+use crate::engine::imports;
 use crate::engine::results::{Expansion, ModuleSlots, ResourceSlots};
 use crate::engine::run::{Run, Verb};
 use crate::engine::scope::ModuleScope;

@@ -9,9 +9,9 @@ use crate::engine::results::{CheckRecord, Gathered};
 use crate::engine::step::check::addr;
 use crate::lang::value::Value;
 use crate::model::addr::ConfigResource;
+use crate::model::config::Check;
 use crate::model::plan::{Action, ActionReason};
 use crate::model::provider::{ReadDataRequest, has_errors};
-use crate::model::config::Check;
 use crate::model::state::{CheckStatus, ObjectStatus};
 
 use super::object::{Stored, mark, nonconforming, normalise, unknown_as_null};

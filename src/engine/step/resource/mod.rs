@@ -29,9 +29,9 @@ use crate::engine::results::{Each, ModuleSlots};
 use crate::engine::run::Run;
 use crate::engine::scope::ModuleScope;
 use crate::engine::tree::ModuleId;
+use crate::lang::syntax::ast::Body;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
-use crate::lang::syntax::ast::Body;
 use crate::model::config::{Check, ProvisionerBlock, Resource};
 use crate::model::provider::{Provider, no_provider_meta};
 use crate::model::schema::Schema;
@@ -75,8 +75,7 @@ impl<'r> Instance<'r> {
             let detail = format!("The provider configuration {provider_addr} is not available.");
             return Err(Diagnostic::error("Provider not configured", detail).about(addr.to_string()));
         };
-        let create_before_destroy =
-            block.and_then(|b| run.create_before_destroy.get(&b).copied()).unwrap_or(false);
+        let create_before_destroy = block.and_then(|b| run.create_before_destroy.get(&b).copied()).unwrap_or(false);
         Ok(Instance {
             run,
             addr,
@@ -148,7 +147,8 @@ impl<'r> Instance<'r> {
             return (none, fine);
         }
         let local = self.run.tree.module(module.id).local_name_of(&self.provider_addr.provider);
-        let schema = self.run.schemas.provider(&self.provider_addr.provider).and_then(|s| s.provider_meta().ok().flatten());
+        let schema =
+            self.run.schemas.provider(&self.provider_addr.provider).and_then(|s| s.provider_meta().ok().flatten());
         match (metas.get(&local), schema, self.scope()) {
             (Some(body), Some(schema), Some(scope)) => {
                 let (value, found) = decode_body(body, &schema.block, &scope);
@@ -179,10 +179,7 @@ impl<'r> Instance<'r> {
 }
 
 fn unsupported(addr: &AbsResourceInstance, provider: &AbsProviderConfig) -> Diagnostic {
-    let detail = format!(
-        "The provider {} does not support resource type {:?}.",
-        provider.provider.for_display(),
-        addr.kind()
-    );
+    let detail =
+        format!("The provider {} does not support resource type {:?}.", provider.provider.for_display(), addr.kind());
     Diagnostic::error("Invalid resource type", detail).about(addr.to_string())
 }

@@ -87,7 +87,8 @@ pub fn unknown_as_null(value: &Value) -> Value {
     if value.is_wholly_known() {
         return value.clone();
     }
-    let known = value.transform::<()>(&mut |_, v| Ok(if v.is_known() { v } else { Value::null(v.ty().clone()).mark(v.marks()) }));
+    let known = value
+        .transform::<()>(&mut |_, v| Ok(if v.is_known() { v } else { Value::null(v.ty().clone()).mark(v.marks()) }));
     known.unwrap_or_else(|()| Value::null(value.ty().clone()))
 }
 
@@ -160,4 +161,3 @@ pub fn unknown_parts(value: &Value) -> Vec<Path> {
     });
     found
 }
-

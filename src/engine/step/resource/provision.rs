@@ -120,8 +120,7 @@ async fn provision(instance: &Instance<'_>, block: &ProvisionerBlock, value: &Va
             observer.event(Event::ProvisionOutput { addr: addr.clone(), kind: kind.clone(), text });
         })
     };
-    let request =
-        ProvisionRequest { config: config.unmark_deep().0, connection: connection.unmark_deep().0, output };
+    let request = ProvisionRequest { config: config.unmark_deep().0, connection: connection.unmark_deep().0, output };
     let found = provisioner.provision(request).await;
     let failed = has_errors(&found);
     observer.event(Event::ProvisionFinished { addr: addr.clone(), kind: kind.clone(), failed });

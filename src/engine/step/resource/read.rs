@@ -5,9 +5,9 @@ use crate::engine::event::Event;
 use crate::model::provider::{ReadRequest, has_errors};
 use crate::model::state::DeposedKey;
 
+use super::Instance;
 use super::object::{Stored, mark, nonconforming, normalise};
 use super::record::shown_id;
-use super::Instance;
 
 /// The object as it is now; none: it is gone. With errors, the object as it was.
 pub async fn refresh(
@@ -27,12 +27,8 @@ pub async fn refresh(
     };
     let id = shown_id(&stored.value);
     run.ports.observer.event(Event::RefreshStarted { addr: addr.clone(), deposed: deposed.cloned(), id });
-    let request = ReadRequest {
-        kind: addr.kind().into(),
-        current: prior,
-        private: stored.private.clone(),
-        provider_meta: meta,
-    };
+    let request =
+        ReadRequest { kind: addr.kind().into(), current: prior, private: stored.private.clone(), provider_meta: meta };
     let response = instance.provider.read_resource(request).await;
     let failed = has_errors(&response.diagnostics);
     diagnostics.extend(instance.about(response.diagnostics));

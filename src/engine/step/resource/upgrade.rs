@@ -5,8 +5,8 @@ use crate::model::addr::ResourceMode;
 use crate::model::provider::{RawState, UpgradeRequest, has_errors};
 use crate::model::state::{Attributes, Object};
 
-use super::object::{Stored, decode, mark, nonconforming, with_value};
 use super::Instance;
+use super::object::{Stored, decode, mark, nonconforming, with_value};
 
 /// The object as a value of the current schema. None with errors.
 pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored>, Diagnostics) {

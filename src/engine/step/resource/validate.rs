@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
 use super::ephemeral_use;
+use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::imports;
 use crate::engine::references::did_you_mean;
 use crate::engine::results::{Each, ModuleSlots};
@@ -103,9 +103,7 @@ async fn provisioners(
 pub fn unknown_type(run: &Run, config: &Resource) -> Diagnostic {
     let (kind, provider) = (&config.addr.kind, config.provider.for_display());
     let schemas = run.schemas.provider(&config.provider);
-    let names = |data: bool| {
-        schemas.map_or_else(Vec::new, |s| if data { s.data_names() } else { s.managed_names() })
-    };
+    let names = |data: bool| schemas.map_or_else(Vec::new, |s| if data { s.data_names() } else { s.managed_names() });
     let other = |mode| run.schemas.kind(&config.provider, mode, kind).is_some();
     let (summary, detail) = match config.addr.mode {
         ResourceMode::Data => {
@@ -151,7 +149,8 @@ fn check_ignored(
     let Some(attribute) = schema.attributes.get(name) else {
         if !schema.blocks.contains_key(name) {
             let hint = did_you_mean(name, schema.attributes.keys().chain(schema.blocks.keys()));
-            let detail = format!("This object has no argument, nested block, or exported attribute named {name:?}.{hint}");
+            let detail =
+                format!("This object has no argument, nested block, or exported attribute named {name:?}.{hint}");
             diagnostics.push(Diagnostic::error("Unsupported attribute", detail).at(range));
         }
         return;

@@ -166,12 +166,7 @@ fn write_change(out: &mut String, shown: &Shown<'_>, cause: Cause, style: &Style
     let resource = &change.addr.resource.resource;
     let header = format!("{} {:?} {:?}", resource.mode.keyword(), &*resource.kind, &*resource.name);
     let action = if cause == Cause::Drift { shown.diff.action } else { change.action };
-    let (symbol, body) = if action == Action::Forget {
-        let options = diff::Drawing { hide_symbols: true, hide_null_suffix: true, ..diff::Drawing::new(style) };
-        (diff::symbol(action, style), diff::draw_with(&shown.diff, 0, &options))
-    } else {
-        (diff::symbol(action, style), diff::draw(&shown.diff, 0, style))
-    };
+    let (symbol, body) = (diff::symbol(action, style), diff::draw(&shown.diff, 0, style));
     let _ = writeln!(out, "\n{}{symbol} {header} {body}", comment(change, action, cause, style));
 }
 

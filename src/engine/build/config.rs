@@ -197,7 +197,10 @@ impl<'a> Builder<'a> {
         }
         for (index, check) in config.checks.values().enumerate() {
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module).within_check(check.data.as_ref());
-            check.asserts.iter().for_each(|c| gatherer.condition(c));
+            for assert in &check.asserts {
+                gatherer.expression(&assert.condition);
+                gatherer.expression(&assert.error_message);
+            }
             if let Some(data) = &check.data {
                 gatherer.resource(data);
             }

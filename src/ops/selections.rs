@@ -14,3 +14,8 @@ pub fn selections() -> Vec<(addr::Provider, String)> {
     all.sort_by_key(|(provider, _)| provider.to_string());
     all
 }
+
+/// This machine as providers' packages name it: `linux_amd64`.
+pub fn platform() -> String {
+    crate::install::package::platform()
+}

@@ -13,7 +13,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(json) => json,
         Err(error) => return invocation.usage_error(error),
     };
-    let platform = crate::install::package::platform();
+    let platform = crate::ops::selections::platform();
     let selected = selections();
     if json {
         let providers: Map<String, Json> =

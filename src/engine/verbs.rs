@@ -3,35 +3,36 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use tokio::sync::Semaphore;
 
 use super::build::config::Builder;
-use super::build::{apply as apply_graph, derive, orphans, scoped, target};
+use super::build::{apply as apply_graph, orphans};
 use super::checks;
 use super::functions::ProviderFunctions;
+use super::gather::{gather_plan, is_applyable, parse_time};
+use super::graph::NodeId;
 use super::graph::walk::walk;
-use super::graph::{Dag, Node, NodeId};
 use super::imports::{self, Imports};
 use super::input::{
     ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput,
 };
 use super::moves;
+use super::parts::{Parts, awaited, name_cycles, resource_nodes};
 use super::ports::Ports;
 use super::references::Gatherer;
-use super::relevant;
 use super::removed::RemovedBlocks;
 use super::results::Results;
-use super::run::{Orphans, Run, Task, Verb};
+use super::run::{Run, Verb};
 use super::schemas::Schemas;
 use super::scope::ModuleScope;
 use super::step::{ephemeral, run_node};
 use super::tree::{ModuleId, Tree};
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::value::{Type, Value};
-use crate::model::addr::{AbsResource, AbsResourceInstance, ResourceMode};
+use crate::lang::value::Value;
+use crate::model::addr::{AbsResource, AbsResourceInstance};
 use crate::model::config::Config;
-use crate::model::plan::{Action, Change, Mode, OutputChange, Plan, ResourceChange};
+use crate::model::plan::{Action, Mode, Plan, ResourceChange};
 use crate::model::state::State;
 
 /// What a run needs to be told; the rest follows from configuration and state.
@@ -388,253 +389,12 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
     Ok(Arc::new(run))
 }
 
-fn resource_nodes(graph: &Dag<Node>) -> FxHashMap<(ModuleId, u32), NodeId> {
-    let block = |(id, node): (NodeId, &Node)| match node {
-        Node::Resource { module, index } => Some(((*module, *index), id)),
-        _ => None,
-    };
-    graph.nodes().filter_map(block).collect()
-}
-
-fn awaited(tasks: &[Task]) -> FxHashSet<AbsResourceInstance> {
-    let creates = |action| !matches!(action, Action::Delete | Action::Forget);
-    tasks.iter().filter(|t| creates(t.change.action)).map(|t| t.change.addr.clone()).collect()
-}
-
-/// A built graph, free of the builder's borrows.
-struct Parts {
-    graph: Dag<Node>,
-    needs: Vec<super::references::Needs>,
-    providers: super::provider_configs::ProviderConfigs,
-    provider_of: FxHashMap<(ModuleId, u32), u32>,
-    dependencies: FxHashMap<(ModuleId, u32), Arc<[crate::model::addr::ConfigResource]>>,
-    create_before_destroy: FxHashMap<(ModuleId, u32), bool>,
-    read_barriers: FxHashMap<(ModuleId, u32), Arc<[crate::model::addr::ConfigResource]>>,
-    orphans: Vec<Orphans>,
-    tasks: Vec<Task>,
-    filtered: BTreeSet<NodeId>,
-    active: Vec<bool>,
-    diagnostics: Diagnostics,
-}
-
-impl Parts {
-    fn of(
-        mut builder: Builder<'_>,
-        orphans: Vec<Orphans>,
-        imports: &Imports,
-        state: &State,
-        verb: Verb,
-        changes: &[Arc<ResourceChange>],
-        targets: &[crate::model::addr::Target],
-    ) -> Parts {
-        let tree = builder.tree;
-        let order = builder.graph.topological();
-        let dependencies = derive::dependencies(&builder, &order);
-        let create_before_destroy = derive::create_before_destroy(&builder, &order);
-        let read_barriers = derive::read_barriers(&builder);
-        let (mut active, mut filtered) = (vec![true; builder.graph.len()], BTreeSet::new());
-        if !targets.is_empty() {
-            (active, filtered) = target::select(&builder.graph, builder.tree, &orphans, imports, targets);
-        }
-        scoped::delay_checks(&mut builder);
-        active.resize(builder.graph.len(), true);
-        let mut tasks = Vec::new();
-        let is_apply = matches!(verb, Verb::Apply | Verb::ApplyDestroy);
-        let mut graph = None;
-        if is_apply {
-            let destroy = verb == Verb::ApplyDestroy;
-            let built = apply_graph::build(&mut builder, changes, state, &create_before_destroy, destroy);
-            active.resize(built.graph.len(), true);
-            tasks = built.tasks;
-            deactivate_unused_providers(&built.graph, tree, &mut active);
-            graph = Some(built.graph);
-        }
-        if verb == Verb::Evaluate {
-            builder.provider_nodes.iter().for_each(|node| active[*node as usize] = false);
-        }
-        let mut graph = match graph {
-            Some(graph) => graph,
-            None => builder.graph,
-        };
-        if verb == Verb::PlanDestroy {
-            graph = cut_resources(graph, tree);
-        }
-        if matches!(verb, Verb::PlanDestroy | Verb::ApplyDestroy) {
-            let roots = graph.nodes().filter(|(id, node)| active[*id as usize] && is_work(node)).map(|(id, _)| id);
-            let needed = graph.reachable(roots.collect::<Vec<_>>());
-            active.iter_mut().zip(needed).for_each(|(active, needed)| *active &= needed);
-        }
-        scoped::close_ephemerals(&mut graph, tree);
-        active.resize(graph.len(), true);
-        Parts {
-            graph,
-            needs: builder.needs,
-            providers: builder.providers,
-            provider_of: builder.provider_of,
-            dependencies,
-            create_before_destroy,
-            read_barriers,
-            orphans,
-            tasks,
-            filtered,
-            active,
-            diagnostics: builder.diagnostics,
-        }
-    }
-}
-
-fn is_work(node: &Node) -> bool {
-    matches!(node, Node::Orphans(_) | Node::Instance(_) | Node::Destroy(_))
-}
-
-/// Provider configurations that no task uses are not made.
-fn deactivate_unused_providers(graph: &Dag<Node>, tree: &Tree, active: &mut [bool]) {
-    let mut used = vec![false; graph.len()];
-    for (id, node) in graph.nodes() {
-        let is_ephemeral = matches!(node, Node::Resource { module, index }
-            if tree.resource(*module, *index).addr.mode == ResourceMode::Ephemeral);
-        if is_ephemeral || matches!(node, Node::Instance(_) | Node::Destroy(_)) {
-            graph.dependencies(id).iter().for_each(|d| used[*d as usize] = true);
-        }
-    }
-    for (id, node) in graph.nodes() {
-        if matches!(node, Node::Provider(_)) && !used[id as usize] {
-            active[id as usize] = false;
-        }
-    }
-}
-
-/// In a destroy, resources are what the state says: they wait for their module only.
-fn cut_resources(graph: Dag<Node>, tree: &Tree) -> Dag<Node> {
-    let mut cut = Dag::default();
-    for (_, node) in graph.nodes() {
-        cut.add(*node);
-    }
-    for (id, node) in graph.nodes() {
-        let is_resource = matches!(node, Node::Resource { module, index }
-            if tree.resource(*module, *index).addr.mode != ResourceMode::Ephemeral);
-        for to in graph.dependencies(id) {
-            if !is_resource || matches!(graph.node(*to), Node::Call { .. }) {
-                cut.connect(id, *to);
-            }
-        }
-    }
-    cut
-}
-
-fn name_cycles(
-    graph: &Dag<Node>,
-    tree: &Tree,
-    providers: &super::provider_configs::ProviderConfigs,
-    orphans: &[Orphans],
-    tasks: &[Task],
-) -> Diagnostics {
-    let detail = |node: Node| match node {
-        Node::Provider(index) => providers.get(index).addr.to_string(),
-        Node::Generate(_) => "import".into(),
-        Node::Orphans(index) => format!("{} (orphan)", orphans[index as usize].resource),
-        Node::Instance(index) => tasks[index as usize].change.addr.to_string(),
-        Node::Destroy(index) => match &tasks[index as usize].change.deposed {
-            Some(key) => format!("{} (destroy deposed {key})", tasks[index as usize].change.addr),
-            None => format!("{} (destroy)", tasks[index as usize].change.addr),
-        },
-        _ => String::new(),
-    };
-    let name = |id: &NodeId| match graph.node(*id) {
-        Node::Gate => None,
-        node => Some(node.name(tree, &detail)),
-    };
-    let cycle = |nodes: Vec<NodeId>| {
-        let names: Vec<String> = nodes.iter().filter_map(name).collect();
-        Diagnostic::error(format!("Cycle: {}", names.join(", ")), "")
-    };
-    graph.cycles().into_iter().map(cycle).collect()
-}
-
 async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
     walk(&run.graph, &run.turns, |node, turn| Box::pin(run_node(run.clone(), node, turn))).await;
     let left_open = ephemeral::close_rest(&run).await;
     run.report(NodeId::MAX, left_open);
     let diagnostics = run.take_diagnostics();
     (run, diagnostics)
-}
-
-fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), errored: bool) -> Plan {
-    let mut gathered = std::mem::take(&mut *run.results.gathered());
-    let mut changes = std::mem::take(&mut gathered.changes);
-    changes.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
-    let mut outputs = std::mem::take(&mut gathered.outputs);
-    outputs.extend(gone_outputs(run, &mut gathered.state));
-    outputs.sort_by(|a, b| a.name.cmp(&b.name));
-    let declared = &run.config.root.variables;
-    let variables = input.variables.iter().filter(|(name, _)| declared.get(*name).is_some_and(|v| !v.ephemeral));
-    let mut drift = std::mem::take(&mut gathered.drift);
-    if input.mode == Mode::RefreshOnly {
-        drift.extend(moved_only(run, &changes, &drift));
-    }
-    let relevant_attributes = relevant::contributing(&run.config, &run.schemas, &changes, &outputs);
-    let _ = previous;
-    Plan {
-        mode: input.mode,
-        changes,
-        drift,
-        outputs,
-        variables: variables.map(|(name, given)| (name.clone(), given.value.clone())).collect(),
-        ephemeral_variables: input
-            .variables
-            .keys()
-            .filter(|name| declared.get(*name).is_some_and(|v| v.ephemeral))
-            .cloned()
-            .collect(),
-        targets: input.targets.clone(),
-        force_replace: input.force_replace.clone(),
-        previous_state: gathered.previous,
-        prior_state: State { checks: None, ..gathered.state },
-        checks: checks::results(run, gathered.checks, None).unwrap_or_default(),
-        timestamp: format_time(now),
-        relevant_attributes,
-        applyable: false,
-        complete: false,
-        errored,
-    }
-}
-
-/// Objects that only changed their address count as drift.
-fn moved_only(run: &Run, changes: &[ResourceChange], drift: &[ResourceChange]) -> Vec<ResourceChange> {
-    let known: FxHashSet<&AbsResourceInstance> = drift.iter().map(|d| &d.addr).collect();
-    let is_moved =
-        |c: &&ResourceChange| c.deposed.is_none() && run.moved.contains_key(&c.addr) && !known.contains(&c.addr);
-    let as_drift = |c: &ResourceChange| ResourceChange {
-        action: Action::NoOp,
-        change: Change { before: c.change.before.clone(), after: c.change.before.clone() },
-        required_replace: Vec::new(),
-        ..c.clone()
-    };
-    changes.iter().filter(is_moved).map(as_drift).collect()
-}
-
-/// Outputs of the state that the configuration does not have any more; in a destroy, all.
-fn gone_outputs(run: &Run, state: &mut State) -> Vec<OutputChange> {
-    let is_destroy = run.verb == Verb::PlanDestroy;
-    let mut gone = Vec::new();
-    if !run.targets.is_empty() {
-        return gone;
-    }
-    for (name, output) in &run.state.outputs {
-        if is_destroy || !run.config.root.outputs.contains_key(name) {
-            let after = Value::null(Type::Dynamic);
-            gone.push(OutputChange {
-                name: name.clone(),
-                action: Action::Delete,
-                change: Change { before: output.value.clone(), after },
-                sensitive: output.sensitive,
-            });
-            if !is_destroy {
-                state.outputs.remove(name);
-            }
-        }
-    }
-    gone
 }
 
 /// The graph that apply would use has an order, or its cycles are the plan's error.
@@ -647,25 +407,4 @@ fn check_apply_graph(run: &Run, plan: &Plan) -> Diagnostics {
     let forced = &run.create_before_destroy;
     let built = apply_graph::build(&mut builder, &changes, &plan.prior_state, forced, plan.mode == Mode::Destroy);
     name_cycles(&built.graph, &run.tree, &builder.providers, &[], &built.tasks)
-}
-
-fn is_applyable(plan: &Plan) -> bool {
-    let counts = |c: &ResourceChange| c.previous_addr != c.addr || c.importing.is_some();
-    if plan.has_resource_changes()
-        || plan.changes.iter().any(counts)
-        || plan.outputs.iter().any(|o| o.action != Action::NoOp)
-    {
-        return true;
-    }
-    plan.mode == Mode::RefreshOnly && !plan.drift.is_empty()
-}
-
-/// RFC 3339, in UTC, whole seconds.
-fn format_time((seconds, _): (i64, u32)) -> String {
-    jiff::Timestamp::from_second(seconds).map_or_else(|_| String::new(), |t| t.to_string())
-}
-
-fn parse_time(text: &str) -> Option<(i64, u32)> {
-    let time: jiff::Timestamp = text.parse().ok()?;
-    Some((time.as_second(), 0))
 }

@@ -34,9 +34,6 @@ mod terraform_block;
 pub mod values_file;
 mod variable;
 
-use crate::base::diag::Diagnostic;
-use crate::base::source::Range;
-
 pub use backend::{LocalBackend, decode_local as decode_local_backend};
 pub use block::{
     ByName, Condition, IgnoreChanges, Lifecycle, Local, ModuleCall, OnFailure, Output, ProviderBlock, ProviderPassing,
@@ -50,16 +47,3 @@ pub use module::{Backend, Config, Module, ProviderRequirement};
 pub use moved::{MoveEndpoint, Moved};
 pub use removed::Removed;
 pub use resource::decode_managed as resource_from_text;
-
-/// What the language has and this version cannot do yet: an error, so that nothing is silently left out.
-fn not_supported_yet(what: &str, range: &Range) -> Diagnostic {
-    Diagnostic::error(
-        format!("{what} blocks are not supported yet"),
-        format!(
-            "This version of Terrane does not know {} blocks yet, and will not act on a configuration of which it \
-             understands only a part.",
-            what.to_lowercase()
-        ),
-    )
-    .at(range.clone())
-}

@@ -1,0 +1,110 @@
+//! What a finished walk found, put together as a plan.
+
+use super::checks;
+use super::input::PlanInput;
+use super::relevant;
+use super::run::{Run, Verb};
+use crate::lang::value::{Type, Value};
+use crate::model::addr::AbsResourceInstance;
+use crate::model::plan::{Action, Change, Mode, OutputChange, Plan, ResourceChange};
+use crate::model::state::State;
+use rustc_hash::FxHashSet;
+
+pub(super) fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), errored: bool) -> Plan {
+    let mut gathered = std::mem::take(&mut *run.results.gathered());
+    let mut changes = std::mem::take(&mut gathered.changes);
+    changes.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
+    let mut outputs = std::mem::take(&mut gathered.outputs);
+    outputs.extend(gone_outputs(run, &mut gathered.state));
+    outputs.sort_by(|a, b| a.name.cmp(&b.name));
+    let declared = &run.config.root.variables;
+    let variables = input.variables.iter().filter(|(name, _)| declared.get(*name).is_some_and(|v| !v.ephemeral));
+    let mut drift = std::mem::take(&mut gathered.drift);
+    if input.mode == Mode::RefreshOnly {
+        drift.extend(moved_only(run, &changes, &drift));
+    }
+    let relevant_attributes = relevant::contributing(&run.config, &run.schemas, &changes, &outputs);
+    let _ = previous;
+    Plan {
+        mode: input.mode,
+        changes,
+        drift,
+        outputs,
+        variables: variables.map(|(name, given)| (name.clone(), given.value.clone())).collect(),
+        ephemeral_variables: input
+            .variables
+            .keys()
+            .filter(|name| declared.get(*name).is_some_and(|v| v.ephemeral))
+            .cloned()
+            .collect(),
+        targets: input.targets.clone(),
+        force_replace: input.force_replace.clone(),
+        previous_state: gathered.previous,
+        prior_state: State { checks: None, ..gathered.state },
+        checks: checks::results(run, gathered.checks, None).unwrap_or_default(),
+        timestamp: format_time(now),
+        relevant_attributes,
+        applyable: false,
+        complete: false,
+        errored,
+    }
+}
+
+/// Objects that only changed their address count as drift.
+fn moved_only(run: &Run, changes: &[ResourceChange], drift: &[ResourceChange]) -> Vec<ResourceChange> {
+    let known: FxHashSet<&AbsResourceInstance> = drift.iter().map(|d| &d.addr).collect();
+    let is_moved =
+        |c: &&ResourceChange| c.deposed.is_none() && run.moved.contains_key(&c.addr) && !known.contains(&c.addr);
+    let as_drift = |c: &ResourceChange| ResourceChange {
+        action: Action::NoOp,
+        change: Change { before: c.change.before.clone(), after: c.change.before.clone() },
+        required_replace: Vec::new(),
+        ..c.clone()
+    };
+    changes.iter().filter(is_moved).map(as_drift).collect()
+}
+
+/// Outputs of the state that the configuration does not have any more; in a destroy, all.
+fn gone_outputs(run: &Run, state: &mut State) -> Vec<OutputChange> {
+    let is_destroy = run.verb == Verb::PlanDestroy;
+    let mut gone = Vec::new();
+    if !run.targets.is_empty() {
+        return gone;
+    }
+    for (name, output) in &run.state.outputs {
+        if is_destroy || !run.config.root.outputs.contains_key(name) {
+            let after = Value::null(Type::Dynamic);
+            gone.push(OutputChange {
+                name: name.clone(),
+                action: Action::Delete,
+                change: Change { before: output.value.clone(), after },
+                sensitive: output.sensitive,
+            });
+            if !is_destroy {
+                state.outputs.remove(name);
+            }
+        }
+    }
+    gone
+}
+
+pub(super) fn is_applyable(plan: &Plan) -> bool {
+    let counts = |c: &ResourceChange| c.previous_addr != c.addr || c.importing.is_some();
+    if plan.has_resource_changes()
+        || plan.changes.iter().any(counts)
+        || plan.outputs.iter().any(|o| o.action != Action::NoOp)
+    {
+        return true;
+    }
+    plan.mode == Mode::RefreshOnly && !plan.drift.is_empty()
+}
+
+/// RFC 3339, in UTC, whole seconds.
+pub(super) fn format_time((seconds, _): (i64, u32)) -> String {
+    jiff::Timestamp::from_second(seconds).map_or_else(|_| String::new(), |t| t.to_string())
+}
+
+pub(super) fn parse_time(text: &str) -> Option<(i64, u32)> {
+    let time: jiff::Timestamp = text.parse().ok()?;
+    Some((time.as_second(), 0))
+}

@@ -1,0 +1,178 @@
+//! What a walk is made of: the graph with its orphans, tasks and providers, cut to what the verb needs.
+
+use super::build::config::Builder;
+use super::build::{apply as apply_graph, derive, scoped, target};
+use super::graph::{Dag, Node, NodeId};
+use super::imports::Imports;
+use super::run::{Orphans, Task, Verb};
+use super::tree::{ModuleId, Tree};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::model::addr::{AbsResourceInstance, ResourceMode};
+use crate::model::plan::{Action, ResourceChange};
+use crate::model::state::State;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+pub(super) fn resource_nodes(graph: &Dag<Node>) -> FxHashMap<(ModuleId, u32), NodeId> {
+    let block = |(id, node): (NodeId, &Node)| match node {
+        Node::Resource { module, index } => Some(((*module, *index), id)),
+        _ => None,
+    };
+    graph.nodes().filter_map(block).collect()
+}
+
+pub(super) fn awaited(tasks: &[Task]) -> FxHashSet<AbsResourceInstance> {
+    let creates = |action| !matches!(action, Action::Delete | Action::Forget);
+    tasks.iter().filter(|t| creates(t.change.action)).map(|t| t.change.addr.clone()).collect()
+}
+
+/// A built graph, free of the builder's borrows.
+pub(super) struct Parts {
+    pub graph: Dag<Node>,
+    pub needs: Vec<super::references::Needs>,
+    pub providers: super::provider_configs::ProviderConfigs,
+    pub provider_of: FxHashMap<(ModuleId, u32), u32>,
+    pub dependencies: FxHashMap<(ModuleId, u32), Arc<[crate::model::addr::ConfigResource]>>,
+    pub create_before_destroy: FxHashMap<(ModuleId, u32), bool>,
+    pub read_barriers: FxHashMap<(ModuleId, u32), Arc<[crate::model::addr::ConfigResource]>>,
+    pub orphans: Vec<Orphans>,
+    pub tasks: Vec<Task>,
+    pub filtered: BTreeSet<NodeId>,
+    pub active: Vec<bool>,
+    pub diagnostics: Diagnostics,
+}
+
+impl Parts {
+    pub fn of(
+        mut builder: Builder<'_>,
+        orphans: Vec<Orphans>,
+        imports: &Imports,
+        state: &State,
+        verb: Verb,
+        changes: &[Arc<ResourceChange>],
+        targets: &[crate::model::addr::Target],
+    ) -> Parts {
+        let tree = builder.tree;
+        let order = builder.graph.topological();
+        let dependencies = derive::dependencies(&builder, &order);
+        let create_before_destroy = derive::create_before_destroy(&builder, &order);
+        let read_barriers = derive::read_barriers(&builder);
+        let (mut active, mut filtered) = (vec![true; builder.graph.len()], BTreeSet::new());
+        if !targets.is_empty() {
+            (active, filtered) = target::select(&builder.graph, builder.tree, &orphans, imports, targets);
+        }
+        scoped::delay_checks(&mut builder);
+        active.resize(builder.graph.len(), true);
+        let mut tasks = Vec::new();
+        let is_apply = matches!(verb, Verb::Apply | Verb::ApplyDestroy);
+        let mut graph = None;
+        if is_apply {
+            let destroy = verb == Verb::ApplyDestroy;
+            let built = apply_graph::build(&mut builder, changes, state, &create_before_destroy, destroy);
+            active.resize(built.graph.len(), true);
+            tasks = built.tasks;
+            deactivate_unused_providers(&built.graph, tree, &mut active);
+            graph = Some(built.graph);
+        }
+        if verb == Verb::Evaluate {
+            builder.provider_nodes.iter().for_each(|node| active[*node as usize] = false);
+        }
+        let mut graph = match graph {
+            Some(graph) => graph,
+            None => builder.graph,
+        };
+        if verb == Verb::PlanDestroy {
+            graph = cut_resources(graph, tree);
+        }
+        if matches!(verb, Verb::PlanDestroy | Verb::ApplyDestroy) {
+            let roots = graph.nodes().filter(|(id, node)| active[*id as usize] && is_work(node)).map(|(id, _)| id);
+            let needed = graph.reachable(roots.collect::<Vec<_>>());
+            active.iter_mut().zip(needed).for_each(|(active, needed)| *active &= needed);
+        }
+        scoped::close_ephemerals(&mut graph, tree);
+        active.resize(graph.len(), true);
+        Parts {
+            graph,
+            needs: builder.needs,
+            providers: builder.providers,
+            provider_of: builder.provider_of,
+            dependencies,
+            create_before_destroy,
+            read_barriers,
+            orphans,
+            tasks,
+            filtered,
+            active,
+            diagnostics: builder.diagnostics,
+        }
+    }
+}
+
+fn is_work(node: &Node) -> bool {
+    matches!(node, Node::Orphans(_) | Node::Instance(_) | Node::Destroy(_))
+}
+
+/// Provider configurations that no task uses are not made.
+fn deactivate_unused_providers(graph: &Dag<Node>, tree: &Tree, active: &mut [bool]) {
+    let mut used = vec![false; graph.len()];
+    for (id, node) in graph.nodes() {
+        let is_ephemeral = matches!(node, Node::Resource { module, index }
+            if tree.resource(*module, *index).addr.mode == ResourceMode::Ephemeral);
+        if is_ephemeral || matches!(node, Node::Instance(_) | Node::Destroy(_)) {
+            graph.dependencies(id).iter().for_each(|d| used[*d as usize] = true);
+        }
+    }
+    for (id, node) in graph.nodes() {
+        if matches!(node, Node::Provider(_)) && !used[id as usize] {
+            active[id as usize] = false;
+        }
+    }
+}
+
+/// In a destroy, resources are what the state says: they wait for their module only.
+fn cut_resources(graph: Dag<Node>, tree: &Tree) -> Dag<Node> {
+    let mut cut = Dag::default();
+    for (_, node) in graph.nodes() {
+        cut.add(*node);
+    }
+    for (id, node) in graph.nodes() {
+        let is_resource = matches!(node, Node::Resource { module, index }
+            if tree.resource(*module, *index).addr.mode != ResourceMode::Ephemeral);
+        for to in graph.dependencies(id) {
+            if !is_resource || matches!(graph.node(*to), Node::Call { .. }) {
+                cut.connect(id, *to);
+            }
+        }
+    }
+    cut
+}
+
+pub(super) fn name_cycles(
+    graph: &Dag<Node>,
+    tree: &Tree,
+    providers: &super::provider_configs::ProviderConfigs,
+    orphans: &[Orphans],
+    tasks: &[Task],
+) -> Diagnostics {
+    let detail = |node: Node| match node {
+        Node::Provider(index) => providers.get(index).addr.to_string(),
+        Node::Generate(_) => "import".into(),
+        Node::Orphans(index) => format!("{} (orphan)", orphans[index as usize].resource),
+        Node::Instance(index) => tasks[index as usize].change.addr.to_string(),
+        Node::Destroy(index) => match &tasks[index as usize].change.deposed {
+            Some(key) => format!("{} (destroy deposed {key})", tasks[index as usize].change.addr),
+            None => format!("{} (destroy)", tasks[index as usize].change.addr),
+        },
+        _ => String::new(),
+    };
+    let name = |id: &NodeId| match graph.node(*id) {
+        Node::Gate => None,
+        node => Some(node.name(tree, &detail)),
+    };
+    let cycle = |nodes: Vec<NodeId>| {
+        let names: Vec<String> = nodes.iter().filter_map(name).collect();
+        Diagnostic::error(format!("Cycle: {}", names.join(", ")), "")
+    };
+    graph.cycles().into_iter().map(cycle).collect()
+}

@@ -60,7 +60,11 @@ impl Parts {
         let read_barriers = derive::read_barriers(&builder);
         let (mut active, mut filtered) = (vec![true; builder.graph.len()], BTreeSet::new());
         if !targets.is_empty() {
-            (active, filtered) = target::select(&builder.graph, builder.tree, &orphans, imports, targets);
+            let dependents = match verb {
+                Verb::PlanDestroy => target::dependents(state, targets),
+                _ => BTreeSet::new(),
+            };
+            (active, filtered) = target::select(&builder.graph, builder.tree, &orphans, imports, targets, &dependents);
         }
         scoped::delay_checks(&mut builder);
         active.resize(builder.graph.len(), true);

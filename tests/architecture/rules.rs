@@ -41,8 +41,9 @@ const CLOCK: &[&str] =
     &["std::time::SystemTime", "std::time::Instant", "tokio::time", "jiff::Timestamp::now", "jiff::Zoned::now"];
 const CHANCE: &[&str] = &["rand", "uuid::Uuid::new_v4"];
 const RUNTIME: &[&str] = &["tokio"];
-/// Of the runtime only what waits for other tasks; nothing that touches the world.
-const DEVICES: &[&str] = &["tokio::fs", "tokio::io", "tokio::net", "tokio::process", "tokio::runtime", "tokio::signal"];
+/// Of the runtime only what waits for other tasks; nothing that touches the world. `tokio::runtime` is there for one
+/// thing: evaluation, which is not async, waits for a provider's function.
+const DEVICES: &[&str] = &["tokio::fs", "tokio::io", "tokio::net", "tokio::process", "tokio::signal"];
 const TERMINAL: &[&str] = &["std::io::stdin", "std::io::stdout", "std::io::stderr"];
 /// Neither the keyword nor the traits.
 const ASYNC: &[&str] = &["async", "await", "async_trait", "futures_util", "std::future"];

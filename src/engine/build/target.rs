@@ -6,7 +6,21 @@ use crate::engine::graph::{Dag, Node, NodeId};
 use crate::engine::imports::Imports;
 use crate::engine::run::Orphans;
 use crate::engine::tree::{ROOT, Tree};
-use crate::model::addr::Target;
+use crate::model::addr::{ConfigResource, Target};
+use crate::model::state::State;
+
+/// What cannot stay when the targets are destroyed: every block with an object that depends on one of them.
+pub fn dependents(state: &State, targets: &[Target]) -> BTreeSet<ConfigResource> {
+    let mut found = BTreeSet::new();
+    for (addr, resource) in &state.resources {
+        let mut objects = resource.instances.values().flat_map(|i| i.current.iter().chain(i.deposed.values()));
+        let touched = |on: &ConfigResource| targets.iter().any(|target| target.touches(on));
+        if objects.any(|object| object.dependencies.iter().any(touched)) {
+            found.insert(addr.config());
+        }
+    }
+    found
+}
 
 /// The nodes to keep: targeted ones with all they depend on, and root outputs that depend on nothing else. The second
 /// set holds the targeted nodes themselves: only their instances are filtered.
@@ -16,6 +30,7 @@ pub fn select(
     orphans: &[Orphans],
     imports: &Imports,
     targets: &[Target],
+    dependents: &BTreeSet<ConfigResource>,
 ) -> (Vec<bool>, BTreeSet<NodeId>) {
     let is_target = |node: &Node| {
         let resource = match node {
@@ -27,7 +42,12 @@ pub fn select(
         targets.iter().any(|target| target.touches(&resource))
     };
     let direct: BTreeSet<NodeId> = graph.nodes().filter(|(_, n)| is_target(n)).map(|(id, _)| id).collect();
-    let mut keep = graph.reachable(direct.iter().copied());
+    let is_dependent = |node: &Node| match node {
+        Node::Orphans(index) => dependents.contains(&orphans[*index as usize].resource),
+        _ => false,
+    };
+    let above = graph.nodes().filter(|(id, n)| is_dependent(n) && !direct.contains(id)).map(|(id, _)| id);
+    let mut keep = graph.reachable(direct.iter().copied().chain(above));
     for (id, node) in graph.nodes() {
         let Node::Output { module: ROOT, .. } = node else { continue };
         let behind = graph.reachable([id]);

@@ -1,5 +1,5 @@
 //! `import` blocks: which objects become managed, under which ids. Evaluated in the root module, beside the block of the
-//! resource that they are for.
+//! resource that they are for. Never asks a provider: the steps of the resource do.
 
 mod address;
 mod expand;

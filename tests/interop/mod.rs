@@ -1,3 +1,4 @@
 //! Terrane beside the reference: each drives what the other has. Skipped where there is no `terraform`.
 
+mod folders;
 mod plugin_server;

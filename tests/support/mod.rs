@@ -117,7 +117,7 @@ impl Project {
         command.args(args).current_dir(self.work()).env_clear().stdin(Stdio::null());
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.path("home")).env("TMPDIR", self.path("tmp"));
-        command.env("CHECKPOINT_DISABLE", "1");
+        command.env("CHECKPOINT_DISABLE", "1").env("NO_COLOR", "1");
         command.env(processes::MARK, &self.mark);
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command

@@ -177,16 +177,18 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
     move |request| {
         let call = request.call;
         if let Ok(ModuleSource::Local(source)) = module_source::parse(&call.source) {
-            let recorded = manifest.get(request.path).map(|record| record.dir.clone()).unwrap_or_default();
             let dir = module_source::join_local(request.parent_dir, &source);
-            return Ok(ModuleSite { dir, version: None, unreadable: Some(not_there(&recorded, call)) });
+            let unreadable = match manifest.get(request.path) {
+                Some(record) => not_there(&record.dir, call),
+                None => not_installed(call),
+            };
+            return Ok(ModuleSite { dir, version: None, unreadable: Some(unreadable) });
         }
         const AGAIN: &str = "Run \"terrane init\" to install all modules required by this configuration.";
         let problem =
             |summary: &str, detail: String| Err(Diagnostic::error(summary, detail).at(call.source_range.clone()));
         let Some(record) = manifest.get(request.path) else {
-            let detail = format!("This module is not yet installed. {AGAIN}");
-            return Err(Diagnostic::error("Module not installed", detail).at(call.range.clone()));
+            return Err(not_installed(call));
         };
         if !manifest.same_source(&record.source, &call.source) {
             return problem(
@@ -222,6 +224,12 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
         let unreadable = Some(not_there(&record.dir, call));
         Ok(ModuleSite { dir: record.dir.clone(), version: record.version.clone(), unreadable })
     }
+}
+
+fn not_installed(call: &ModuleCall) -> Diagnostic {
+    let detail = "This module is not yet installed. Run \"terrane init\" to install all modules required by this \
+                  configuration.";
+    Diagnostic::error("Module not installed", detail).at(call.range.clone())
 }
 
 /// An installed module whose folder is gone.

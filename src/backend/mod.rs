@@ -8,7 +8,6 @@ pub mod journaled;
 pub mod local;
 pub mod lock;
 pub mod memory;
-pub mod record;
 pub mod recovery;
 pub mod store;
 pub mod table;

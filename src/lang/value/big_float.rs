@@ -250,11 +250,15 @@ impl BigFloat {
         }
         let (mut exp2, mut exp5) = (0i64, 0i64);
         if !exponent.is_empty() {
-            let value = parse_exponent(&exponent[1..])?;
-            match exponent.as_bytes()[0] {
-                b'e' | b'E' => (exp2, exp5) = (value, value),
-                b'p' | b'P' => exp2 = value,
-                _ => return None,
+            let mut rest = exponent.chars();
+            let letter = rest.next()?;
+            if !matches!(letter, 'e' | 'E' | 'p' | 'P') {
+                return None;
+            }
+            let value = parse_exponent(rest.as_str())?;
+            exp2 = value;
+            if matches!(letter, 'e' | 'E') {
+                exp5 = value;
             }
         }
         let digits = BigUint::parse_bytes(format!("{whole}{fraction}").as_bytes(), 10)?;
@@ -543,5 +547,18 @@ impl BigFloat {
         }
         decimal.write_fixed((digits as i64 - decimal.point).max(0), &mut out);
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_are_no_numbers_are_refused() {
+        for text in ["1é", "1\u{1aa7}5", "é", "1x5", "1e", "1e+", "1p", "-", "", "1.2.3", "1e5é"] {
+            assert!(BigFloat::parse(text).is_none(), "{text:?}");
+        }
+        assert!(BigFloat::parse("1e3").is_some() && BigFloat::parse("1p3").is_some());
     }
 }

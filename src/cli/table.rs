@@ -56,7 +56,11 @@ pub const COMMANDS: &[Entry] = &[
         "Destroy previously-created infrastructure",
         runs(args::apply::destroy_command, command::apply::run_destroy),
     ),
-    entry("console", "Try expressions at an interactive command prompt", Run::Missing),
+    entry(
+        "console",
+        "Try expressions at an interactive command prompt",
+        runs(args::console::command, command::console::run),
+    ),
     entry("fmt", "Reformat your configuration in the standard style", Run::Missing),
     entry(
         "force-unlock",

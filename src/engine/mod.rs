@@ -6,6 +6,7 @@
 mod build;
 pub mod change;
 mod checks;
+mod evaluation;
 pub mod event;
 mod functions;
 mod gather;
@@ -32,13 +33,14 @@ mod tree;
 mod verbs;
 
 use crate::base::diag::Diagnostics;
+use crate::model::addr::ModuleInstance;
 use crate::model::plan::Plan;
 
 pub use input::{
     ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput,
 };
 use ports::Ports;
-pub use verbs::Evaluation;
+pub use evaluation::{Evaluation, Names};
 
 /// Checks a configuration against its providers' schemas and by its providers, without values and without state.
 pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
@@ -60,4 +62,13 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
 /// instance, or if the configuration is not sound enough to ask.
 pub async fn evaluate(input: EvaluateInput, ports: &Ports) -> (Option<Evaluation>, Diagnostics) {
     verbs::evaluate(input, ports).await
+}
+
+/// As `evaluate`, by the values that a plan gives: those of the whole plan, where it could not be made as far as it got.
+pub async fn evaluate_plan(
+    input: PlanInput,
+    module: &ModuleInstance,
+    ports: &Ports,
+) -> (Option<Evaluation>, Diagnostics) {
+    verbs::evaluate_plan(input, module, ports).await
 }

@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 use super::build::config::Builder;
 use super::build::{apply as apply_graph, orphans};
 use super::checks;
+use super::evaluation::Evaluation;
 use super::functions::ProviderFunctions;
 use super::gather::{gather_plan, is_applyable, parse_time};
 use super::graph::NodeId;
@@ -20,17 +21,14 @@ use super::input::{
 use super::moves;
 use super::parts::{Parts, awaited, name_cycles, resource_nodes};
 use super::ports::Ports;
-use super::references::Gatherer;
 use super::removed::RemovedBlocks;
 use super::results::Results;
 use super::run::{Run, Verb};
 use super::schemas::Schemas;
-use super::scope::ModuleScope;
 use super::step::{ephemeral, run_node};
 use super::tree::{ModuleId, Tree};
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::value::Value;
-use crate::model::addr::{AbsResource, AbsResourceInstance};
+use crate::model::addr::{AbsResource, AbsResourceInstance, ModuleInstance};
 use crate::model::config::Config;
 use crate::model::plan::{Action, Mode, Plan, ResourceChange};
 use crate::model::state::State;
@@ -72,24 +70,6 @@ pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
     }
 }
 
-/// Expressions evaluated in a module instance, against the values of the state.
-pub struct Evaluation {
-    run: Arc<Run>,
-    module: Arc<super::results::ModuleSlots>,
-}
-
-impl Evaluation {
-    pub fn evaluate(&self, expr: &crate::lang::syntax::ast::Expression) -> (Value, Diagnostics) {
-        let mut gatherer = Gatherer::new(&self.run.tree, &self.run.schemas, self.module.id);
-        gatherer.expression(expr);
-        let mistakes = gatherer.needs.mistakes;
-        if mistakes.has_errors() {
-            return (Value::dynamic(), mistakes);
-        }
-        crate::lang::eval::evaluate(expr, &ModuleScope::new(&self.run, &self.module))
-    }
-}
-
 pub async fn evaluate(input: EvaluateInput, ports: &Ports) -> (Option<Evaluation>, Diagnostics) {
     let request = Request {
         verb: Verb::Evaluate,
@@ -108,8 +88,23 @@ pub async fn evaluate(input: EvaluateInput, ports: &Ports) -> (Option<Evaluation
         Ok(run) => execute(run).await,
         Err(found) => return (None, found),
     };
-    let module = run.results.find_module(&run.tree, &input.module);
-    (module.map(|module| Evaluation { run, module }), found)
+    (Evaluation::of(run, &input.module), found)
+}
+
+pub async fn evaluate_plan(
+    input: PlanInput,
+    module: &ModuleInstance,
+    ports: &Ports,
+) -> (Option<Evaluation>, Diagnostics) {
+    let verb = Verb::Plan { refresh_only: false, lenient: false };
+    let request = plan_request(&input, verb, input.state.clone(), ports.host.now());
+    match prepare(request, ports).await {
+        Ok(run) => {
+            let (run, found) = execute(run).await;
+            (Evaluation::of(run, module), found)
+        }
+        Err(found) => (None, found),
+    }
 }
 
 pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {

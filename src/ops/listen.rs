@@ -24,3 +24,11 @@ pub struct Deaf;
 impl Observer for Deaf {
     fn event(&self, _event: Event) {}
 }
+
+impl Listener for Deaf {
+    fn planned(&self, _planned: &Planned) {}
+
+    fn diagnostics(&self, _diagnostics: Diagnostics) {}
+
+    fn waiting_for_lock(&self) {}
+}

@@ -27,6 +27,7 @@ mod sink;
 mod variables;
 
 pub mod apply;
+pub mod console;
 pub mod force_unlock;
 mod generated_file;
 pub mod graph;

@@ -95,6 +95,43 @@ fn file(path: &str, on_command_line: bool, found: &mut Collected, diagnostics: &
 
 /// The values for the variables of a root module. Asks for those that are required and missing, if somebody can be asked.
 pub async fn resolve(collected: &Collected, root: &Module, setup: &Setup) -> (GivenVariables, Diagnostics) {
+    let (mut given, mut diagnostics) = given(collected, root);
+    for variable in missing(root, &given) {
+        match ask(variable, setup).await {
+            Ok(Some(text)) => {
+                let value = diagnostics.take(values_file::parse_string(&variable.name, &text, Some(variable)));
+                given.insert(variable.name.clone(), GivenVariable { value, origin: Origin::Prompt });
+            }
+            Ok(None) => diagnostics.push(values_file::required_but_missing(variable)),
+            Err(problem) => {
+                diagnostics.push(problem);
+                return (given, diagnostics);
+            }
+        }
+    }
+    (given, diagnostics)
+}
+
+/// As `resolve`, with unknown values for what is required and missing.
+pub fn resolve_or_unknown(collected: &Collected, root: &Module) -> (GivenVariables, Diagnostics) {
+    let (mut given, diagnostics) = given(collected, root);
+    for variable in missing(root, &given) {
+        let value = Value::unknown(variable.ty.clone());
+        given.insert(variable.name.clone(), GivenVariable { value, origin: Origin::Prompt });
+    }
+    (given, diagnostics)
+}
+
+/// The variables that are required and have no value, by name.
+fn missing<'r>(root: &'r Module, given: &GivenVariables) -> Vec<&'r Variable> {
+    let mut missing: Vec<&Variable> =
+        root.variables.values().filter(|v| v.default.is_none() && !given.contains_key(&v.name)).collect();
+    missing.sort_by(|a, b| a.name.cmp(&b.name));
+    missing
+}
+
+/// What was given for the variables of a root module.
+fn given(collected: &Collected, root: &Module) -> (GivenVariables, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let mut given = GivenVariables::new();
     let mut undeclared = Vec::new();
@@ -114,22 +151,6 @@ pub async fn resolve(collected: &Collected, root: &Module, setup: &Setup) -> (Gi
         // The place is in the text; the reference does not show it.
         problem.subject = None;
         diagnostics.push(problem);
-    }
-    let mut missing: Vec<&Variable> =
-        root.variables.values().filter(|v| v.default.is_none() && !given.contains_key(&v.name)).collect();
-    missing.sort_by(|a, b| a.name.cmp(&b.name));
-    for variable in missing {
-        match ask(variable, setup).await {
-            Ok(Some(text)) => {
-                let value = diagnostics.take(values_file::parse_string(&variable.name, &text, Some(variable)));
-                given.insert(variable.name.clone(), GivenVariable { value, origin: Origin::Prompt });
-            }
-            Ok(None) => diagnostics.push(values_file::required_but_missing(variable)),
-            Err(problem) => {
-                diagnostics.push(problem);
-                return (given, diagnostics);
-            }
-        }
     }
     (given, diagnostics)
 }

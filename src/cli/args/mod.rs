@@ -7,6 +7,7 @@ pub mod flags;
 pub mod words;
 
 pub mod apply;
+pub mod console;
 pub mod force_unlock;
 pub mod get;
 pub mod graph;

@@ -21,6 +21,7 @@ pub mod signature;
 mod string;
 mod template;
 mod time;
+pub mod type_of;
 mod types;
 mod yaml;
 

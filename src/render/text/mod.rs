@@ -10,4 +10,5 @@ pub mod progress;
 pub mod snippet;
 pub mod state;
 pub mod style;
+pub mod value;
 pub mod wrap;

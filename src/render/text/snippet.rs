@@ -3,6 +3,9 @@
 use crate::base::diag::Diagnostic;
 use crate::base::source::{Range, SourceFile, Span};
 
+/// What somebody types at the console's prompt; it is not shown again.
+pub const CONSOLE_INPUT: &str = "<console-input>";
+
 /// Source lines around a diagnostic's subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snippet<'a> {
@@ -35,7 +38,7 @@ pub fn snippet(diagnostic: &Diagnostic) -> Option<Snippet<'_>> {
     let whole =
         diagnostic.context.as_ref().filter(|c| c.file.name() == file.name()).map_or(shown, |c| c.span.to(shown));
     // What was given on the command line or in the environment is not shown again.
-    if file.text().is_empty() || file.name().starts_with("<value for ") {
+    if file.text().is_empty() || file.name().starts_with("<value for ") || file.name() == CONSOLE_INPUT {
         return None;
     }
     let start_line = file.position(whole.start).line;

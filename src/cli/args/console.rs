@@ -1,0 +1,48 @@
+//! `console`
+
+use clap::Command;
+
+use super::ArgsError;
+use super::common::*;
+use super::flags::{self, Given, switch, text};
+use crate::base::diag::Diagnostic;
+use crate::model::addr::ModuleInstance;
+use crate::model::addr::parse::parse_module_instance;
+use crate::ops::console::ConsoleRequest;
+use crate::ops::options::StateOptions;
+
+pub fn command() -> Command {
+    flags::command("console")
+        .about("Try expressions at an interactive command prompt")
+        .long_about(
+            "Evaluates expressions of the language, with the values of the configuration and of the state. At a terminal it \
+             is a prompt; from a pipe it reads an expression per line and shows the value of the last. Changes nothing.",
+        )
+        .args([
+            switch("plan", false, "Make a plan first and take its values in place of those of the state."),
+            text("scope", "module", "Evaluate in this module instance, such as module.a[0], not in the root module."),
+            text("state", "path", "Legacy, local backend only: the state file to use."),
+        ])
+        .args(variable_flags())
+        .args(view_flags())
+}
+
+pub fn parse(args: &[String]) -> Result<ConsoleRequest, ArgsError> {
+    let given = flags::parse(command(), args)
+        .map_err(|text| ArgsError::Text { text: format!("Error parsing command line flags: {text}\n"), usage: true })?;
+    if !given.positional().is_empty() {
+        return Err(ArgsError::too_many());
+    }
+    let scope = match given.text("scope").filter(|text| !text.is_empty()) {
+        Some(text) => parse_module_instance(&text).map_err(|problem| ArgsError::Diagnostics {
+            diagnostics: Diagnostic::error(format!("Invalid scope {text:?}"), problem.detail).into(),
+            hint: false,
+        })?,
+        None => ModuleInstance::root(),
+    };
+    let state = StateOptions {
+        state: given.text("state").filter(|path| !path.is_empty()).map(Into::into),
+        ..StateOptions::default()
+    };
+    Ok(ConsoleRequest { state, variables: variable_arguments(&given), plan: given.on("plan"), scope })
+}

@@ -1,0 +1,109 @@
+//! Expressions evaluated in a module instance when a run is over, as the console does: one at a time, with a function
+//! more and one less than the configuration has.
+
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostics;
+use crate::base::source::SourceFile;
+use crate::lang::eval::{Resolved, Scope, evaluate};
+use crate::lang::functions::type_of::TYPE_OF;
+use crate::lang::functions::{Function, Machine};
+use crate::lang::syntax::ast::{Expression, Traversal};
+use crate::lang::value::Value;
+use crate::model::addr::ModuleInstance;
+
+use super::references::Gatherer;
+use super::results::ModuleSlots;
+use super::run::Run;
+use super::scope::ModuleScope;
+
+/// A run that is over, seen from one of its module instances.
+pub struct Evaluation {
+    run: Arc<Run>,
+    module: Arc<ModuleSlots>,
+}
+
+/// What expressions can name, for completing what somebody types. Sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// `var.a`, `local.b`, `module.c.out`, `data.d.e`: whole references.
+    pub references: Vec<String>,
+    pub functions: Vec<String>,
+}
+
+impl Evaluation {
+    /// None if there is no such module instance.
+    pub fn of(run: Arc<Run>, module: &ModuleInstance) -> Option<Evaluation> {
+        let module = run.results.find_module(&run.tree, module)?;
+        Some(Evaluation { run, module })
+    }
+
+    /// The value of an expression; unknown where an error prevents one.
+    pub fn evaluate(&self, expr: &Expression) -> (Value, Diagnostics) {
+        let mut gatherer = Gatherer::new(&self.run.tree, &self.run.schemas, self.module.id);
+        gatherer.expression(expr);
+        let mistakes = gatherer.needs.mistakes;
+        if mistakes.has_errors() {
+            return (Value::dynamic(), mistakes);
+        }
+        evaluate(expr, &ConsoleScope(ModuleScope::new(&self.run, &self.module)))
+    }
+
+    pub fn names(&self) -> Names {
+        let module = self.run.tree.module(self.module.id);
+        let mut references: Vec<String> = ["path.cwd", "path.module", "path.root", "terraform.workspace"]
+            .map(String::from)
+            .into_iter()
+            .chain(module.variables.keys().map(|name| format!("var.{name}")))
+            .chain(module.locals.keys().map(|name| format!("local.{name}")))
+            .collect();
+        references.extend(module.resources.keys().map(ToString::to_string));
+        for (index, (name, call)) in module.calls.iter().enumerate() {
+            references.push(format!("module.{name}"));
+            let repeats = call.count.is_some() || call.for_each.is_some();
+            if let Some(child) = self.run.tree.child(self.module.id, index as u32).filter(|_| !repeats) {
+                let outputs = self.run.tree.module(child).outputs.keys();
+                references.extend(outputs.map(|output| format!("module.{name}.{output}")));
+            }
+        }
+        references.sort();
+        let functions = ConsoleScope(ModuleScope::new(&self.run, &self.module)).function_names();
+        Names { references, functions }
+    }
+}
+
+/// A module's scope with the console's functions.
+struct ConsoleScope<'r>(ModuleScope<'r>);
+
+const ONLY_HERE: &str = "type";
+const NOT_HERE: &str = "plantimestamp";
+
+impl Scope for ConsoleScope<'_> {
+    fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
+        self.0.resolve(traversal, file)
+    }
+
+    fn function(&self, name: &str) -> Option<&dyn Function> {
+        match name.strip_prefix("core::").unwrap_or(name) {
+            ONLY_HERE => Some(&*TYPE_OF),
+            NOT_HERE => None,
+            _ => self.0.function(name),
+        }
+    }
+
+    fn function_names(&self) -> Vec<String> {
+        let mut names = self.0.function_names();
+        names.retain(|name| name != NOT_HERE);
+        names.push(ONLY_HERE.to_string());
+        names.sort();
+        names
+    }
+
+    fn missing_function(&self, namespace: &str, name: &str) -> Option<String> {
+        self.0.missing_function(namespace, name)
+    }
+
+    fn machine(&self) -> Option<&dyn Machine> {
+        self.0.machine()
+    }
+}

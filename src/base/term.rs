@@ -46,6 +46,15 @@ pub fn read_line() -> io::Result<Option<String>> {
     Ok(Some(line.trim_end_matches(['\n', '\r']).to_string()))
 }
 
+/// As [`read_line`], with replacement characters for what is no UTF-8.
+pub fn read_line_lossy() -> io::Result<Option<String>> {
+    let mut line = Vec::new();
+    if io::stdin().lock().read_until(b'\n', &mut line)? == 0 {
+        return Ok(None);
+    }
+    Ok(Some(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_string()))
+}
+
 /// One line from standard input that the terminal does not show while it is typed. `written` gets the line break that
 /// the user's own did not make. Where input is no terminal this is [`read_line`].
 pub fn read_secret(written: &mut dyn Write) -> io::Result<Option<String>> {

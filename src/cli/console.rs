@@ -56,6 +56,16 @@ impl Console {
         }
     }
 
+    /// As `diagnostics`, each followed by an empty line: so do the commands that the reference never gave a view.
+    pub fn spaced_diagnostics(&self, diagnostics: Diagnostics) {
+        for shown in render_all(diagnostics, &self.style, self.compact_warnings) {
+            match shown.severity {
+                Severity::Warning => self.line(&shown.text),
+                Severity::Error => self.error_line(&shown.text),
+            }
+        }
+    }
+
     /// Warnings on standard output, errors on standard error.
     pub fn diagnostics(&self, diagnostics: Diagnostics) {
         for shown in render_all(diagnostics, &self.style, self.compact_warnings) {

@@ -8,6 +8,7 @@ mod command;
 pub mod console;
 mod help;
 mod internal_plugin;
+mod line_editor;
 mod prompt;
 mod table;
 mod view;

@@ -1,5 +1,6 @@
 //! All that the engine asks of the world.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -82,6 +83,10 @@ pub trait Host: Send + Sync {
     fn random(&self, bytes: &mut [u8]);
     /// `path.cwd`
     fn original_working_dir(&self) -> String;
+    /// What `abspath` starts from: absolute.
+    fn working_dir(&self) -> PathBuf;
+    /// What `~` stands for.
+    fn home_dir(&self) -> Option<PathBuf>;
     /// `terraform.workspace`
     fn workspace(&self) -> String;
 }

@@ -1,6 +1,6 @@
 //! What names mean within a module instance: the language's scope over the slots of a run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -170,8 +170,9 @@ impl<'r> ModuleScope<'r> {
             .at(range.clone())),
             _ => {
                 let detail = format!(
-                    "The \"terraform\" object does not have an attribute named {name:?}. The only supported attribute is \
-                     terraform.workspace, the name of the currently-selected workspace."
+                    "The \"terraform\" object does not have an attribute named {name:?}. The only supported attributes are \
+                     terraform.workspace, the name of the currently-selected workspace, and terraform.applying, a boolean \
+                     which is true only during apply."
                 );
                 Err(Diagnostic::error("Invalid \"terraform\" attribute", detail).at(range.clone()))
             }
@@ -236,7 +237,14 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
             false => unknown(),
         };
     }
-    let Some(slots) = module.resources[index as usize].get() else { return unknown() };
+    let Some(slots) = module.resources[index as usize].get() else {
+        // What the state does not have may have any number of instances.
+        return match run.verb {
+            Verb::Evaluate if is_ephemeral => Value::dynamic().mark(Marks::EPHEMERAL),
+            Verb::Evaluate => Value::dynamic(),
+            _ => unknown(),
+        };
+    };
     if slots.instances.iter().all(|slot| slot.is_settled()) {
         return slots.whole.get_or_init(|| whole_resource(slots, &unknown)).clone();
     }
@@ -338,6 +346,14 @@ impl Machine for ModuleScope<'_> {
 
     fn base_dir(&self) -> &Path {
         Path::new(".")
+    }
+
+    fn working_dir(&self) -> PathBuf {
+        self.run.ports.host.working_dir()
+    }
+
+    fn home_dir(&self) -> Option<PathBuf> {
+        self.run.ports.host.home_dir()
     }
 
     fn pure_only(&self) -> bool {

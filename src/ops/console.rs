@@ -1,7 +1,7 @@
 //! `console`: expressions, one at a time, by the configuration and the state or a plan.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Disk;
@@ -9,6 +9,7 @@ use crate::base::source::SourceFile;
 use crate::engine::ports::{Observer, Ports};
 use crate::engine::{self, EvaluateInput, Evaluation, Names, PlanInput};
 use crate::lang::functions::type_of::{Typed, typed};
+use crate::lang::syntax::lexer::is_identifier;
 use crate::lang::syntax::parse_expression;
 use crate::model::addr::ModuleInstance;
 use crate::model::config::Config;
@@ -44,14 +45,17 @@ pub struct ConsoleRequest {
 pub struct Session {
     evaluation: Evaluation,
     factories: Arc<Factories>,
-    held: Held,
+    /// None once it is given back.
+    held: Mutex<Option<Held>>,
+    /// Gathered when first asked for.
+    names: OnceLock<Names>,
 }
 
 /// What a line comes to.
 pub enum Answer {
     Exit,
-    /// Without a line ending; empty for an empty line.
-    Text(String, Diagnostics),
+    /// Without a line ending; empty for an empty line. Warnings are not shown, as in the reference.
+    Text(String),
     Failed(Diagnostics),
 }
 
@@ -72,7 +76,10 @@ pub async fn open(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, 
         Err(problems) => return (None, joined(diagnostics, problems)),
     };
     match begin(setup, request, config, collected, &held, &mut diagnostics).await {
-        Some((evaluation, factories)) => (Some(Session { evaluation, factories, held }), diagnostics),
+        Some((evaluation, factories)) => {
+            let held = Mutex::new(Some(held));
+            (Some(Session { evaluation, factories, held, names: OnceLock::new() }), diagnostics)
+        }
         None => {
             diagnostics.extend(held.release().await);
             (None, diagnostics)
@@ -169,9 +176,9 @@ impl Session {
     /// What a line, or several that belong together, comes to.
     pub fn answer(&self, text: &str) -> Answer {
         match text.trim() {
-            "" => Answer::Text(String::new(), Diagnostics::new()),
+            "" => Answer::Text(String::new()),
             "exit" => Answer::Exit,
-            "help" => Answer::Text(HELP.to_string(), Diagnostics::new()),
+            "help" => Answer::Text(HELP.to_string()),
             _ => self.value(text),
         }
     }
@@ -186,8 +193,8 @@ impl Session {
             return Answer::Failed(diagnostics);
         }
         match typed(&value) {
-            Typed::No => Answer::Text(console_text(&value), diagnostics),
-            Typed::Text(text) => Answer::Text(text, diagnostics),
+            Typed::No => Answer::Text(console_text(&value)),
+            Typed::Text(text) => Answer::Text(text),
             Typed::Part => {
                 diagnostics.error(
                     "Invalid use of type function",
@@ -198,15 +205,60 @@ impl Session {
         }
     }
 
-    pub fn names(&self) -> Names {
-        self.evaluation.names()
+    /// What the word before a place in a line may become: where it starts, and the candidates for it.
+    pub fn complete(&self, line: &str, at: usize) -> (usize, Vec<String>) {
+        let before = line.get(..at).unwrap_or(line);
+        let start =
+            before.rfind(|c| !is_word(c)).map_or(0, |i| i + before[i..].chars().next().map_or(1, char::len_utf8));
+        let word = &before[start..];
+        let mut found = matching(self.names.get_or_init(|| self.evaluation.names()), word);
+        if let (true, Some((object, part))) = (found.is_empty(), word.rsplit_once('.')) {
+            let of = |name: &String| name.starts_with(part) && is_identifier(name);
+            found = self.attributes(object).into_iter().filter(of).map(|name| format!("{object}.{name}")).collect();
+        }
+        (start, found)
+    }
+
+    /// The attributes of what a reference gives.
+    fn attributes(&self, reference: &str) -> Vec<String> {
+        let (expression, problems) = parse_expression(SourceFile::new(CONSOLE_INPUT, reference));
+        if problems.has_errors() {
+            return Vec::new();
+        }
+        let (value, _) = self.evaluation.evaluate(&expression);
+        match value.ty().object_type() {
+            Some(object) => object.attributes.keys().map(ToString::to_string).collect(),
+            None => value.entries().keys().map(ToString::to_string).collect(),
+        }
     }
 
     /// Ends the providers and gives the lock back.
-    pub async fn end(self) -> Diagnostics {
+    pub async fn end(&self) -> Diagnostics {
         self.factories.shutdown().await;
-        self.held.release().await
+        let held = self.held.lock().unwrap_or_else(|e| e.into_inner()).take();
+        match held {
+            Some(held) => held.release().await,
+            None => Diagnostics::new(),
+        }
     }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '[' | ']' | '"')
+}
+
+/// The names that begin so; references are offered a step at a time.
+fn matching(names: &Names, word: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let references = names.references.iter().filter(|name| name.starts_with(word));
+    for name in references {
+        let end = name[word.len()..].find('.').map_or(name.len(), |dot| word.len() + dot + 1);
+        if found.last().is_none_or(|last| last != &name[..end]) {
+            found.push(name[..end].to_string());
+        }
+    }
+    found.extend(names.functions.iter().filter(|name| name.starts_with(word)).map(|name| format!("{name}(")));
+    found
 }
 
 const HELP: &str = "\
@@ -219,3 +271,27 @@ Type in the interpolation to test and hit <enter> to see the result.
 
 To exit the console, type \"exit\" and hit <enter>, or use Control-C or
 Control-D.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_completed_a_step_at_a_time() {
+        let texts = |list: &[&str]| list.iter().map(ToString::to_string).collect();
+        let names = Names {
+            references: texts(&["local.a", "local.b", "module.m", "module.m.x"]),
+            functions: texts(&["log", "lower"]),
+        };
+        let cases: [(&str, &[&str]); 5] = [
+            ("lo", &["local.", "log(", "lower("]),
+            ("local.", &["local.a", "local.b"]),
+            ("module.", &["module.m", "module.m."]),
+            ("module.m.", &["module.m.x"]),
+            ("nope", &[]),
+        ];
+        for (word, expected) in cases {
+            assert_eq!(matching(&names, word), expected, "{word}");
+        }
+    }
+}

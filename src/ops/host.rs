@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rand::RngCore;
 
+use crate::base::env;
 use crate::base::files::{Disk, Files};
 use crate::engine::ports::Host;
 
@@ -13,12 +14,14 @@ use super::setup::Setup;
 /// The real machine.
 pub struct Machine {
     original_dir: PathBuf,
+    home: Option<PathBuf>,
     workspace: String,
 }
 
 impl Machine {
     pub fn new(setup: &Setup) -> Machine {
-        Machine { original_dir: setup.original_dir.clone(), workspace: setup.workdir.workspace.clone() }
+        let home = setup.environment.non_empty(env::HOME).map(PathBuf::from);
+        Machine { original_dir: setup.original_dir.clone(), home, workspace: setup.workdir.workspace.clone() }
     }
 }
 
@@ -38,6 +41,14 @@ impl Host for Machine {
 
     fn original_working_dir(&self) -> String {
         self.original_dir.to_string_lossy().into_owned()
+    }
+
+    fn working_dir(&self) -> PathBuf {
+        std::env::current_dir().unwrap_or_default()
+    }
+
+    fn home_dir(&self) -> Option<PathBuf> {
+        self.home.clone()
     }
 
     fn workspace(&self) -> String {

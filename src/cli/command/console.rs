@@ -7,6 +7,8 @@ use crate::base::term;
 use crate::cli::Invocation;
 use crate::cli::args::console::parse;
 use crate::cli::console::Console;
+use crate::cli::line_editor::{Input, LineEditor};
+use crate::lang::syntax::unfinished::is_unfinished;
 use crate::ops::console::{self, Answer, Session};
 use crate::ops::setup::Setup;
 
@@ -23,26 +25,30 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let work = async {
         let (session, diagnostics) = console::open(&setup, &request).await;
         let unsound = diagnostics.has_errors();
-        screen.diagnostics(diagnostics);
+        screen.spaced_diagnostics(diagnostics);
         let Some(session) = session else { return 1 };
         if unsound {
             let text = "Due to the problems above, some expressions may produce unexpected results.";
-            screen.diagnostics(Diagnostic::warning(text, "").into());
+            screen.spaced_diagnostics(Diagnostic::warning(text, "").into());
         }
-        let code = piped(&screen, &setup, &session).await;
-        let left: Diagnostics = session.end().await;
+        let session = Arc::new(session);
+        let code = match screen.terminal.input {
+            true => typed(&screen, &session),
+            false => piped(&screen, &setup, &session).await,
+        };
+        let left = session.end().await;
         let failed = left.has_errors();
-        screen.diagnostics(left);
+        screen.spaced_diagnostics(left);
         if failed { 1 } else { code }
     };
     super::run_with(invocation, &setup.stop, work).unwrap_or_else(|code| code)
 }
 
 /// An expression per line; the value of the last is shown. The first mistake ends it.
-async fn piped(screen: &Arc<Console>, setup: &Setup, session: &Session) -> u8 {
+async fn piped(screen: &Console, setup: &Setup, session: &Session) -> u8 {
     let mut last = String::new();
     loop {
-        let read = tokio::task::spawn_blocking(term::read_line);
+        let read = tokio::task::spawn_blocking(term::read_line_lossy);
         let line = tokio::select! {
             line = read => line,
             () = setup.stop.stopping() => return 1,
@@ -50,13 +56,59 @@ async fn piped(screen: &Arc<Console>, setup: &Setup, session: &Session) -> u8 {
         let Ok(Ok(Some(line))) = line else { break };
         match session.answer(line.trim()) {
             Answer::Exit => return 0,
-            Answer::Text(text, _) => last = text,
+            Answer::Text(text) => last = text,
             Answer::Failed(diagnostics) => {
-                screen.diagnostics(diagnostics);
+                screen.spaced_diagnostics(diagnostics);
                 return 1;
             }
         }
     }
     screen.line(&last);
     0
+}
+
+/// A prompt. An expression goes on over lines until its brackets are closed or a line is empty; mistakes do not end it.
+fn typed(screen: &Console, session: &Arc<Session>) -> u8 {
+    let completer = session.clone();
+    let mut editor = match LineEditor::new(Box::new(move |line, at| completer.complete(line, at))) {
+        Ok(editor) => editor,
+        Err(e) => return unreadable(screen, &e),
+    };
+    let mut text = String::new();
+    loop {
+        let first = text.is_empty();
+        // The editor waits for keys: what runs beside us must be able to go on.
+        let input = tokio::task::block_in_place(|| editor.read(if first { "> " } else { ": " }));
+        match input {
+            Ok(Input::Line(line)) => {
+                text.push_str(&line);
+                text.push('\n');
+                if !line.is_empty() && is_unfinished(&text) {
+                    continue;
+                }
+            }
+            Ok(Input::Interrupted { empty }) => {
+                if !first {
+                    screen.line("(multi-line entry canceled)");
+                } else if empty {
+                    return 0;
+                }
+                text.clear();
+                continue;
+            }
+            Ok(Input::End) => return 0,
+            Err(e) => return unreadable(screen, &e),
+        }
+        match session.answer(&std::mem::take(&mut text)) {
+            Answer::Exit => return 0,
+            Answer::Text(text) => screen.line(&text),
+            Answer::Failed(diagnostics) => screen.spaced_diagnostics(diagnostics),
+        }
+    }
+}
+
+fn unreadable(screen: &Console, why: &str) -> u8 {
+    let detail = format!("The terminal cannot be read: {why}.");
+    screen.spaced_diagnostics(Diagnostics::from(Diagnostic::error("Failed to read input", detail)));
+    1
 }

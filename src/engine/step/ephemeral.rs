@@ -19,19 +19,17 @@ pub async fn run(run: &Run, module: ModuleId, index: u32, _turn: &mut Turn) -> D
     let mut diagnostics = Diagnostics::new();
     let config = run.tree.resource(module, index);
     let Some(provider) = run.provider_of.get(&(module, index)).copied() else { return diagnostics };
+    if run.verb == Verb::Evaluate {
+        return diagnostics;
+    }
     for parent in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, parent);
-        let lenient = run.verb == Verb::Evaluate;
-        let found = expand(config.count.as_ref(), config.for_each.as_ref(), &scope, lenient);
+        let found = expand(config.count.as_ref(), config.for_each.as_ref(), &scope, false);
         let Some(expansion) = diagnostics.take(found) else { continue };
         let _ = parent.resources[index as usize].set(ResourceSlots::new(expansion));
         let Some(slots) = parent.resources[index as usize].get() else { continue };
         for (position, slot) in slots.instances.iter().enumerate() {
             let addr = config.addr.absolute(parent.addr.clone()).instance(slots.expansion.key(position));
-            if run.verb == Verb::Evaluate {
-                slot.settle(None);
-                continue;
-            }
             let each = slots.expansion.each(position);
             let block = Some((module, index));
             let value = match Instance::new(run, addr, block, provider, Some(parent.clone()), each) {

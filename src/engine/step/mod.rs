@@ -37,7 +37,7 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
     if run.ports.stop.is_stopping() {
         return End::Failed;
     }
-    if run.needs.get(id as usize).is_some_and(|needs| needs.mistakes.has_errors()) {
+    if is_evaluated(&run, id) && run.needs.get(id as usize).is_some_and(|needs| needs.mistakes.has_errors()) {
         run.report(id, run.needs[id as usize].mistakes.clone());
         return End::Failed;
     }
@@ -56,8 +56,10 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
                 ephemeral::run(&run, module, index, &mut turn).await
             }
             Verb::Plan { .. } => return resource::block::run(run, id, module, index, &mut turn).await,
-            Verb::Apply | Verb::Evaluate => resource::expand::run(&run, module, index),
-            Verb::PlanDestroy | Verb::ApplyDestroy => resource::expand::from_state(&run, module, index),
+            Verb::Apply => resource::expand::run(&run, module, index),
+            Verb::Evaluate | Verb::PlanDestroy | Verb::ApplyDestroy => {
+                resource::expand::from_state(&run, module, index)
+            }
         },
         Node::Generate(index) => return resource::generate::run(&run, id, index).await,
         Node::Orphans(index) => return resource::block::run_orphans(run, id, index, &mut turn).await,
@@ -67,6 +69,11 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
     let end = if diagnostics.has_errors() { End::Failed } else { End::Done };
     run.report(id, diagnostics);
     end
+}
+
+/// Whether the node's own expressions matter: where values come from the state only, those of resources do not.
+fn is_evaluated(run: &Run, id: NodeId) -> bool {
+    run.verb != Verb::Evaluate || !matches!(run.graph.node(id), Node::Resource { .. })
 }
 
 /// What a provider said, as diagnostics about a body: each at the place that its path leads to.

@@ -125,6 +125,12 @@ impl Host for Machine {
     fn original_working_dir(&self) -> String {
         "/cwd".into()
     }
+    fn working_dir(&self) -> std::path::PathBuf {
+        "/cwd".into()
+    }
+    fn home_dir(&self) -> Option<std::path::PathBuf> {
+        None
+    }
     fn workspace(&self) -> String {
         "default".into()
     }

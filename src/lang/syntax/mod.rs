@@ -5,6 +5,7 @@ pub mod body;
 pub mod lexer;
 pub mod parser;
 pub mod token;
+pub mod unfinished;
 pub mod visit;
 
 pub use ast::{Attribute, Block, Expr, ExprKind, Expression, Ident, Label, Traversal, TraversalStep};

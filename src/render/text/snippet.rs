@@ -46,6 +46,8 @@ pub fn snippet(diagnostic: &Diagnostic) -> Option<Snippet<'_>> {
     let after = file.position(whole.end);
     let last = file.position(whole.end.saturating_sub(1).max(whole.start)).line;
     let end_line = if file.line(after.line).is_empty() { last } else { after.line };
+    // There is no line behind the last line ending.
+    let end_line = if file.line_start(end_line) == file.text().len() { end_line - 1 } else { end_line }.max(start_line);
     let from = file.line_start(start_line);
     let to = file.line_start(end_line) + file.line(end_line).len();
     let code = file.text().get(from..to)?;

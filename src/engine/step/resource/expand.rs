@@ -19,21 +19,24 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let config = run.tree.resource(module, index);
     for instance in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, instance);
-        let lenient = run.verb == Verb::Evaluate;
-        let found = expand(config.count.as_ref(), config.for_each.as_ref(), &scope, lenient);
+        let found = expand(config.count.as_ref(), config.for_each.as_ref(), &scope, false);
         let Some(expansion) = diagnostics.take(found) else { continue };
         fill(run, instance, index, expansion);
     }
     diagnostics
 }
 
-/// In a destroy: the instances are those of the state, whatever the configuration says.
+/// In a destroy, and where expressions are evaluated by the state: the instances are those of the state, whatever the
+/// configuration says. A resource that the state does not have at all has no value then.
 pub fn from_state(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let config = run.tree.resource(module, index);
     for instance in run.results.module_instances(module) {
         let resource = config.addr.absolute(instance.addr.clone());
-        let keys: Vec<&InstanceKey> =
-            run.state.resources.get(&resource).into_iter().flat_map(|r| r.instances.keys()).collect();
+        let stored = run.state.resources.get(&resource);
+        if run.verb == Verb::Evaluate && stored.is_none() {
+            continue;
+        }
+        let keys: Vec<&InstanceKey> = stored.into_iter().flat_map(|r| r.instances.keys()).collect();
         let expansion = if config.count.is_some() {
             let last = keys.iter().filter_map(|k| match k {
                 InstanceKey::Int(i) => usize::try_from(*i).ok(),

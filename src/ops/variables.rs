@@ -74,13 +74,6 @@ fn automatic_files() -> Vec<String> {
 }
 
 fn file(path: &str, on_command_line: bool, found: &mut Collected, diagnostics: &mut Diagnostics) {
-    if path.ends_with(".json") {
-        diagnostics.error(
-            "JSON values files are not supported yet",
-            format!("The file {path} is in JSON syntax, which this version of Terrane cannot read yet."),
-        );
-        return;
-    }
     let source = match Disk.read_to_string(Path::new(path)) {
         Ok(text) => SourceFile::new(path, text),
         Err(e) => {

@@ -14,7 +14,13 @@ enum Step {
 
 /// The address that an expression without variable parts gives, for messages.
 pub fn shown(to: &Expression) -> String {
-    to.range().text().split_whitespace().collect()
+    let mut range = to.range();
+    if to.is_json() {
+        // Places in what a string holds count from its quote on.
+        range.span.start += 1;
+        range.span.end += 1;
+    }
+    range.text().split_whitespace().collect()
 }
 
 /// The address with its keys evaluated. None with errors, or where a key is unknown.

@@ -179,6 +179,8 @@ impl<'a> Evaluator<'a> {
             ExprKind::Object { items, .. } => self.object(items, env),
             ExprKind::For(f) => self.for_expression(expr, f, env),
             ExprKind::TemplateJoin(tuple) => self.template_join(expr, tuple, env),
+            ExprKind::JsonString(string) => self.json_string(string, env),
+            ExprKind::JsonObject { items, .. } => self.json_object(expr, items, env),
             ExprKind::Parens(inner) => self.eval(inner, env),
             ExprKind::Error => Value::dynamic(),
         }

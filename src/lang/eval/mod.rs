@@ -9,6 +9,7 @@ pub mod describe;
 pub mod dynamic;
 mod expression;
 mod for_expression;
+mod json;
 pub mod scope;
 mod splat;
 mod template;

@@ -14,6 +14,11 @@ pub trait Scope: Sync {
     /// The value of the longest prefix of the traversal that the scope itself gives meaning to.
     fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved;
 
+    /// False where strings of JSON syntax are plain text: no scope at all in the reference's terms.
+    fn templates(&self) -> bool {
+        true
+    }
+
     /// The function that a call names.
     fn function(&self, _name: &str) -> Option<&dyn Function> {
         None
@@ -68,6 +73,10 @@ impl Scope for Bindings<'_> {
         }
     }
 
+    fn templates(&self) -> bool {
+        self.outer.templates()
+    }
+
     fn function(&self, name: &str) -> Option<&dyn Function> {
         self.outer.function(name)
     }
@@ -92,5 +101,9 @@ impl Scope for Constant {
     fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
         let diagnostic = Diagnostic::error("Variables not allowed", "Variables may not be used here.");
         Resolved::error(diagnostic.at(traversal.root.span.in_file(file)))
+    }
+
+    fn templates(&self) -> bool {
+        false
     }
 }

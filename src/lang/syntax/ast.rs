@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::base::source::{Range, SourceFile, Span};
 
 pub use super::body::Body;
+use super::json::JsonString;
 
 /// A name as written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -37,6 +38,11 @@ impl Expression {
 
     pub fn kind(&self) -> &ExprKind {
         &self.node.kind
+    }
+
+    /// True for what is written in JSON syntax, parts in native syntax inside strings included.
+    pub fn is_json(&self) -> bool {
+        self.file.name().ends_with(".json")
     }
 
     /// Another node of the same file.
@@ -92,7 +98,7 @@ impl Expr {
             ExprKind::Call(call) => call.name_span.to(call.open),
             ExprKind::Conditional { condition: first, .. } | ExprKind::Binary { left: first, .. } => first.start_span(),
             ExprKind::Unary { op_span, .. } => *op_span,
-            ExprKind::Tuple { open, .. } | ExprKind::Object { open, .. } => *open,
+            ExprKind::Tuple { open, .. } | ExprKind::Object { open, .. } | ExprKind::JsonObject { open, .. } => *open,
             ExprKind::For(f) => f.open,
             ExprKind::TemplateJoin(inner) | ExprKind::Parens(inner) => inner.start_span(),
             _ => self.span,
@@ -162,6 +168,13 @@ pub enum ExprKind {
         open: Span,
     },
     For(Box<ForExpr>),
+    /// A string of JSON syntax.
+    JsonString(Box<JsonString>),
+    /// An object of JSON syntax: keys are strings, which are templates too.
+    JsonObject {
+        items: Vec<ObjectItem>,
+        open: Span,
+    },
     Parens(Arc<Expr>),
     /// What could not be parsed; the parser reported it. Evaluates to an unknown value.
     Error,
@@ -386,8 +399,11 @@ impl Block {
         self.body.file()
     }
 
-    /// The kind and the labels: what "declared at" points to.
+    /// The kind and the labels: what "declared at" points to. In JSON: the bracket that opens the block.
     pub fn header_range(&self) -> Range {
+        if self.body.is_json() {
+            return self.open.in_file(self.file());
+        }
         let last = self.labels.last().map_or(self.kind.span, |l| l.span);
         self.kind.span.to(last).in_file(self.file())
     }

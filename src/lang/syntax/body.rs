@@ -9,6 +9,8 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ast::{Attribute, Block, Expr, ExprKind, Expression};
+use super::body_json::JsonBody;
+use super::json::Node;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile, Span};
 use crate::base::suggest;
@@ -82,6 +84,7 @@ pub struct Body {
 #[derive(Clone)]
 enum Source {
     Native(Arc<NativeBody>),
+    Json(JsonBody),
     Merged(Arc<MergedBody>),
 }
 
@@ -103,14 +106,38 @@ struct MergedBody {
 
 /// What earlier partial reads took.
 #[derive(Clone, Debug, Default)]
-struct Hidden {
+pub(super) struct Hidden {
     attributes: FxHashSet<Arc<str>>,
     blocks: FxHashSet<Arc<str>>,
+}
+
+impl Hidden {
+    /// True if any read took the name, be it as an argument or as a kind of block.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.attributes.contains(name) || self.blocks.contains(name)
+    }
 }
 
 impl Body {
     pub fn native(body: NativeBody) -> Body {
         Body { source: Source::Native(Arc::new(body)), hidden: None }
+    }
+
+    /// A body in JSON syntax: an object or an array of objects, or any other value, which reading will report.
+    pub(super) fn json(file: Arc<SourceFile>, value: Arc<Node>) -> Body {
+        Body::of_json(JsonBody::new(file, value))
+    }
+
+    pub(super) fn of_json(body: JsonBody) -> Body {
+        Body { source: Source::Json(body), hidden: None }
+    }
+
+    pub fn is_json(&self) -> bool {
+        match &self.source {
+            Source::Native(_) => false,
+            Source::Json(_) => true,
+            Source::Merged(merged) => merged.base.is_json(),
+        }
     }
 
     /// A body without items at the start of a file.
@@ -130,32 +157,37 @@ impl Body {
         Body { source: Source::Merged(Arc::new(MergedBody { base, over })), hidden: None }
     }
 
-    fn first(&self) -> &NativeBody {
+    pub fn file(&self) -> &Arc<SourceFile> {
         match &self.source {
-            Source::Native(body) => body,
-            Source::Merged(merged) => merged.base.first(),
+            Source::Native(body) => &body.file,
+            Source::Json(body) => &body.file,
+            Source::Merged(merged) => merged.base.file(),
         }
     }
 
-    pub fn file(&self) -> &Arc<SourceFile> {
-        &self.first().file
-    }
-
     pub fn range(&self) -> Range {
-        let body = self.first();
-        body.span.in_file(&body.file)
+        match &self.source {
+            Source::Native(body) => body.span.in_file(&body.file),
+            Source::Json(body) => body.value.span.in_file(&body.file),
+            Source::Merged(merged) => merged.base.range(),
+        }
     }
 
-    /// Where messages about missing items point to: the opening brace, or the start of the file.
+    /// Where messages about missing items point to: the opening brace, or the start of the file. In JSON: the closing
+    /// brace.
     pub fn missing_item_range(&self) -> Range {
-        let body = self.first();
-        Span { start: body.span.start, end: body.span.start }.in_file(&body.file)
+        match &self.source {
+            Source::Native(body) => Span { start: body.span.start, end: body.span.start }.in_file(&body.file),
+            Source::Json(body) => body.missing_item_range(),
+            Source::Merged(merged) => merged.base.missing_item_range(),
+        }
     }
 
     /// The same items with expressions that evaluate to unknown values. The `for_each` of `dynamic` blocks stays.
     pub fn with_unknown_expressions(&self) -> Body {
         let body = match &self.source {
             Source::Native(body) => body,
+            Source::Json(body) => return Body { source: Source::Json(body.unknown()), hidden: self.hidden.clone() },
             Source::Merged(merged) => {
                 let MergedBody { base, over } = &**merged;
                 return Body::merged(base.with_unknown_expressions(), over.with_unknown_expressions());
@@ -183,8 +215,12 @@ impl Body {
     /// Everything that the schema names; what it does not name is an error.
     pub fn content(&self, schema: &BodySchema) -> (Content, Diagnostics) {
         let (content, mut diagnostics) = self.select(schema);
-        if let Source::Native(body) = &self.source {
-            self.report_unsupported(body, schema, &content, &mut diagnostics);
+        match &self.source {
+            Source::Native(body) => self.report_unsupported(body, schema, &content, &mut diagnostics),
+            Source::Json(body) => {
+                body.report_unsupported(schema, self.hidden.as_deref(), &content, &mut diagnostics);
+            }
+            Source::Merged(_) => {}
         }
         (content, diagnostics)
     }
@@ -218,6 +254,7 @@ impl Body {
                 let attributes = self.visible_attributes(body).map(|a| (a.name.name.clone(), a.clone())).collect();
                 (attributes, diagnostics)
             }
+            Source::Json(body) => body.just_attributes(self.hidden.as_deref()),
             Source::Merged(merged) => {
                 let mut attributes = diagnostics.take(merged.base.just_attributes());
                 attributes.extend(diagnostics.take(merged.over.just_attributes()));
@@ -226,10 +263,11 @@ impl Body {
         }
     }
 
-    /// All blocks, of whatever kind, for a look ahead of a schema.
+    /// All blocks of native syntax, of whatever kind, for a look ahead of a schema. In JSON only a schema can tell.
     pub fn blocks(&self) -> Vec<&Block> {
         match &self.source {
             Source::Native(body) => self.visible_blocks(body).collect(),
+            Source::Json(_) => Vec::new(),
             Source::Merged(merged) => {
                 let mut blocks = merged.base.blocks();
                 blocks.extend(merged.over.blocks());
@@ -238,10 +276,11 @@ impl Body {
         }
     }
 
-    /// All attributes, for a look ahead of a schema.
+    /// All attributes of native syntax, for a look ahead of a schema. In JSON only a schema can tell.
     pub fn attributes(&self) -> Vec<&Attribute> {
         match &self.source {
             Source::Native(body) => self.visible_attributes(body).collect(),
+            Source::Json(_) => Vec::new(),
             Source::Merged(merged) => {
                 let mut attributes = merged.base.attributes();
                 attributes.extend(merged.over.attributes());
@@ -263,6 +302,7 @@ impl Body {
     fn select(&self, schema: &BodySchema) -> (Content, Diagnostics) {
         match &self.source {
             Source::Native(body) => self.select_native(body, schema),
+            Source::Json(body) => body.select(schema, self.hidden.as_deref()),
             Source::Merged(merged) => merged.select(schema),
         }
     }

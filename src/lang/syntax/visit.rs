@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::json::JsonTemplate;
 use super::ast::{Call, Expr, ExprKind, Expression, ForExpr, TemplatePart, Traversal};
 
 impl Expression {
@@ -9,6 +10,7 @@ impl Expression {
     pub fn as_traversal(&self) -> Option<&Traversal> {
         match &self.node.kind {
             ExprKind::Variable(t) => Some(t),
+            ExprKind::JsonString(s) => s.traversal(&self.file),
             _ => None,
         }
     }
@@ -24,7 +26,7 @@ impl Expression {
     /// The items of an object constructor.
     pub fn as_static_map(&self) -> Option<Vec<(Expression, Expression)>> {
         match &self.node.kind {
-            ExprKind::Object { items, .. } => {
+            ExprKind::Object { items, .. } | ExprKind::JsonObject { items, .. } => {
                 Some(items.iter().map(|i| (self.part(&i.key), self.part(&i.value))).collect())
             }
             _ => None,
@@ -35,9 +37,10 @@ impl Expression {
     pub fn as_keyword(&self) -> Option<&str> {
         match &self.node.kind {
             ExprKind::Variable(t) if t.steps.is_empty() => Some(&t.root.name),
-            ExprKind::Bool(true) => Some("true"),
-            ExprKind::Bool(false) => Some("false"),
-            ExprKind::Null => Some("null"),
+            ExprKind::Bool(true) if !self.is_json() => Some("true"),
+            ExprKind::Bool(false) if !self.is_json() => Some("false"),
+            ExprKind::Null if !self.is_json() => Some("null"),
+            ExprKind::JsonString(s) => s.traversal(&self.file).filter(|t| t.steps.is_empty()).map(|t| &*t.root.name),
             _ => None,
         }
     }
@@ -45,13 +48,15 @@ impl Expression {
     pub fn as_call(&self) -> Option<&Call> {
         match &self.node.kind {
             ExprKind::Call(call) => Some(call),
+            ExprKind::JsonString(s) => s.call(&self.file),
             _ => None,
         }
     }
 
-    /// The text of a string without interpolations.
+    /// The text of a string without interpolations; of any string in JSON syntax.
     pub fn as_literal_string(&self) -> Option<Arc<str>> {
         match &self.node.kind {
+            ExprKind::JsonString(s) => Some(s.text.clone()),
             ExprKind::Template(t) => t.as_literal(),
             _ => None,
         }
@@ -112,6 +117,12 @@ pub fn each_child<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Arc<Expr>)) {
     match &expr.kind {
         ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Null | ExprKind::Variable(_) => {}
         ExprKind::SplatItem | ExprKind::Error => {}
+        ExprKind::JsonString(s) => {
+            if let JsonTemplate::Parsed(e) = &s.template {
+                f(e);
+            }
+        }
+        ExprKind::JsonObject { items, .. } => items.iter().flat_map(|i| [&i.key, &i.value]).for_each(f),
         ExprKind::Template(t) => t.parts.iter().for_each(|part| match part {
             TemplatePart::Literal { .. } => {}
             TemplatePart::Interpolation(e) | TemplatePart::Directive(e) => f(e),

@@ -13,6 +13,9 @@ pub fn value(expr: &Expression) -> (Value, Diagnostics) {
     match expr.kind() {
         ExprKind::Bool(b) => return (Value::bool(*b), Diagnostics::new()),
         ExprKind::Null => return (Value::null(Type::Dynamic), Diagnostics::new()),
+        // JSON strings are no templates here.
+        ExprKind::JsonString(_) | ExprKind::JsonObject { .. } => return evaluate(expr, &NoNames),
+        ExprKind::Tuple { .. } if expr.is_json() => return evaluate(expr, &NoNames),
         ExprKind::Template(t) => {
             if let Some(text) = t.as_literal() {
                 return (Value::string(text), Diagnostics::new());
@@ -36,6 +39,10 @@ impl Scope for NoNames {
     fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
         let problem = Diagnostic::error("Variables not allowed", "Variables may not be used here.");
         Resolved::error(problem.at(traversal.root.span.in_file(file)))
+    }
+
+    fn templates(&self) -> bool {
+        false
     }
 }
 
@@ -87,7 +94,7 @@ fn start_span(expr: &Arc<Expr>) -> Span {
         ExprKind::Conditional { condition, .. } => start_span(condition),
         ExprKind::Binary { left, .. } => start_span(left),
         ExprKind::Unary { op_span, .. } => *op_span,
-        ExprKind::Tuple { open, .. } | ExprKind::Object { open, .. } => *open,
+        ExprKind::Tuple { open, .. } | ExprKind::Object { open, .. } | ExprKind::JsonObject { open, .. } => *open,
         ExprKind::For(f) => f.open,
         _ => expr.span,
     }

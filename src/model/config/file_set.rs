@@ -6,15 +6,15 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Files;
 use crate::base::source::SourceFile;
+use crate::lang::syntax::body::Body;
+use crate::lang::syntax::parser;
 
-/// The files of one folder, each list sorted by name.
+/// The files of one folder, in native syntax (`.tf`) or JSON (`.tf.json`), each list sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileSet {
     pub primary: Vec<PathBuf>,
     /// `override.tf` and `*_override.tf`: merged over what the others declare.
     pub overrides: Vec<PathBuf>,
-    /// `*.tf.json`.
-    pub json: Vec<PathBuf>,
 }
 
 /// None if there is no such folder, which is reported.
@@ -26,12 +26,10 @@ pub fn find(dir: &Path, files: &dyn Files) -> (Option<FileSet>, Diagnostics) {
     let mut set = FileSet::default();
     for entry in entries.iter().filter(|e| !e.is_dir && !is_ignored(&e.name)) {
         let path = if dir == Path::new(".") { PathBuf::from(&entry.name) } else { dir.join(&entry.name) };
-        if let Some(stem) = entry.name.strip_suffix(".tf") {
+        if let Some(stem) = entry.name.strip_suffix(".tf").or_else(|| entry.name.strip_suffix(".tf.json")) {
             let list =
                 if stem == "override" || stem.ends_with("_override") { &mut set.overrides } else { &mut set.primary };
             list.push(path);
-        } else if entry.name.ends_with(".tf.json") {
-            set.json.push(path);
         }
     }
     (Some(set), Diagnostics::new())
@@ -40,7 +38,7 @@ pub fn find(dir: &Path, files: &dyn Files) -> (Option<FileSet>, Diagnostics) {
 /// True if the folder holds any configuration.
 pub fn has_configuration(dir: &Path, files: &dyn Files) -> bool {
     let (set, _) = find(dir, files);
-    set.is_some_and(|s| !(s.primary.is_empty() && s.overrides.is_empty() && s.json.is_empty()))
+    set.is_some_and(|s| !(s.primary.is_empty() && s.overrides.is_empty()))
 }
 
 /// The text of a file.
@@ -57,6 +55,11 @@ pub fn read(path: &Path, files: &dyn Files) -> Result<Arc<SourceFile>, Diagnosti
         Diagnostic::error("Invalid character encoding", detail)
     })?;
     Ok(SourceFile::new(path.to_string_lossy(), text))
+}
+
+/// A configuration or values file in the syntax that its name says: JSON for `.json`, else native.
+pub fn parse(source: Arc<SourceFile>) -> (Body, Diagnostics) {
+    if source.name().ends_with(".json") { parser::json::parse_file(source) } else { parser::parse_file(source) }
 }
 
 /// What editors leave behind.
@@ -80,13 +83,15 @@ mod tests {
             "override.tf",
             "b_override.tf",
             "e.tf.json",
+            "a.tf.json",
+            "c_override.tf.json",
+            "x.tfvars.json",
             "README.md",
             "sub/x.tf",
         ];
         let memory = Memory::of(names.map(|n| (n, "")));
         let set = find(Path::new("."), &memory).0.unwrap();
-        assert_eq!(set.primary, ["a.tf", "b.tf"].map(PathBuf::from));
-        assert_eq!(set.overrides, ["b_override.tf", "override.tf"].map(PathBuf::from));
-        assert_eq!(set.json, ["e.tf.json"].map(PathBuf::from));
+        assert_eq!(set.primary, ["a.tf", "a.tf.json", "b.tf", "e.tf.json"].map(PathBuf::from));
+        assert_eq!(set.overrides, ["b_override.tf", "c_override.tf.json", "override.tf"].map(PathBuf::from));
     }
 }

@@ -32,7 +32,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Import> {
     let content = diags.take(block.body.content(&SCHEMA));
     let provider_ref = content.attribute("provider").and_then(|a| names::provider_ref(&a.expr, "provider", diags));
     let id = content.attribute("id").map(|a| a.expr.clone());
-    let to = content.attribute("to")?;
+    let to = &names::native_reference(content.attribute("to")?, diags)?;
     let resource = target(to, diags)?;
     let for_each = content.attribute("for_each").map(|a| a.expr.clone());
     Some(Import { resource, to: to.expr.clone(), id: id?, for_each, provider_ref, range: block.header_range() })

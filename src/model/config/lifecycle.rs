@@ -103,7 +103,10 @@ fn decode_ignore_changes(attribute: &Attribute, diags: &mut Diagnostics) -> Igno
 
 /// Each item must name one resource; its indices may be `count.index` or `each.key`.
 fn decode_triggers(attribute: &Attribute, diags: &mut Diagnostics) -> Vec<Expression> {
-    let items = names::static_list(&attribute.expr, diags);
+    let items: Vec<Expression> = names::static_list(&attribute.expr, diags)
+        .iter()
+        .filter_map(|item| names::native_expression(item, diags))
+        .collect();
     for item in &items {
         let problems = check_trigger(item);
         if !problems.is_empty() {

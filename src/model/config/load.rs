@@ -9,7 +9,6 @@ use indexmap::IndexMap;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Files;
 use crate::lang::syntax::ast::Block;
-use crate::lang::syntax::parser;
 use crate::model::addr;
 use crate::model::deps::module_manifest::ModuleManifest;
 use crate::model::deps::{Constraints, Version};
@@ -62,11 +61,6 @@ pub fn load(root_dir: &Path, files: &dyn Files, resolver: &Resolver<'_>) -> (Opt
 pub fn load_module(dir: &Path, path: addr::Module, files: &dyn Files) -> (Option<Module>, Diagnostics) {
     let (set, mut diags) = file_set::find(dir, files);
     let Some(set) = set else { return (None, diags) };
-    for path in &set.json {
-        let detail =
-            format!("The file {} is in JSON syntax, which this version of Terrane cannot read yet.", path.display());
-        diags.error("JSON configuration is not supported yet", detail);
-    }
     let mut decoded = Vec::with_capacity(set.primary.len());
     let mut overriding = Vec::new();
     if set.overrides.is_empty() {
@@ -93,7 +87,7 @@ pub fn load_module(dir: &Path, path: addr::Module, files: &dyn Files) -> (Option
 fn read_blocks(path: &Path, files: &dyn Files, diags: &mut Diagnostics) -> Vec<Block> {
     match file_set::read(path, files) {
         Ok(source) => {
-            let body = diags.take(parser::parse_file(source));
+            let body = diags.take(file_set::parse(source));
             module_file::blocks(&body, diags)
         }
         Err(problem) => {

@@ -87,6 +87,29 @@ pub fn unquote(expr: &Expression, want_keyword: bool, diags: &mut Diagnostics) -
     Expression { file: expr.file.clone(), node: Arc::new(node) }
 }
 
+/// An argument that is a reference with keys that may be expressions: in JSON the string that holds it, read as native
+/// syntax.
+pub fn native_reference(attribute: &Attribute, diags: &mut Diagnostics) -> Option<Attribute> {
+    let expr = native_expression(&attribute.expr, diags)?;
+    Some(Attribute { expr, ..attribute.clone() })
+}
+
+/// What [`native_reference`] makes of an expression.
+pub fn native_expression(expr: &Expression, diags: &mut Diagnostics) -> Option<Expression> {
+    if !expr.is_json() {
+        return Some(expr.clone());
+    }
+    let ExprKind::JsonString(text) = expr.kind() else {
+        let detail = "A single reference string is required.";
+        diags.push(Diagnostic::error("Invalid reference expression", detail).at(expr.range()));
+        return None;
+    };
+    let (native, problems) = text.native(&expr.file);
+    let usable = !problems.has_errors();
+    diags.extend(problems);
+    usable.then_some(native)
+}
+
 /// The elements of a list that must be written out; anything else is reported.
 pub fn static_list(expr: &Expression, diags: &mut Diagnostics) -> Vec<Expression> {
     expr.as_static_list().unwrap_or_else(|| {

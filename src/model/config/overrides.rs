@@ -56,7 +56,12 @@ fn is_base_of(base: &Block, over: &Block) -> bool {
 }
 
 fn alias(block: &Block) -> Option<std::sync::Arc<str>> {
-    block.body.attributes().iter().find(|a| a.name.as_str() == "alias")?.expr.as_literal_string()
+    argument(&block.body, "alias")?.expr.as_literal_string()
+}
+
+/// One argument of a body, looked at before the body is read.
+fn argument(body: &Body, name: &str) -> Option<Attribute> {
+    body.partial_content(&BodySchema::new().attribute(name)).0.attributes.swap_remove(name)
 }
 
 /// The body with an override on top. `lifecycle` blocks are merged argument by argument, other nested blocks replace all
@@ -88,8 +93,7 @@ fn items(like: &Block, attributes: Vec<Attribute>, blocks: Vec<Block>) -> Body {
 fn override_locals(primary: &mut [Vec<Block>], over: &Block, diags: &mut Diagnostics) {
     for attribute in diags.take(over.body.just_attributes()).into_values() {
         let name = attribute.name.as_str();
-        let holds =
-            |b: &&mut Block| b.kind.as_str() == "locals" && b.body.attributes().iter().any(|a| a.name.as_str() == name);
+        let holds = |b: &&mut Block| b.kind.as_str() == "locals" && argument(&b.body, name).is_some();
         match primary.iter_mut().flatten().find(holds) {
             Some(base) => base.body = Body::merged(base.body.clone(), items(over, vec![attribute], Vec::new())),
             None => {
@@ -121,7 +125,8 @@ fn check_own_arguments(base: &Block, over: &Block, diags: &mut Diagnostics) {
 }
 
 fn refuse_conditions(body: &Body, diags: &mut Diagnostics) {
-    for block in body.blocks().into_iter().filter(|b| matches!(b.kind.as_str(), "precondition" | "postcondition")) {
+    let schema = BodySchema::new().block("precondition", &[]).block("postcondition", &[]);
+    for block in &body.partial_content(&schema).0.blocks {
         let kind = block.kind.as_str();
         let detail = format!("Override files cannot override {kind:?} blocks.");
         diags.push(Diagnostic::error(format!("Can't override {kind} blocks"), detail).at(block.header_range()));
@@ -132,8 +137,7 @@ fn refuse_depends_on(over: &Block, diags: &mut Diagnostics) {
     if !matches!(over.kind.as_str(), "resource" | "data" | "module" | "output") {
         return;
     }
-    let attributes = over.body.attributes();
-    let Some(attribute) = attributes.iter().find(|a| a.name.as_str() == "depends_on") else { return };
+    let Some(attribute) = argument(&over.body, "depends_on") else { return };
     let first = attribute.expr.as_static_list().and_then(|items| items.first().cloned());
     let range = match first.as_ref().and_then(|e| e.as_traversal().map(|t| (t, &e.file))) {
         Some((traversal, file)) => names::traversal_range(traversal, file),

@@ -13,7 +13,7 @@ use crate::lang::syntax::parser;
 use crate::lang::value::{Type, Value};
 
 use super::block::Variable;
-use super::constant;
+use super::{constant, file_set};
 
 /// A value with the place where it is written.
 #[derive(Clone, Debug)]
@@ -24,10 +24,10 @@ pub struct GivenValue {
 
 static DECLARATIONS: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().block("variable", &["name"]));
 
-/// The values of a `.tfvars` file in native syntax, in its order.
+/// The values of a `.tfvars` or `.tfvars.json` file, in its order.
 pub fn parse_file(file: Arc<SourceFile>) -> (IndexMap<Arc<str>, GivenValue>, Diagnostics) {
     let name = file.name().to_owned();
-    let (body, mut diags) = parser::parse_file(file);
+    let (body, mut diags) = file_set::parse(file);
     if diags.has_errors() {
         return (IndexMap::new(), diags);
     }

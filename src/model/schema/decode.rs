@@ -233,10 +233,12 @@ fn attributes_as_blocks(body: &Body, schema: &Block) -> Option<Block> {
     if names.is_empty() {
         return None;
     }
-    let mut probe = BodySchema::new().block("dynamic", &["type"]);
-    for name in &names {
-        probe = probe.block(name, &[]);
-    }
+    // What can be read as an argument is one: in JSON that is not to be told from a block.
+    let arguments = names.iter().fold(BodySchema::new(), |probe, name| probe.attribute(name));
+    let (written, _, _) = body.partial_content(&arguments);
+    let names: Vec<&Arc<str>> = names.into_iter().filter(|name| written.attribute(name).is_none()).collect();
+    let probe = BodySchema::new().block("dynamic", &["type"]);
+    let probe = names.iter().fold(probe, |probe, name| probe.block(name, &[]));
     let (content, _, _) = body.partial_content(&probe);
     let used = |name: &str| {
         content.blocks.iter().any(|b| &*b.kind.name == name || b.labels.first().is_some_and(|l| &*l.text == name))

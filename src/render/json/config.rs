@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use crate::base::source::SourceFile;
 use crate::lang::eval::dynamic::BlockShape;
 use crate::lang::eval::{self, Resolved, Scope};
-use crate::lang::syntax::ast::{Expression, Traversal};
+use crate::lang::syntax::ast::{ExprKind, Expression, Traversal};
 use crate::lang::syntax::body::Body;
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{self, InstanceKey, ResourceMode, Subject};
@@ -204,6 +204,12 @@ pub(super) fn expression_json(expression: &Expression) -> Json {
         }
     }
     if !references.is_empty() {
+        // The text of JSON strings is shown beside what it refers to.
+        if matches!(expression.kind(), ExprKind::JsonString(_) | ExprKind::JsonObject { .. })
+            || (expression.is_json() && matches!(expression.kind(), ExprKind::Tuple { .. }))
+        {
+            set(&mut out, "constant_value", known_json(&eval::evaluate(expression, &Nothing).0));
+        }
         set(&mut out, "references", references);
         return Json::Object(out);
     }
@@ -237,5 +243,9 @@ impl Scope for Nothing {
             "Variables not allowed",
             "Variables may not be used here.",
         ))
+    }
+
+    fn templates(&self) -> bool {
+        false
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::base::diag::Diagnostic;
 use crate::base::source::{Range, SourceFile, Span};
+use crate::lang::syntax::{json, parser};
 
 /// What somebody types at the console's prompt; it is not shown again.
 pub const CONSOLE_INPUT: &str = "<console-input>";
@@ -9,7 +10,7 @@ pub const CONSOLE_INPUT: &str = "<console-input>";
 /// Source lines around a diagnostic's subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snippet<'a> {
-    /// The header of the top-level block around the subject: `resource "x" "y"`.
+    /// The header of the top-level block around the subject: `resource "x" "y"`; in JSON `resource.x.y.argument`.
     pub context: Option<String>,
     /// Whole lines, without the last line's ending.
     pub code: &'a str,
@@ -38,7 +39,8 @@ pub fn snippet(diagnostic: &Diagnostic) -> Option<Snippet<'_>> {
     let whole =
         diagnostic.context.as_ref().filter(|c| c.file.name() == file.name()).map_or(shown, |c| c.span.to(shown));
     // What was given on the command line or in the environment is not shown again.
-    if file.text().is_empty() || file.name().starts_with("<value for ") || file.name() == CONSOLE_INPUT {
+    let empty = file.text().is_empty() && !file.name().ends_with(".json");
+    if empty || file.name().starts_with("<value for ") || file.name() == CONSOLE_INPUT {
         return None;
     }
     let start_line = file.position(whole.start).line;
@@ -58,10 +60,13 @@ pub fn snippet(diagnostic: &Diagnostic) -> Option<Snippet<'_>> {
     Some(Snippet { context, code, start_line, highlight })
 }
 
-/// The header of the top-level block whose text, from header to closing brace, holds the byte.
+/// The header of the top-level block whose text, from header to closing brace, holds the byte. In JSON: the names on the
+/// way to the value that holds it.
 fn context(file: &SourceFile, byte: usize) -> Option<String> {
     if file.name().ends_with(".json") {
-        return None;
+        let text = SourceFile::new(file.name(), file.text());
+        let place = json::context(&parser::json::parse_tree(&text).0, byte);
+        return Some(place).filter(|p| !p.is_empty());
     }
     let mut scanner = Scanner { text: file.text().as_bytes(), at: 0 };
     while scanner.at <= byte {

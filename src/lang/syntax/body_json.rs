@@ -123,9 +123,8 @@ impl JsonBody {
                     }
                     Some(existing) => {
                         let detail = format!("The argument {name:?} was already set at {}.", existing.range());
-                        let problem = Diagnostic::error("Duplicate argument", detail).at(self.range(member.name_span));
-                        let whole = member.name_span.to(member.value.span);
-                        diagnostics.push(problem.within(self.range(whole)));
+                        let problem = Diagnostic::error("Duplicate argument", detail);
+                        diagnostics.push(problem.at(self.range(member.name_span)));
                     }
                 }
             } else if let Some(labels) = blocks.get(&**name) {
@@ -161,8 +160,8 @@ impl JsonBody {
             let hint = suggest::name(name, arguments.chain(schema.blocks.iter().map(|b| &*b.kind)));
             let hint = hint.map(|other| format!(" Did you mean {other:?}?")).unwrap_or_default();
             let detail = format!("No argument or block type is named {name:?}.{hint}");
-            let problem = Diagnostic::error("Extraneous JSON object property", detail).at(self.range(member.name_span));
-            diagnostics.push(problem.within(self.range(member.name_span.to(member.value.span))));
+            let problem = Diagnostic::error("Extraneous JSON object property", detail);
+            diagnostics.push(problem.at(self.range(member.name_span)));
         }
     }
 

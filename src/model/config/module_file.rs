@@ -33,6 +33,8 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("check", &["name"])
 });
 
+static TERRAFORM: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().block("terraform", &[]));
+
 /// What one file declares, in its order.
 #[derive(Default)]
 pub struct ModuleFile {
@@ -51,6 +53,12 @@ pub struct ModuleFile {
 
 /// The blocks of a file that may stand there.
 pub fn blocks(body: &Body, diags: &mut Diagnostics) -> Vec<Block> {
+    if body.is_json() {
+        // Looked for ahead of all else: required versions, then experiments. What is wrong with them is said each time.
+        for _ in 0..2 {
+            diags.extend(body.partial_content(&TERRAFORM).2);
+        }
+    }
     diags.take(body.content(&SCHEMA)).blocks
 }
 

@@ -10,7 +10,7 @@ use crate::model::addr::{Module, Resource, ResourceMode};
 
 use super::block::{ProvisionerBlock, ProvisionerWhen};
 use super::moved::endpoint;
-use super::{constant, provisioner};
+use super::{constant, names, provisioner};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new().required("from").block("lifecycle", &[]).block("connection", &[]).block("provisioner", &["type"])
@@ -64,7 +64,8 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Removed> {
         if removed.resource.as_ref().is_some_and(|r| r.mode == ResourceMode::Data) {
             let detail = "Data sources are never destroyed, so they are not valid targets of removed blocks. To remove \
                           the data source from state, remove the data source block from configuration.";
-            diags.push(Diagnostic::error("Data source address not allowed", detail).at(from.expr.range()));
+            let range = from.expr.as_traversal().map(|t| names::traversal_range(t, &from.expr.file));
+            diags.push(Diagnostic::error("Data source address not allowed", detail).at_opt(range));
             sound = false;
         }
     } else {

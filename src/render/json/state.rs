@@ -24,7 +24,9 @@ pub fn state_json(state: Option<&State>, schemas: &SchemaLookup<'_>) -> Json {
     set(&mut out, "format_version", "1.0");
     if let Some(state) = state {
         set(&mut out, "terraform_version", LANGUAGE_VERSION);
-        put(&mut out, "values", values_json(state, schemas));
+        if !state.is_empty() {
+            set(&mut out, "values", values_json(state, schemas));
+        }
         put(&mut out, "checks", state.checks.as_deref().map_or(Json::Null, checks_of));
     }
     Json::Object(out)
@@ -55,7 +57,7 @@ fn values_json(state: &State, schemas: &SchemaLookup<'_>) -> Json {
             });
         }
     }
-    put(&mut out, "root_module", module_tree(&shown));
+    set(&mut out, "root_module", module_tree(&shown));
     Json::Object(out)
 }
 

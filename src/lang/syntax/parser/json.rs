@@ -284,8 +284,9 @@ impl Reader<'_> {
         match json_string::decode(self.text(token), token.span.start) {
             Ok(text) => Some((token.span, text)),
             Err(behind) => {
-                let at = token.span.start + behind;
-                let subject = Span { start: at, end: at + 1 }.in_file(self.file);
+                let text = self.file.text();
+                let start = text.ceil_char_boundary((token.span.start + behind) as usize);
+                let subject = Span::new(start, text.ceil_char_boundary((start + 1).min(text.len()))).in_file(self.file);
                 let detail = "There is a syntax error in the given JSON string.";
                 let problem = Diagnostic::error("Invalid JSON string", detail).at(subject);
                 self.diagnostics.push(problem.within(token.span.in_file(self.file)));
@@ -360,6 +361,7 @@ fn embedded(
     let inner = SourceFile::new(file.name(), &*text.text);
     let tokens = lexer::scan(inner.text(), start);
     let mut parser = Parser::new(&inner, &tokens);
+    parser.within = Some((file, &text.offsets));
     let mut expr = parse(&mut parser);
     let mut diagnostics = parser.diagnostics;
     let place = |offset: u32| text.offsets.in_file(offset).saturating_sub(left);

@@ -39,10 +39,13 @@ pub fn scan(text: &str) -> Vec<Token> {
             tokens.push(Token { kind: Kind::End, span: Span::new(at, at) });
             return tokens;
         };
-        let (kind, len) = token(*first, &bytes[at..]);
+        let (kind, len) = match token(*first, &bytes[at..]) {
+            (Kind::Invalid, _) => (Kind::Invalid, text[at..].chars().next().map_or(1, char::len_utf8)),
+            found => found,
+        };
         tokens.push(Token { kind, span: Span::new(at, at + len) });
         if kind == Kind::Invalid {
-            tokens.push(Token { kind: Kind::End, span: Span::new(at, at) });
+            tokens.push(Token { kind: Kind::End, span: Span::new(at + len, at + len) });
             return tokens;
         }
         at += len;

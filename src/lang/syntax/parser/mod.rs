@@ -10,10 +10,11 @@ use rustc_hash::FxHashMap;
 
 use super::ast::{Expr, ExprKind, Expression, Ident, Traversal};
 use super::body::Body;
+use super::json::Offsets;
 use super::lexer::{self, Start};
 use super::token::{self, Token, TokenKind};
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{SourceFile, Span};
+use crate::base::source::{Range, SourceFile, Span};
 
 mod body;
 mod expression;
@@ -87,6 +88,8 @@ struct Parser<'a> {
     too_deep: bool,
     diagnostics: Diagnostics,
     names: FxHashMap<&'a str, Arc<str>>,
+    /// The file and the places in it, where the text is the content of a JSON string.
+    within: Option<(&'a Arc<SourceFile>, &'a Offsets)>,
 }
 
 impl<'a> Parser<'a> {
@@ -102,6 +105,16 @@ impl<'a> Parser<'a> {
             too_deep: false,
             diagnostics: token::check(file, tokens),
             names: FxHashMap::default(),
+            within: None,
+        }
+    }
+
+    /// Where a span is, for texts of messages.
+    #[cold]
+    fn place(&self, span: Span) -> Range {
+        match self.within {
+            Some((file, offsets)) => shift::span(span, &|offset| offsets.in_file(offset)).in_file(file),
+            None => span.in_file(self.file),
         }
     }
 

@@ -308,7 +308,7 @@ impl<'a> Parser<'a> {
         loop {
             match pieces.rest.next() {
                 None => {
-                    let at = opener.in_file(self.file);
+                    let at = self.place(opener);
                     let detail =
                         format!("The {name} directive at {at} is missing its corresponding end{name} directive.");
                     self.error("Unexpected end of template", detail, pieces.end);
@@ -333,7 +333,7 @@ impl<'a> Parser<'a> {
             None => return error_part(pieces.end),
             Some(other) => {
                 let (name, span) = other.as_end().unwrap_or(("end", pieces.end));
-                let at = opener.in_file(self.file);
+                let at = self.place(opener);
                 let detail = match (in_else, name) {
                     (true, "else") => format!("Already in the else clause for the if started at {at}."),
                     _ => format!("Expecting an endif directive for the if started at {at}."),
@@ -364,7 +364,7 @@ impl<'a> Parser<'a> {
                 let detail = match name {
                     "else" => "An else clause is not expected for a for directive.".to_string(),
                     _ => {
-                        let at = opener.in_file(self.file);
+                        let at = self.place(opener);
                         format!("Expecting an endfor directive corresponding to the for directive at {at}.")
                     }
                 };

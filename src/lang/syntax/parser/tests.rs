@@ -35,6 +35,7 @@ fn show(expr: &Expr) -> String {
             format!("({} {} {})", if *full { "[*]" } else { ".*" }, show(source), show(each))
         }
         ExprKind::SplatItem => "@".into(),
+        ExprKind::JsonString(_) | ExprKind::JsonObject { .. } => "json".into(),
         ExprKind::Call(c) => format!("({} {}{})", c.name, list(&c.args), if c.expand_final { "..." } else { "" }),
         ExprKind::Conditional { condition, then, otherwise } => {
             format!("(? {} {} {})", show(condition), show(then), show(otherwise))

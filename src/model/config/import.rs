@@ -81,16 +81,15 @@ fn static_address(import: &Import) -> Option<String> {
 
 /// The resource that `to` names, whatever its keys.
 fn target(to: &Attribute, diags: &mut Diagnostics) -> Option<ConfigResource> {
+    let only_managed =
+        || Diagnostic::error("Invalid import address", "Only managed resources can be imported.").at(to.range());
     let mut steps = Vec::new();
     let Some((root, span)) = without_keys(&to.expr, &mut steps) else {
-        let detail = "Invalid import address expression; only a resource address, with instance keys that may be expressions, \
-                      is allowed.";
-        diags.push(Diagnostic::error("Invalid 'to' expression", detail).at(to.expr.range()));
+        names::static_traversal(&to.expr, diags);
+        diags.push(only_managed());
         return None;
     };
     let traversal = Traversal { root, steps, span };
-    let only_managed =
-        || Diagnostic::error("Invalid import address", "Only managed resources can be imported.").at(to.range());
     match parse_target_traversal(&traversal, &to.expr.file) {
         Ok(Target::Resource(addr)) if addr.resource.mode == ResourceMode::Managed => Some(addr.config()),
         Ok(Target::ModuleInstance(_)) => {
@@ -106,6 +105,7 @@ fn target(to: &Attribute, diags: &mut Diagnostics) -> Option<ConfigResource> {
         }
         Err(error) => {
             diags.push(error);
+            diags.push(only_managed());
             None
         }
     }

@@ -128,7 +128,8 @@ impl JsonBody {
                     }
                 }
             } else if let Some(labels) = blocks.get(&**name) {
-                let mut reader = BlockReader { body: self, kind: member, labels: Vec::new(), blocks: &mut content.blocks };
+                let mut reader =
+                    BlockReader { body: self, kind: member, labels: Vec::new(), blocks: &mut content.blocks };
                 reader.read(&member.value, labels, &mut diagnostics);
             }
         }

@@ -204,10 +204,12 @@ pub fn context(root: &Node, byte: usize) -> String {
                 steps.push_str(&member.name.text);
                 &member.value
             }),
-            NodeKind::Array { items, .. } => items.iter().enumerate().find(|(_, item)| inside(item)).map(|(i, item)| {
-                steps.push_str(&format!("[{i}]"));
-                item
-            }),
+            NodeKind::Array { items, .. } => {
+                items.iter().enumerate().find(|(_, item)| inside(item)).map(|(i, item)| {
+                    steps.push_str(&format!("[{i}]"));
+                    item
+                })
+            }
             _ => None,
         };
         match next {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::json::JsonTemplate;
 use super::ast::{Call, Expr, ExprKind, Expression, ForExpr, TemplatePart, Traversal};
+use super::json::JsonTemplate;
 
 impl Expression {
     /// The traversal, if the expression is nothing else.

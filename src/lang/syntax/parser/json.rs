@@ -27,7 +27,8 @@ pub fn parse_file(file: Arc<SourceFile>) -> (Body, Diagnostics) {
     if matches!(root.kind, NodeKind::Object(_) | NodeKind::Array { .. }) {
         return (Body::json(file, Arc::new(root)), diagnostics);
     }
-    let detail = "The root value in a JSON-based configuration must be either a JSON object or a JSON array of objects.";
+    let detail =
+        "The root value in a JSON-based configuration must be either a JSON object or a JSON array of objects.";
     let subject = root.start_span().in_file(&file);
     diagnostics.push(Diagnostic::error("Root value must be object", detail).at(subject));
     let empty = Object { members: Vec::new(), open: Span::default(), close: Span::default() };
@@ -38,7 +39,8 @@ pub fn parse_file(file: Arc<SourceFile>) -> (Body, Diagnostics) {
 /// The value that a file holds, whatever it is.
 pub fn parse_tree(file: &Arc<SourceFile>) -> (Node, Diagnostics) {
     let tokens = json_scan::scan(file.text());
-    let mut reader = Reader { file, tokens: &tokens, next: 0, depth: 0, too_deep: false, diagnostics: Diagnostics::new() };
+    let mut reader =
+        Reader { file, tokens: &tokens, next: 0, depth: 0, too_deep: false, diagnostics: Diagnostics::new() };
     let root = reader.value();
     let next = reader.peek();
     if reader.diagnostics.is_empty() && next.kind != Kind::End {
@@ -190,14 +192,12 @@ impl Reader<'_> {
             Kind::CloseBrace | Kind::Comma => {
                 ("Missing object value", "A JSON object attribute must have a value, introduced by a colon.")
             }
-            Kind::Equals => (
-                "Missing property value colon",
-                "JSON uses a colon as its name/value delimiter, not an equals sign.",
-            ),
-            _ => (
-                "Missing property value colon",
-                "A colon must appear between an object property's name and its value.",
-            ),
+            Kind::Equals => {
+                ("Missing property value colon", "JSON uses a colon as its name/value delimiter, not an equals sign.")
+            }
+            _ => {
+                ("Missing property value colon", "A colon must appear between an object property's name and its value.")
+            }
         };
         self.fail(summary, detail, found.span)
     }

@@ -17,7 +17,10 @@ fn mistakes() {
         ("12", &["Root value must be object @t.json:1,1-3"]),
         ("{} {}", &["Extraneous data after value @t.json:1,4-5"]),
         ("{\"a\": 1,}", &["Trailing comma in object @t.json:1,8-9", "Root value must be object @t.json:1,1-2"]),
-        ("{\"a\": [1,]}", &["Trailing comma in array @t.json:1,9-10", "Missing attribute seperator comma @t.json:1,12-12"]),
+        (
+            "{\"a\": [1,]}",
+            &["Trailing comma in array @t.json:1,9-10", "Missing attribute seperator comma @t.json:1,12-12"],
+        ),
         ("{\"a\" = 1}", &["Missing property value colon @t.json:1,6-7", "Root value must be object @t.json:1,1-2"]),
         ("{\"a\"}", &["Missing object value @t.json:1,5-6", "Root value must be object @t.json:1,1-2"]),
         ("{\"a\": tru, \"b\": NaN}", &["Invalid JSON keyword @t.json:1,7-10", "Invalid JSON keyword @t.json:1,17-20"]),

@@ -51,6 +51,7 @@ fn text(console: &Console, question: &Question) -> String {
     for line in question.text.lines() {
         out.push_str(&format!("  {line}\n"));
     }
-    out.push_str(&format!("\n  {} ", style.bold("Enter a value:")));
+    let gap = if question.text.is_empty() { "" } else { "\n" };
+    out.push_str(&format!("{gap}  {} ", style.bold("Enter a value:")));
     out
 }

@@ -36,6 +36,8 @@ pub struct Needs {
     pub on: Vec<Need>,
     /// Set where a reference cannot be right whatever the values are.
     pub mistakes: Diagnostics,
+    /// References of a block to itself: mistakes once there is something to make of it, not in validate.
+    pub to_itself: Diagnostics,
 }
 
 /// Gathers the references of a block within its module.
@@ -104,19 +106,33 @@ impl<'a> Gatherer<'a> {
         }
     }
 
+    /// A condition of a resource or output. Each of its expressions is judged alone.
     pub fn condition(&mut self, condition: &Condition) {
         for expr in [&condition.condition, &condition.error_message] {
             let before = self.needs.mistakes.len();
             self.expression(expr);
-            if self.needs.mistakes.len() > before {
-                // As the reference has it: after such a mistake none of the names means anything.
-                let unknown = expr.variables().into_iter().map(|traversal| {
-                    let detail = format!("There is no variable named {:?}.", traversal.root_name());
-                    Diagnostic::error("Unknown variable", detail).at(expr.range_of(traversal.root.span))
-                });
-                self.needs.mistakes.extend(unknown.collect::<Diagnostics>());
-            }
+            self.unknown_names(expr, before);
         }
+    }
+
+    /// A condition of a check block: nothing but its message is evaluated beforehand, after both were looked at.
+    pub fn assertion(&mut self, condition: &Condition) {
+        let before = self.needs.mistakes.len();
+        self.expression(&condition.condition);
+        self.expression(&condition.error_message);
+        self.unknown_names(&condition.error_message, before);
+    }
+
+    /// As the reference has it: after a mistake none of the names means anything.
+    fn unknown_names(&mut self, expr: &Expression, before: usize) {
+        if self.needs.mistakes.len() == before {
+            return;
+        }
+        let unknown = expr.variables().into_iter().map(|traversal| {
+            let detail = format!("There is no variable named {:?}.", traversal.root_name());
+            Diagnostic::error("Unknown variable", detail).at(expr.range_of(traversal.root.span))
+        });
+        self.needs.mistakes.extend(unknown.collect::<Diagnostics>());
     }
 
     /// `depends_on`: order only, so that the rest of the traversal does not matter.
@@ -189,19 +205,17 @@ impl<'a> Gatherer<'a> {
         }
         match (&reference.subject, &self.own) {
             (Subject::Resource(resource), Some(own)) if resource == own => {
-                self.needs.mistakes.push(refers_to_itself(&own.to_string(), &reference.range));
+                self.needs.to_itself.push(refers_to_itself(&own.to_string(), &reference.range));
             }
             (Subject::ResourceInstance(of), Some(own)) if of.resource == *own => {
                 self.own_keys.push((of.key.clone(), reference.range.clone()));
             }
             _ => {}
         }
-        let before = self.needs.mistakes.len();
         self.check_repetition(reference);
-        if let Some(mistake) = self.undeclared(reference) {
-            self.needs.mistakes.push(mistake);
-        } else if self.needs.mistakes.len() == before {
-            self.check_attribute(reference);
+        match self.undeclared(reference) {
+            Some(mistake) => self.needs.mistakes.push(mistake),
+            None => self.check_attribute(reference),
         }
     }
 
@@ -283,7 +297,7 @@ impl<'a> Gatherer<'a> {
         let Some(config) = self.tree.module(self.module).resources.get(resource) else { return };
         let Some(schema) = self.schemas.resource(&config.provider, resource) else { return };
         let file = &reference.range.file;
-        if let Some(TraversalStep::Attr { name, span }) = reference.remaining.first()
+        if let Some(TraversalStep::Attr { name, .. }) = reference.remaining.first()
             && &*name.name == "count"
             && !has(&schema.block, "count")
         {
@@ -291,8 +305,8 @@ impl<'a> Gatherer<'a> {
                 "The special \"count\" attribute is no longer supported after Terrane v0.12. Instead, use \
                  length({resource}) to count resource instances."
             );
-            let range = span.in_file(file);
-            self.needs.mistakes.push(Diagnostic::error("Invalid resource count attribute", detail).at(range));
+            let mistake = Diagnostic::error("Invalid resource count attribute", detail).at(reference.range.clone());
+            self.needs.mistakes.push(mistake);
             return;
         }
         check_steps(&schema.block, &reference.remaining, file, &mut self.needs.mistakes);

@@ -40,6 +40,8 @@ pub enum Each {
     /// Some instance, while it is not known which: in validate.
     UnknownIndex,
     UnknownEntry,
+    /// The arguments of a module, in validate: they are not held against `count` and `for_each`.
+    Unknown,
 }
 
 impl Expansion {

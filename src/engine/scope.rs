@@ -100,7 +100,7 @@ impl<'r> ModuleScope<'r> {
         }
         match &self.each {
             Each::Index(i) => Ok(Value::int(*i as i64)),
-            Each::UnknownIndex => Ok(Value::unknown_not_null(Type::Number)),
+            Each::UnknownIndex | Each::Unknown => Ok(Value::unknown_not_null(Type::Number)),
             _ => Err(Diagnostic::error(
                 "Reference to \"count\" in non-counted context",
                 "The \"count\" object can only be used in \"module\", \"resource\", and \"data\" blocks, and only when the \
@@ -116,9 +116,16 @@ impl<'r> ModuleScope<'r> {
             ("value", Each::Entry(_, value)) => value.clone(),
             ("key", Each::Pair(key, _)) => key.clone(),
             ("value", Each::Pair(_, value)) => value.clone(),
-            ("key", Each::UnknownEntry) => Value::unknown_not_null(Type::String),
-            ("value", Each::UnknownEntry) => Value::dynamic(),
-            ("key" | "value", _) => {
+            ("key", Each::UnknownEntry | Each::Unknown) => Value::unknown_not_null(Type::String),
+            ("value", Each::UnknownEntry | Each::Unknown) => Value::dynamic(),
+            ("value", _) => {
+                let detail = "A reference to \"each.value\" has been used in a context in which it is unavailable, such as \
+                              when the configuration no longer contains the value in its \"for_each\" expression. Remove \
+                              this reference to each.value in your configuration to work around this error.";
+                let summary = "each.value cannot be used in this context";
+                return Err(Diagnostic::error(summary, detail).at(range.clone()));
+            }
+            ("key", _) => {
                 let detail = "The \"each\" object can be used only in \"module\" or \"resource\" blocks, and only when the \
                               \"for_each\" argument is set.";
                 let summary = "Reference to \"each\" in context without for_each";
@@ -231,11 +238,8 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
         if is_ephemeral { value.mark(Marks::EPHEMERAL) } else { value }
     };
     if run.verb == Verb::Validate {
-        return match config.count.is_some() || config.for_each.is_some() {
-            true if is_ephemeral => Value::dynamic().mark(Marks::EPHEMERAL),
-            true => Value::dynamic(),
-            false => unknown(),
-        };
+        // References are held against the schema before anything is evaluated.
+        return if is_ephemeral { Value::dynamic().mark(Marks::EPHEMERAL) } else { Value::dynamic() };
     }
     let Some(slots) = module.resources[index as usize].get() else {
         // What the state does not have may have any number of instances.
@@ -264,16 +268,13 @@ fn whole_resource(slots: &ResourceSlots, unknown: &dyn Fn() -> Value) -> Value {
 
 fn validate_call(run: &Run, module: ModuleId, index: u32, child: ModuleId) -> Value {
     let call = run.tree.call(module, index);
-    if call.count.is_some() || call.for_each.is_some() {
-        return Value::dynamic();
-    }
     let outputs = run.tree.module(child).outputs.keys();
-    let module = run.tree.module(child);
-    let unknown = |name: &Arc<str>| {
-        let output = &module.outputs[&**name];
-        mark_variable(Value::dynamic(), output.sensitive, output.ephemeral)
-    };
-    Value::object(outputs.map(|name| (name.clone(), unknown(name))))
+    let one = Type::object(outputs.map(|name| (name.clone(), Type::Dynamic)));
+    Value::unknown(match (&call.count, &call.for_each) {
+        (Some(_), _) => Type::list(one),
+        (_, Some(_)) => Type::map(one),
+        _ => one,
+    })
 }
 
 fn call_value(run: &Run, call: &CallSlots, child: ModuleId) -> Value {
@@ -315,6 +316,10 @@ impl Scope for ModuleScope<'_> {
                 Resolved { value: Value::dynamic(), consumed: usize::MAX, diagnostics: Diagnostics::from(error) }
             }
         }
+    }
+
+    fn names_first(&self) -> bool {
+        true
     }
 
     fn function(&self, name: &str) -> Option<&dyn Function> {

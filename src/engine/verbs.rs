@@ -29,7 +29,7 @@ use super::step::{ephemeral, run_node};
 use super::tree::{ModuleId, Tree};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::model::addr::{AbsResource, AbsResourceInstance, ModuleInstance};
-use crate::model::config::Config;
+use crate::model::config::{Config, call_check};
 use crate::model::plan::{Action, Mode, Plan, ResourceChange};
 use crate::model::state::State;
 
@@ -334,6 +334,7 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
         }
         Parts::of(builder, orphans, &imports, &state, request.verb, &request.changes, &request.targets)
     };
+    call_check::check(&request.config, &mut diagnostics);
     diagnostics.extend(parts.diagnostics);
     let cycles = name_cycles(&parts.graph, &tree, &parts.providers, &parts.orphans, &parts.tasks);
     diagnostics.extend(cycles);

@@ -37,13 +37,13 @@ impl RemoteStates for Backends {
             return Vec::new();
         }
         if !(config.ty().is_object() || config.ty().is_map()) {
-            return vec![invalid("The configuration must be an object value.".into())];
+            return vec![invalid("The given configuration is not valid for backend \"local\": an object is required.".into())];
         }
         let strange = config.entries().keys().find(|name| !SETTINGS.contains(&&***name));
         strange
             .map(|name| {
                 invalid(format!(
-                    "The given configuration is not valid for backend \"local\": unsupported attribute {name:?}."
+                    "The given configuration is not valid for backend \"local\": unexpected attribute {name:?}."
                 ))
             })
             .into_iter()

@@ -43,7 +43,7 @@ fn result(console: &Console, diagnostics: Diagnostics) {
     console.line(&match silent {
         true => format!("{success} The configuration is valid.\n"),
         false => {
-            format!("{success} The configuration is valid, but there were some validation warnings as shown above.\n")
+            format!("{success} The configuration is valid, but there were some\nvalidation warnings as shown above.\n")
         }
     });
 }

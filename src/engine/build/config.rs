@@ -198,8 +198,7 @@ impl<'a> Builder<'a> {
         for (index, check) in config.checks.values().enumerate() {
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module).within_check(check.data.as_ref());
             for assert in &check.asserts {
-                gatherer.expression(&assert.condition);
-                gatherer.expression(&assert.error_message);
+                gatherer.assertion(assert);
             }
             if let Some(data) = &check.data {
                 gatherer.resource(data);
@@ -236,13 +235,14 @@ impl<'a> Builder<'a> {
     /// Everything that the block of a resource refers to, provisioners included.
     pub fn resource_needs(&self, module: ModuleId, resource: &Resource) -> Needs {
         let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
+        gatherer.own = Some(resource.addr.clone());
         gatherer.maybe(resource.count.as_ref());
         gatherer.maybe(resource.for_each.as_ref());
+        gatherer.own_keys.clear();
         if let Some(schema) = self.schemas.resource(&resource.provider, &resource.addr) {
-            gatherer.own = Some(resource.addr.clone());
             gatherer.body(&resource.body, &schema.block);
-            gatherer.own = None;
         }
+        gatherer.own = None;
         gatherer.depends_on(&resource.depends_on, &resource.range.file);
         resource.lifecycle.preconditions.iter().for_each(|c| gatherer.condition(c));
         resource.lifecycle.replace_triggered_by.iter().for_each(|expr| gatherer.expression(expr));

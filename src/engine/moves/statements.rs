@@ -183,7 +183,7 @@ fn check(statements: &[Statement], config: &Config, diags: &mut Diagnostics) {
                     "Ambiguous move statements",
                     format!(
                         "A statement at {} declared that {from} moved to {other}, but this statement instead declares that \
-                         it moved to {to}.\n\nEach {} can move to only one destination.",
+                         it moved to {to}.\n\nEach {} can move to only one destination resource.",
                         start(&first.range),
                         noun(statement)
                     ),

@@ -89,18 +89,18 @@ pub fn check(
     all
 }
 
-/// What can be wrong with a condition whatever comes of it.
-pub fn examine(condition: &Condition, scope: &dyn Scope) -> Diagnostics {
-    judge(condition, scope).diagnostics
+/// What can be wrong with the message of a condition before it is judged.
+pub fn examine_message(condition: &Condition, scope: &dyn Scope) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    error_message(condition, scope, &mut diagnostics);
+    diagnostics
 }
 
 /// Checks one rule of an input variable.
 pub fn check_variable(run: &Run, rule: &Condition, scope: &dyn Scope, addr: &str, value_at: &Range) -> Diagnostics {
-    let outcome = judge(rule, scope);
-    let mut all = outcome.diagnostics;
-    let (status, message) = (outcome.status, outcome.message);
+    let (status, message, mut all) = judge_variable(rule, scope);
     if status == CheckStatus::Fail {
-        let text = message.clone().unwrap_or_else(|| INVALID_MESSAGE.into());
+        let text = message.as_deref().unwrap_or("Failed to evaluate condition error message.");
         let detail = format!("{text}\n\nThis was checked by the validation rule at {}.", rule.range);
         let failed = Diagnostic::error("Invalid value for variable", detail).at(value_at.clone());
         all.push(with_values(failed, &rule.condition, scope));
@@ -110,9 +110,76 @@ pub fn check_variable(run: &Run, rule: &Condition, scope: &dyn Scope, addr: &str
         config_addr: addr.to_string(),
         addr: addr.to_string(),
         status,
-        message: message.filter(|_| status == CheckStatus::Fail),
+        message,
     });
     all
+}
+
+fn judge_variable(rule: &Condition, scope: &dyn Scope) -> (CheckStatus, Option<String>, Diagnostics) {
+    let (value, mut diagnostics) = evaluate(&rule.condition, scope);
+    let failed = diagnostics.has_errors();
+    let (message, problems) = evaluate(&rule.error_message, scope);
+    let message = (!problems.has_errors() && message.is_known() && !message.is_null()).then_some(message);
+    for problem in problems {
+        if !diagnostics.iter().any(|known| *known == problem) {
+            diagnostics.push(problem);
+        }
+    }
+    if failed || !value.is_known() {
+        let status = if failed { CheckStatus::Error } else { CheckStatus::Unknown };
+        return (status, None, diagnostics);
+    }
+    let invalid = |detail: String| {
+        let error = Diagnostic::error("Invalid variable validation result", detail).at(rule.condition.range());
+        with_values(error, &rule.condition, scope)
+    };
+    if value.is_null() {
+        diagnostics.push(invalid("Validation condition expression must return either true or false, not null.".into()));
+        return (CheckStatus::Error, None, diagnostics);
+    }
+    match convert::convert(&value, &Type::Bool).map(|value| value.as_bool()) {
+        Ok(Some(false)) => {
+            let text = message.and_then(|message| variable_message(rule, message, scope, &mut diagnostics));
+            (CheckStatus::Fail, text, diagnostics)
+        }
+        Ok(Some(true)) => (CheckStatus::Pass, None, diagnostics),
+        Ok(None) => (CheckStatus::Unknown, None, diagnostics),
+        Err(error) => {
+            diagnostics.push(invalid(format!("Invalid validation condition result value: {}.", error.message)));
+            (CheckStatus::Error, None, diagnostics)
+        }
+    }
+}
+
+/// The message of a variable's rule as it is shown.
+fn variable_message(
+    rule: &Condition,
+    message: Value,
+    scope: &dyn Scope,
+    diagnostics: &mut Diagnostics,
+) -> Option<String> {
+    let at = rule.error_message.range();
+    let text = match convert::convert(&message, &Type::String) {
+        Ok(text) => text,
+        Err(error) => {
+            let detail = format!("Unsuitable value for error message: {}.", error.message);
+            let error = Diagnostic::error("Invalid error message", detail).at(at);
+            diagnostics.push(with_values(error, &rule.error_message, scope));
+            return None;
+        }
+    };
+    let (kind, mend) = match text.marks() {
+        marks if marks.contains(Marks::SENSITIVE) => ("sensitive", "nonsensitive"),
+        marks if marks.contains(Marks::EPHEMERAL) => ("ephemeral", "ephemeralasnull"),
+        _ => return text.as_str().map(|text| text.trim().to_string()).filter(|text| !text.is_empty()),
+    };
+    let detail = format!(
+        "The error expression used to explain this condition refers to {kind} values. Terrane will not display the \
+         resulting message.\n\nYou can correct this by removing references to {kind} values, or by carefully using the \
+         {mend}() function if the expression will not reveal the {kind} data."
+    );
+    diagnostics.push(Diagnostic::error(format!("Error message refers to {kind} values"), detail).at(at));
+    Some("The error message included a sensitive value, so it will not be displayed.".into())
 }
 
 const INVALID_MESSAGE: &str =

@@ -72,7 +72,7 @@ fn count_of(value: &Value, allow_unknown: bool) -> Result<Option<usize>, String>
         };
     };
     let unsuitable = |what: &str| format!("The given \"count\" argument value is unsuitable: {what}.");
-    let whole = "value must be a whole number, between -9223372036854775808 and 9223372036854775807 inclusive";
+    let whole = "value must be a whole number, between -9223372036854775808 and 9223372036854775807";
     let count = number.as_i64().ok_or_else(|| unsuitable(whole))?;
     usize::try_from(count).map(Some).map_err(|_| unsuitable("must be greater than or equal to zero"))
 }
@@ -86,8 +86,12 @@ fn expand_for_each(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) ->
         Ok(entries) => (entries.map(|e| Expansion::ForEach(e.into())), diagnostics),
         Err((summary, detail)) => {
             let error = Diagnostic::error(summary, detail).at(expr.range());
-            let causes = Causes { ephemeral: value.marks().contains(Marks::EPHEMERAL), ..Causes::default() };
-            diagnostics.push(if causes.ephemeral { with_causes(error, expr, scope, causes) } else { error });
+            let causes = Causes {
+                unknown: !value.is_known() || value.ty().is_set() && !value.is_wholly_known(),
+                sensitive: value.is_sensitive(),
+                ephemeral: value.marks().contains(Marks::EPHEMERAL),
+            };
+            diagnostics.push(with_causes(error, expr, scope, causes));
             (None, diagnostics)
         }
     }
@@ -119,7 +123,7 @@ fn entries_of(value: &Value, allow_unknown: bool) -> Result<Option<Entries>, (&'
         ));
     }
     let ty = value.ty();
-    if value.is_known() && !(ty.is_map() || ty.is_set() || ty.is_object()) {
+    if !(ty.is_map() || ty.is_set() || ty.is_object() || ty.is_dynamic() && !value.is_known()) {
         return Err(invalid(format!(
             "The given \"for_each\" argument value is unsuitable: the \"for_each\" argument must be a map, or set of \
              strings, and you have provided a value of type {}.",

@@ -37,9 +37,14 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
     if run.ports.stop.is_stopping() {
         return End::Failed;
     }
-    if is_evaluated(&run, id) && run.needs.get(id as usize).is_some_and(|needs| needs.mistakes.has_errors()) {
-        run.report(id, run.needs[id as usize].mistakes.clone());
-        return End::Failed;
+    if let Some(needs) = run.needs.get(id as usize).filter(|_| is_evaluated(&run, id)) {
+        let itself = !needs.to_itself.is_empty() && run.verb != Verb::Validate;
+        for mistakes in [(true, &needs.mistakes), (itself, &needs.to_itself)] {
+            if mistakes.0 && mistakes.1.has_errors() {
+                run.report(id, mistakes.1.clone());
+                return End::Failed;
+            }
+        }
     }
     let diagnostics = match *run.graph.node(id) {
         Node::Variable { module, index } => variable::run(&run, module, index),

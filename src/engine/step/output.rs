@@ -24,13 +24,11 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
             addr: within(&instance.addr.to_string(), &name),
         };
         let lenient = matches!(run.verb, Verb::Plan { lenient: true, .. });
-        if run.verb != Verb::Validate {
-            let found = check(run, Kind::OutputPrecondition, &output.preconditions, &scope, &of, lenient);
-            let failed = found.has_errors();
-            diagnostics.extend(found);
-            if failed {
-                continue;
-            }
+        let found = check(run, Kind::OutputPrecondition, &output.preconditions, &scope, &of, lenient);
+        let failed = found.has_errors();
+        diagnostics.extend(found);
+        if failed {
+            continue;
         }
         let (value, found) = evaluate(&output.value, &scope);
         let failed = found.has_errors();

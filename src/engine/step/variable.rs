@@ -45,7 +45,8 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         let Some(slots) = outer.calls[call as usize].get() else { continue };
         for instance in &slots.instances {
             let given = argument.map(|argument| {
-                let scope = ModuleScope::new(run, outer).with_each(instance.each.clone());
+                let each = if run.verb == Verb::Validate { Each::Unknown } else { instance.each.clone() };
+                let scope = ModuleScope::new(run, outer).with_each(each);
                 diagnostics.take(evaluate(&argument.expr, &scope))
             });
             let range = argument.map_or_else(|| variable.range.clone(), |a| a.expr.range());

@@ -227,9 +227,11 @@ impl Evaluator<'_> {
             self.error("Function calls not allowed", "Functions may not be called here.", expr, None, env);
             return Value::dynamic();
         }
-        let (summary, mut detail) = unknown_function_text(&call.name, &names);
-        if let Some(reason) =
-            call.name.rsplit_once("::").and_then(|(space, name)| self.scope.missing_function(space, name))
+        // Where a construct binds names, the reference looks for similar functions among its own: there are none.
+        let known = if env.is_some() { &[][..] } else { &names };
+        let (summary, mut detail) = unknown_function_text(&call.name, known);
+        if env.is_none()
+            && let Some(reason) = call.name.rsplit_once("::").and_then(|(space, name)| self.scope.missing_function(space, name))
         {
             detail = reason;
         }

@@ -65,7 +65,7 @@ pub fn expand(
 /// The schema with `dynamic` blocks allowed beside the blocks that it names.
 fn with_dynamic(schema: &BodySchema) -> BodySchema {
     let has_own = schema.blocks.iter().any(|b| &*b.kind == "dynamic");
-    if schema.blocks.is_empty() || has_own { schema.clone() } else { schema.clone().block("dynamic", &["type"]) }
+    if has_own { schema.clone() } else { schema.clone().block("dynamic", &["type"]) }
 }
 
 /// None: an ordinary block. Some(true): a `dynamic` block of a kind that the schema names.

@@ -252,7 +252,9 @@ impl<'a> Evaluator<'a> {
             ExprKind::Variable(traversal) if traversal.steps.is_empty() => {
                 Value::shared_string(traversal.root.name.clone())
             }
-            ExprKind::Variable(_) => {
+            ExprKind::Variable(traversal) => {
+                let resolved = self.scope.resolve(traversal, self.file);
+                self.names.extend(resolved.diagnostics.into_iter().filter(Diagnostic::is_error));
                 let detail = "If this expression is intended to be a reference, wrap it in parentheses. If it's instead intended as a literal name containing periods, wrap it in quotes to create a string literal.";
                 let diagnostic = Diagnostic::error("Ambiguous attribute key", detail).at(self.range(key.span));
                 self.diagnostics.push(diagnostic);

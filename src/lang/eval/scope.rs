@@ -19,6 +19,11 @@ pub trait Scope: Sync {
         true
     }
 
+    /// Whether mistakes in names hide all other mistakes of the body that they stand in.
+    fn names_first(&self) -> bool {
+        false
+    }
+
     /// The function that a call names.
     fn function(&self, _name: &str) -> Option<&dyn Function> {
         None
@@ -75,6 +80,10 @@ impl Scope for Bindings<'_> {
 
     fn templates(&self) -> bool {
         self.outer.templates()
+    }
+
+    fn names_first(&self) -> bool {
+        self.outer.names_first()
     }
 
     fn function(&self, name: &str) -> Option<&dyn Function> {

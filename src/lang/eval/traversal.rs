@@ -106,6 +106,10 @@ pub fn index(collection: &Value, key: &Value) -> Result<Value, StepError> {
         Type::Object(object) => {
             let name = convert(key, &Type::String).map_err(|e| (INVALID_INDEX, format!("{NO_ELEMENT}: {e}.")))?;
             let Some(name) = name.as_str() else { return Ok(Value::dynamic().mark(collection.marks())) };
+            if !collection.is_known() {
+                let ty = object.attributes.get(name).cloned().unwrap_or(Type::Dynamic);
+                return Ok(Value::unknown(ty).mark(collection.marks()));
+            }
             let Some(attribute) = object.attributes.get(name) else {
                 let hint = match key.ty() {
                     Type::Number => " An object only supports looking up attributes by name, not by numeric index.",

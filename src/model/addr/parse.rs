@@ -32,7 +32,7 @@ pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<
             "Reserved symbol name",
             format!(
                 "The symbol name \"{root}\" is reserved for use in a future Terrane version. If you are using a provider \
-                 that already uses this as a resource type name, please add the prefix \"resource.\" to force \
+                 that already uses this as a resource type name, add the prefix \"resource.\" to force \
                  interpretation as a resource type name."
             ),
         )
@@ -238,6 +238,10 @@ fn whole_traversal(file: &Arc<SourceFile>) -> Result<Traversal, Diagnostic> {
     traversal.ok_or_else(|| invalid("An address is required.", Span::default(), file))
 }
 
+/// Words that are no resource types unless `resource.` stands before them.
+const RESERVED: [&str; 11] =
+    ["arg", "count", "each", "lazy", "local", "module", "path", "self", "template", "terraform", "var"];
+
 /// The parts of an address, read one after the other.
 struct Steps<'t> {
     parts: Vec<(Part<'t>, Span)>,
@@ -308,6 +312,12 @@ impl<'t> Steps<'t> {
                 _ => ResourceMode::Managed,
             };
             kind = self.name().ok_or_else(|| missing(self.whole, self.file))?;
+        } else if RESERVED.contains(&&*kind) {
+            let detail = format!(
+                "The keyword {kind:?} is reserved and cannot be used to target a resource address. If you are targeting a \
+                 resource type that uses a reserved keyword, please prefix your address with \"resource.\"."
+            );
+            return Err(invalid(detail, self.whole, self.file));
         }
         if self.at_end() {
             return Err(missing(self.whole, self.file));

@@ -36,10 +36,15 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> (Check, Option<Resource
             diags.push(Diagnostic::error("Multiple data resource blocks", detail).at(inner.header_range()));
             continue;
         }
-        refuse_meta_arguments(inner, diags);
-        let decoded = resource::decode(inner, ResourceMode::Data, diags);
-        check.data = Some(decoded.addr.clone());
-        scoped = Some(decoded);
+        let mut problems = Diagnostics::new();
+        refuse_meta_arguments(inner, &mut problems);
+        let decoded = resource::decode(inner, ResourceMode::Data, &mut problems);
+        // One with mistakes does not count as the one that a check may have.
+        if !problems.has_errors() {
+            check.data = Some(decoded.addr.clone());
+            scoped = Some(decoded);
+        }
+        diags.extend(problems);
     }
     let mut found = false;
     for inner in content.blocks_of("assert") {

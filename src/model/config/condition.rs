@@ -8,7 +8,6 @@ use crate::lang::syntax::body::BodySchema;
 use crate::model::addr;
 
 use super::block::Condition;
-use super::names::traversal_range;
 
 static SCHEMA: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().required("condition").required("error_message"));
@@ -59,7 +58,7 @@ pub fn check_self_references(rule: &Condition, kind: &str, resource: &addr::Reso
         for traversal in expr.variables() {
             if names_resource(traversal, resource) {
                 let detail = format!("Configuration for {resource} may not refer to itself.");
-                let range = traversal_range(traversal, &expr.file);
+                let range = expr.range();
                 diags.push(Diagnostic::error(format!("Invalid reference in {kind}"), detail).at(range));
             }
         }

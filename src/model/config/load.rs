@@ -17,7 +17,7 @@ use super::block::ModuleCall;
 use super::import;
 use super::module::{Config, Module};
 use super::module_source::{self, ModuleSource};
-use super::{call_check, file_set, merge, module_file, overrides, provider_check, terraform_block};
+use super::{file_set, merge, module_file, overrides, provider_check, terraform_block};
 
 /// A module that is called and has to be found.
 pub struct ModuleRequest<'a> {
@@ -50,9 +50,6 @@ pub fn load(root_dir: &Path, files: &dyn Files, resolver: &Resolver<'_>) -> (Opt
     provider_check::check(&config, &mut diags);
     if !diags.has_errors() {
         diags.extend(terraform_block::check_versions(&config));
-    }
-    if !diags.has_errors() {
-        call_check::check(&config, &mut diags);
     }
     (Some(config), diags)
 }

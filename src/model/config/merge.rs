@@ -85,7 +85,7 @@ pub fn merge(
     module
 }
 
-/// How a duplicate is reported: the summary, and the detail around name and place.
+/// How a duplicate is reported: the summary, in which `NAME` stands for its name, and the detail around name and place.
 struct Duplicate {
     summary: &'static str,
     what: &'static str,
@@ -119,7 +119,7 @@ static CALL: Duplicate = Duplicate {
 };
 
 static CHECK: Duplicate = Duplicate {
-    summary: "Duplicate check configuration",
+    summary: "Duplicate check NAME configuration",
     what: "A check block",
     verb: "declared",
     rule: "Check blocks must be unique within each module.",
@@ -147,7 +147,8 @@ fn add<K: Hash + Eq + AsRef<str>, T>(
                 range(place.get()),
                 duplicate.rule
             );
-            diags.push(Diagnostic::error(duplicate.summary, detail).at(range(&item).clone()));
+            let summary = duplicate.summary.replace("NAME", &format!("{:?}", place.key().as_ref()));
+            diags.push(Diagnostic::error(summary, detail).at(range(&item).clone()));
             place.insert(item);
         }
     }

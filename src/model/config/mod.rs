@@ -5,7 +5,7 @@
 
 mod backend;
 mod block;
-mod call_check;
+pub mod call_check;
 mod check;
 mod condition;
 mod constant;

@@ -58,7 +58,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
             Diagnostic::error(
                 "Unsupported language edition",
                 format!(
-                    "Terrane v{LANGUAGE_VERSION} only supports language edition TF2021. This module requires a different \
+                    "Terrane v{LANGUAGE_VERSION} only supports language edition TF2021. This module requires a newer \
                      version of Terrane CLI."
                 ),
             )

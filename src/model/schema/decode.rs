@@ -38,7 +38,28 @@ impl BlockShape for Block {
 pub fn decode_body(body: &Body, schema: &Block, scope: &dyn Scope) -> (Value, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let value = decode(body, schema, scope, &Inherited::default(), &mut diagnostics);
+    if diagnostics.has_errors() && scope.names_first() {
+        let names = mistaken_names(body, schema, scope);
+        if !names.is_empty() {
+            return (Value::unknown(schema.implied_type()), names);
+        }
+    }
     (value, diagnostics)
+}
+
+/// What the scope says about the names in a body, each thing once.
+#[cold]
+fn mistaken_names(body: &Body, schema: &Block, scope: &dyn Scope) -> Diagnostics {
+    let mut found: Vec<Diagnostic> = Vec::new();
+    for (traversal, expr) in references_in_body(body, schema) {
+        let said = scope.resolve(&traversal, &expr.file).diagnostics;
+        for mistake in said.into_iter().filter(Diagnostic::is_error) {
+            if !found.contains(&mistake) {
+                found.push(mistake);
+            }
+        }
+    }
+    found.into()
 }
 
 /// The references that a body makes, each with the expression that it stands in.

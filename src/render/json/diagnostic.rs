@@ -106,26 +106,17 @@ fn end_of(range: &crate::base::source::Range) -> PositionJson {
 fn signature_json(name: &str) -> Option<Json> {
     let function = functions::lookup(name)?;
     let signature = function.signature();
-    let of = |param: &Param| {
-        let mut out = json!({ "name": param.name });
-        if param.allow_null {
-            out["is_nullable"] = true.into();
-        }
-        out["type"] = param.ty.to_json();
-        out
-    };
+    let of = |param: &Param| json!({ "name": param.name, "type": param.ty.to_json() });
     let all = signature.params.iter().chain(&signature.variadic);
     // What is known of the result when nothing is known of the arguments.
     let open = all.clone().any(|param| param.ty.is_dynamic() && !param.allow_dynamic);
     let unknown: Vec<Value> = all.map(|param| Value::unknown(param.ty.clone())).collect();
     let result = if open { Type::Dynamic } else { function.return_type(&unknown).unwrap_or(Type::Dynamic) };
-    let mut out = json!({ "name": signature.name, "return_type": result.to_json() });
-    if !signature.params.is_empty() {
-        out["params"] = signature.params.iter().map(of).collect();
-    }
+    let mut out = json!({ "name": signature.name, "params": signature.params.iter().map(of).collect::<Vec<_>>() });
     if let Some(variadic) = &signature.variadic {
         out["variadic_param"] = of(variadic);
     }
+    out["return_type"] = result.to_json();
     Some(out)
 }
 

@@ -107,8 +107,10 @@ fn render(joined: &Joined, style: &Style) -> String {
     place(&mut body, diagnostic, style);
     let mut detail = diagnostic.detail.clone();
     if joined.others > 0 {
-        let plural = if joined.others == 1 { "warning" } else { "warnings" };
-        let note = format!("(and {} more similar {plural} elsewhere)", joined.others);
+        let note = match joined.others {
+            1 => "(and one more similar warning elsewhere)".to_string(),
+            n => format!("(and {n} more similar warnings elsewhere)"),
+        };
         detail = if detail.is_empty() { note } else { format!("{detail}\n\n{note}") };
     }
     if !detail.is_empty() {

@@ -23,7 +23,26 @@ pub fn check(config: &Value, schema: &Block, body: Option<&Body>, address: &str)
         let place = body.map(|body| attribute_range(body, schema, path).unwrap_or_else(|| body.missing_item_range()));
         Diagnostic::error("Invalid use of ephemeral value", detail).at_opt(place).about(address)
     };
-    wrong.map(|(path, _)| error(path)).collect()
+    let mut named: Vec<Path> = Vec::new();
+    for path in wrong.map(|(path, _)| up_to_attribute(schema, path)) {
+        if !named.contains(&path) {
+            named.push(path);
+        }
+    }
+    named.iter().map(error).collect()
+}
+
+/// The path as far as the schema has names: what is inside a value goes by the name of its attribute.
+fn up_to_attribute(schema: &Block, path: &Path) -> Path {
+    let mut block = schema;
+    for (i, step) in path.steps().iter().enumerate() {
+        let PathStep::Attr(name) = step else { continue };
+        match block.blocks.get(name) {
+            Some(nested) => block = &nested.block,
+            None => return Path(path.steps()[..=i].to_vec()),
+        }
+    }
+    path.clone()
 }
 
 /// True if the path leads to, or into, a write-only attribute.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::Range;
 use crate::engine::event::Event;
 use crate::engine::graph::walk::Turn;
 use crate::engine::results::ResourceSlots;
@@ -145,8 +146,13 @@ fn connection(shared: Option<&Body>, own: Option<&Body>, scope: &ModuleScope<'_>
         }
     }
     if entries.get("host").is_none_or(Value::is_null) && !diagnostics.has_errors() {
-        let detail = "The argument \"host\" is required, but no definition was found.";
-        diagnostics.push(Diagnostic::error("Missing required argument", detail).at(last.missing_item_range()));
+        diagnostics.push(missing_host(last.missing_item_range()));
     }
     (Value::object(entries), diagnostics)
+}
+
+/// A connection must say where to.
+pub fn missing_host(place: Range) -> Diagnostic {
+    let detail = "The argument \"host\" is required, but no definition was found.";
+    Diagnostic::error("Missing required argument", detail).at(place)
 }

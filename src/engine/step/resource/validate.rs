@@ -10,7 +10,11 @@ use crate::engine::results::{Each, ModuleSlots};
 use crate::engine::run::Run;
 use crate::engine::scope::ModuleScope;
 use crate::engine::step::expansion::expand;
+use crate::base::source::Range;
+use crate::engine::step::resource::provision::missing_host;
 use crate::engine::step::{about_body, connection_schema};
+use crate::lang::syntax::body::{Body, BodySchema};
+use crate::model::config::ProvisionerBlock;
 use crate::engine::tree::ModuleId;
 use crate::lang::syntax::ast::TraversalStep;
 use crate::lang::value::Value;
@@ -94,10 +98,23 @@ async fn provisioners(
             Err(errors) => diagnostics.extend(errors),
         }
     }
+    let hostless = config.provisioners.iter().filter_map(|block| hostless(config.connection.as_ref(), block));
+    // All provisioners share the connection that lacks it.
+    if let Some(place) = hostless.into_iter().next() {
+        diagnostics.push(missing_host(place));
+    }
     if let (Some(connection), false) = (&config.connection, config.provisioners.is_empty()) {
         let scope = block_scope(run, instance, config).with_self(this);
         let _ = diagnostics.take(decode_body(connection, connection_schema(), &scope));
     }
+}
+
+/// Where a provisioner has a connection without a host.
+fn hostless(shared: Option<&Body>, block: &ProvisionerBlock) -> Option<Range> {
+    let probe = BodySchema::new().attribute("host");
+    let bodies = || [block.connection.as_ref(), shared].into_iter().flatten();
+    let has_host = bodies().any(|body| body.partial_content(&probe).0.attribute("host").is_some());
+    bodies().next().filter(|_| !has_host).map(Body::missing_item_range)
 }
 
 pub fn unknown_type(run: &Run, config: &Resource) -> Diagnostic {
@@ -164,6 +181,6 @@ fn check_ignored(
              Including this attribute in ignore_changes has no effect. Remove the attribute from ignore_changes to quiet \
              this warning."
         );
-        diagnostics.push(Diagnostic::warning("Redundant ignore_changes element", detail).at(range));
+        diagnostics.push(Diagnostic::warning("Redundant ignore_changes element", detail).at(config.type_range.clone()));
     }
 }

@@ -41,7 +41,7 @@ pub struct ExpressionValue {
     pub statement: String,
 }
 
-/// The function called, its name as called and its signature for people: `upper(str)`.
+/// The function called, its name as called and its signature for people: `upper(str)`; empty where it is not shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionCall {
     pub name: String,

@@ -13,7 +13,7 @@ use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{self, InstanceKey, Reference, ResourceMode, Subject};
 use crate::model::config::Condition;
 use crate::model::schema::decode::references_in_body;
-use crate::model::schema::{Block, NestedBlock, Nesting};
+use crate::model::schema::{Block, NestedBlock, Nesting, Schema};
 
 use super::schemas::Schemas;
 use super::tree::{ModuleId, Tree};
@@ -36,6 +36,8 @@ pub struct Needs {
     pub on: Vec<Need>,
     /// Set where a reference cannot be right whatever the values are.
     pub mistakes: Diagnostics,
+    /// Variables and local values that are not declared: mistakes even where nothing evaluates them.
+    pub undeclared: Diagnostics,
     /// References of a block to itself: mistakes once there is something to make of it, not in validate.
     pub to_itself: Diagnostics,
 }
@@ -47,6 +49,8 @@ pub struct Gatherer<'a> {
     pub module: ModuleId,
     /// Whether `self` means something here.
     pub allow_self: bool,
+    /// The shape of `self`, where it is known.
+    pub shape_of_self: Option<Arc<Schema>>,
     /// The block whose body is being read: it may not refer to itself as a whole.
     pub own: Option<addr::Resource>,
     /// The keys by which that body refers to instances of its own block, with their places.
@@ -63,6 +67,7 @@ impl<'a> Gatherer<'a> {
             schemas,
             module,
             allow_self: false,
+            shape_of_self: None,
             own: None,
             own_keys: Vec::new(),
             scoped: None,
@@ -106,13 +111,22 @@ impl<'a> Gatherer<'a> {
         }
     }
 
-    /// A condition of a resource or output. Each of its expressions is judged alone.
+    /// A condition of a resource. Each of its expressions is judged alone.
     pub fn condition(&mut self, condition: &Condition) {
         for expr in [&condition.condition, &condition.error_message] {
             let before = self.needs.mistakes.len();
             self.expression(expr);
             self.unknown_names(expr, before);
         }
+    }
+
+    /// A condition of an output: both expressions mean nothing after a mistake in either.
+    pub fn joint_condition(&mut self, condition: &Condition) {
+        let before = self.needs.mistakes.len();
+        self.expression(&condition.condition);
+        self.expression(&condition.error_message);
+        self.unknown_names(&condition.error_message, before);
+        self.unknown_names(&condition.condition, before);
     }
 
     /// A condition of a check block: nothing but its message is evaluated beforehand, after both were looked at.
@@ -162,9 +176,24 @@ impl<'a> Gatherer<'a> {
             Ok(reference) => {
                 self.check(&reference);
                 self.need(&reference.subject);
+                self.check_declared(&reference);
             }
             Err(error) => self.needs.mistakes.push(error),
         }
+    }
+
+    fn check_declared(&mut self, reference: &Reference) {
+        let module = self.tree.module(self.module);
+        let mistake = match &reference.subject {
+            Subject::Variable(name) if !module.variables.contains_key(name) => {
+                undeclared_variable(name, module.variables.keys(), &reference.range)
+            }
+            Subject::Local(name) if !module.locals.contains_key(name) => {
+                undeclared_local(name, module.locals.keys(), &reference.range)
+            }
+            _ => return,
+        };
+        self.needs.undeclared.push(mistake);
     }
 
     fn need(&mut self, subject: &Subject) {
@@ -200,8 +229,15 @@ impl<'a> Gatherer<'a> {
     }
 
     fn check(&mut self, reference: &Reference) {
-        if matches!(reference.subject, Subject::SelfObject) && !self.allow_self {
-            self.needs.mistakes.push(invalid_self(&reference.range));
+        if matches!(reference.subject, Subject::SelfObject) {
+            match &self.shape_of_self {
+                _ if !self.allow_self => self.needs.mistakes.push(invalid_self(&reference.range)),
+                Some(schema) => {
+                    let file = &reference.range.file;
+                    check_steps(&schema.block, &reference.remaining, file, &mut self.needs.mistakes);
+                }
+                None => {}
+            }
         }
         match (&reference.subject, &self.own) {
             (Subject::Resource(resource), Some(own)) if resource == own => {
@@ -417,6 +453,27 @@ pub fn did_you_mean<'n>(given: &str, known: impl IntoIterator<Item = &'n Arc<str
     let mut known: Vec<&str> = known.into_iter().map(|k| &**k).collect();
     known.sort_unstable();
     suggest::name(given, known).map_or_else(String::new, |name| format!(" Did you mean {name:?}?"))
+}
+
+/// A variable that no block declares.
+pub fn undeclared_variable<'n>(
+    name: &str,
+    declared: impl IntoIterator<Item = &'n Arc<str>>,
+    range: &Range,
+) -> Diagnostic {
+    let mut hint = did_you_mean(name, declared);
+    if hint.is_empty() {
+        hint = format!(" This variable can be declared with a variable {name:?} {{}} block.");
+    }
+    let detail = format!("An input variable with the name {name:?} has not been declared.{hint}");
+    Diagnostic::error("Reference to undeclared input variable", detail).at(range.clone())
+}
+
+/// A local value that no block declares.
+pub fn undeclared_local<'n>(name: &str, declared: impl IntoIterator<Item = &'n Arc<str>>, range: &Range) -> Diagnostic {
+    let hint = did_you_mean(name, declared);
+    let detail = format!("A local value with the name {name:?} has not been declared.{hint}");
+    Diagnostic::error("Reference to undeclared local value", detail).at(range.clone())
 }
 
 pub fn refers_to_itself(addr: &str, range: &Range) -> Diagnostic {

@@ -14,7 +14,7 @@ use crate::lang::value::{Marks, Type, Value};
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{Resource, ResourceInstance, ResourceMode, Subject};
 
-use super::references::did_you_mean;
+use super::references::{undeclared_local, undeclared_variable};
 use super::results::{CallSlots, Each, Expansion, ModuleSlots, ResourceSlots};
 use super::run::{Run, Verb};
 use super::tree::ModuleId;
@@ -26,11 +26,13 @@ pub struct ModuleScope<'r> {
     pub each: Each,
     /// What `self` is; none: it means nothing here.
     pub self_value: Option<Value>,
+    /// The variable whose rules are being checked, with its value: in validate no other has one.
+    pub judged: Option<(Arc<str>, Value)>,
 }
 
 impl<'r> ModuleScope<'r> {
     pub fn new(run: &'r Run, module: &'r Arc<ModuleSlots>) -> ModuleScope<'r> {
-        ModuleScope { run, module, each: Each::None, self_value: None }
+        ModuleScope { run, module, each: Each::None, self_value: None, judged: None }
     }
 
     pub fn with_each(mut self, each: Each) -> ModuleScope<'r> {
@@ -40,6 +42,11 @@ impl<'r> ModuleScope<'r> {
 
     pub fn with_self(mut self, value: Value) -> ModuleScope<'r> {
         self.self_value = Some(value);
+        self
+    }
+
+    pub fn judging(mut self, variable: Arc<str>, value: Value) -> ModuleScope<'r> {
+        self.judged = Some((variable, value));
         self
     }
 
@@ -64,14 +71,12 @@ impl<'r> ModuleScope<'r> {
     fn variable(&self, name: &Arc<str>, range: &Range) -> Result<Value, Diagnostic> {
         let declared = &self.run.tree.module(self.module.id).variables;
         let Some(index) = declared.get_index_of(name) else {
-            let mut hint = did_you_mean(name, declared.keys());
-            if hint.is_empty() {
-                hint = format!(" This variable can be declared with a variable {name:?} {{}} block.");
-            }
-            let detail = format!("An input variable with the name {name:?} has not been declared.{hint}");
-            return Err(Diagnostic::error("Reference to undeclared input variable", detail).at(range.clone()));
+            return Err(undeclared_variable(name, declared.keys(), range));
         };
         let config = &declared[index];
+        if let Some((_, value)) = self.judged.as_ref().filter(|(judged, _)| judged == name) {
+            return Ok(value.clone());
+        }
         if self.run.verb == Verb::Validate {
             return Ok(mark_variable(Value::unknown(config.ty.clone()), config.sensitive, config.ephemeral));
         }
@@ -83,9 +88,7 @@ impl<'r> ModuleScope<'r> {
     fn local(&self, name: &Arc<str>, range: &Range) -> Result<Value, Diagnostic> {
         let declared = &self.run.tree.module(self.module.id).locals;
         let Some(index) = declared.get_index_of(name) else {
-            let hint = did_you_mean(name, declared.keys());
-            let detail = format!("A local value with the name {name:?} has not been declared.{hint}");
-            return Err(Diagnostic::error("Reference to undeclared local value", detail).at(range.clone()));
+            return Err(undeclared_local(name, declared.keys(), range));
         };
         Ok(self.module.locals[index].get().cloned().unwrap_or_else(Value::dynamic))
     }

@@ -37,7 +37,9 @@ impl RemoteStates for Backends {
             return Vec::new();
         }
         if !(config.ty().is_object() || config.ty().is_map()) {
-            return vec![invalid("The given configuration is not valid for backend \"local\": an object is required.".into())];
+            return vec![invalid(
+                "The given configuration is not valid for backend \"local\": an object is required.".into(),
+            )];
         }
         let strange = config.entries().keys().find(|name| !SETTINGS.contains(&&***name));
         strange

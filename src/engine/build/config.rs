@@ -178,7 +178,7 @@ impl<'a> Builder<'a> {
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
             gatherer.expression(&output.value);
             gatherer.depends_on(&output.depends_on, &output.range.file);
-            output.preconditions.iter().for_each(|c| gatherer.condition(c));
+            output.preconditions.iter().for_each(|c| gatherer.joint_condition(c));
             let node = self.output(module, index as u32) as usize;
             self.needs[node] = gatherer.needs;
         }
@@ -246,6 +246,7 @@ impl<'a> Builder<'a> {
         gatherer.depends_on(&resource.depends_on, &resource.range.file);
         resource.lifecycle.preconditions.iter().for_each(|c| gatherer.condition(c));
         resource.lifecycle.replace_triggered_by.iter().for_each(|expr| gatherer.expression(expr));
+        gatherer.shape_of_self = self.schemas.resource(&resource.provider, &resource.addr);
         gatherer.with_self(|gatherer| {
             resource.lifecycle.postconditions.iter().for_each(|c| gatherer.condition(c));
             for block in &resource.provisioners {

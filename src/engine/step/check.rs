@@ -15,7 +15,9 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     for instance in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, instance);
         match run.verb {
-            Verb::Validate => block.asserts.iter().for_each(|assert| diagnostics.extend(examine_message(assert, &scope))),
+            Verb::Validate => {
+                block.asserts.iter().for_each(|assert| diagnostics.extend(examine_message(assert, &scope)))
+            }
             Verb::Plan { lenient: false, .. } | Verb::Apply => {
                 let of = Checked {
                     config_addr: addr(&path.to_string(), &block.name),

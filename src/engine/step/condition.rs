@@ -6,6 +6,7 @@ use crate::engine::results::CheckRecord;
 use crate::engine::run::Run;
 use crate::lang::eval::describe::with_values;
 use crate::lang::eval::{Scope, evaluate};
+use crate::lang::syntax::ast::Expression;
 use crate::lang::value::{Marks, Type, Value, convert};
 use crate::model::config::Condition;
 use crate::model::state::CheckStatus;
@@ -91,9 +92,15 @@ pub fn check(
 
 /// What can be wrong with the message of a condition before it is judged.
 pub fn examine_message(condition: &Condition, scope: &dyn Scope) -> Diagnostics {
-    let mut diagnostics = Diagnostics::new();
+    let mut diagnostics = mistaken_names(&condition.condition, scope);
     error_message(condition, scope, &mut diagnostics);
     diagnostics
+}
+
+/// What the scope says about the names in an expression.
+fn mistaken_names(expr: &Expression, scope: &dyn Scope) -> Diagnostics {
+    let said = expr.variables().into_iter().map(|traversal| scope.resolve(traversal, &expr.file).diagnostics);
+    said.flatten().filter(Diagnostic::is_error).collect()
 }
 
 /// Checks one rule of an input variable.
@@ -194,10 +201,11 @@ struct Outcome {
 fn judge(rule: &Condition, scope: &dyn Scope) -> Outcome {
     let (value, mut diagnostics) = evaluate(&rule.condition, scope);
     let errored = |diagnostics| Outcome { status: CheckStatus::Error, message: None, diagnostics };
-    if diagnostics.has_errors() {
+    let failed = diagnostics.has_errors();
+    let message = error_message(rule, scope, &mut diagnostics);
+    if failed || diagnostics.has_errors() {
         return errored(diagnostics);
     }
-    let message = error_message(rule, scope, &mut diagnostics);
     let invalid = |detail: String| {
         let error = Diagnostic::error("Invalid condition result", detail).at(rule.condition.range());
         with_values(error, &rule.condition, scope)
@@ -238,7 +246,8 @@ fn error_message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnost
         Ok(text) => text,
         Err(error) => {
             let detail = format!("Unsuitable value for error message: {}.", error.message);
-            diagnostics.push(Diagnostic::error("Invalid error message", detail).at(at));
+            let error = Diagnostic::error("Invalid error message", detail).at(at);
+            diagnostics.push(with_values(error, &rule.error_message, scope));
             return None;
         }
     };

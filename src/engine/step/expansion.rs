@@ -82,39 +82,49 @@ fn expand_for_each(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) ->
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
+    let secrets = forbidden_marks(&value);
+    if !secrets.is_empty() {
+        let report = |(detail, causes): (&str, Causes)| {
+            let error = Diagnostic::error(INVALID_FOR_EACH, detail).at(expr.range());
+            with_causes(error, expr, scope, causes)
+        };
+        diagnostics.extend(secrets.into_iter().map(report));
+        return (None, diagnostics);
+    }
     match entries_of(&value, allow_unknown) {
         Ok(entries) => (entries.map(|e| Expansion::ForEach(e.into())), diagnostics),
         Err((summary, detail)) => {
+            let unknown = detail == UNKNOWN_KEYS || detail == UNKNOWN_MEMBERS;
             let error = Diagnostic::error(summary, detail).at(expr.range());
-            let causes = Causes {
-                unknown: !value.is_known() || value.ty().is_set() && !value.is_wholly_known(),
-                sensitive: value.is_sensitive(),
-                ephemeral: value.marks().contains(Marks::EPHEMERAL),
-            };
-            diagnostics.push(with_causes(error, expr, scope, causes));
+            diagnostics.push(with_causes(error, expr, scope, Causes { unknown, ..Causes::default() }));
             (None, diagnostics)
         }
     }
 }
 
+const INVALID_FOR_EACH: &str = "Invalid for_each argument";
+
+/// What a value must not carry to become keys of instances.
+fn forbidden_marks(value: &Value) -> Vec<(&'static str, Causes)> {
+    let mut found = Vec::new();
+    if value.is_sensitive() {
+        let detail = "Sensitive values, or values derived from sensitive values, cannot be used as for_each arguments. If \
+                      used, the sensitive value could be exposed as a resource instance key.";
+        found.push((detail, Causes { sensitive: true, ..Causes::default() }));
+    }
+    if value.marks().contains(Marks::EPHEMERAL) {
+        let detail = "The given \"for_each\" value is derived from an ephemeral value, which means that Terrane cannot \
+                      persist it between plan/apply rounds. Use only non-ephemeral values to specify a resource's instance \
+                      keys.";
+        found.push((detail, Causes { ephemeral: true, ..Causes::default() }));
+    }
+    found
+}
+
 type Entries = Vec<(Arc<str>, Value)>;
 
 fn entries_of(value: &Value, allow_unknown: bool) -> Result<Option<Entries>, (&'static str, String)> {
-    let invalid = |detail: String| ("Invalid for_each argument", detail);
-    if value.is_sensitive() {
-        return Err(invalid(
-            "Sensitive values, or values derived from sensitive values, cannot be used as for_each arguments. If used, the \
-             sensitive value could be exposed as a resource instance key."
-                .into(),
-        ));
-    }
-    if value.marks().contains(Marks::EPHEMERAL) {
-        return Err(invalid(
-            "The given \"for_each\" value is derived from an ephemeral value, which means that Terrane cannot persist it \
-             between plan/apply rounds. Use only non-ephemeral values to specify a resource's instance keys."
-                .into(),
-        ));
-    }
+    let invalid = |detail: String| (INVALID_FOR_EACH, detail);
     if value.is_null() {
         return Err(invalid(
             "The given \"for_each\" argument value is unsuitable: the given \"for_each\" argument value is null. A map, or \

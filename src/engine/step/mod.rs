@@ -46,7 +46,7 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
             }
         }
     }
-    let diagnostics = match *run.graph.node(id) {
+    let mut diagnostics = match *run.graph.node(id) {
         Node::Variable { module, index } => variable::run(&run, module, index),
         Node::Local { module, index } => local::run(&run, module, index),
         Node::Output { module, index } => output::run(&run, module, index).await,
@@ -71,6 +71,11 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
         Node::Instance(index) => resource::apply::run(&run, index, &mut turn).await,
         Node::Destroy(index) => resource::destroy::run(&run, index).await,
     };
+    if let Some(needs) = run.needs.get(id as usize).filter(|needs| !needs.undeclared.is_empty())
+        && !diagnostics.has_errors()
+    {
+        diagnostics.extend(needs.undeclared.clone());
+    }
     let end = if diagnostics.has_errors() { End::Failed } else { End::Done };
     run.report(id, diagnostics);
     end

@@ -78,11 +78,11 @@ fn settle(
     let variable = run.tree.variable(module, index);
     let Some(instance) = run.results.module_instances(module).get(position) else { return };
     let value = mark_variable(value, variable.sensitive, variable.ephemeral);
-    let _ = instance.variables[index as usize].set(value);
+    let _ = instance.variables[index as usize].set(value.clone());
     if diagnostics.has_errors() || variable.validations.is_empty() {
         return;
     }
-    let scope = ModuleScope::new(run, instance).with_each(Each::None);
+    let scope = ModuleScope::new(run, instance).with_each(Each::None).judging(variable.name.clone(), value);
     let addr = match instance.addr.is_root() {
         true => format!("var.{}", variable.name),
         false => format!("{}.var.{}", instance.addr, variable.name),

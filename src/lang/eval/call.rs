@@ -191,7 +191,7 @@ impl Evaluator<'_> {
             Some((_, param, None)) => {
                 let detail = format!("Invalid value for {:?} parameter: {}.", param.name, error.message);
                 let mut diagnostic = Diagnostic::error(INVALID_ARGUMENT, detail).at(self.range(expr.span));
-                diagnostic.function_call = Some(called(call, signature));
+                diagnostic.function_call = Some(called(call, signature, env));
                 self.report(diagnostic, None, expr, env);
             }
             None => self.failed_as_a_whole(expr, call, signature, &error.message, env),
@@ -216,7 +216,7 @@ impl Evaluator<'_> {
         about: &Expr,
         env: Env<'_>,
     ) {
-        diagnostic.function_call = Some(called(call, signature));
+        diagnostic.function_call = Some(called(call, signature, env));
         self.report(diagnostic, Some(expr.span), about, env);
     }
 
@@ -231,7 +231,8 @@ impl Evaluator<'_> {
         let known = if env.is_some() { &[][..] } else { &names };
         let (summary, mut detail) = unknown_function_text(&call.name, known);
         if env.is_none()
-            && let Some(reason) = call.name.rsplit_once("::").and_then(|(space, name)| self.scope.missing_function(space, name))
+            && let Some(reason) =
+                call.name.rsplit_once("::").and_then(|(space, name)| self.scope.missing_function(space, name))
         {
             detail = reason;
         }
@@ -347,7 +348,11 @@ fn param(signature: &Signature, i: usize) -> Option<&Param> {
     signature.params.get(i).or(signature.variadic.as_ref())
 }
 
-fn called(call: &Call, signature: &Signature) -> FunctionCall {
+/// The call for the message. Where a construct binds names, the reference does not find the function's signature.
+fn called(call: &Call, signature: &Signature, env: Env<'_>) -> FunctionCall {
+    if env.is_some() {
+        return FunctionCall { name: call.name.to_string(), signature: String::new() };
+    }
     let base = call.name.rsplit("::").next().unwrap_or(&call.name);
     let text = signature.text();
     let signature = text.split_once('(').map_or_else(|| text.clone(), |(_, params)| format!("{base}({params}"));

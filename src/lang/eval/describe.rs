@@ -112,10 +112,10 @@ fn show(traversal: &Traversal, steps: usize) -> String {
 /// What to say of a value; nothing if it did not cause the message.
 fn statement(value: &Value, causes: Causes) -> Option<String> {
     if value.marks().contains(Marks::SENSITIVE) {
-        return causes.sensitive.then(|| match (value.marks().contains(Marks::EPHEMERAL), causes.ephemeral) {
-            (true, true) => "has an ephemeral, sensitive value".into(),
-            _ => "has a sensitive value".into(),
-        });
+        return match value.marks().contains(Marks::EPHEMERAL) {
+            true => (causes.sensitive && causes.ephemeral).then(|| "has an ephemeral, sensitive value".into()),
+            false => causes.sensitive.then(|| "has a sensitive value".into()),
+        };
     }
     if value.marks().contains(Marks::EPHEMERAL) {
         return causes.ephemeral.then(|| "has an ephemeral value".into());

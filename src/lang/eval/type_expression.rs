@@ -154,6 +154,11 @@ impl Parser {
                 continue;
             };
             let name: Arc<str> = name.into();
+            if attributes.contains_key(&name) {
+                let detail = "Object constructor map keys must be unique.";
+                self.invalid_at(expr, key.node.span, Some(expr.node.span), detail);
+                continue;
+            }
             let Some(attribute) = self.attribute(value) else { continue };
             if attribute.optional {
                 optional.insert(name.clone());

@@ -30,7 +30,10 @@ pub struct Import {
 
 pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Import> {
     let content = diags.take(block.body.content(&SCHEMA));
-    let provider_ref = content.attribute("provider").and_then(|a| names::provider_ref(&a.expr, "provider", diags));
+    let provider_ref = content.attribute("provider").and_then(|a| {
+        let found = names::provider_ref(&a.expr, "provider", diags)?;
+        Some(ProviderRef { range: a.range(), ..found })
+    });
     let id = content.attribute("id").map(|a| a.expr.clone());
     let to = &names::native_reference(content.attribute("to")?, diags)?;
     let resource = target(to, diags)?;

@@ -20,7 +20,7 @@ mod module_call;
 mod module_file;
 pub mod module_source;
 mod moved;
-mod names;
+pub mod names;
 mod output;
 mod overrides;
 mod provider_block;

@@ -128,10 +128,10 @@ fn snippet_json(diagnostic: &Diagnostic) -> Option<SnippetJson> {
         .map(|v| ValueJson { traversal: v.traversal.clone(), statement: v.statement.clone() })
         .collect();
     values.sort_by(|a, b| a.traversal.cmp(&b.traversal));
-    let function_call = diagnostic
-        .function_call
-        .as_ref()
-        .map(|call| FunctionCallJson { called_as: call.name.clone(), signature: signature_json(&call.name) });
+    let function_call = diagnostic.function_call.as_ref().map(|call| FunctionCallJson {
+        called_as: call.name.clone(),
+        signature: if call.signature.is_empty() { None } else { signature_json(&call.name) },
+    });
     Some(SnippetJson {
         context: found.context,
         code: found.code.to_string(),

@@ -120,6 +120,10 @@ fn render(joined: &Joined, style: &Style) -> String {
     if !style.colour {
         return format!("\n{body}");
     }
+    if detail.is_empty() && diagnostic.subject.is_none() && diagnostic.address.is_none() {
+        // The reference frames the line in which there is no detail.
+        body.push('\n');
+    }
     let bar = |c| style.paint(&[tint], c);
     let mut out = format!("{}\n", bar("╷"));
     for line in body.strip_suffix('\n').unwrap_or(&body).split('\n') {
@@ -161,12 +165,13 @@ fn lines(out: &mut String, found: &Snippet<'_>, style: &Style) {
 }
 
 fn values(out: &mut String, diagnostic: &Diagnostic, style: &Style) {
-    if diagnostic.values.is_empty() && diagnostic.function_call.is_none() {
+    let call = diagnostic.function_call.as_ref().filter(|call| !call.signature.is_empty());
+    if diagnostic.values.is_empty() && call.is_none() {
         return;
     }
     let bar = style.dark_gray("│");
     let _ = writeln!(out, "    {}", style.dark_gray("├────────────────"));
-    if let Some(call) = &diagnostic.function_call {
+    if let Some(call) = call {
         let arguments = call.signature.find('(').map_or("(...)", |at| &call.signature[at..]);
         let _ = writeln!(out, "    {bar} while calling {}{arguments}", style.bold(&call.name));
     }
@@ -246,7 +251,7 @@ Invalid value for \"str\" parameter: string required.
         assert_eq!(
             shown,
             "\nWarning: Other\n\n\nWarning: Old\n\n  on main.tf line 1:\n   1: a = 1\n\nMend it.\n\n\
-             (and 1 more similar warning elsewhere)\n\nError: E\n\n"
+             (and one more similar warning elsewhere)\n\nError: E\n\n"
         );
         let warnings: Diagnostics = list.into_iter().filter(|d| !d.is_error()).collect();
         let shown: String = render_all(warnings, &Style::plain(), true).into_iter().map(|s| s.text).collect();

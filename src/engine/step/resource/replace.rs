@@ -7,6 +7,7 @@ use crate::lang::syntax::ast::{ExprKind, Expression, TraversalStep};
 use crate::lang::value::Value;
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{InstanceKey, Resource, Subject};
+use crate::model::config::names::static_traversal;
 use crate::model::plan::{Action, ResourceChange};
 
 use super::Instance;
@@ -61,9 +62,24 @@ fn trigger(expr: &Expression, scope: &ModuleScope<'_>) -> Result<Trigger, Diagno
 }
 
 fn key_of(expr: &Expression, scope: &dyn Scope) -> Result<InstanceKey, Diagnostics> {
+    let mut found = Diagnostics::new();
+    let Some(traversal) = static_traversal(expr, &mut found) else { return Err(found) };
     let (value, found) = evaluate(expr, scope);
     if found.has_errors() {
-        return Err(found);
+        let without = match traversal.root_name() {
+            "count" => {
+                "The \"count\" object can only be used in \"resource\" blocks when the \"count\" argument is set."
+            }
+            "each" => {
+                "The \"each\" object can be used only in \"resource\" blocks when the \"for_each\" argument is set."
+            }
+            _ => return Err(found),
+        };
+        let own = |d: Diagnostic| match d.summary.starts_with("Reference to") {
+            true => Diagnostic { detail: without.to_string(), ..d },
+            false => d,
+        };
+        return Err(found.into_iter().map(own).collect());
     }
     match (value.as_i64(), value.as_arc_str()) {
         (Some(n), _) => Ok(InstanceKey::Int(n)),

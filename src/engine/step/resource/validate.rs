@@ -4,21 +4,22 @@ use std::sync::Arc;
 
 use super::ephemeral_use;
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::Range;
 use crate::engine::imports;
 use crate::engine::references::did_you_mean;
 use crate::engine::results::{Each, ModuleSlots};
 use crate::engine::run::Run;
 use crate::engine::scope::ModuleScope;
 use crate::engine::step::expansion::expand;
-use crate::base::source::Range;
 use crate::engine::step::resource::provision::missing_host;
 use crate::engine::step::{about_body, connection_schema};
-use crate::lang::syntax::body::{Body, BodySchema};
-use crate::model::config::ProvisionerBlock;
 use crate::engine::tree::ModuleId;
+use crate::lang::eval::evaluate;
 use crate::lang::syntax::ast::TraversalStep;
+use crate::lang::syntax::body::{Body, BodySchema};
 use crate::lang::value::Value;
 use crate::model::addr::ResourceMode;
+use crate::model::config::ProvisionerBlock;
 use crate::model::config::{IgnoreChanges, Resource};
 use crate::model::schema::decode::decode_body;
 use crate::model::schema::{Block, Schema};
@@ -36,6 +37,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let scope = ModuleScope::new(run, instance);
     let _ = diagnostics.take(expand(config.count.as_ref(), config.for_each.as_ref(), &scope, true));
     let value = diagnostics.take(decode_body(&config.body, &schema.block, &block_scope(run, instance, config)));
+    conditions(run, instance, config, &mut diagnostics);
     if diagnostics.has_errors() {
         return diagnostics;
     }
@@ -63,6 +65,21 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     }
     provisioners(run, instance, config, &schema, &mut diagnostics).await;
     diagnostics
+}
+
+/// What is wrong with conditions whatever they come to.
+fn conditions(run: &Run, instance: &Arc<ModuleSlots>, config: &Resource, diagnostics: &mut Diagnostics) {
+    let (before, after) = (&config.lifecycle.preconditions, &config.lifecycle.postconditions);
+    for (conditions, has_self) in [(before, false), (after, true)] {
+        if conditions.is_empty() {
+            continue;
+        }
+        let mut scope = block_scope(run, instance, config);
+        scope.self_value = has_self.then(Value::dynamic);
+        for expr in conditions.iter().flat_map(|c| [&c.condition, &c.error_message]) {
+            diagnostics.extend(evaluate(expr, &scope).1);
+        }
+    }
 }
 
 fn block_scope<'r>(run: &'r Run, instance: &'r Arc<ModuleSlots>, config: &Resource) -> ModuleScope<'r> {

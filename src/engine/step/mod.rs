@@ -71,7 +71,8 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
         Node::Instance(index) => resource::apply::run(&run, index, &mut turn).await,
         Node::Destroy(index) => resource::destroy::run(&run, index).await,
     };
-    if let Some(needs) = run.needs.get(id as usize).filter(|needs| !needs.undeclared.is_empty())
+    if let Some(needs) =
+        run.needs.get(id as usize).filter(|needs| !needs.undeclared.is_empty() && is_evaluated(&run, id))
         && !diagnostics.has_errors()
     {
         diagnostics.extend(needs.undeclared.clone());

@@ -18,6 +18,13 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     write_with(path, DEFAULT_MODE, |file| file.write_all(content))
 }
 
+/// As [`write`], for one of many files whose new content can be made again: it is synced, but not its name, so that
+/// after a power failure the file may have its old content.
+pub fn write_content(path: &Path, content: &[u8]) -> io::Result<()> {
+    let replaced = renamed(&link_target(path), DEFAULT_MODE, |file| file.write_all(content));
+    replaced.map_err(|e| named(e, "write", path))
+}
+
 /// As [`write`], for content that only its owner may read when the file is new.
 pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     write_with(path, 0o600, |file| file.write_all(content))
@@ -70,6 +77,11 @@ pub fn directory_of(path: &Path) -> &Path {
 }
 
 fn replace(target: &Path, mode: u32, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    renamed(target, mode, fill)?;
+    sync_directory(directory_of(target))
+}
+
+fn renamed(target: &Path, mode: u32, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let mut temporary = temporary_beside(target, mode)?;
     if let Ok(existing) = std::fs::metadata(target) {
         temporary.as_file().set_permissions(existing.permissions())?;
@@ -77,7 +89,7 @@ fn replace(target: &Path, mode: u32, fill: impl FnOnce(&mut File) -> io::Result<
     fill(temporary.as_file_mut())?;
     temporary.as_file().sync_all()?;
     temporary.persist(target).map_err(|e| e.error)?;
-    sync_directory(directory_of(target))
+    Ok(())
 }
 
 fn temporary_beside(target: &Path, mode: u32) -> io::Result<tempfile::NamedTempFile> {

@@ -29,10 +29,15 @@ impl Console {
 
     /// The text on standard output, as it is.
     pub fn print(&self, text: &str) {
+        self.print_bytes(text.as_bytes());
+    }
+
+    /// As `print`, for what may be of any encoding.
+    pub fn print_bytes(&self, text: &[u8]) {
         let _writing = self.writing.lock().unwrap_or_else(|e| e.into_inner());
         let mut out = std::io::stdout().lock();
         // Nobody is left to tell when the reader has gone.
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        let _ = out.write_all(text).and_then(|()| out.flush());
     }
 
     /// The text on standard error, as it is.

@@ -61,7 +61,7 @@ pub const COMMANDS: &[Entry] = &[
         "Try expressions at an interactive command prompt",
         runs(args::console::command, command::console::run),
     ),
-    entry("fmt", "Reformat your configuration in the standard style", Run::Missing),
+    entry("fmt", "Reformat your configuration in the standard style", runs(args::fmt::command, command::fmt::run)),
     entry(
         "force-unlock",
         "Release a stuck lock on the current workspace",

@@ -37,7 +37,17 @@ macro_rules! cases {
     };
 }
 
-cases!(apply_and_destroy, cli_arguments, graphs, output_values, replace_and_target, saved_plans, validation, variables);
+cases!(
+    apply_and_destroy,
+    cli_arguments,
+    formatting,
+    graphs,
+    output_values,
+    replace_and_target,
+    saved_plans,
+    validation,
+    variables
+);
 
 #[test]
 fn every_folder_is_a_case() {

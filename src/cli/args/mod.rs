@@ -8,6 +8,7 @@ pub mod words;
 
 pub mod apply;
 pub mod console;
+pub mod fmt;
 pub mod force_unlock;
 pub mod get;
 pub mod graph;

@@ -4,6 +4,7 @@
 
 pub mod apply;
 pub mod console;
+pub mod fmt;
 pub mod force_unlock;
 pub mod get;
 pub mod graph;

@@ -4,6 +4,7 @@ pub mod ast;
 pub mod body;
 mod body_json;
 pub mod json;
+pub mod fmt;
 pub mod lexer;
 pub mod parser;
 pub mod token;

@@ -11,4 +11,5 @@ pub mod snippet;
 pub mod state;
 pub mod style;
 pub mod value;
+pub mod unified_diff;
 pub mod wrap;

@@ -32,8 +32,12 @@ const MAX_DEPTH: usize = 500;
 
 /// A whole configuration file.
 pub fn parse_file(file: Arc<SourceFile>) -> (Body, Diagnostics) {
-    let tokens = lexer::scan(file.text(), Start::Normal);
-    let mut parser = Parser::new(&file, &tokens);
+    parse_tokens(&file, &lexer::scan(file.text(), Start::Normal))
+}
+
+/// As [`parse_file`], of tokens that were scanned from the file already.
+pub fn parse_tokens(file: &Arc<SourceFile>, tokens: &[Token]) -> (Body, Diagnostics) {
+    let mut parser = Parser::new(file, tokens);
     let body = parser.body(TokenKind::End);
     (body, parser.diagnostics)
 }

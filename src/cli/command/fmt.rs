@@ -1,0 +1,30 @@
+//! `fmt`
+
+use crate::cli::Invocation;
+use crate::cli::args::fmt::parse;
+use crate::ops::fmt;
+
+/// A file does not parse or cannot be read or written.
+const FAILED: u8 = 2;
+/// `-check` found a file that is not in the standard style.
+const DIFFERS: u8 = 3;
+
+pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
+    let args = match parse(args) {
+        Ok(args) => args,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let console = &invocation.console;
+    let (shown, diagnostics) = fmt::run(&args.options);
+    if !args.check {
+        console.print_bytes(&shown);
+    }
+    if diagnostics.has_errors() {
+        console.diagnostics(diagnostics);
+        return FAILED;
+    }
+    if args.check && args.list {
+        console.print_bytes(&shown);
+    }
+    if args.check && !shown.is_empty() { DIFFERS } else { 0 }
+}

@@ -1,0 +1,3 @@
+mock_resource "x" {
+defaults={}
+}

@@ -1,0 +1,2 @@
+names=["d"]
+longer="x"

@@ -4,9 +4,11 @@
 
 pub mod diagnostic;
 pub mod diff;
+mod line_changes;
 pub mod outputs;
 pub mod plan;
 pub mod progress;
+mod shortest_edit;
 pub mod snippet;
 pub mod state;
 pub mod style;

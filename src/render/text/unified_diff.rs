@@ -1,39 +1,66 @@
 //! Differences between two texts, in the form that `diff -u` made common.
 
 use std::io::Write;
+use std::ops::Range;
 
-use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
+use super::line_changes::changed_lines;
 
-/// Lines of context around each change.
-const CONTEXT: usize = 3;
+/// Lines shown around each change.
+pub(super) const CONTEXT: usize = 3;
 
 /// What changed from `old` to `new`, a file of that name; empty if nothing did.
 pub fn unified_diff(name: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
     let (old, new): (Vec<&[u8]>, Vec<&[u8]>) = (lines(old), lines(new));
-    let ops = capture_diff_slices(Algorithm::Myers, &old, &new);
+    let changes = changes(&changed_lines(&old, &new));
     let mut out = Vec::new();
-    for (i, hunk) in group_diff_ops(ops, CONTEXT).iter().enumerate() {
-        if i == 0 {
-            let _ = write!(out, "--- old/{name}\n+++ new/{name}\n");
-        }
-        let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
-        let old_range = range(first.old_range().start, last.old_range().end);
-        let new_range = range(first.new_range().start, last.new_range().end);
-        let _ = writeln!(out, "@@ -{old_range} +{new_range} @@");
-        for op in hunk {
-            write_op(&mut out, op, &old, &new);
-        }
+    if !changes.is_empty() {
+        let _ = write!(out, "--- old/{name}\n+++ new/{name}\n");
+    }
+    // Changes that share what is shown around them share a hunk.
+    for hunk in changes.chunk_by(|a, b| b.old.start - a.old.end <= 2 * CONTEXT) {
+        write_hunk(&mut out, hunk, &old, &new);
     }
     out
 }
 
-fn write_op(out: &mut Vec<u8>, op: &DiffOp, old: &[&[u8]], new: &[&[u8]]) {
-    let (tag, old_range, new_range) = op.as_tag_tuple();
-    if tag == DiffTag::Equal {
-        return old[old_range].iter().for_each(|line| write_line(out, b' ', line));
+/// Lines of the old text that give way to lines of the new one.
+struct Change {
+    old: Range<usize>,
+    new: Range<usize>,
+}
+
+fn changes((old, new): &(Vec<bool>, Vec<bool>)) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let (mut i, mut j) = (0, 0);
+    let run = |marks: &[bool], from: usize| from + marks[from..].iter().take_while(|changed| **changed).count();
+    while i < old.len() || j < new.len() {
+        let (old_end, new_end) = (run(old, i), run(new, j));
+        if old_end > i || new_end > j {
+            changes.push(Change { old: i..old_end, new: j..new_end });
+        }
+        (i, j) = (old_end + 1, new_end + 1);
+        if old_end >= old.len() && new_end >= new.len() {
+            break;
+        }
     }
-    old[old_range].iter().for_each(|line| write_line(out, b'-', line));
-    new[new_range].iter().for_each(|line| write_line(out, b'+', line));
+    changes
+}
+
+fn write_hunk(out: &mut Vec<u8>, hunk: &[Change], old: &[&[u8]], new: &[&[u8]]) {
+    let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { return };
+    let before = first.old.start.min(CONTEXT);
+    let after = (old.len() - last.old.end).min(CONTEXT);
+    let old_range = range(first.old.start - before, last.old.end + after);
+    let new_range = range(first.new.start - before, last.new.end + after);
+    let _ = writeln!(out, "@@ -{old_range} +{new_range} @@");
+    let mut next = first.old.start - before;
+    for change in hunk {
+        old[next..change.old.start].iter().for_each(|line| write_line(out, b' ', line));
+        old[change.old.clone()].iter().for_each(|line| write_line(out, b'-', line));
+        new[change.new.clone()].iter().for_each(|line| write_line(out, b'+', line));
+        next = change.old.end;
+    }
+    old[next..last.old.end + after].iter().for_each(|line| write_line(out, b' ', line));
 }
 
 fn write_line(out: &mut Vec<u8>, sign: u8, line: &[u8]) {

@@ -92,23 +92,28 @@ fn without_spans(debug: &str) -> String {
     pieces.fold(first, |out, piece| out + piece.split_once('}').map_or("", |(_, rest)| rest))
 }
 
-fn blanks() -> impl Strategy<Value = String> {
+fn blanks() -> BoxedStrategy<String> {
     prop_oneof![4 => Just(""), 4 => Just(" "), 1 => Just("\t"), 1 => Just("   "), 1 => Just(" /* c */ ")]
         .prop_map(String::from)
+        .boxed()
 }
 
 /// Blanks that may hold newlines, for between brackets.
-fn open_blanks() -> impl Strategy<Value = String> {
-    prop_oneof![8 => blanks(), 1 => Just("\n".to_string()), 1 => Just(" # é\n  ".to_string())]
+fn open_blanks() -> BoxedStrategy<String> {
+    prop_oneof![8 => blanks(), 1 => Just("\n".to_string()), 1 => Just(" # é\n  ".to_string())].boxed()
 }
 
-fn name() -> impl Strategy<Value = String> {
-    prop_oneof![Just("a"), Just("long_name"), Just("x-y"), Just("é"), Just("each"), Just("in")].prop_map(String::from)
+fn name() -> BoxedStrategy<String> {
+    prop_oneof![Just("a"), Just("long_name"), Just("x-y"), Just("é"), Just("each"), Just("in")]
+        .prop_map(String::from)
+        .boxed()
 }
 
 /// What may stand in quotes beside interpolations.
-fn literal() -> impl Strategy<Value = String> {
-    prop_oneof![Just("x  y"), Just("é漢"), Just("\\n"), Just("$${"), Just("{ = #"), Just("$ %")].prop_map(String::from)
+fn literal() -> BoxedStrategy<String> {
+    prop_oneof![Just("x  y"), Just("é漢"), Just("\\n"), Just("$${"), Just("{ = #"), Just("$ %")]
+        .prop_map(String::from)
+        .boxed()
 }
 
 fn expression() -> impl Strategy<Value = String> {
@@ -158,10 +163,12 @@ fn item() -> impl Strategy<Value = String> {
 
 /// A file: attributes with names of their own, in blocks and beside them.
 fn file() -> impl Strategy<Value = String> {
-    let body = proptest::collection::vec(item(), 0..6).prop_map(|items| {
-        let number = |(i, item): (usize, String)| item.replacen('@', &i.to_string(), 1);
-        items.into_iter().enumerate().map(number).collect::<String>()
-    });
+    let body = proptest::collection::vec(item(), 0..6)
+        .prop_map(|items| {
+            let number = |(i, item): (usize, String)| item.replacen('@', &i.to_string(), 1);
+            items.into_iter().enumerate().map(number).collect::<String>()
+        })
+        .boxed();
     let block = (body.clone(), blanks(), body.clone()).prop_map(|(a, x, b)| format!("{a}b \"l\"{x}{{\n{b}{x}}}{x}\n"));
     prop_oneof![body, block]
 }

@@ -3,8 +3,8 @@
 pub mod ast;
 pub mod body;
 mod body_json;
-pub mod json;
 pub mod fmt;
+pub mod json;
 pub mod lexer;
 pub mod parser;
 pub mod token;

@@ -12,6 +12,6 @@ mod shortest_edit;
 pub mod snippet;
 pub mod state;
 pub mod style;
-pub mod value;
 pub mod unified_diff;
+pub mod value;
 pub mod wrap;

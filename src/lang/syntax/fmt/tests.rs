@@ -38,7 +38,7 @@ fn nothing_is_lost_where_the_reference_loses_it() {
         ("a=x[true].y[null]\n", "a = x[true].y[null]\n"),
         ("a=\"${ # c\nx}\"\n", "a = \"${ # c\nx}\"\n"),
         ("a=\"${<<E\nx\nE\n}\" # c\n", "a = \"${<<E\nx\nE\n}\" # c\n"),
-        ("a=\"${(x)\n+(y)}\"\n", "a = \"${(x)\n+(y)}\"\n"),
+        ("a=\"${(x)\n+(y)}\"\n", "a = \"${(x)\n+ (y)}\"\n"),
     ];
     for (text, expected) in cases {
         assert_eq!(formatted(text), expected);
@@ -124,7 +124,7 @@ fn expression() -> impl Strategy<Value = String> {
         name(),
         (name(), name()).prop_map(|(a, b)| format!("{a}.{b}[0]")),
         literal().prop_map(|text| format!("\"{text}\"")),
-        (blanks(), literal()).prop_map(|(before, text)| format!("[<<E\n{before}{text}\n{before}E\n]")),
+        literal().prop_map(|text| format!("[<<-E\n   {text}\n\tE\n]")),
     ];
     leaf.prop_recursive(4, 40, 4, |inner| {
         let operator = prop_oneof![Just("+"), Just("-"), Just("*"), Just("=="), Just("&&"), Just("<=")];

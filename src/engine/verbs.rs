@@ -80,7 +80,8 @@ pub async fn evaluate(input: EvaluateInput, ports: &Ports) -> (Option<Evaluation
         targets: Vec::new(),
         force_replace: BTreeSet::new(),
         parallelism: input.parallelism,
-        plan_time: Some(ports.host.now()),
+        // Without a plan nobody knows when it was made.
+        plan_time: None,
         generate_config: false,
         changes: Vec::new(),
     };

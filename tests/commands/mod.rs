@@ -40,6 +40,8 @@ macro_rules! cases {
 cases!(
     apply_and_destroy,
     cli_arguments,
+    console_input,
+    console_values,
     formatting,
     graphs,
     output_values,

@@ -29,8 +29,8 @@ impl Player {
         Player { program, name, case: case.to_path_buf(), place }
     }
 
-    /// Every line of `steps.txt` with what came of it. A line is a command's arguments, with variables before them as in
-    /// a shell; or `cp FROM TO`, `rm FILE`; or a comment.
+    /// Every line of `steps.txt` with what came of it. A line is a command's arguments, with variables before them and
+    /// `< FILE` for its input behind them as in a shell; or `cp FROM TO`, `rm FILE`; or a comment.
     pub fn play(&self) -> String {
         let steps = std::fs::read_to_string(self.case.join("steps.txt")).unwrap();
         let mut played = String::new();
@@ -54,8 +54,12 @@ impl Player {
     fn command(&self, words: &[&str]) -> String {
         let is_variable = |word: &&&str| word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));
         let variables = words.iter().take_while(is_variable).count();
+        let (words, input) = match words {
+            [words @ .., "<", file] => (words, Stdio::from(std::fs::File::open(self.work().join(file)).unwrap())),
+            words => (words, Stdio::null()),
+        };
         let mut command = Command::new(&self.program);
-        command.args(&words[variables..]).current_dir(self.work()).stdin(Stdio::null()).env_clear();
+        command.args(&words[variables..]).current_dir(self.work()).stdin(input).env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.place.path().join("home")).env("CHECKPOINT_DISABLE", "1");
         command.env("TF_CLI_ARGS", "-no-color");

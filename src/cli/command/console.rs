@@ -102,7 +102,10 @@ fn typed(screen: &Console, session: &Arc<Session>) -> u8 {
         match session.answer(&std::mem::take(&mut text)) {
             Answer::Exit => return 0,
             Answer::Text(text) => screen.line(&text),
-            Answer::Failed(diagnostics) => screen.spaced_diagnostics(diagnostics),
+            Answer::Failed(diagnostics) => {
+                screen.spaced_diagnostics(diagnostics);
+                screen.line("");
+            }
         }
     }
 }

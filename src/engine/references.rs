@@ -37,7 +37,7 @@ pub struct Needs {
     /// Set where a reference cannot be right whatever the values are.
     pub mistakes: Diagnostics,
     /// Variables and local values that are not declared: mistakes even where nothing evaluates them.
-    pub undeclared: Diagnostics,
+    pub undeclared: Vec<Diagnostic>,
     /// References of a block to itself: mistakes once there is something to make of it, not in validate.
     pub to_itself: Diagnostics,
 }
@@ -94,8 +94,15 @@ impl<'a> Gatherer<'a> {
     }
 
     pub fn expression(&mut self, expr: &Expression) {
-        for traversal in expr.variables() {
-            self.traversal(traversal, &expr.file);
+        self.together(|this| expr.variables().into_iter().for_each(|found| this.traversal(found, &expr.file)));
+    }
+
+    /// References that are resolved together: after a mistake that shows without values, values are not looked for.
+    fn together(&mut self, f: impl FnOnce(&mut Self)) {
+        let (mistakes, undeclared) = (self.needs.mistakes.len(), self.needs.undeclared.len());
+        f(self);
+        if self.needs.mistakes.len() > mistakes {
+            self.needs.undeclared.truncate(undeclared);
         }
     }
 
@@ -106,9 +113,11 @@ impl<'a> Gatherer<'a> {
     }
 
     pub fn body(&mut self, body: &Body, schema: &Block) {
-        for (traversal, expr) in references_in_body(body, schema) {
-            self.traversal(&traversal, &expr.file);
-        }
+        self.together(|this| {
+            for (traversal, expr) in references_in_body(body, schema) {
+                this.traversal(&traversal, &expr.file);
+            }
+        });
     }
 
     /// A condition of a resource. Each of its expressions is judged alone.
@@ -123,8 +132,10 @@ impl<'a> Gatherer<'a> {
     /// A condition of an output: both expressions mean nothing after a mistake in either.
     pub fn joint_condition(&mut self, condition: &Condition) {
         let before = self.needs.mistakes.len();
-        self.expression(&condition.condition);
-        self.expression(&condition.error_message);
+        self.together(|this| {
+            this.expression(&condition.condition);
+            this.expression(&condition.error_message);
+        });
         self.unknown_names(&condition.error_message, before);
         self.unknown_names(&condition.condition, before);
     }
@@ -132,8 +143,10 @@ impl<'a> Gatherer<'a> {
     /// A condition of a check block: nothing but its message is evaluated beforehand, after both were looked at.
     pub fn assertion(&mut self, condition: &Condition) {
         let before = self.needs.mistakes.len();
-        self.expression(&condition.condition);
-        self.expression(&condition.error_message);
+        self.together(|this| {
+            this.expression(&condition.condition);
+            this.expression(&condition.error_message);
+        });
         self.unknown_names(&condition.error_message, before);
     }
 

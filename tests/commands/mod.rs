@@ -4,6 +4,7 @@
 //! What is expected was recorded from the reference: `tests/record.sh` does it again.
 
 mod live;
+mod mistakes;
 mod normal;
 mod transcript;
 

@@ -41,7 +41,7 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
         let itself = !needs.to_itself.is_empty() && run.verb != Verb::Validate;
         for mistakes in [(true, &needs.mistakes), (itself, &needs.to_itself)] {
             if mistakes.0 && mistakes.1.has_errors() {
-                run.report(id, mistakes.1.clone());
+                run.report(id, mistakes.1.iter().chain(&needs.undeclared).cloned().collect());
                 return End::Failed;
             }
         }

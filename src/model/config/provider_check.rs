@@ -308,7 +308,11 @@ fn warn_of_empty_blocks(module: &Module, names: &Names, diags: &mut Diagnostics)
         configs.first().and_then(|c| names.empty.get(*c)).map(|r| (r.filename(), r.span.start))
     });
     for (local_name, configs) in by_provider {
-        let provider = module.provider_for_local_name(local_name).for_display();
+        let required = module.requirements.get(local_name).filter(|required| required.explicit);
+        let provider = match required {
+            Some(required) => required.source.for_display(),
+            None => format!("hashicorp/{local_name}"),
+        };
         let mut example = format!("    {local_name} = {{\n      source = {provider:?}\n");
         if configs.iter().any(|c| c.contains('.')) {
             example.push_str("      configuration_aliases = [\n");

@@ -146,7 +146,7 @@ fn expression() -> impl Strategy<Value = String> {
             ),
             (name(), blanks(), pair.clone()).prop_map(|(f, x, (a, y, b))| format!("{f}{x}({a}{y},{b})")),
             (literal(), open_blanks(), inner.clone()).prop_map(|(text, x, a)| format!("\"{text}${{{x}{a}}}\"")),
-            pair.prop_map(|(a, x, b)| format!("[for v in {a}{x}:{b}{x}if v]")),
+            pair.prop_map(|(a, x, b)| format!("[for v in {a}{x}:{b}{x} if v]")),
             (inner.clone(), blanks()).prop_map(|(a, x)| format!("{{for k , v in{x} {a}:k{x}=>v...}}")),
         ]
     })

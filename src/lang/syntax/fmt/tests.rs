@@ -131,7 +131,7 @@ fn expression() -> impl Strategy<Value = String> {
         let pair = (inner.clone(), open_blanks(), inner.clone());
         prop_oneof![
             (inner.clone(), open_blanks(), operator, open_blanks(), inner.clone())
-                .prop_map(|(a, x, op, y, b)| format!("({a}{x}{op}{y}{b})")),
+                .prop_map(|(a, x, op, y, b)| format!("({a}{x} {op}{y}{b})")),
             (inner.clone(), blanks(), pair.clone()).prop_map(|(c, x, (a, y, b))| format!("({c}{x}?{a}{y}:{b})")),
             (blanks(), inner.clone()).prop_map(|(x, a)| format!("!{x}{a}")),
             (open_blanks(), proptest::collection::vec((inner.clone(), open_blanks()), 0..4)).prop_map(|(x, items)| {

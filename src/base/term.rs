@@ -2,7 +2,7 @@
 //!
 //! Never prints answers or decides what to show.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 
 use super::env::{self, Environment};
 
@@ -53,6 +53,13 @@ pub fn read_line_lossy() -> io::Result<Option<String>> {
         return Ok(None);
     }
     Ok(Some(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_string()))
+}
+
+/// All that is left of standard input.
+pub fn read_all() -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    io::stdin().lock().read_to_end(&mut content)?;
+    Ok(content)
 }
 
 /// One line from standard input that the terminal does not show while it is typed. `written` gets the line break that

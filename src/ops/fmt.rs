@@ -18,53 +18,33 @@ use crate::render::text::unified_diff::unified_diff;
 const EXTENSIONS: &[&str] = &[".tf", ".tfvars", ".tftest.hcl", ".tfmock.hcl", ".tfquery.hcl", ".tofu", ".tofutest.hcl"];
 
 /// Files at work at once: writing waits for the disk, and the disk serves many at once faster than one by one.
-const AT_ONCE: usize = 24;
+const AT_ONCE: usize = 64;
 
-/// What is to be formatted, and what comes of it. If nothing is listed, written or shown as a difference, the
+/// What comes of formatting. If nothing is listed, written or shown as a difference, the
 /// formatted text itself is shown.
 #[derive(Clone, Debug)]
 pub struct FmtOptions {
-    pub targets: Targets,
     pub recursive: bool,
     pub list: bool,
     pub write: bool,
     pub diff: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Targets {
-    Stdin,
-    /// Files and folders.
-    Paths(Vec<String>),
-}
-
-/// Formats; what there is to show comes in the order of the files, with the mistakes of all of them.
-pub fn run(options: &FmtOptions) -> (Vec<u8>, Diagnostics) {
-    match &options.targets {
-        Targets::Stdin => stdin(options),
-        Targets::Paths(paths) => {
-            let mut jobs = Vec::new();
-            let here = std::env::current_dir().unwrap_or_default();
-            for path in paths {
-                if !target(&relative(&here, path), options.recursive, &mut jobs) {
-                    break;
-                }
-            }
-            work(options, jobs)
+/// Formats files, and those in folders; what there is to show comes in their order, with the mistakes of all of them.
+pub fn run(paths: &[String], options: &FmtOptions) -> (Vec<u8>, Diagnostics) {
+    let mut jobs = Vec::new();
+    let here = std::env::current_dir().unwrap_or_default();
+    for path in paths {
+        if !target(&relative(&here, path), options.recursive, &mut jobs) {
+            break;
         }
     }
+    work(options, jobs)
 }
 
-fn stdin(options: &FmtOptions) -> (Vec<u8>, Diagnostics) {
-    let mut content = Vec::new();
-    match io::stdin().lock().read_to_end(&mut content) {
-        Ok(_) => done(process(Path::new("<stdin>"), &content, options)),
-        Err(_) => (Vec::new(), sourceless("Failed to read <stdin>".into())),
-    }
-}
-
-fn done(result: Result<Vec<u8>, Diagnostics>) -> (Vec<u8>, Diagnostics) {
-    match result {
+/// Formats what came from standard input.
+pub fn run_stdin(content: &[u8], options: &FmtOptions) -> (Vec<u8>, Diagnostics) {
+    match process(Path::new("<stdin>"), content, options) {
         Ok(shown) => (shown, Diagnostics::new()),
         Err(diagnostics) => (Vec::new(), diagnostics),
     }
@@ -272,9 +252,8 @@ mod tests {
         }
         #[cfg(unix)]
         fs::set_permissions(path("a.tf"), std::os::unix::fs::PermissionsExt::from_mode(0o640)).unwrap();
-        let targets = Targets::Paths(vec![dir.path().to_string_lossy().into_owned()]);
-        let options = FmtOptions { targets, recursive: true, list: true, write: true, diff: false };
-        let (shown, diagnostics) = run(&options);
+        let options = FmtOptions { recursive: true, list: true, write: true, diff: false };
+        let (shown, diagnostics) = run(&[dir.path().to_string_lossy().into_owned()], &options);
         assert!(String::from_utf8(shown).unwrap().ends_with("a.tf\n"));
         assert!(diagnostics.has_errors());
         let read = |name: &str| fs::read_to_string(path(name)).unwrap();

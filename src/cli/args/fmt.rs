@@ -4,10 +4,12 @@ use clap::Command;
 
 use super::ArgsError;
 use super::flags::{self, Given, switch};
-use crate::ops::fmt::{FmtOptions, Targets};
+use crate::ops::fmt::FmtOptions;
 
 #[derive(Debug)]
 pub struct Fmt {
+    /// Files and folders; None for standard input.
+    pub paths: Option<Vec<String>>,
     pub options: FmtOptions,
     pub check: bool,
     /// Names are shown; with `check` they are found out in any case.
@@ -37,16 +39,16 @@ pub fn command() -> Command {
 pub fn parse(args: &[String]) -> Result<Fmt, ArgsError> {
     let given = flags::parse(command(), args).map_err(ArgsError::flag_with_page)?;
     let positional = given.positional();
-    let targets = match positional.first().map(String::as_str) {
-        Some("-") => Targets::Stdin,
-        None => Targets::Paths(vec![".".to_string()]),
-        Some(_) => Targets::Paths(positional),
+    let paths = match positional.first().map(String::as_str) {
+        Some("-") => None,
+        None => Some(vec![".".to_string()]),
+        Some(_) => Some(positional),
     };
-    let is_stdin = targets == Targets::Stdin;
+    let is_stdin = paths.is_none();
     let (check, list) = (given.on("check"), given.on("list") && !is_stdin);
     Ok(Fmt {
+        paths,
         options: FmtOptions {
-            targets,
             recursive: given.on("recursive"),
             list: list || check,
             write: given.on("write") && !check && !is_stdin,

@@ -1,5 +1,7 @@
 //! `fmt`
 
+use crate::base::diag::Diagnostic;
+use crate::base::term;
 use crate::cli::Invocation;
 use crate::cli::args::fmt::parse;
 use crate::ops::fmt;
@@ -15,7 +17,13 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(error) => return invocation.usage_error(error),
     };
     let console = &invocation.console;
-    let (shown, diagnostics) = fmt::run(&args.options);
+    let (shown, diagnostics) = match &args.paths {
+        Some(paths) => fmt::run(paths, &args.options),
+        None => match term::read_all() {
+            Ok(content) => fmt::run_stdin(&content, &args.options),
+            Err(_) => (Vec::new(), Diagnostic::error("Failed to read <stdin>", "").into()),
+        },
+    };
     if !args.check {
         console.print_bytes(&shown);
     }

@@ -79,7 +79,7 @@ fn cells(pieces: &[Piece<'_>], start: usize, end: usize) -> Line {
     let content = &pieces[start..comment];
     let equals = content.iter().skip(1).position(|p| p.kind == TokenKind::Equal).map(|i| i + 1);
     // A value that goes on in the next line is not set in a column.
-    let whole = |at: &usize| content[*at..].iter().map(Piece::bracket_change).sum::<i32>() == 0;
+    let whole = |at: &usize| content[*at..].iter().map(|p| p.bracket_change()).sum::<i32>() == 0;
     let assign = equals.filter(whole).map_or(comment, |at| start + at);
     Line { start, assign, comment, end }
 }
@@ -97,7 +97,7 @@ fn indent(pieces: &mut [Piece<'_>], lines: &[Line]) {
         if change < 0 {
             close_levels(&mut levels, -change);
         }
-        pieces[line.start].blanks = 2 * levels.len();
+        pieces[line.start].blanks = 2 * levels.len() as u32;
         if change > 0 {
             levels.push(change);
         }
@@ -107,7 +107,7 @@ fn indent(pieces: &mut [Piece<'_>], lines: &[Line]) {
 /// Brackets opened less brackets closed; what stands in and behind a heredoc does not count.
 fn line_change(cell: &[Piece<'_>]) -> i32 {
     let until = cell.iter().position(|p| p.kind == TokenKind::OpenHeredoc).unwrap_or(cell.len());
-    cell[..until].iter().map(Piece::bracket_change).sum()
+    cell[..until].iter().map(|p| p.bracket_change()).sum()
 }
 
 fn close_levels(levels: &mut Vec<i32>, mut closed: i32) {
@@ -129,51 +129,53 @@ fn space(pieces: &mut [Piece<'_>], cell: Range<usize>) {
     let mut before = None;
     for at in cell.start + 1..cell.end {
         let right = pieces[at].kind;
-        let left = &pieces[at - 1];
+        let left = pieces[at - 1];
         let apart = spacing::apart(before, left, right);
         before = Some(left.kind);
-        pieces[at].blanks = usize::from(apart);
+        pieces[at].blanks = u32::from(apart);
     }
 }
 
 /// Lines that follow one another and all have the cell get it in one column.
 fn align(pieces: &mut [Piece<'_>], lines: &[Line], cell: Cell) {
+    let mut widths: Vec<usize> = Vec::new();
     for run in lines.chunk_by(|a, b| a.cell(cell).is_some() == b.cell(cell).is_some()) {
-        if run[0].cell(cell).is_none() {
-            continue;
-        }
-        let width =
-            |pieces: &[Piece<'_>], line: &Line| line.cell(cell).map_or(0, |at| columns(&pieces[line.start..at]));
-        let widest = run.iter().map(|line| width(pieces, line)).max().unwrap_or(0);
-        for line in run {
-            let blanks = widest - width(pieces, line) + 1;
+        widths.clear();
+        widths.extend(run.iter().filter_map(|line| Some(columns(&pieces[line.start..line.cell(cell)?]))));
+        let widest = widths.iter().max().copied().unwrap_or(0);
+        for (line, width) in run.iter().zip(&widths) {
             if let Some(at) = line.cell(cell) {
-                pieces[at].blanks = blanks;
+                pieces[at].blanks = (widest - width + 1) as u32;
             }
         }
     }
 }
 
 fn columns(pieces: &[Piece<'_>]) -> usize {
-    pieces.iter().map(|p| p.blanks + clusters(&p.text)).sum()
+    pieces.iter().map(|p| p.blanks as usize + clusters(p.text)).sum()
 }
 
 /// Grapheme clusters, of which a line ending of two bytes is one.
 fn clusters(text: &str) -> usize {
-    if text.is_ascii() && !text.contains('\r') { text.len() } else { text.graphemes(true).count() }
+    if text.bytes().all(|b| b.is_ascii() && b != b'\r') { text.len() } else { text.graphemes(true).count() }
 }
 
 fn written(pieces: &[Piece<'_>], tail: usize) -> String {
-    let len = pieces.iter().map(|p| p.blanks + p.text.len()).sum::<usize>() + tail;
+    let len = pieces.iter().map(|p| p.blanks as usize + p.text.len()).sum::<usize>() + tail;
     let mut text = String::with_capacity(len);
     for piece in pieces {
-        push_blanks(&mut text, piece.blanks);
-        text.push_str(&piece.text);
+        push_blanks(&mut text, piece.blanks as usize);
+        text.push_str(piece.text);
     }
     push_blanks(&mut text, tail);
     text
 }
 
-fn push_blanks(text: &mut String, count: usize) {
-    text.extend(std::iter::repeat_n(' ', count));
+fn push_blanks(text: &mut String, mut count: usize) {
+    const BLANKS: &str = "                                ";
+    while count > 0 {
+        let some = count.min(BLANKS.len());
+        text.push_str(&BLANKS[..some]);
+        count -= some;
+    }
 }

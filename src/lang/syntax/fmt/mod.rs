@@ -5,6 +5,7 @@
 //! Owns the style, which is Terraform 1.11.4's. Never formats a file that does not parse, never reads or writes files.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 pub use bytes::format_bytes;
@@ -24,25 +25,50 @@ mod tests;
 
 /// The file in the standard style: None if it is so already. The mistakes, if it does not parse.
 pub fn format(file: &Arc<SourceFile>) -> Result<Option<String>, Diagnostics> {
-    let tokens = lexer::scan(file.text(), Start::Normal);
+    let text = file.text();
+    let tokens = lexer::scan(text, Start::Normal);
     let (body, diagnostics) = parse_tokens(file, &tokens);
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    let rewritten = rewrite::rewrite(&body, file.text(), &tokens, true);
-    let mut text = layout::print(rewritten.pieces, tail(file.text(), &tokens));
-    if rewritten.risky && !parses(&text) {
-        let careful = rewrite::rewrite(&body, file.text(), &tokens, false);
-        text = layout::print(careful.pieces, tail(file.text(), &tokens));
+    let rewritten = rewrite::rewrite(&body, text, &tokens, true);
+    let mut new = print(text, &tokens, &rewritten.edits);
+    if rewritten.risky && !parses(&new) {
+        new = print(text, &tokens, &rewrite::rewrite(&body, text, &tokens, false).edits);
     }
-    Ok((text != file.text()).then_some(text))
+    Ok((new != text).then_some(new))
 }
 
 /// The text with its blanks in the standard style and nothing else changed.
 pub fn format_blanks(text: &str) -> String {
-    let tokens = lexer::scan(text, Start::Normal);
-    let pieces = tokens.iter().filter(|t| t.kind != TokenKind::End).map(|t| Piece::of(text, *t)).collect();
-    layout::print(pieces, tail(text, &tokens))
+    print(text, &lexer::scan(text, Start::Normal), &[])
+}
+
+fn print(text: &str, tokens: &[Token], edits: &[Edit<'_>]) -> String {
+    layout::print(pieces(text, tokens, edits), tail(text, tokens))
+}
+
+/// Tokens and what stands in their place.
+struct Edit<'a> {
+    tokens: Range<usize>,
+    by: Vec<(TokenKind, Cow<'a, str>)>,
+}
+
+/// All tokens but the last, which stands for the end, with the edits made.
+fn pieces<'a>(text: &'a str, tokens: &[Token], edits: &'a [Edit<'_>]) -> Vec<Piece<'a>> {
+    let mut pieces = Vec::with_capacity(tokens.len() + 4 * edits.len());
+    let mut next = 0;
+    let copy = |pieces: &mut Vec<Piece<'a>>, range: Range<usize>| {
+        let tokens = tokens.get(range).unwrap_or_default().iter().filter(|token| token.kind != TokenKind::End);
+        pieces.extend(tokens.map(|token| Piece::of(text, *token)));
+    };
+    for edit in edits {
+        copy(&mut pieces, next..edit.tokens.start);
+        pieces.extend(edit.by.iter().map(|(kind, text)| Piece { kind: *kind, text, blanks: 0 }));
+        next = edit.tokens.end;
+    }
+    copy(&mut pieces, next..tokens.len());
+    pieces
 }
 
 fn parses(text: &str) -> bool {
@@ -58,25 +84,21 @@ fn tail(text: &str, tokens: &[Token]) -> usize {
 }
 
 /// A token with the blanks before it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Piece<'a> {
     kind: TokenKind,
-    text: Cow<'a, str>,
-    blanks: usize,
+    blanks: u32,
+    text: &'a str,
 }
 
 impl<'a> Piece<'a> {
     fn of(text: &'a str, token: Token) -> Piece<'a> {
         let text = text.get(token.start as usize..token.end as usize).unwrap_or("");
-        Piece { kind: token.kind, text: Cow::Borrowed(text), blanks: 0 }
-    }
-
-    fn new(kind: TokenKind, text: impl Into<Cow<'a, str>>) -> Piece<'a> {
-        Piece { kind, text: text.into(), blanks: 0 }
+        Piece { kind: token.kind, blanks: 0, text }
     }
 
     /// A newline, or a comment that includes one.
-    fn ends_line(&self) -> bool {
+    fn ends_line(self) -> bool {
         match self.kind {
             TokenKind::Newline => true,
             TokenKind::Comment => self.text.ends_with('\n'),
@@ -85,7 +107,7 @@ impl<'a> Piece<'a> {
     }
 
     /// 1 for what opens brackets of any kind, -1 for what closes them.
-    fn bracket_change(&self) -> i32 {
+    fn bracket_change(self) -> i32 {
         bracket_change(self.kind)
     }
 }

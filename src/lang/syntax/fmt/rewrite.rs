@@ -9,12 +9,12 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::super::ast::{Attribute, Block, Body};
 use super::super::token::{Token, TokenKind};
-use super::Piece;
+use super::{Edit, Piece};
 use crate::base::source::Span;
 
-/// All pieces of a file. `risky`: something of several lines was taken out of its template, which may not parse there.
+/// What to change, by place. `risky`: something of several lines was taken out of its template, which may not parse there.
 pub struct Rewritten<'a> {
-    pub pieces: Vec<Piece<'a>>,
+    pub edits: Vec<Edit<'a>>,
     pub risky: bool,
 }
 
@@ -24,19 +24,11 @@ pub fn rewrite<'a>(body: &Body, text: &'a str, tokens: &[Token], bold: bool) -> 
     rewriter.body(body, Place::Root);
     let Rewriter { mut edits, risky, .. } = rewriter;
     edits.sort_by_key(|edit| edit.tokens.start);
-    let mut pieces = Vec::with_capacity(tokens.len() + edits.len());
-    let mut next = 0;
-    let copy = |tokens: &[Token]| {
-        tokens.iter().filter(|t| t.kind != TokenKind::End).map(|t| Piece::of(text, *t)).collect::<Vec<_>>()
-    };
-    for edit in edits {
-        pieces.extend(copy(tokens.get(next..edit.tokens.start).unwrap_or_default()));
-        next = edit.tokens.end;
-        pieces.extend(edit.pieces);
-    }
-    pieces.extend(copy(tokens.get(next..).unwrap_or_default()));
-    Rewritten { pieces, risky }
+    Rewritten { edits, risky }
 }
+
+/// What stands in the place of tokens.
+type Pieces<'a> = Vec<(TokenKind, Cow<'a, str>)>;
 
 /// Where a body is, as far as it matters.
 #[derive(Clone, Copy, PartialEq)]
@@ -44,12 +36,6 @@ enum Place {
     Root,
     Variable,
     Other,
-}
-
-/// Tokens and what stands in their place.
-struct Edit<'a> {
-    tokens: Range<usize>,
-    pieces: Vec<Piece<'a>>,
 }
 
 struct Rewriter<'a, 't> {
@@ -84,9 +70,9 @@ impl<'a> Rewriter<'a, '_> {
         } else {
             None
         };
-        if let Some(pieces) = found {
+        if let Some(by) = found {
             let tokens = self.range(span);
-            self.edits.push(Edit { tokens, pieces });
+            self.edits.push(Edit { tokens, by });
         }
     }
 
@@ -101,25 +87,21 @@ impl<'a> Rewriter<'a, '_> {
         start..end.max(start)
     }
 
-    fn piece(&self, token: Token) -> Piece<'a> {
-        Piece::of(self.text, token)
-    }
-
     /// The type that a variable of old was declared with, `"string"`, or without the type of its elements, `list`.
-    fn type_in(&self, span: Span) -> Option<Vec<Piece<'a>>> {
+    fn type_in(&self, span: Span) -> Option<Pieces<'a>> {
         let of = |name: &'static str, element: &'static str| {
             vec![
-                Piece::new(TokenKind::Ident, name),
-                Piece::new(TokenKind::OpenParen, "("),
-                Piece::new(TokenKind::Ident, element),
-                Piece::new(TokenKind::CloseParen, ")"),
+                (TokenKind::Ident, name.into()),
+                (TokenKind::OpenParen, "(".into()),
+                (TokenKind::Ident, element.into()),
+                (TokenKind::CloseParen, ")".into()),
             ]
         };
         match self.source(span) {
             "list" => Some(of("list", "any")),
             "map" => Some(of("map", "any")),
             "set" => Some(of("set", "any")),
-            "\"string\"" => Some(vec![Piece::new(TokenKind::Ident, "string")]),
+            "\"string\"" => Some(vec![(TokenKind::Ident, "string".into())]),
             "\"list\"" => Some(of("list", "string")),
             "\"map\"" => Some(of("map", "string")),
             _ => None,
@@ -127,7 +109,7 @@ impl<'a> Rewriter<'a, '_> {
     }
 
     /// What is in a template that is one interpolation and nothing else.
-    fn value_in(&mut self, span: Span) -> Option<Vec<Piece<'a>>> {
+    fn value_in(&mut self, span: Span) -> Option<Pieces<'a>> {
         use TokenKind::*;
         let tokens = self.tokens.get(self.range(span))?;
         let [Token { kind: OpenQuote, .. }, open, inner @ .., close, Token { kind: CloseQuote, .. }] = tokens else {
@@ -140,16 +122,18 @@ impl<'a> Rewriter<'a, '_> {
         let spans_lines = inner.iter().any(|t| t.kind == Newline);
         let has_parens =
             inner.first().is_some_and(|t| t.kind == OpenParen) && inner.last().is_some_and(|t| t.kind == CloseParen);
-        let mut pieces: Vec<Piece<'a>> = inner.iter().map(|t| self.piece(*t)).collect();
-        if pieces.iter().any(|p| p.ends_line() || p.kind == CloseHeredoc) {
+        let text = self.text;
+        let is_risky = |t: &Token| t.kind == CloseHeredoc || Piece::of(text, *t).ends_line();
+        if inner.iter().any(is_risky) {
             if !self.bold {
                 return None;
             }
             self.risky = true;
         }
+        let mut pieces: Pieces<'a> = inner.iter().map(|t| (t.kind, Cow::Borrowed(Piece::of(text, *t).text))).collect();
         if spans_lines && !has_parens {
-            pieces.insert(0, Piece::new(OpenParen, "("));
-            pieces.push(Piece::new(CloseParen, ")"));
+            pieces.insert(0, (OpenParen, "(".into()));
+            pieces.push((CloseParen, ")".into()));
         }
         Some(pieces)
     }
@@ -167,13 +151,13 @@ impl<'a> Rewriter<'a, '_> {
         }
         let mut pieces = Vec::new();
         for text in quoted {
-            pieces.push(Piece::new(TokenKind::OpenQuote, "\""));
+            pieces.push((TokenKind::OpenQuote, "\"".into()));
             if !text.is_empty() {
-                pieces.push(Piece::new(TokenKind::QuotedText, text));
+                pieces.push((TokenKind::QuotedText, text.into()));
             }
-            pieces.push(Piece::new(TokenKind::CloseQuote, "\""));
+            pieces.push((TokenKind::CloseQuote, "\"".into()));
         }
-        self.edits.push(Edit { tokens, pieces });
+        self.edits.push(Edit { tokens, by: pieces });
     }
 }
 

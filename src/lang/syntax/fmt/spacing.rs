@@ -4,7 +4,7 @@ use super::super::token::TokenKind::{self, *};
 use super::{Piece, bracket_change};
 
 /// `before` is what stands before `left` in the same cell of the line.
-pub fn apart(before: Option<TokenKind>, left: &Piece<'_>, right: TokenKind) -> bool {
+pub fn apart(before: Option<TokenKind>, left: Piece<'_>, right: TokenKind) -> bool {
     if right == Newline || joined(left.kind, right) {
         return false;
     }

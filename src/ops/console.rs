@@ -22,6 +22,7 @@ use super::host::Machine;
 use super::listen::Deaf;
 use super::open_backend::{self, Held};
 use super::options::{StateOptions, VariableArgument};
+use super::packages::Found;
 use super::provider_factories::Factories;
 use super::setup::Setup;
 use super::sink::NoSink;
@@ -75,16 +76,21 @@ pub async fn open(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, 
         Ok(held) => held,
         Err(problems) => return (None, joined(diagnostics, problems)),
     };
-    match begin(setup, request, config, collected, &held, &mut diagnostics).await {
-        Some((evaluation, factories)) => {
-            let held = Mutex::new(Some(held));
-            (Some(Session { evaluation, factories, held, names: OnceLock::new() }), diagnostics)
-        }
-        None => {
+    let begun = begin(setup, request, config, collected, held.as_ref(), &mut diagnostics).await;
+    let Some((evaluation, factories)) = begun else {
+        if let Some(held) = held {
             diagnostics.extend(held.release().await);
-            (None, diagnostics)
         }
-    }
+        return (None, diagnostics);
+    };
+    let session = Session { evaluation, factories, held: Mutex::new(held), names: OnceLock::new() };
+    (Some(session), diagnostics)
+}
+
+/// Whether expressions can name anything that the state or providers would have to give. Without it a session holds
+/// nothing that somebody else may wait for.
+pub fn is_configured() -> bool {
+    load::has_configuration()
 }
 
 fn joined(mut diagnostics: Diagnostics, more: Diagnostics) -> Diagnostics {
@@ -92,9 +98,13 @@ fn joined(mut diagnostics: Diagnostics, more: Diagnostics) -> Diagnostics {
     diagnostics
 }
 
-async fn hold(setup: &Setup, request: &ConsoleRequest, config: &Config) -> Result<Held, Diagnostics> {
+/// The state, locked. None without configuration: then nothing in it has a name.
+async fn hold(setup: &Setup, request: &ConsoleRequest, config: &Config) -> Result<Option<Held>, Diagnostics> {
     let opened = open_backend::open(setup, config.root.backend.as_ref(), &request.state).await?;
-    open_backend::hold(&opened, OPERATION, &request.state, setup, &Deaf).await
+    if !is_configured() {
+        return Ok(None);
+    }
+    open_backend::hold(&opened, OPERATION, &request.state, setup, &Deaf).await.map(Some)
 }
 
 /// Evaluates the configuration. None with errors that leave nothing to ask.
@@ -103,16 +113,20 @@ async fn begin(
     request: &ConsoleRequest,
     config: Arc<Config>,
     collected: Collected,
-    held: &Held,
+    held: Option<&Held>,
     diagnostics: &mut Diagnostics,
 ) -> Option<(Evaluation, Arc<Factories>)> {
-    diagnostics.extend(held.loaded.warnings.iter().cloned());
-    let state = held.loaded.file.as_ref().map(|file| file.state.clone()).unwrap_or_default();
+    diagnostics.extend(held.into_iter().flat_map(|held| held.loaded.warnings.iter().cloned()));
+    let state = held.and_then(|held| held.loaded.file.as_ref()).map(|file| file.state.clone()).unwrap_or_default();
     let requirements = diagnostics.take(Requirements::of_config(&config));
     if diagnostics.has_errors() {
         return None;
     }
-    let found = match packages::resolve(setup, &requirements).await {
+    let found = match held.is_some() {
+        true => packages::resolve(setup, &requirements).await,
+        false => Ok(Found::default()),
+    };
+    let found = match found {
         Ok(found) => found,
         Err(problems) => {
             diagnostics.extend(problems);

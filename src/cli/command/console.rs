@@ -9,7 +9,7 @@ use crate::cli::args::console::parse;
 use crate::cli::console::Console;
 use crate::cli::line_editor::{Input, LineEditor};
 use crate::lang::syntax::unfinished::is_unfinished;
-use crate::ops::console::{self, Answer, Session};
+use crate::ops::console::{self, Answer, ConsoleRequest, Session};
 use crate::ops::setup::Setup;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
@@ -21,39 +21,85 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(setup) => setup,
         Err(code) => return code,
     };
-    let screen = invocation.console.clone();
+    let screen = &*invocation.console;
+    if !console::is_configured() {
+        return bare(screen, &setup, &request);
+    }
     let work = async {
-        let (session, diagnostics) = console::open(&setup, &request).await;
-        let unsound = diagnostics.has_errors();
-        screen.spaced_diagnostics(diagnostics);
-        let Some(session) = session else { return 1 };
-        if unsound {
-            let text = "Due to the problems above, some expressions may produce unexpected results.";
-            screen.spaced_diagnostics(Diagnostic::warning(text, "").into());
-        }
-        let session = Arc::new(session);
+        let Some(session) = begin(screen, &setup, &request).await else { return 1 };
         let code = match screen.terminal.input {
-            true => typed(&screen, &session),
-            false => piped(&screen, &setup, &session).await,
+            // The editor waits for keys: what runs beside us must be able to go on.
+            true => typed(screen, &session, |editor, prompt| tokio::task::block_in_place(|| editor.read(prompt))),
+            false => {
+                let next = || async {
+                    let read = tokio::task::spawn_blocking(term::read_line_lossy);
+                    tokio::select! {
+                        line = read => line.ok().and_then(Result::ok).flatten().ok_or(End::Input),
+                        () = setup.stop.stopping() => Err(End::Interrupted),
+                    }
+                };
+                piped(screen, &session, next).await
+            }
         };
-        let left = session.end().await;
-        let failed = left.has_errors();
-        screen.spaced_diagnostics(left);
-        if failed { 1 } else { code }
+        end(screen, &session, code).await
     };
     super::run_with(invocation, &setup.stop, work).unwrap_or_else(|code| code)
 }
 
+/// Without configuration there is neither a lock to give back nor a process to end: an interrupt may end us at once.
+fn bare(screen: &Console, setup: &Setup, request: &ConsoleRequest) -> u8 {
+    let runtime = match tokio::runtime::Builder::new_current_thread().build() {
+        Ok(runtime) => runtime,
+        Err(e) => return unreadable(screen, &e.to_string()),
+    };
+    let Some(session) = runtime.block_on(begin(screen, setup, request)) else { return 1 };
+    let code = match screen.terminal.input {
+        true => typed(screen, &session, LineEditor::read),
+        false => {
+            let next = || async { term::read_line_lossy().ok().flatten().ok_or(End::Input) };
+            runtime.block_on(piped(screen, &session, next))
+        }
+    };
+    runtime.block_on(end(screen, &session, code))
+}
+
+async fn begin(screen: &Console, setup: &Setup, request: &ConsoleRequest) -> Option<Arc<Session>> {
+    let (session, diagnostics) = console::open(setup, request).await;
+    let unsound = diagnostics.has_errors();
+    screen.spaced_diagnostics(diagnostics);
+    let session = session?;
+    if unsound {
+        let text = "Due to the problems above, some expressions may produce unexpected results.";
+        screen.spaced_diagnostics(Diagnostic::warning(text, "").into());
+    }
+    Some(Arc::new(session))
+}
+
+async fn end(screen: &Console, session: &Session, code: u8) -> u8 {
+    let left = session.end().await;
+    let failed = left.has_errors();
+    screen.spaced_diagnostics(left);
+    if failed { 1 } else { code }
+}
+
+/// Why there are no more lines.
+enum End {
+    Input,
+    Interrupted,
+}
+
 /// An expression per line; the value of the last is shown. The first mistake ends it.
-async fn piped(screen: &Console, setup: &Setup, session: &Session) -> u8 {
+async fn piped<F>(screen: &Console, session: &Session, next: impl Fn() -> F) -> u8
+where
+    F: Future<Output = Result<String, End>>,
+{
     let mut last = String::new();
     loop {
-        let read = tokio::task::spawn_blocking(term::read_line_lossy);
-        let line = tokio::select! {
-            line = read => line,
-            () = setup.stop.stopping() => return 1,
+        let line = match next().await {
+            Ok(line) => line,
+            Err(End::Input) => break,
+            Err(End::Interrupted) => return 1,
         };
-        let Ok(Ok(Some(line))) = line else { break };
         match session.answer(line.trim()) {
             Answer::Exit => return 0,
             Answer::Text(text) => last = text,
@@ -68,7 +114,11 @@ async fn piped(screen: &Console, setup: &Setup, session: &Session) -> u8 {
 }
 
 /// A prompt. An expression goes on over lines until its brackets are closed or a line is empty; mistakes do not end it.
-fn typed(screen: &Console, session: &Arc<Session>) -> u8 {
+fn typed(
+    screen: &Console,
+    session: &Arc<Session>,
+    read: impl Fn(&mut LineEditor, &str) -> Result<Input, String>,
+) -> u8 {
     let completer = session.clone();
     let mut editor = match LineEditor::new(Box::new(move |line, at| completer.complete(line, at))) {
         Ok(editor) => editor,
@@ -77,9 +127,7 @@ fn typed(screen: &Console, session: &Arc<Session>) -> u8 {
     let mut text = String::new();
     loop {
         let first = text.is_empty();
-        // The editor waits for keys: what runs beside us must be able to go on.
-        let input = tokio::task::block_in_place(|| editor.read(if first { "> " } else { ": " }));
-        match input {
+        match read(&mut editor, if first { "> " } else { ": " }) {
             Ok(Input::Line(line)) => {
                 text.push_str(&line);
                 text.push('\n');

@@ -331,7 +331,7 @@ impl<'t> Steps<'t> {
     fn expect_end(&self) -> Result<(), Diagnostic> {
         match self.parts.get(self.next) {
             None => Ok(()),
-            Some((Part::Name(_), span)) if matches!(self.parts[self.next - 1].0, Part::Name(_)) => {
+            Some((Part::Name(_), span)) if matches!(self.parts[..self.next].last(), Some((Part::Name(_), _))) => {
                 Err(invalid("Resource instance key must be given in square brackets.", *span, self.file))
             }
             Some((_, span)) => Err(invalid("Unexpected extra operators after address.", *span, self.file)),

@@ -5,6 +5,7 @@
 mod docs;
 mod imports;
 mod rules;
+mod summaries;
 
 use std::path::{Path, PathBuf};
 
@@ -35,6 +36,25 @@ fn source_files(root: &Path) -> Vec<(String, String)> {
 fn the_source_keeps_the_rules() {
     let complaints = rules::complaints(&here("src"));
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
+}
+
+/// A kind of mistake has one summary, in one place.
+#[test]
+fn every_summary_is_written_once() {
+    let repeated = summaries::repeated(&source_files(&here("src")));
+    assert!(repeated.is_empty(), "give these a constant where all who need it may see it:\n{}", repeated.join("\n"));
+}
+
+#[test]
+fn a_repeated_summary_is_found() {
+    let file = |name: &str, text: &str| (name.to_string(), text.to_string());
+    let found = summaries::repeated(&[
+        file("a.rs", "fn f() {\n    Diagnostic::error(\n        \"One \\\"two\\\"\", detail)\n}"),
+        file("b.rs", "fn g() { diags.warning(format!(\"One \\\"two\\\"\"), d) }"),
+        file("tests.rs", "fn g() { diags.warning(\"Alone\", d); diags.warning(\"Alone\", d) }"),
+        file("c.rs", "const X: &str = \"Named\"; fn h() { Diagnostic::error(X, d) }"),
+    ]);
+    assert_eq!(found, ["\"One \\\\\\\"two\\\\\\\"\" stands at a.rs:2, b.rs:1"]);
 }
 
 /// Each folder of fixtures is a small source tree; `expected.txt` beside it lists what is wrong with it.

@@ -12,6 +12,9 @@ pub mod recovery;
 pub mod store;
 pub mod table;
 
+/// The summary where a state could not be written.
+pub const STATE_NOT_SAVED: &str = "Failed to save state";
+
 #[cfg(test)]
 mod contract;
 

@@ -2,6 +2,7 @@
 //!
 //! Replay is written to the store only under its lock; without the lock the journal is laid over the state in memory.
 
+use crate::backend::STATE_NOT_SAVED;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -148,7 +149,7 @@ async fn persist(store: &dyn StateStore, journal: &Path, loaded: &mut Loaded) ->
             "An earlier run was interrupted, and what it had done could not be written to the state: {e}.\n\nIt is still in its journal, {}, and the next command will try again.",
             journal.display(),
         );
-        Diagnostics::from(Diagnostic::error("Failed to save state", detail))
+        Diagnostics::from(Diagnostic::error(STATE_NOT_SAVED, detail))
     })?;
     loaded.fingerprint = fingerprint(&snapshot);
     Ok(())

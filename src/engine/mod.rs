@@ -14,6 +14,7 @@ mod generate;
 mod graph;
 mod imports;
 pub mod input;
+pub mod mistakes;
 mod moves;
 pub mod outline;
 mod parts;
@@ -36,11 +37,11 @@ use crate::base::diag::Diagnostics;
 use crate::model::addr::ModuleInstance;
 use crate::model::plan::Plan;
 
+pub use evaluation::{Evaluation, Names};
 pub use input::{
     ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput,
 };
 use ports::Ports;
-pub use evaluation::{Evaluation, Names};
 
 /// Checks a configuration against its providers' schemas and by its providers, without values and without state.
 pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {

@@ -19,6 +19,8 @@ use super::results::{CallSlots, Each, Expansion, ModuleSlots, ResourceSlots};
 use super::run::{Run, Verb};
 use super::tree::ModuleId;
 
+const INVALID_TERRAFORM: &str = "Invalid \"terraform\" attribute";
+
 /// The names of one module instance, and of one instance of a block in it.
 pub struct ModuleScope<'r> {
     pub run: &'r Run,
@@ -172,7 +174,7 @@ impl<'r> ModuleScope<'r> {
             }
             .mark(Marks::EPHEMERAL)),
             "env" => Err(Diagnostic::error(
-                "Invalid \"terraform\" attribute",
+                INVALID_TERRAFORM,
                 "The terraform.env attribute was deprecated in v0.10 and removed in v0.12. The \"state environment\" \
                  concept was renamed to \"workspace\" in v0.12, and so the workspace name can now be accessed using the \
                  terraform.workspace attribute.",
@@ -184,7 +186,7 @@ impl<'r> ModuleScope<'r> {
                      terraform.workspace, the name of the currently-selected workspace, and terraform.applying, a boolean \
                      which is true only during apply."
                 );
-                Err(Diagnostic::error("Invalid \"terraform\" attribute", detail).at(range.clone()))
+                Err(Diagnostic::error(INVALID_TERRAFORM, detail).at(range.clone()))
             }
         }
     }

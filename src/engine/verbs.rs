@@ -1,5 +1,6 @@
 //! The verbs, put together: load schemas, build the graph, walk it, gather the results.
 
+use crate::model::mistakes::MISSING_VALUE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -269,7 +270,7 @@ fn missing_variables(plan: &Plan, given: &GivenVariables) -> Diagnostics {
             "The ephemeral input variable {name:?} was set during the plan phase, and so must also be set during the apply \
              phase."
         );
-        Diagnostic::error("No value for required variable", detail)
+        Diagnostic::error(MISSING_VALUE, detail)
     };
     missing.map(error).collect()
 }

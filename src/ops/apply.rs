@@ -1,5 +1,7 @@
 //! `apply`, `destroy` and `refresh`: a plan made or read, approved, and carried out.
 
+use crate::backend::STATE_NOT_SAVED;
+use crate::ops::operation::CANCELED;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -202,7 +204,7 @@ async fn carry_out(
     let outcome = tokio::select! {
         done = engine::apply(input, &ports) => Some(diagnostics.take(done)),
         () = session.setup.stop.killed() => {
-            diagnostics.push(Diagnostic::error("operation canceled", ""));
+            diagnostics.push(Diagnostic::error(CANCELED, ""));
             None
         }
     };
@@ -221,7 +223,7 @@ async fn carry_out(
 /// Keeps a state that the store refused, and says where.
 fn rescue(journal: &JournaledState, reason: &str, snapshot: &[u8]) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    diagnostics.error("Failed to save state", format!("Error saving state: {reason}"));
+    diagnostics.error(STATE_NOT_SAVED, format!("Error saving state: {reason}"));
     match write_errored_state(Path::new(ERRORED_STATE), snapshot) {
         Ok(()) => {
             diagnostics.error(

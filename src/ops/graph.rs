@@ -1,5 +1,6 @@
 //! `graph`: who waits for whom.
 
+use crate::ops::operation::CANCELED;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -64,7 +65,7 @@ pub async fn run(setup: &Setup, wanted: GraphType, plan: Option<&Path>) -> Resul
     };
     let drawn = tokio::select! {
         drawn = outline::outline(OutlineInput { config, state, operation }, &ports) => drawn,
-        () = setup.stop.killed() => Err(Diagnostic::error("operation canceled", "").into()),
+        () = setup.stop.killed() => Err(Diagnostic::error(CANCELED, "").into()),
     };
     factories.shutdown().await;
     let text = match wanted {

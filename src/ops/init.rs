@@ -1,5 +1,6 @@
 //! `init`: modules, backend and providers made ready.
 
+use crate::model::mistakes::UNREADABLE_FILE;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value as Json};
@@ -175,10 +176,7 @@ fn overlay(given: &[String]) -> Result<Map<String, Json>, Diagnostics> {
             continue;
         }
         let content = Disk.read_to_string(Path::new(text)).map_err(|e| {
-            Diagnostics::from(Diagnostic::error(
-                "Failed to read file",
-                format!("The file {text:?} could not be read: {e}."),
-            ))
+            Diagnostics::from(Diagnostic::error(UNREADABLE_FILE, format!("The file {text:?} could not be read: {e}.")))
         })?;
         let (values, diagnostics) = values_file::parse_file(SourceFile::new(text.as_str(), content));
         if diagnostics.has_errors() {

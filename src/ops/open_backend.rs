@@ -16,6 +16,8 @@ use super::listen::Listener;
 use super::options::StateOptions;
 use super::setup::Setup;
 
+const UNREADABLE_RECORD: &str = "Failed to read the record of the backend";
+
 /// An open backend with the store of the workspace in use.
 pub struct Opened {
     pub backend: Arc<dyn Backend>,
@@ -53,8 +55,7 @@ pub fn same(a: &BackendRecord, b: &BackendRecord) -> bool {
 
 /// The record of the working directory.
 pub fn recorded(setup: &Setup) -> Result<Option<BackendRecord>, Diagnostics> {
-    record::read(&setup.workdir.data_dir)
-        .map_err(|e| Diagnostic::error("Failed to read the record of the backend", e.to_string()).into())
+    record::read(&setup.workdir.data_dir).map_err(|e| Diagnostic::error(UNREADABLE_RECORD, e.to_string()).into())
 }
 
 /// Opens the backend for the command's workspace. `block` is the root module's; nothing is migrated here.
@@ -104,9 +105,8 @@ pub async fn open_record(
     };
     let schema = Schema::new(0, (kind.schema)());
     let text = complete(record, &schema);
-    let config = from_json(text.as_bytes(), schema.implied_type()).map_err(|e| {
-        Diagnostics::from(Diagnostic::error("Failed to read the record of the backend", format!("{e:?}")))
-    })?;
+    let config = from_json(text.as_bytes(), schema.implied_type())
+        .map_err(|e| Diagnostics::from(Diagnostic::error(UNREADABLE_RECORD, format!("{e:?}"))))?;
     let backend = (kind.open)(&config, &files)?;
     let store = backend
         .store(workspace)

@@ -27,6 +27,11 @@ use super::sink::NoSink;
 use super::variables::{self, Collected};
 use super::{load, planning};
 
+/// The summary where somebody did not want to wait.
+pub const CANCELED: &str = "operation canceled";
+/// The summary where a folder has nothing to read.
+pub const NO_CONFIGURATION: &str = "No configuration files";
+
 /// What an operation on the working directory's configuration is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
@@ -118,7 +123,7 @@ fn no_configuration(verb: Verb) -> Diagnostics {
              which is normally not what is desired. If you would like to destroy everything, run 'terrane destroy' instead."
         }
     };
-    Diagnostic::error("No configuration files", detail).into()
+    Diagnostic::error(NO_CONFIGURATION, detail).into()
 }
 
 /// Takes the value, or everything found so far if there are errors.
@@ -176,7 +181,7 @@ impl Session {
         let plan = tokio::select! {
             made = validated_plan(input, &ports) => diagnostics.take(made),
             () = self.setup.stop.killed() => {
-                diagnostics.push(Diagnostic::error("operation canceled", ""));
+                diagnostics.push(Diagnostic::error(CANCELED, ""));
                 None
             }
         };

@@ -1,6 +1,7 @@
 //! Which package serves which provider: the lock file's selections checked against what the configuration needs and against
 //! what is installed.
 
+use crate::model::provider::NO_SCHEMAS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -17,6 +18,11 @@ use crate::plugin::reattach;
 
 use super::provider_factories::{Origin, ProvisionerPrograms, is_built_in};
 use super::setup::Setup;
+
+const INVALID_REATTACH: &str = "Invalid TF_REATTACH_PROVIDERS";
+
+/// The summary where a provider cannot be had.
+pub const MISSING_PROVIDER: &str = "Missing required provider";
 
 /// Where each provider comes from.
 #[derive(Clone, Debug, Default)]
@@ -76,10 +82,10 @@ fn missing(provider: &addr::Provider) -> Diagnostic {
         let detail = format!(
             "This configuration requires built-in provider {provider}, but that provider isn't available in this Terrane version."
         );
-        return Diagnostic::error("Missing required provider", detail);
+        return Diagnostic::error(MISSING_PROVIDER, detail);
     }
     Diagnostic::error(
-        "Missing required provider",
+        MISSING_PROVIDER,
         format!(
             "This configuration requires provider {provider}, but that provider isn't available. You may be able to install it \
              automatically by running:\n  terrane init{}",
@@ -121,12 +127,12 @@ impl<'a> Look<'a> {
             found.origins.insert(provider.clone(), overridden(provider, dir));
         }
         let reattached = setup.environment.get(env::TF_REATTACH_PROVIDERS).unwrap_or_default();
-        let reattached = reattach::parse(reattached)
-            .map_err(|why| Diagnostics::from(Diagnostic::error("Invalid TF_REATTACH_PROVIDERS", why)))?;
+        let reattached =
+            reattach::parse(reattached).map_err(|why| Diagnostics::from(Diagnostic::error(INVALID_REATTACH, why)))?;
         for (name, at) in reattached {
             let Some(provider) = super::settings::provider(&name) else {
                 let why = format!("Invalid provider source address {name:?}.");
-                return Err(Diagnostic::error("Invalid TF_REATTACH_PROVIDERS", why).into());
+                return Err(Diagnostic::error(INVALID_REATTACH, why).into());
             };
             found.origins.insert(provider, Origin::Reattached(at));
         }
@@ -182,7 +188,7 @@ fn overridden(provider: &addr::Provider, dir: &Path) -> Origin {
         Ok(program) => Origin::Package { program, hash: None },
         Err(why) => Origin::Missing(
             Diagnostic::error(
-                "Failed to load plugin schemas",
+                NO_SCHEMAS,
                 format!(
                     "Error while loading schemas for plugin components: Failed to obtain provider schema: Could not load the schema \
                      for provider {provider}: failed to instantiate provider {:?} to obtain schema: {why}..",

@@ -1,5 +1,6 @@
 //! Keeping a plan in a file, and taking it up again.
 
+use crate::model::plan::file::PLAN_NOT_WRITTEN;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,9 +37,8 @@ pub fn write(path: &Path, session: &Session, plan: &Plan) -> Result<(), Diagnost
         lock: Disk.read(Path::new(LOCK_FILE)).ok(),
     };
     let content = file::write(&saved)?;
-    atomic::write_private(path, &content).map_err(|e| {
-        Diagnostic::error("Failed to write plan file", format!("The plan file could not be written: {e}.")).into()
-    })
+    atomic::write_private(path, &content)
+        .map_err(|e| Diagnostic::error(PLAN_NOT_WRITTEN, format!("The plan file could not be written: {e}.")).into())
 }
 
 /// Lineage and serial of the state that the plan was made from.
@@ -99,8 +99,7 @@ pub async fn begin(
 /// The plan in a file; the name is shown as the user gave it.
 pub fn read(path: &Path) -> Result<SavedPlan, Diagnostics> {
     let name = path.display().to_string();
-    let problem =
-        |why: String| Diagnostics::from(Diagnostic::error(format!("Failed to load {name:?} as a plan file"), why));
+    let problem = |why: String| Diagnostics::from(Diagnostic::error(file::not_loaded(&name), why));
     if !Disk.exists(path) {
         return Err(problem(format!("Error: stat {name}: no such file or directory")));
     }

@@ -3,6 +3,8 @@
 //! One process per locked package that the configuration uses starts early, while the rest loads. It answers what needs
 //! no configuration and is the first to be configured. Each further configuration gets a process of its own.
 
+use crate::model::provider::NO_SCHEMAS;
+use crate::ops::packages::MISSING_PROVIDER;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -220,7 +222,7 @@ pub fn is_built_in(provider: &addr::Provider) -> bool {
 
 fn unavailable(provider: &addr::Provider) -> Diagnostics {
     Diagnostic::error(
-        "Missing required provider",
+        MISSING_PROVIDER,
         format!(
             "This configuration requires provider {provider}, but that provider isn't available. You may be able to install it \
              automatically by running:\n  terrane init",
@@ -334,7 +336,7 @@ impl Factories {
         };
         let process = start_provisioner(&launch, kind).await.map_err(|error| {
             Diagnostics::from(Diagnostic::error(
-                "Failed to load plugin schemas",
+                NO_SCHEMAS,
                 format!(
                     "Error while loading schemas for plugin components: Failed to obtain provisioner schema: failed to instantiate \
                      provisioner {kind:?} to obtain schema: {error}.",
@@ -365,7 +367,7 @@ fn schema_problem(provider: &addr::Provider, said: &ProviderDiagnostics) -> Diag
         .map(|d| if d.detail.is_empty() { d.summary.clone() } else { format!("{}: {}", d.summary, d.detail) })
         .collect();
     Diagnostic::error(
-        "Failed to load plugin schemas",
+        NO_SCHEMAS,
         format!(
             "Error while loading schemas for plugin components: Failed to obtain provider schema: Could not load the schema for \
              provider {provider}: failed to retrieve schema from provider {provider:?}: {}..",

@@ -1,5 +1,6 @@
 //! `providers`: who needs which provider.
 
+use crate::ops::operation::NO_CONFIGURATION;
 use std::path::Path;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -29,7 +30,7 @@ pub async fn tree(setup: &Setup) -> Result<(Tree, Diagnostics), Diagnostics> {
     if !load::has_configuration() {
         let here = std::env::current_dir().unwrap_or_default();
         let detail = format!("The directory {} contains no Terrane configuration files.", here.display());
-        return Err(Diagnostic::error("No configuration files", detail).into());
+        return Err(Diagnostic::error(NO_CONFIGURATION, detail).into());
     }
     let (loaded, diagnostics) = load::config(Path::new("."), &setup.workdir, &Disk);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };

@@ -13,18 +13,20 @@ use crate::base::diag::Diagnostics;
 use crate::lang::value::{Path, PathStep, Value};
 use crate::model::provider::{ProviderDiagnostic, RemoteStates};
 
+const INVALID_BACKEND: &str = "Invalid backend configuration";
+
 /// The backends that there are.
 pub struct Backends;
 
 const SETTINGS: [&str; 2] = ["path", "workspace_dir"];
 
 fn unknown_backend(name: &str) -> ProviderDiagnostic {
-    ProviderDiagnostic::error("Invalid backend configuration", format!("There is no backend type named {name:?}."))
+    ProviderDiagnostic::error(INVALID_BACKEND, format!("There is no backend type named {name:?}."))
         .at(Path(vec![PathStep::Attr("backend".into())]))
 }
 
 fn invalid(detail: String) -> ProviderDiagnostic {
-    ProviderDiagnostic::error("Invalid backend configuration", detail).at(Path(vec![PathStep::Attr("config".into())]))
+    ProviderDiagnostic::error(INVALID_BACKEND, detail).at(Path(vec![PathStep::Attr("config".into())]))
 }
 
 #[async_trait]

@@ -1,5 +1,7 @@
 //! `validate`: the configuration checked for itself and against its providers' schemas.
 
+use crate::model::mistakes::UNREADABLE_MODULE;
+use crate::ops::operation::CANCELED;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,7 +23,7 @@ pub async fn run(setup: &Setup, path: &str) -> Diagnostics {
     let dir = Path::new(path);
     if path != "." && !dir.is_dir() {
         return Diagnostic::error(
-            "Failed to read module directory",
+            UNREADABLE_MODULE,
             format!("Module directory {path} does not exist or cannot be read."),
         )
         .into();
@@ -51,7 +53,7 @@ pub async fn run(setup: &Setup, path: &str) -> Diagnostics {
     };
     tokio::select! {
         found = engine::validate(ValidateInput { config, parallelism: 10 }, &ports) => diagnostics.extend(found),
-        () = setup.stop.killed() => diagnostics.push(Diagnostic::error("operation canceled", "")),
+        () = setup.stop.killed() => diagnostics.push(Diagnostic::error(CANCELED, "")),
     }
     factories.shutdown().await;
     diagnostics

@@ -19,6 +19,8 @@ use super::ask::{NoAnswer, Question};
 use super::options::VariableArgument;
 use super::setup::Setup;
 
+const UNREADABLE_VALUES: &str = "Failed to read variables file";
+
 /// A value as it was found; texts become values only once the variable's type is known.
 #[derive(Clone, Debug)]
 enum Found {
@@ -47,8 +49,7 @@ pub fn collect(setup: &Setup, arguments: &[VariableArgument]) -> (Collected, Dia
                 if Disk.exists(Path::new(path)) {
                     file(path, true, &mut found, &mut diagnostics);
                 } else {
-                    diagnostics
-                        .error("Failed to read variables file", format!("Given variables file {path} does not exist."));
+                    diagnostics.error(UNREADABLE_VALUES, format!("Given variables file {path} does not exist."));
                 }
             }
             VariableArgument::Value(text) => match values_file::split_assignment(text) {
@@ -77,7 +78,7 @@ fn file(path: &str, on_command_line: bool, found: &mut Collected, diagnostics: &
     let source = match Disk.read_to_string(Path::new(path)) {
         Ok(text) => SourceFile::new(path, text),
         Err(e) => {
-            diagnostics.error("Failed to read variables file", format!("Error while reading {path}: {e}."));
+            diagnostics.error(UNREADABLE_VALUES, format!("Error while reading {path}: {e}."));
             return;
         }
     };

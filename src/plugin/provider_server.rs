@@ -1,5 +1,6 @@
 //! Puts a [`Provider`] on the wire: the answering end of what `provider_client` calls, in either protocol version.
 
+use crate::plugin::wire::INVALID_CALL;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -417,7 +418,7 @@ fn read<M: Message + Default>(request: Bytes) -> Result<M, Status> {
 }
 
 fn bad(error: impl std::fmt::Display) -> ProviderDiagnostic {
-    ProviderDiagnostic::error("Invalid value from the caller", format!("The request cannot be read: {error}."))
+    ProviderDiagnostic::error(INVALID_CALL, format!("The request cannot be read: {error}."))
 }
 
 fn found<T>(result: Result<Option<Arc<T>>, String>, missing: impl FnOnce() -> String) -> Answer<Arc<T>> {

@@ -1,5 +1,6 @@
 //! Puts a [`Provisioner`] on the wire, in protocol 5, the only one that provisioners speak.
 
+use crate::plugin::wire::INVALID_CALL;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -102,10 +103,7 @@ impl ProvisionerServer {
     async fn config(&self, config: Option<wire::DynamicValue>) -> Result<Value, ProviderDiagnostics> {
         let schema = self.provisioner.schema().await?;
         value::from_wire(config.map(convert::value_from_5), schema.implied_type()).map_err(|error| {
-            vec![ProviderDiagnostic::error(
-                "Invalid value from the caller",
-                format!("The request cannot be read: {error}."),
-            )]
+            vec![ProviderDiagnostic::error(INVALID_CALL, format!("The request cannot be read: {error}."))]
         })
     }
 }

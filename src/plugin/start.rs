@@ -1,5 +1,6 @@
 //! Starting a provider or a provisioner: what the rest of the program asks this area for.
 
+use crate::model::provider::NO_SCHEMAS;
 use std::sync::Arc;
 
 use super::process::{self, Launch, Plugin, Process, Security, StartError};
@@ -140,7 +141,7 @@ impl StartError {
     pub fn diagnostics(&self, provider: &str) -> Diagnostics {
         let mut diagnostics = Diagnostics::new();
         diagnostics.error(
-            "Failed to load plugin schemas",
+            NO_SCHEMAS,
             format!(
                 "Error while loading schemas for plugin components: Failed to obtain provider schema: Could not load \
                  the schema for provider {provider}: failed to instantiate provider {provider:?} to obtain schema: \

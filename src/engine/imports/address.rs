@@ -1,8 +1,10 @@
 //! The address of an import: names and keys, where keys may be expressions.
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::mistakes::INVALID_IMPORT_TARGET;
 use crate::lang::eval::{Scope, evaluate};
 use crate::lang::syntax::ast::{ExprKind, Expression, IndexKey, TraversalStep};
+use crate::lang::syntax::mistakes::NO_FUNCTIONS;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance, Resource};
 
@@ -44,7 +46,7 @@ fn steps_of(expr: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics)
             if let ExprKind::Call(call) = key.kind() {
                 let at = key.range_of(call.name_span);
                 let detail = "Functions may not be called here.";
-                diagnostics.push(Diagnostic::error("Function calls not allowed", detail).at(at));
+                diagnostics.push(Diagnostic::error(NO_FUNCTIONS, detail).at(at));
                 return None;
             }
             let value = diagnostics.take(evaluate(&key, scope));
@@ -71,7 +73,7 @@ fn extend(steps: &mut Vec<Step>, more: &[TraversalStep]) {
 
 fn key_of(expr: &Expression, value: &Value, diagnostics: &mut Diagnostics) -> Option<InstanceKey> {
     let mut invalid = |detail: &str| {
-        diagnostics.push(Diagnostic::error("Invalid import 'to' expression", detail).at(expr.range()));
+        diagnostics.push(Diagnostic::error(INVALID_IMPORT_TARGET, detail).at(expr.range()));
         None
     };
     if value.is_sensitive() {

@@ -1,5 +1,10 @@
 //! What an import block comes to: an address and an id per element of its `for_each`.
 
+use crate::engine::mistakes::INVALID_FOR_EACH;
+use crate::engine::mistakes::INVALID_IMPORT_ID;
+use crate::engine::mistakes::INVALID_IMPORT_TARGET;
+use crate::lang::syntax::mistakes::INVALID_EXPRESSION;
+use crate::model::addr::parse::INVALID_ADDRESS;
 use std::sync::Arc;
 
 use super::address;
@@ -47,7 +52,7 @@ pub fn expand(
                 _ => None,
             };
             if let Some(wrong) = wrong {
-                let error = Diagnostic::error("Invalid import 'to' expression", wrong);
+                let error = Diagnostic::error(INVALID_IMPORT_TARGET, wrong);
                 diagnostics.push(error.at(import.to.range()));
                 continue;
             }
@@ -68,8 +73,8 @@ pub fn not_static(to: &Expression) -> Diagnostics {
     let detail = "A single static variable reference is required: only attribute access and indexing with constant keys. No \
                   calculations, function calls, template expressions, etc are allowed here.";
     let mut diagnostics = Diagnostics::new();
-    diagnostics.error("Invalid address", address);
-    diagnostics.push(Diagnostic::error("Invalid expression", detail).at(to.range()));
+    diagnostics.error(INVALID_ADDRESS, address);
+    diagnostics.push(Diagnostic::error(INVALID_EXPRESSION, detail).at(to.range()));
     diagnostics
 }
 
@@ -81,7 +86,7 @@ fn elements(for_each: &Expression, scope: &dyn Scope, lenient: bool) -> (Vec<Eac
     let (bare, marks) = value.unmark();
     let ty = bare.ty();
     let invalid = |detail: &str, causes| {
-        let error = Diagnostic::error("Invalid for_each argument", detail).at(for_each.range());
+        let error = Diagnostic::error(INVALID_FOR_EACH, detail).at(for_each.range());
         with_causes(error, for_each, scope, causes)
     };
     if !bare.is_wholly_known() {
@@ -109,8 +114,7 @@ fn elements(for_each: &Expression, scope: &dyn Scope, lenient: bool) -> (Vec<Eac
     match all {
         Some(all) => (all, diagnostics),
         None => {
-            let error =
-                Diagnostic::error("Invalid for_each argument", "The \"for_each\" expression must be a collection.");
+            let error = Diagnostic::error(INVALID_FOR_EACH, "The \"for_each\" expression must be a collection.");
             diagnostics.push(error.at(for_each.range()));
             (Vec::new(), diagnostics)
         }
@@ -124,7 +128,7 @@ pub fn id_of(import: &Import, scope: &dyn Scope, lenient: bool) -> (Option<Arc<s
         return (None, diagnostics);
     }
     let mut invalid = |detail: &str| {
-        diagnostics.push(Diagnostic::error("Invalid import id argument", detail).at(import.id.range()));
+        diagnostics.push(Diagnostic::error(INVALID_IMPORT_ID, detail).at(import.id.range()));
     };
     match value.as_arc_str() {
         _ if value.is_null() => invalid("The import ID cannot be null."),

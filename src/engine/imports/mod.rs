@@ -4,6 +4,7 @@
 mod address;
 mod expand;
 
+use crate::engine::mistakes::INVALID_IMPORT_ID;
 use rustc_hash::FxHashMap;
 
 use super::build::config::Builder;
@@ -18,6 +19,8 @@ use crate::model::addr::{AbsProviderConfig, ConfigResource, LocalProviderConfig}
 use crate::model::config::{Config, Import};
 
 pub use expand::{expand, id_of};
+
+const NO_TARGET: &str = "Configuration for import target does not exist";
 
 /// The import blocks of a run.
 #[derive(Default)]
@@ -105,7 +108,7 @@ fn wait(builder: &mut Builder<'_>, node: NodeId, import: &Import, block: Option<
             && Some((module, index)) == block
         {
             let detail = "The import ID cannot reference the resource being imported.";
-            let error = Diagnostic::error("Invalid import id argument", detail).at(import.id.range());
+            let error = Diagnostic::error(INVALID_IMPORT_ID, detail).at(import.id.range());
             builder.needs[node as usize].mistakes.push(error);
             continue;
         }
@@ -132,9 +135,7 @@ fn keys_of(to: &Expression) -> Vec<Expression> {
 fn missing(builder: &Builder<'_>, import: &Import, verb: Verb, generate: bool) -> Option<Diagnostic> {
     let addr = address::shown(&import.to);
     let resource = &import.resource;
-    let error = |detail: String| {
-        Some(Diagnostic::error("Configuration for import target does not exist", detail).at(import.to.range()))
-    };
+    let error = |detail: String| Some(Diagnostic::error(NO_TARGET, detail).at(import.to.range()));
     if builder.tree.find(&resource.module).is_none() {
         return error(format!(
             "The configuration for the given import target {addr} does not exist. All target instances must have an \
@@ -200,7 +201,7 @@ pub fn plan(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
                     "The configuration for the given import {addr} does not exist. All target instances must have an \
                      associated configuration to be imported."
                 );
-                diagnostics.push(Diagnostic::error("Configuration for import target does not exist", detail));
+                diagnostics.push(Diagnostic::error(NO_TARGET, detail));
             } else if run.state.instance(&addr).is_none() {
                 run.results.gathered().imports.insert(addr, id);
             }

@@ -11,6 +11,8 @@ use crate::lang::value::{Marks, Type, Value, convert};
 use crate::model::config::Condition;
 use crate::model::state::CheckStatus;
 
+const INVALID_MESSAGE_VALUE: &str = "Invalid error message";
+
 /// What kind of rule a condition is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -170,7 +172,7 @@ fn variable_message(
         Ok(text) => text,
         Err(error) => {
             let detail = format!("Unsuitable value for error message: {}.", error.message);
-            let error = Diagnostic::error("Invalid error message", detail).at(at);
+            let error = Diagnostic::error(INVALID_MESSAGE_VALUE, detail).at(at);
             diagnostics.push(with_values(error, &rule.error_message, scope));
             return None;
         }
@@ -246,14 +248,14 @@ fn error_message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnost
         Ok(text) => text,
         Err(error) => {
             let detail = format!("Unsuitable value for error message: {}.", error.message);
-            let error = Diagnostic::error("Invalid error message", detail).at(at);
+            let error = Diagnostic::error(INVALID_MESSAGE_VALUE, detail).at(at);
             diagnostics.push(with_values(error, &rule.error_message, scope));
             return None;
         }
     };
     if text.is_null() {
         let detail = "Unsuitable value for error message: must not be null.";
-        diagnostics.push(Diagnostic::error("Invalid error message", detail).at(at));
+        diagnostics.push(Diagnostic::error(INVALID_MESSAGE_VALUE, detail).at(at));
         return None;
     }
     if text.is_sensitive() {

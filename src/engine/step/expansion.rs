@@ -1,5 +1,6 @@
 //! `count` and `for_each`: how often a block repeats.
 
+use crate::engine::mistakes::INVALID_FOR_EACH;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -101,8 +102,6 @@ fn expand_for_each(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) ->
         }
     }
 }
-
-const INVALID_FOR_EACH: &str = "Invalid for_each argument";
 
 /// What a value must not carry to become keys of instances.
 fn forbidden_marks(value: &Value) -> Vec<(&'static str, Causes)> {

@@ -1,6 +1,7 @@
 //! Output values: of the root module they become part of plan and state.
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::mistakes::EPHEMERAL_VALUE;
 use crate::engine::run::{Run, Verb};
 use crate::engine::scope::{ModuleScope, mark_variable};
 use crate::engine::tree::{ModuleId, ROOT};
@@ -65,7 +66,7 @@ fn check_marks(output: &Output, value: &Value, is_root: bool, diagnostics: &mut 
     if marks.contains(Marks::EPHEMERAL) && !output.ephemeral {
         let detail = "This output value is not declared as returning an ephemeral value, so it cannot be set to a result \
                       derived from an ephemeral value.";
-        diagnostics.push(Diagnostic::error("Ephemeral value not allowed", detail).at(output.value.range()));
+        diagnostics.push(Diagnostic::error(EPHEMERAL_VALUE, detail).at(output.value.range()));
     }
 }
 

@@ -6,6 +6,7 @@ use crate::engine::run::{Run, Verb};
 use crate::engine::scope::ModuleScope;
 use crate::lang::syntax::ast::Body;
 use crate::lang::value::{Marks, Value};
+use crate::model::provider::NO_SCHEMAS;
 use crate::model::provider::has_errors;
 use crate::model::schema::decode::decode_body;
 use crate::model::schema::{Schema, StaticSchemas};
@@ -112,9 +113,9 @@ async fn configure(
 fn schema(run: &Run, index: u32) -> Result<Arc<Schema>, Diagnostic> {
     let provider = &run.providers.get(index).addr.provider;
     match run.schemas.provider(provider) {
-        Some(schemas) => schemas.provider().map_err(|error| {
-            Diagnostic::error("Failed to load plugin schemas", format!("Provider {provider}: {error}"))
-        }),
+        Some(schemas) => {
+            schemas.provider().map_err(|error| Diagnostic::error(NO_SCHEMAS, format!("Provider {provider}: {error}")))
+        }
         None => Ok(StaticSchemas::default().provider),
     }
 }

@@ -3,6 +3,7 @@
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
 use crate::engine::input::Origin;
+use crate::engine::mistakes::EPHEMERAL_VALUE;
 use crate::engine::results::Each;
 use crate::engine::run::{Run, Verb};
 use crate::engine::scope::{ModuleScope, mark_variable};
@@ -54,7 +55,7 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
             if !variable.ephemeral && given.as_ref().is_some_and(|v| v.deep_marks().contains(Marks::EPHEMERAL)) {
                 let detail = "This input variable is not declared as accepting a ephemeral values, so it cannot be set to a \
                               result derived from an ephemeral value.";
-                diagnostics.push(Diagnostic::error("Ephemeral value not allowed", detail).at(range.clone()));
+                diagnostics.push(Diagnostic::error(EPHEMERAL_VALUE, detail).at(range.clone()));
             }
             let given = Given { value: given, origin: Origin::File(range.clone()) };
             let value = diagnostics.take(prepare(variable, &name, given));

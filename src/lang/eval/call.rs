@@ -1,6 +1,7 @@
 //! Function calls: arguments to parameters, what unknowns, nulls and marks do to a call, and the functions that take
 //! expressions instead of values.
 
+use crate::lang::syntax::mistakes::NO_FUNCTIONS;
 use std::borrow::Cow;
 
 use crate::base::diag::{Diagnostic, FunctionCall};
@@ -12,6 +13,8 @@ use crate::lang::value::convert::convert;
 use crate::lang::value::{Marks, Type, Value};
 
 use super::expression::{Env, Evaluator};
+
+const TOO_MANY: &str = "Too many function arguments";
 
 const INVALID_ARGUMENT: &str = "Invalid function argument";
 
@@ -145,7 +148,7 @@ impl Evaluator<'_> {
         if given > wanted && signature.variadic.is_none() {
             let detail = format!("Function {:?} expects only {wanted} argument(s).", call.name);
             let at = self.range(args[wanted].at);
-            let diagnostic = Diagnostic::error("Too many function arguments", detail).at(at);
+            let diagnostic = Diagnostic::error(TOO_MANY, detail).at(at);
             self.report_call(diagnostic, expr, call, signature, expr, env);
             return false;
         }
@@ -224,7 +227,7 @@ impl Evaluator<'_> {
     fn unknown_function(&mut self, expr: &Expr, call: &Call, env: Env<'_>) -> Value {
         let names = self.scope.function_names();
         if names.is_empty() {
-            self.error("Function calls not allowed", "Functions may not be called here.", expr, None, env);
+            self.error(NO_FUNCTIONS, "Functions may not be called here.", expr, None, env);
             return Value::dynamic();
         }
         // Where a construct binds names, the reference looks for similar functions among its own: there are none.
@@ -278,8 +281,7 @@ impl Evaluator<'_> {
                 self.too_few(expr, call, signature, detail, env);
             } else {
                 let detail = format!("Function {:?} expects only 1 argument(s).", call.name);
-                let diagnostic =
-                    Diagnostic::error("Too many function arguments", detail).at(self.range(call.args[1].start_span()));
+                let diagnostic = Diagnostic::error(TOO_MANY, detail).at(self.range(call.args[1].start_span()));
                 self.report_call(diagnostic, expr, call, signature, expr, env);
             }
             return Value::dynamic();

@@ -2,6 +2,8 @@
 //!
 //! Knows the shape of a `dynamic` block and what it may generate; never knows what the blocks mean.
 
+use crate::lang::syntax::mistakes::INVALID_EXPRESSION;
+use crate::lang::syntax::mistakes::UNSUPPORTED_BLOCK;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -80,7 +82,7 @@ fn dynamic_label(block: &Block, schema: &BodySchema) -> Option<bool> {
 
 fn unsupported(block: &Block) -> Diagnostic {
     let kind = block.labels.first().map_or("", |l| &*l.text);
-    Diagnostic::error("Unsupported block type", format!("Blocks of type \"{kind}\" are not expected here."))
+    Diagnostic::error(UNSUPPORTED_BLOCK, format!("Blocks of type \"{kind}\" are not expected here."))
         .at(block.label_range(0))
 }
 
@@ -144,7 +146,7 @@ fn iterator_name(expr: &Expression) -> Result<Arc<str>, Diagnostic> {
         }
         None => {
             let detail = "A single static variable reference is required: only attribute access and indexing with constant keys. No calculations, function calls, template expressions, etc are allowed here.";
-            Err(Diagnostic::error("Invalid expression", detail).at(expr.range()))
+            Err(Diagnostic::error(INVALID_EXPRESSION, detail).at(expr.range()))
         }
     }
 }
@@ -152,7 +154,7 @@ fn iterator_name(expr: &Expression) -> Result<Arc<str>, Diagnostic> {
 fn label_expressions(expr: &Expression, kind: &str, wanted: usize) -> Result<Vec<Expression>, Diagnostic> {
     let Some(labels) = expr.as_static_list() else {
         let detail = "A static list expression is required.";
-        return Err(Diagnostic::error("Invalid expression", detail).at(expr.range()));
+        return Err(Diagnostic::error(INVALID_EXPRESSION, detail).at(expr.range()));
     };
     let detail = format!("Blocks of type {kind:?} require {wanted} label(s).");
     match labels.get(wanted) {

@@ -16,6 +16,8 @@ use crate::lang::value::{Marks, Number, Type, Value};
 use super::describe;
 use super::scope::Scope;
 
+const OPERATION_FAILED: &str = "Operation failed";
+
 /// Names that the expression itself binds around a part of it, innermost first.
 pub(super) type Env<'e> = Option<&'e Frame<'e>>;
 
@@ -310,7 +312,7 @@ impl<'a> Evaluator<'a> {
                 (OperationError::NotANumber, BinaryOp::Modulo) => "can't use modulo with zero and infinity".to_string(),
                 _ => error.to_string(),
             };
-            self.error("Operation failed", format!("Error during operation: {reason}."), expr, None, env);
+            self.error(OPERATION_FAILED, format!("Error during operation: {reason}."), expr, None, env);
             Value::unknown(result)
         })
     }
@@ -345,7 +347,7 @@ impl<'a> Evaluator<'a> {
         let Some(value) = value.filter(|_| !self.failed_since(then)) else { return Value::unknown(ty) };
         let outcome = if op == UnaryOp::Not { value.not() } else { value.negate() };
         outcome.unwrap_or_else(|error| {
-            self.error("Operation failed", format!("Error during operation: {error}."), expr, None, env);
+            self.error(OPERATION_FAILED, format!("Error during operation: {error}."), expr, None, env);
             Value::unknown(ty)
         })
     }

@@ -1,5 +1,6 @@
 //! What names mean where an expression stands.
 
+use crate::lang::syntax::mistakes::NO_VARIABLES;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -108,7 +109,7 @@ pub struct Constant;
 
 impl Scope for Constant {
     fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
-        let diagnostic = Diagnostic::error("Variables not allowed", "Variables may not be used here.");
+        let diagnostic = Diagnostic::error(NO_VARIABLES, "Variables may not be used here.");
         Resolved::error(diagnostic.at(traversal.root.span.in_file(file)))
     }
 

@@ -2,6 +2,8 @@
 //!
 //! A [`Body`] is cheap to clone; what a partial read took is hidden from the remaining body, never removed.
 
+use crate::lang::syntax::mistakes::MISSING_ARGUMENT;
+use crate::lang::syntax::mistakes::UNSUPPORTED_BLOCK;
 use std::fmt;
 use std::sync::Arc;
 
@@ -320,8 +322,7 @@ impl Body {
                 Some(i) if !hidden => found.push(*i),
                 _ if wanted.required => {
                     let detail = format!("The argument {:?} is required, but no definition was found.", wanted.name);
-                    diagnostics
-                        .push(Diagnostic::error("Missing required argument", detail).at(self.missing_item_range()));
+                    diagnostics.push(Diagnostic::error(MISSING_ARGUMENT, detail).at(self.missing_item_range()));
                 }
                 _ => {}
             }
@@ -377,7 +378,7 @@ impl Body {
                 None => String::new(),
             };
             let detail = format!("Blocks of type {kind:?} are not expected here.{hint}");
-            diagnostics.push(Diagnostic::error("Unsupported block type", detail).at(block.kind_range()));
+            diagnostics.push(Diagnostic::error(UNSUPPORTED_BLOCK, detail).at(block.kind_range()));
         }
     }
 }

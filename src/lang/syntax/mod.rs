@@ -6,6 +6,7 @@ mod body_json;
 pub mod fmt;
 pub mod json;
 pub mod lexer;
+pub mod mistakes;
 pub mod parser;
 pub mod token;
 pub mod unfinished;

@@ -1,5 +1,6 @@
 //! Reading addresses from the command line: `-target`, `-replace`, the state commands.
 
+use crate::model::addr::parse::INVALID_ADDRESS;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -54,7 +55,7 @@ fn parts(text: &str) -> Result<Parts, Diagnostics> {
 }
 
 fn invalid(detail: impl Into<String>) -> Diagnostics {
-    Diagnostic::error("Invalid address", detail).into()
+    Diagnostic::error(INVALID_ADDRESS, detail).into()
 }
 
 /// The names and keys of a traversal, one after the other.

@@ -12,6 +12,9 @@ use super::{
     Subject, Target,
 };
 
+/// Text that is no address.
+pub const INVALID_ADDRESS: &str = "Invalid address";
+
 /// What a traversal in an expression refers to. The error is the reference's "Invalid reference" and the like.
 pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<Reference, Diagnostic> {
     let reader = Reader { traversal, file };
@@ -165,7 +168,7 @@ fn instance_key(key: &IndexKey) -> Option<InstanceKey> {
 }
 
 fn invalid(detail: impl Into<String>, span: Span, file: &Arc<SourceFile>) -> Diagnostic {
-    Diagnostic::error("Invalid address", detail).at(span.in_file(file))
+    Diagnostic::error(INVALID_ADDRESS, detail).at(span.in_file(file))
 }
 
 /// An address as `-target` takes it: a module or module instance, a resource, or a resource instance.

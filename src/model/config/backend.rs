@@ -60,7 +60,7 @@ fn unusable(backend: &Backend) -> Diagnostic {
             format!("This version of Terrane keeps state in local files only; the backend {kind:?} comes later."),
         )
     } else {
-        Diagnostic::error("Unsupported backend type", format!("There is no backend type named {kind:?}."))
+        Diagnostic::error("Invalid backend type", format!("There is no backend type named {kind:?}."))
     };
     diagnostic.at(backend.kind_range.clone())
 }

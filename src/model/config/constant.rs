@@ -1,5 +1,8 @@
 //! Expressions that must be constant: no variables, no functions, of a given simple type.
 
+use crate::lang::syntax::mistakes::NO_FUNCTIONS;
+use crate::lang::syntax::mistakes::NO_VARIABLES;
+use crate::model::mistakes::UNSUITABLE_VALUE;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -26,7 +29,7 @@ pub fn value(expr: &Expression) -> (Value, Diagnostics) {
     let calls = expr.functions();
     if let Some(call) = calls.first() {
         let span = call.name_span.to(call.close);
-        let problem = Diagnostic::error("Function calls not allowed", "Functions may not be called here.");
+        let problem = Diagnostic::error(NO_FUNCTIONS, "Functions may not be called here.");
         return (Value::dynamic(), problem.at(expr.range_of(span)).into());
     }
     evaluate(expr, &NoNames)
@@ -37,7 +40,7 @@ struct NoNames;
 
 impl Scope for NoNames {
     fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
-        let problem = Diagnostic::error("Variables not allowed", "Variables may not be used here.");
+        let problem = Diagnostic::error(NO_VARIABLES, "Variables may not be used here.");
         Resolved::error(problem.at(traversal.root.span.in_file(file)))
     }
 
@@ -69,7 +72,7 @@ fn simple(expr: &Expression, ty: &Type, diags: &mut Diagnostics) -> Option<Value
         Err(e) => e.to_string(),
     };
     diags.push(
-        Diagnostic::error("Unsuitable value type", format!("Unsuitable value: {problem}"))
+        Diagnostic::error(UNSUITABLE_VALUE, format!("Unsuitable value: {problem}"))
             .at(start_range(expr))
             .within(expr.range()),
     );

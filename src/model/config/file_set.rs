@@ -1,5 +1,8 @@
 //! The files of a module's folder: which ones count, and in which order.
 
+use crate::lang::syntax::mistakes::NOT_UTF8;
+use crate::model::mistakes::UNREADABLE_FILE;
+use crate::model::mistakes::UNREADABLE_MODULE;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,7 +24,7 @@ pub struct FileSet {
 pub fn find(dir: &Path, files: &dyn Files) -> (Option<FileSet>, Diagnostics) {
     let Ok(entries) = files.list(dir) else {
         let detail = format!("Module directory {} does not exist or cannot be read.", dir.display());
-        return (None, Diagnostic::error("Failed to read module directory", detail).into());
+        return (None, Diagnostic::error(UNREADABLE_MODULE, detail).into());
     };
     let mut set = FileSet::default();
     for entry in entries.iter().filter(|e| !e.is_dir && !is_ignored(&e.name)) {
@@ -45,14 +48,14 @@ pub fn has_configuration(dir: &Path, files: &dyn Files) -> bool {
 pub fn read(path: &Path, files: &dyn Files) -> Result<Arc<SourceFile>, Diagnostic> {
     let bytes = files.read(path).map_err(|_| {
         let detail = format!("The file {:?} could not be read.", path.display());
-        Diagnostic::error("Failed to read file", detail)
+        Diagnostic::error(UNREADABLE_FILE, detail)
     })?;
     let text = String::from_utf8(bytes).map_err(|_| {
         let detail = format!(
             "The file {:?} is not valid UTF-8. Configuration files must always be UTF-8 encoded.",
             path.display()
         );
-        Diagnostic::error("Invalid character encoding", detail)
+        Diagnostic::error(NOT_UTF8, detail)
     })?;
     Ok(SourceFile::new(path.to_string_lossy(), text))
 }

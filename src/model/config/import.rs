@@ -1,5 +1,6 @@
 //! `import` blocks: an existing object becomes managed.
 
+use crate::model::addr::parse::INVALID_ADDRESS;
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -98,7 +99,7 @@ fn target(to: &Attribute, diags: &mut Diagnostics) -> Option<ConfigResource> {
         Ok(Target::ModuleInstance(_)) => {
             let detail = "A resource instance address is required here. The module path must be followed by a resource \
                           instance specification.";
-            diags.push(Diagnostic::error("Invalid address", detail).at(to.expr.range()));
+            diags.push(Diagnostic::error(INVALID_ADDRESS, detail).at(to.expr.range()));
             diags.push(only_managed());
             None
         }

@@ -1,5 +1,6 @@
 //! `lifecycle` blocks of resources.
 
+use crate::model::mistakes::INVALID_TRIGGER;
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -140,6 +141,6 @@ fn check_trigger(item: &Expression) -> Diagnostics {
         1 => return diags,
         _ => "Multiple resource references in replace_triggered_by expression.",
     };
-    diags.push(Diagnostic::error("Invalid replace_triggered_by expression", detail).at(item.range()));
+    diags.push(Diagnostic::error(INVALID_TRIGGER, detail).at(item.range()));
     diags
 }

@@ -19,6 +19,8 @@ use super::module::{Config, Module};
 use super::module_source::{self, ModuleSource};
 use super::{file_set, merge, module_file, overrides, provider_check, terraform_block};
 
+const NOT_INSTALLED: &str = "Module not installed";
+
 /// A module that is called and has to be found.
 pub struct ModuleRequest<'a> {
     /// Its path in the tree.
@@ -220,7 +222,7 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
 fn not_installed(call: &ModuleCall) -> Diagnostic {
     let detail = "This module is not yet installed. Run \"terrane init\" to install all modules required by this \
                   configuration.";
-    Diagnostic::error("Module not installed", detail).at(call.range.clone())
+    Diagnostic::error(NOT_INSTALLED, detail).at(call.range.clone())
 }
 
 /// An installed module whose folder is gone.
@@ -230,5 +232,5 @@ fn not_there(dir: &Path, call: &ModuleCall) -> Diagnostic {
          this configuration.",
         dir.display()
     );
-    Diagnostic::error("Module not installed", detail).at(call.range.clone())
+    Diagnostic::error(NOT_INSTALLED, detail).at(call.range.clone())
 }

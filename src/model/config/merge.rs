@@ -1,5 +1,6 @@
 //! Files to a module: everything that the files declare in one place, with duplicates reported.
 
+use crate::model::mistakes::DUPLICATE_BACKEND;
 use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -188,7 +189,7 @@ fn add_terraform(
                 "A module may have only one backend configuration. The backend was previously configured at {}.",
                 previous.range
             );
-            diags.push(Diagnostic::error("Duplicate backend configuration", detail).at(found.range.clone()));
+            diags.push(Diagnostic::error(DUPLICATE_BACKEND, detail).at(found.range.clone()));
             continue;
         }
         module.backend = Some(found);

@@ -1,5 +1,6 @@
 //! `module` blocks: calls of other modules.
 
+use crate::lang::syntax::mistakes::INVALID_EXPRESSION;
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -10,6 +11,8 @@ use crate::lang::syntax::body::{Body, BodySchema, Content};
 use super::block::{ModuleCall, ProviderPassing};
 use super::module_source::{self, SourceError};
 use super::{constant, names, requirements};
+
+const INVALID_SOURCE: &str = "Invalid module source address";
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -68,7 +71,7 @@ fn decode_source(attribute: &Attribute, has_version: bool, diags: &mut Diagnosti
         Some(SourceError::MaybeRelative) => {
             let package = module_source::without_folder(&source);
             Diagnostic::error(
-                "Invalid module source address",
+                INVALID_SOURCE,
                 format!(
                     "Terrane failed to determine your intended installation method for remote module package \
                      {package:?}.\n\nIf you intended this as a path relative to the current module, use \"./{package}\" \
@@ -84,7 +87,7 @@ fn decode_source(attribute: &Attribute, has_version: bool, diags: &mut Diagnosti
             ),
         ),
         Some(SourceError::Invalid(e)) => {
-            Diagnostic::error("Invalid module source address", format!("Failed to parse module source address: {e}."))
+            Diagnostic::error(INVALID_SOURCE, format!("Failed to parse module source address: {e}."))
         }
     };
     diags.push(diagnostic.at(attribute.expr.range()));
@@ -149,7 +152,7 @@ pub(super) fn check_blocks(
 fn decode_providers(attribute: &Attribute, diags: &mut Diagnostics) -> Vec<ProviderPassing> {
     let Some(pairs) = attribute.expr.as_static_map() else {
         diags.push(
-            Diagnostic::error("Invalid expression", "A static map expression is required.")
+            Diagnostic::error(INVALID_EXPRESSION, "A static map expression is required.")
                 .at(constant::start_range(&attribute.expr)),
         );
         return Vec::new();

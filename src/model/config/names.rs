@@ -1,6 +1,8 @@
 //! Which names are valid, and the references that are written as text of their own: traversals in quotes, provider
 //! names, `depends_on`.
 
+use crate::lang::syntax::mistakes::INVALID_EXPRESSION;
+use crate::model::mistakes::INVALID_LOCAL_NAME;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -45,7 +47,7 @@ pub fn check_provider_name(name: &str, range: &Range) -> Option<Diagnostic> {
         Ok(normal) => format!("Provider names must be normalized. Replace {name:?} with {normal:?} to fix this error."),
         Err(problem) => format!("{name} is an invalid provider local name: {problem}"),
     };
-    Some(Diagnostic::error("Invalid provider local name", detail).at(range.clone()))
+    Some(Diagnostic::error(INVALID_LOCAL_NAME, detail).at(range.clone()))
 }
 
 /// An expression that should be a reference; the old form in quotes is taken with a warning.
@@ -114,7 +116,7 @@ pub fn native_expression(expr: &Expression, diags: &mut Diagnostics) -> Option<E
 pub fn static_list(expr: &Expression, diags: &mut Diagnostics) -> Vec<Expression> {
     expr.as_static_list().unwrap_or_else(|| {
         diags.push(
-            Diagnostic::error("Invalid expression", "A static list expression is required.")
+            Diagnostic::error(INVALID_EXPRESSION, "A static list expression is required.")
                 .at(super::constant::start_range(expr)),
         );
         Vec::new()
@@ -127,7 +129,7 @@ pub fn static_traversal(expr: &Expression, diags: &mut Diagnostics) -> Option<Tr
     if found.is_none() {
         diags.push(
             Diagnostic::error(
-                "Invalid expression",
+                INVALID_EXPRESSION,
                 "A single static variable reference is required: only attribute access and indexing with constant \
                  keys. No calculations, function calls, template expressions, etc are allowed here.",
             )

@@ -4,6 +4,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
 use crate::lang::syntax::ast::{Attribute, Block};
 use crate::lang::syntax::body::{Body, BodySchema, NativeBody};
+use crate::model::mistakes::DUPLICATE_BACKEND;
 
 use super::terraform_block::{self, TerraformBlock};
 use super::{names, output, variable};
@@ -216,7 +217,7 @@ pub fn duplicate_backend(previous: &Range, second: &Range) -> Diagnostic {
     let detail = format!(
         "Each override file may have only one backend configuration. A backend was previously configured at {previous}."
     );
-    Diagnostic::error("Duplicate backend configuration", detail).at(second.clone())
+    Diagnostic::error(DUPLICATE_BACKEND, detail).at(second.clone())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Which provider configurations each module has, expects and is given: everything that must fit between caller and
 //! called before any provider starts.
 
+use crate::model::mistakes::INVALID_LOCAL_NAME;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -11,6 +12,14 @@ use crate::model::addr::{self, Provider, provider::parse_part};
 
 use super::block::{ModuleCall, ProviderPassing};
 use super::module::{Config, Module};
+
+const WRONG_PROVIDER: &str = "Provider type mismatch";
+
+const NOT_PASSED: &str = "Missing required provider configuration";
+
+const REQUIRED_TWICE: &str = "Duplicate required provider";
+
+const UNDEFINED_PROVIDER: &str = "Reference to undefined provider";
 
 pub fn check(config: &Config, diags: &mut Diagnostics) {
     check_module(&config.root, None, None, diags);
@@ -105,7 +114,7 @@ fn warn_of_twice_required(module: &Module, diags: &mut Diagnostics) {
             &**name,
             &**previous
         );
-        diags.push(Diagnostic::warning("Duplicate required provider", detail).at(requirement.range.clone()));
+        diags.push(Diagnostic::warning(REQUIRED_TWICE, detail).at(requirement.range.clone()));
     }
 }
 
@@ -115,7 +124,7 @@ fn check_implied_names(module: &Module, diags: &mut Diagnostics) {
         let local_name = resource.addr.implied_provider();
         if let Err(problem) = parse_part(local_name) {
             let detail = format!("{local_name:?} is an invalid implied provider local name: {problem}");
-            diags.push(Diagnostic::error("Invalid provider local name", detail).at(resource.range.clone()));
+            diags.push(Diagnostic::error(INVALID_LOCAL_NAME, detail).at(resource.range.clone()));
             continue;
         }
         if module.requirements.get(local_name).is_some_and(|r| r.explicit) {
@@ -132,7 +141,7 @@ fn check_implied_names(module: &Module, diags: &mut Diagnostics) {
                 &**other,
                 &**other
             );
-            diags.push(Diagnostic::warning("Duplicate required provider", detail).at(resource.range.clone()));
+            diags.push(Diagnostic::warning(REQUIRED_TWICE, detail).at(resource.range.clone()));
         }
     }
 }
@@ -152,9 +161,7 @@ fn check_passed_on(module: &Module, caller: Option<&Caller>, names: &Names, diag
                  warning, add to {parent} a required_providers entry named {name:?} with source = {assumed:?}, or a \
                  different source address if appropriate."
             );
-            diags.push(
-                Diagnostic::warning("Reference to undefined provider", detail).at(passed.in_parent.range.clone()),
-            );
+            diags.push(Diagnostic::warning(UNDEFINED_PROVIDER, detail).at(passed.in_parent.range.clone()));
             continue;
         }
         if let Some(caller) = caller
@@ -167,9 +174,7 @@ fn check_passed_on(module: &Module, caller: Option<&Caller>, names: &Names, diag
                  add an entry for {name:?} to the \"providers\" argument in the module {:?} block.",
                 &*caller.call.name
             );
-            diags.push(
-                Diagnostic::warning("Missing required provider configuration", detail).at(caller.call.range.clone()),
-            );
+            diags.push(Diagnostic::warning(NOT_PASSED, detail).at(caller.call.range.clone()));
         }
     }
 }
@@ -220,7 +225,7 @@ fn check_aliases_are_given(caller: &Caller, names: &Names, diags: &mut Diagnosti
              choose which provider configuration the module should use for that purpose.",
             provider.for_display()
         );
-        diags.push(Diagnostic::error("Missing required provider configuration", detail).at(caller.call.range.clone()));
+        diags.push(Diagnostic::error(NOT_PASSED, detail).at(caller.call.range.clone()));
     }
 }
 
@@ -233,7 +238,7 @@ fn check_given_are_usable(module: &Module, caller: &Caller, names: &Names, diags
             let shown = provider.for_display();
             let diagnostic = if provider.is_default() {
                 Diagnostic::warning(
-                    "Reference to undefined provider",
+                    UNDEFINED_PROVIDER,
                     format!(
                         "There is no explicit declaration for local provider name {name:?} in {}, so Terrane is assuming \
                          you mean to pass a configuration for {shown:?}.\n\nIf you also control the child module, add a \
@@ -243,7 +248,7 @@ fn check_given_are_usable(module: &Module, caller: &Caller, names: &Names, diags
                 )
             } else {
                 Diagnostic::error(
-                    "Reference to undefined provider",
+                    UNDEFINED_PROVIDER,
                     format!(
                         "The child module does not declare any provider requirement with the local name {name:?}.\n\nIf \
                          you also control the child module, you can add a required_providers entry named {name:?} with \
@@ -274,7 +279,7 @@ fn check_same_type(
     let renamed = module.requirements.iter().find(|(_, r)| r.explicit && r.source == given);
     let diagnostic = match renamed {
         Some((name, _)) => Diagnostic::error(
-            "Provider type mismatch",
+            WRONG_PROVIDER,
             format!(
                 "The assigned configuration is for provider {given_text:?}, but local name \"{child}\" in {parent_text} \
                  represents {wanted_text:?}.\n\nTo pass this configuration to the child module, use the local name {:?} \
@@ -284,7 +289,7 @@ fn check_same_type(
         )
         .at(passed.in_child.range.clone()),
         None => Diagnostic::error(
-            "Provider type mismatch",
+            WRONG_PROVIDER,
             format!(
                 "The local name \"{parent}\" in {parent_text} represents provider {given_text:?}, but \"{child}\" in \
                  {child_text} represents {wanted_text:?}.\n\nEach provider has its own distinct configuration schema and \

@@ -1,5 +1,6 @@
 //! `required_providers`: which providers a module uses, under which names, in which versions.
 
+use crate::model::mistakes::INVALID_VERSION_CONSTRAINT;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,11 +14,13 @@ use crate::model::deps::Constraints;
 use super::module::ProviderRequirement;
 use super::{constant, names};
 
+const INVALID_ENTRY: &str = "Invalid required_providers object";
+
 /// The text of a version constraint and where it stands; none if it is not one, which is reported, or null.
 pub fn constraint_text(attribute: &Attribute, diags: &mut Diagnostics) -> Option<(String, Range)> {
     let value = diags.take(constant::value(&attribute.expr));
     let mut invalid = |detail: String| {
-        diags.push(Diagnostic::error("Invalid version constraint", detail).at(attribute.expr.range()));
+        diags.push(Diagnostic::error(INVALID_VERSION_CONSTRAINT, detail).at(attribute.expr.range()));
     };
     let Ok(value) = convert::convert(&value, &Type::String) else {
         invalid(format!("A string value is required for {}.", attribute.name.as_str()));
@@ -72,11 +75,8 @@ fn decode_entry(name: &Arc<str>, attribute: &Attribute, diags: &mut Diagnostics)
     }
     let Some(pairs) = attribute.expr.as_static_map() else {
         diags.push(
-            Diagnostic::error(
-                "Invalid required_providers object",
-                "required_providers entries must be strings or objects.",
-            )
-            .at(attribute.expr.range()),
+            Diagnostic::error(INVALID_ENTRY, "required_providers entries must be strings or objects.")
+                .at(attribute.expr.range()),
         );
         return None;
     };
@@ -95,7 +95,7 @@ fn decode_entry(name: &Arc<str>, attribute: &Attribute, diags: &mut Diagnostics)
             Some("configuration_aliases") => requirement.aliases = decode_aliases(name, &value, &mut found),
             _ => found.push(
                 Diagnostic::error(
-                    "Invalid required_providers object",
+                    INVALID_ENTRY,
                     "required_providers objects can only contain \"version\", \"source\" and \"configuration_aliases\" \
                      attributes. To configure a provider, use a \"provider\" block.",
                 )
@@ -131,7 +131,7 @@ fn with_implied_source(
 
 fn decode_version(attribute: &Attribute, value: &Expression, diags: &mut Diagnostics) -> Option<(String, Range)> {
     let (constant, problems) = constant::value(value);
-    let invalid = |detail: &str| Diagnostic::error("Invalid version constraint", detail).at(value.range());
+    let invalid = |detail: &str| Diagnostic::error(INVALID_VERSION_CONSTRAINT, detail).at(value.range());
     let Some(text) = constant.as_str().filter(|_| !problems.has_errors()) else {
         diags.push(invalid("Version must be specified as a string."));
         return None;

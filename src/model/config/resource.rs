@@ -1,5 +1,6 @@
 //! `resource` and `data` blocks.
 
+use crate::model::schema::decode::duplicate_block;
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -89,7 +90,7 @@ fn only_one<'a>(content: &'a Content, kind: &'a str, diags: &mut Diagnostics) ->
     for block in blocks {
         diags.push(
             Diagnostic::error(
-                format!("Duplicate {kind} block"),
+                duplicate_block(kind),
                 format!("This resource already has a {kind} block at {}.", first.header_range()),
             )
             .at(block.header_range()),

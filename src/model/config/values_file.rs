@@ -2,6 +2,7 @@
 //!
 //! Which of them apply, and in which order, is decided by whoever collects them.
 
+use crate::model::mistakes::MISSING_VALUE;
 use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexMap;
@@ -14,6 +15,10 @@ use crate::lang::value::{Type, Value};
 
 use super::block::Variable;
 use super::{constant, file_set};
+
+const UNDECLARED: &str = "Value for undeclared variable";
+
+const INVALID_OPTION: &str = "Invalid -var option";
 
 /// A value with the place where it is written.
 #[derive(Clone, Debug)]
@@ -86,7 +91,7 @@ fn is_simple(ty: &Type) -> bool {
 pub fn split_assignment(argument: &str) -> Result<(&str, &str), Diagnostic> {
     let Some((name, value)) = argument.split_once('=') else {
         return Err(Diagnostic::error(
-            "Invalid -var option",
+            INVALID_OPTION,
             format!(
                 "The given -var option {argument:?} is not correctly specified. Must be a variable name and value \
                  separated by an equals sign, like -var=\"key=value\"."
@@ -98,7 +103,7 @@ pub fn split_assignment(argument: &str) -> Result<(&str, &str), Diagnostic> {
             "Variable name {name:?} is invalid due to {} space.",
             if name.ends_with(' ') { "trailing" } else { "leading" }
         );
-        return Err(Diagnostic::error("Invalid -var option", detail));
+        return Err(Diagnostic::error(INVALID_OPTION, detail));
     }
     Ok((name, value))
 }
@@ -106,7 +111,7 @@ pub fn split_assignment(argument: &str) -> Result<(&str, &str), Diagnostic> {
 /// A value on the command line for a variable that the root module does not have.
 pub fn undeclared_on_command_line(name: &str) -> Diagnostic {
     Diagnostic::error(
-        "Value for undeclared variable",
+        UNDECLARED,
         format!(
             "A variable named {name:?} was assigned on the command line, but the root module does not declare a variable \
              of that name. To use this value, add a \"variable\" block to the configuration."
@@ -125,7 +130,7 @@ pub fn undeclared_in_files<'a>(given: impl IntoIterator<Item = (&'a str, &'a Giv
         }
         diags.push(
             Diagnostic::warning(
-                "Value for undeclared variable",
+                UNDECLARED,
                 format!(
                     "The root module does not declare a variable named {name:?} but a value was found in file {:?}. If \
                      you meant to use this value, add a \"variable\" block to the configuration.\n\nTo silence these \
@@ -150,7 +155,7 @@ pub fn undeclared_in_files<'a>(given: impl IntoIterator<Item = (&'a str, &'a Giv
 /// A variable without a default for which nothing is given.
 pub fn required_but_missing(variable: &Variable) -> Diagnostic {
     Diagnostic::error(
-        "No value for required variable",
+        MISSING_VALUE,
         format!(
             "The root module input variable {:?} is not set, and has no default value. Use a -var or -var-file command \
              line argument to provide a value for this variable.",

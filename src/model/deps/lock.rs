@@ -2,6 +2,7 @@
 //!
 //! The one module that knows the file's format.
 
+use crate::model::mistakes::UNSUITABLE_VALUE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
@@ -16,6 +17,8 @@ use crate::model::addr::Provider;
 use super::constraint::Constraints;
 use super::hash::Hash;
 use super::version::Version;
+
+const INVALID_CONSTRAINTS: &str = "Invalid provider version constraints";
 
 /// The name of the file in the working directory.
 pub const LOCK_FILE: &str = ".terraform.lock.hcl";
@@ -166,8 +169,7 @@ fn decode_version(content: &Content, provider: &Provider, diags: &mut Diagnostic
         |detail: String| Diagnostic::error("Invalid provider version number", detail).at(attribute.expr.range());
     let Some(text) = literal(attribute) else {
         diags.push(
-            Diagnostic::error("Unsuitable value type", "Unsuitable value: a string is required")
-                .at(attribute.expr.range()),
+            Diagnostic::error(UNSUITABLE_VALUE, "Unsuitable value: a string is required").at(attribute.expr.range()),
         );
         return None;
     };
@@ -192,8 +194,7 @@ fn decode_constraints(content: &Content, diags: &mut Diagnostics) -> Constraints
     let Some(attribute) = content.attribute("constraints") else { return Constraints::default() };
     let Some(text) = literal(attribute) else {
         diags.push(
-            Diagnostic::error("Unsuitable value type", "Unsuitable value: a string is required")
-                .at(attribute.expr.range()),
+            Diagnostic::error(UNSUITABLE_VALUE, "Unsuitable value: a string is required").at(attribute.expr.range()),
         );
         return Constraints::default();
     };
@@ -202,7 +203,7 @@ fn decode_constraints(content: &Content, diags: &mut Diagnostics) -> Constraints
         Ok(constraints) if constraints.to_string() == *text => constraints,
         Ok(constraints) => {
             diags.push(at(Diagnostic::error(
-                "Invalid provider version constraints",
+                INVALID_CONSTRAINTS,
                 format!(
                     "The recorded provider version constraints must be written in normalized form: \"{constraints}\"."
                 ),
@@ -211,7 +212,7 @@ fn decode_constraints(content: &Content, diags: &mut Diagnostics) -> Constraints
         }
         Err(problem) => {
             let detail = format!("The recorded provider version constraints are invalid: {problem}.");
-            diags.push(at(Diagnostic::error("Invalid provider version constraints", detail)));
+            diags.push(at(Diagnostic::error(INVALID_CONSTRAINTS, detail)));
             Constraints::default()
         }
     }

@@ -1,5 +1,6 @@
 //! Which providers are needed in which versions: from the configuration and from the state.
 
+use crate::model::mistakes::INVALID_VERSION_CONSTRAINT;
 use std::collections::BTreeMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -59,7 +60,7 @@ impl Requirements {
                     Ok(constraints) => self.add(requirement.source.clone(), constraints),
                     Err(problem) => {
                         let detail = format!("Incorrect version constraint syntax: {problem}.");
-                        diags.push(Diagnostic::error("Invalid version constraint", detail).at(range.clone()));
+                        diags.push(Diagnostic::error(INVALID_VERSION_CONSTRAINT, detail).at(range.clone()));
                     }
                 }
             }
@@ -71,7 +72,7 @@ impl Requirements {
                 Ok(constraints) => self.add(source, constraints),
                 Err(problem) => {
                     let detail = format!("Incorrect version constraint syntax: {problem}.");
-                    diags.push(Diagnostic::error("Invalid version constraint", detail).at(block.range.clone()));
+                    diags.push(Diagnostic::error(INVALID_VERSION_CONSTRAINT, detail).at(block.range.clone()));
                 }
             }
         }

@@ -20,6 +20,9 @@ use crate::model::version::PROGRAM_VERSION;
 
 use super::Plan;
 
+/// The summary where a plan cannot be kept.
+pub const PLAN_NOT_WRITTEN: &str = "Failed to write plan file";
+
 /// Of what this program writes.
 const FORMAT: u32 = 1;
 
@@ -71,9 +74,8 @@ pub fn write(saved: &SavedPlan) -> Result<Vec<u8>, Diagnostics> {
     let prior = state_file::write(&saved.state, &saved.plan.prior_state)?;
     let previous = state_file::write(&saved.state, &saved.plan.previous_state)?;
     let main = text::encode(saved);
-    pack(saved, &main, &prior, &previous).map_err(|e| {
-        Diagnostic::error("Failed to write plan file", format!("The plan could not be packed: {e}.")).into()
-    })
+    pack(saved, &main, &prior, &previous)
+        .map_err(|e| Diagnostic::error(PLAN_NOT_WRITTEN, format!("The plan could not be packed: {e}.")).into())
 }
 
 fn pack(saved: &SavedPlan, main: &[u8], prior: &[u8], previous: &[u8]) -> zip::result::ZipResult<Vec<u8>> {
@@ -102,9 +104,14 @@ pub fn is_archive(content: &[u8]) -> bool {
     content.starts_with(b"PK\x03\x04")
 }
 
+/// The summary where a file cannot be read as a plan.
+pub fn not_loaded(name: &str) -> String {
+    format!("Failed to load {name:?} as a plan file")
+}
+
 /// Reads a plan file; `name` is its path as the user gave it.
 pub fn read(name: &str, content: &[u8]) -> Result<SavedPlan, Diagnostics> {
-    read_reason(content).map_err(|why| Diagnostic::error(format!("Failed to load {name:?} as a plan file"), why).into())
+    read_reason(content).map_err(|why| Diagnostic::error(not_loaded(name), why).into())
 }
 
 /// As [`read`]; the error is the reason only, as other messages quote it.

@@ -17,6 +17,9 @@ pub use remote_state::RemoteStates;
 use crate::lang::value::Value;
 use crate::model::schema::ProviderSchemas;
 
+/// The summary where a plugin cannot say what it takes.
+pub const NO_SCHEMAS: &str = "Failed to load plugin schemas";
+
 /// A provider: the verbs of the plugin protocol (both versions), in the protocol's order of use.
 ///
 /// Every method answers, whatever happens to the plugin: a failed call is an error diagnostic in the response (its

@@ -62,6 +62,11 @@ fn mistaken_names(body: &Body, schema: &Block, scope: &dyn Scope) -> Diagnostics
     found.into()
 }
 
+/// The summary where a block of a kind stands once too often.
+pub fn duplicate_block(kind: &str) -> String {
+    format!("Duplicate {kind} block")
+}
+
 /// The references that a body makes, each with the expression that it stands in.
 pub fn references_in_body(body: &Body, schema: &Block) -> Vec<(Traversal, Expression)> {
     dynamic::variables(body, schema)
@@ -195,7 +200,7 @@ fn keyed(
         if entries.insert(key.clone(), value).is_some() {
             diagnostics.push(
                 Diagnostic::error(
-                    format!("Duplicate {kind} block"),
+                    duplicate_block(kind),
                     format!("A block for {kind} \"{key}\" was already defined. The {kind} keys must be unique."),
                 )
                 .at(block.block.label_range(0)),
@@ -215,7 +220,7 @@ fn check_single(
     if let [first, second, ..] = blocks {
         diagnostics.push(
             Diagnostic::error(
-                format!("Duplicate {kind} block"),
+                duplicate_block(kind),
                 format!("Only one {kind} block is allowed. Another was defined at {}.", first.block.header_range()),
             )
             .at(second.block.header_range()),

@@ -11,6 +11,9 @@ pub mod v5;
 pub mod v6;
 pub mod value;
 
+/// The summary where a caller sends what cannot be read.
+pub const INVALID_CALL: &str = "Invalid value from the caller";
+
 /// The messages of `proto/goplugin.proto`.
 #[allow(clippy::all)]
 pub mod goplugin {

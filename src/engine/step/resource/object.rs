@@ -9,6 +9,8 @@ use crate::model::schema::decode::sensitive_paths;
 use crate::model::schema::{Block, Nesting, Schema};
 use crate::model::state::{Attributes, Object, ObjectStatus};
 
+const INVALID_OBJECT: &str = "Invalid stored object";
+
 /// An object as steps hold it: the value carries the marks that state and schema give it.
 #[derive(Clone, Debug)]
 pub struct Stored {
@@ -48,11 +50,11 @@ pub fn decode(object: &Object, schema: &Schema) -> Result<Stored, Diagnostic> {
     let value = match &object.attributes {
         Attributes::Value { value, .. } => value.clone(),
         Attributes::Json(text) => json::from_json(text.as_bytes(), schema.implied_type()).map_err(|error| {
-            Diagnostic::error("Invalid stored object", format!("The stored object does not fit its type: {error}."))
+            Diagnostic::error(INVALID_OBJECT, format!("The stored object does not fit its type: {error}."))
         })?,
         Attributes::Flat(_) => {
             return Err(Diagnostic::error(
-                "Invalid stored object",
+                INVALID_OBJECT,
                 "The stored object is of a format that only its provider can read.",
             ));
         }

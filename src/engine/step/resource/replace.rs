@@ -8,6 +8,7 @@ use crate::lang::value::Value;
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{InstanceKey, Resource, Subject};
 use crate::model::config::names::static_traversal;
+use crate::model::mistakes::INVALID_TRIGGER;
 use crate::model::plan::{Action, ResourceChange};
 
 use super::Instance;
@@ -89,11 +90,8 @@ fn key_of(expr: &Expression, scope: &dyn Scope) -> Result<InstanceKey, Diagnosti
 }
 
 fn invalid(expr: &Expression) -> Diagnostic {
-    Diagnostic::error(
-        "Invalid replace_triggered_by expression",
-        "Missing resource reference in replace_triggered_by expression.",
-    )
-    .at(expr.range())
+    Diagnostic::error(INVALID_TRIGGER, "Missing resource reference in replace_triggered_by expression.")
+        .at(expr.range())
 }
 
 fn fires(instance: &Instance<'_>, trigger: &Trigger) -> bool {

@@ -1,5 +1,6 @@
 //! Files as bytes: comments may hold what is no UTF-8, and keep it.
 
+use crate::lang::syntax::mistakes::NOT_UTF8;
 use std::sync::Arc;
 
 use super::super::lexer::{self, Start};
@@ -23,7 +24,7 @@ fn format_damaged(name: &str, content: &[u8]) -> Result<Option<Vec<u8>>, Diagnos
     let text = String::from_utf8_lossy(content);
     let shown = SourceFile::new(name, &*text);
     let outside = Diagnostic::error(
-        "Invalid character encoding",
+        NOT_UTF8,
         "All input files must be UTF-8 encoded. Ensure that UTF-8 encoding is selected in your editor.",
     );
     let replaced: String = content

@@ -1,11 +1,14 @@
 //! Expressions: operators by precedence, terms, steps behind terms, constructors and calls.
 
+use crate::lang::syntax::mistakes::INVALID_EXPRESSION;
 use std::sync::Arc;
 
 use super::super::ast::{BinaryOp, Call, Expr, ExprKind, IndexKey, ObjectItem, Traversal, TraversalStep, UnaryOp};
 use super::super::token::{Token, TokenKind};
 use super::Parser;
 use crate::base::source::Span;
+
+const INVALID_NAME: &str = "Invalid attribute name";
 
 impl<'a> Parser<'a> {
     /// A whole expression. On a mistake, what could be read of it.
@@ -123,7 +126,7 @@ impl<'a> Parser<'a> {
                 self.attribute_splat(expr, start, dot.to(token.span()), token.span())
             }
             _ => {
-                self.error("Invalid attribute name", "An attribute name is required after a dot.", token.span());
+                self.error(INVALID_NAME, "An attribute name is required after a dot.", token.span());
                 self.recovery = true;
                 Expr::new(start.to(dot), ExprKind::Error)
             }
@@ -170,7 +173,7 @@ impl<'a> Parser<'a> {
                             "A splat expression (*) cannot be used inside another attribute-only splat expression.";
                         self.error("Nested splat expression not allowed", detail, token.span());
                     } else if !self.recovery {
-                        self.error("Invalid attribute name", "An attribute name is required after a dot.", star);
+                        self.error(INVALID_NAME, "An attribute name is required after a dot.", star);
                     }
                     self.recovery = true;
                     return source;
@@ -304,7 +307,7 @@ impl<'a> Parser<'a> {
             self.error("Missing expression", detail, token.span());
         } else if !self.recovery {
             let detail = "Expected the start of an expression, but found an invalid expression token.";
-            self.error("Invalid expression", detail, token.span());
+            self.error(INVALID_EXPRESSION, detail, token.span());
         }
         self.recovery = true;
         Expr::new(token.span(), ExprKind::Error)

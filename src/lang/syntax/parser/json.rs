@@ -3,6 +3,8 @@
 //!
 //! Also reads what strings hold: templates, references and calls in native syntax, with their places in the file.
 
+use crate::lang::syntax::mistakes::EXTRA_AFTER_EXPRESSION;
+use crate::lang::syntax::mistakes::TOO_DEEP;
 use std::sync::Arc;
 
 use super::super::ast::{Expr, ExprKind, Traversal};
@@ -118,7 +120,7 @@ impl Reader<'_> {
         if !self.too_deep {
             self.too_deep = true;
             let detail = format!("Values may be nested {MAX_DEPTH} levels deep at most.");
-            self.error("Nesting too deep", detail, span);
+            self.error(TOO_DEEP, detail, span);
         }
         None
     }
@@ -334,7 +336,7 @@ pub fn native(text: &Text, file: &Arc<SourceFile>) -> (Arc<Expr>, Diagnostics) {
         let next = parser.peek();
         if next.kind != super::TokenKind::End && !parser.recovery {
             parser.error(
-                "Extra characters after expression",
+                EXTRA_AFTER_EXPRESSION,
                 "An expression was successfully parsed, but extra characters were found after it.",
                 next.span(),
             );

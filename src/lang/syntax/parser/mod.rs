@@ -4,6 +4,8 @@
 //! token from which it can go on, and stays silent about what may only be a consequence.
 //! Owns the grammar and its messages. Never evaluates, and never gives up.
 
+use crate::lang::syntax::mistakes::EXTRA_AFTER_EXPRESSION;
+use crate::lang::syntax::mistakes::TOO_DEEP;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -51,7 +53,7 @@ pub fn parse_expression(file: Arc<SourceFile>) -> (Expression, Diagnostics) {
     let next = parser.peek();
     if next.kind != TokenKind::End && !parser.recovery {
         parser.error(
-            "Extra characters after expression",
+            EXTRA_AFTER_EXPRESSION,
             "An expression was successfully parsed, but extra characters were found after it.",
             next.span(),
         );
@@ -283,7 +285,7 @@ impl<'a> Parser<'a> {
         if !self.too_deep {
             self.too_deep = true;
             let detail = format!("Expressions and blocks may be nested {MAX_DEPTH} levels deep at most.");
-            self.error("Nesting too deep", detail, span);
+            self.error(TOO_DEEP, detail, span);
         }
     }
 }

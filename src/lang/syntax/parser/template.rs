@@ -270,7 +270,7 @@ impl<'a> Parser<'a> {
     fn part(&mut self, piece: Piece<'a>, pieces: &mut Pieces<'a>) -> TemplatePart {
         if let Some((name, span)) = piece.as_end() {
             let detail = "The control directives within this template are unbalanced.";
-            self.error(format!("Unexpected {name} directive"), detail, span);
+            self.error(unexpected(name), detail, span);
             return error_part(span);
         }
         match piece {
@@ -338,7 +338,7 @@ impl<'a> Parser<'a> {
                     (true, "else") => format!("Already in the else clause for the if started at {at}."),
                     _ => format!("Expecting an endif directive for the if started at {at}."),
                 };
-                self.error(format!("Unexpected {name} directive"), detail, span);
+                self.error(unexpected(name), detail, span);
                 return error_part(span);
             }
         };
@@ -368,7 +368,7 @@ impl<'a> Parser<'a> {
                         format!("Expecting an endfor directive corresponding to the for directive at {at}.")
                     }
                 };
-                self.error(format!("Unexpected {name} directive"), detail, span);
+                self.error(unexpected(name), detail, span);
                 return error_part(span);
             }
         };
@@ -397,6 +397,11 @@ impl<'a> Parser<'a> {
         let span = first.to(parts.last().map_or(first, part_span));
         Arc::new(self.node(span, ExprKind::Template(Template { parts, form: TemplateForm::Branch })))
     }
+}
+
+/// The summary where a control directive has no place.
+fn unexpected(name: &str) -> String {
+    format!("Unexpected {name} directive")
 }
 
 fn error_part(span: Span) -> TemplatePart {

@@ -1,5 +1,6 @@
 //! Addresses as state files write them. Read by hand, because a large state holds a great many.
 
+use crate::model::addr::parse::INVALID_ADDRESS;
 use std::sync::Arc;
 
 use crate::base::diag::Diagnostic;
@@ -26,7 +27,7 @@ pub fn module_instance(text: &str) -> Result<ModuleInstance, Diagnostic> {
 pub fn config_resource(text: &str) -> Result<ConfigResource, Diagnostic> {
     let mut cursor = Cursor { rest: text };
     parse_resource(&mut cursor).filter(|_| cursor.rest.is_empty()).ok_or_else(|| {
-        Diagnostic::error("Invalid address", "Resource specification must include a resource type and name.")
+        Diagnostic::error(INVALID_ADDRESS, "Resource specification must include a resource type and name.")
     })
 }
 

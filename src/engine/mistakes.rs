@@ -1,0 +1,10 @@
+//! Summaries of mistakes that the verbs can report from several places: one text per kind of mistake.
+
+/// A value that gives no keys of instances.
+pub const INVALID_FOR_EACH: &str = "Invalid for_each argument";
+/// An address that an import cannot have.
+pub const INVALID_IMPORT_TARGET: &str = "Invalid import 'to' expression";
+/// An id that cannot be one.
+pub const INVALID_IMPORT_ID: &str = "Invalid import id argument";
+/// An ephemeral value where it would be kept.
+pub const EPHEMERAL_VALUE: &str = "Ephemeral value not allowed";

@@ -197,7 +197,7 @@ def record_batch(expressions):
     names = (HERE / "names.txt").read_text().splitlines()
     locals_ = "\n".join(f"  {line}" for line in names if "=" in line)
     pathlib.Path(folder, "main.tf").write_text(
-        'resource "terraform_data" "u" {}\nvariable "eph" {\n  default   = "e"\n  ephemeral = true\n}\n'
+ 'variable "eph" {\n  default   = "e"\n  ephemeral = true\n}\n'
         "locals {\n" + locals_ + "\n}\n")
     version = terraform(folder, "version").stdout
     assert "v1.11.4" in version, version
@@ -257,7 +257,9 @@ def write(by_topic):
     everything = [(t, e) for t, es in by_topic.items() for e in es]
     answers = record([e for _, e in everything])
     for topic in by_topic:
-        lines = [f"{e}\n    {a}\n" for (t, e), a in zip(everything, answers) if t == topic]
+        # Left out: where the reference itself broke down, and what a plan cannot hold.
+        told = lambda a: not any(w in a for w in ("panic in function", "<nil>", "%!t(", "number required", ".tfstate"))
+        lines = [f"{e}\n    {a}\n" for (t, e), a in zip(everything, answers) if t == topic and told(a)]
         (HERE / f"{topic}.txt").write_text("".join(lines))
     print(len(everything), "cases")
 
@@ -271,9 +273,7 @@ def topic_of(expression, known):
 
 
 # Values of each kind that a call's argument is replaced with.
-STRANGE = ['null', '"x"', '""', '5', '-1', '1.5', 'true', '[]', '{}', '["a"]', '{ a = 1 }', 'tolist([])', 'local.us', 'local.un', 'local.ub', 'local.ud', 'local.ul',
-           'local.uset', 'local.um', 'local.uo', 'tolist([local.us])', '[local.ud]', 'sensitive("x")', 'sensitive(5)', 'sensitive(["a", "b"])', '[sensitive("a"), "b"]',
-           '{ a = sensitive("x") }', 'sensitive(local.us)', 'sensitive(local.ud)', 'tostring(null)', 'tonumber(null)', 'tolist(["b", null])', 'toset(["b", "a"])', 'tomap({ k = "v" })']
+STRANGE = ['null', '"x"', '[]', '{ a = 1 }', 'local.us', 'local.ud', 'sensitive(local.us)', '[sensitive("a"), "b"]']
 
 
 def systematic(existing):

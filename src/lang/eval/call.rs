@@ -19,7 +19,7 @@ const TOO_MANY: &str = "Too many function arguments";
 const INVALID_ARGUMENT: &str = "Invalid function argument";
 
 /// A call, its expression and what it calls.
-type Site<'s> = (&'s Expr, &'s Call, &'s Signature);
+pub(super) type Site<'s> = (&'s Expr, &'s Call, &'s Signature);
 
 /// An argument: its value and the expression that it came from.
 struct Argument<'e> {
@@ -39,6 +39,7 @@ impl Evaluator<'_> {
         match base {
             "try" => return self.try_call(expr, call, signature, env),
             "can" => return self.can_call(expr, call, signature, env),
+            "convert" => return self.convert_call(expr, call, signature, env),
             _ => {}
         }
         let Some(args) = self.arguments(expr, call, signature, env) else { return Value::dynamic() };
@@ -201,8 +202,23 @@ impl Evaluator<'_> {
         }
     }
 
+    /// As `bad_argument`, for an argument that stands in the call as it is.
     #[cold]
-    fn failed_as_a_whole(&mut self, expr: &Expr, call: &Call, signature: &Signature, message: &str, env: Env<'_>) {
+    pub(super) fn bad_value(&mut self, site: Site<'_>, i: usize, arg: &Expr, reason: &str, env: Env<'_>) {
+        self.bad_argument(site, i, &Argument { expr: arg, at: arg.start_span(), value: None }, reason, env);
+    }
+
+    /// For functions that look at the expressions of their arguments.
+    #[cold]
+    pub(super) fn wrong_count(&mut self, expr: &Expr, call: &Call, signature: &Signature, env: Env<'_>) -> Value {
+        let args: Vec<Argument<'_>> =
+            call.args.iter().map(|arg| Argument { expr: arg, at: arg.start_span(), value: None }).collect();
+        self.check_count(expr, call, signature, &args, env);
+        Value::dynamic()
+    }
+
+    #[cold]
+    pub(super) fn failed_as_a_whole(&mut self, expr: &Expr, call: &Call, signature: &Signature, message: &str, env: Env<'_>) {
         let detail = format!("Call to function {:?} failed: {message}.", call.name);
         let diagnostic =
             Diagnostic::error("Error in function call", detail).at(self.range(call.name_span.to(call.open)));
@@ -305,15 +321,22 @@ impl Evaluator<'_> {
                 let then = self.now();
                 let value = self.eval(arg, env);
                 if !self.failed_since(then) {
+                    if !value.is_known() {
+                        return Some(Value::unknown(Type::String).mark(value.marks()));
+                    }
                     match convert(&value, &Type::String) {
                         Ok(value) => return Some(value),
-                        Err(error) => format!("invalid template value: {error}").into(),
+                        Err(_) => "invalid template value: a string is required".into(),
                     }
                 } else {
                     let failures = self.diagnostics.split_off(then.values);
                     let first = failures.iter().find(|d| d.is_error())?;
                     let at = first.subject.as_ref().map_or_else(String::new, |range| format!("{range}: "));
-                    format!("invalid template expression: {at}{}; {}", first.summary, first.detail).into()
+                    let more = match failures.len() {
+                        1 => String::new(),
+                        n => format!(", and {} other diagnostic(s)", n - 1),
+                    };
+                    format!("invalid template expression: {at}{}; {}{more}", first.summary, first.detail).into()
                 }
             }
         };
@@ -336,13 +359,29 @@ fn literal_template(arg: &Expr) -> Option<&'static str> {
         ExprKind::Template(_) => Some(
             "invalid template expression: templatestring is only for rendering templates retrieved dynamically from elsewhere; to render an inline template, consider using a plain template string expression",
         ),
-        ExprKind::Variable(_)
-        | ExprKind::RelativeTraversal { .. }
-        | ExprKind::Index { .. }
-        | ExprKind::Splat { .. } => None,
+        ExprKind::Variable(_) => None,
+        ExprKind::RelativeTraversal { source: inner, .. }
+        | ExprKind::Index { collection: inner, .. }
+        | ExprKind::Splat { source: inner, .. }
+            if refers(inner) =>
+        {
+            None
+        }
         _ => Some(
             "invalid template expression: must be a direct reference to a single string from elsewhere, containing valid Terraform template syntax",
         ),
+    }
+}
+
+/// Whether an expression begins with a name.
+fn refers(expr: &Expr) -> bool {
+    use crate::lang::syntax::ast::ExprKind;
+    match &expr.kind {
+        ExprKind::Variable(_) => true,
+        ExprKind::RelativeTraversal { source: inner, .. }
+        | ExprKind::Index { collection: inner, .. }
+        | ExprKind::Splat { source: inner, .. } => refers(inner),
+        _ => false,
     }
 }
 

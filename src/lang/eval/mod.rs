@@ -5,6 +5,7 @@
 mod attribute;
 mod call;
 mod conditional;
+mod conversion;
 pub mod describe;
 pub mod dynamic;
 mod expression;

@@ -1,24 +1,24 @@
 //! Functions of maps and objects, and those of every collection.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::builtin::{Allow, Builtin, Outcome, TypeOutcome, any, fail, fail_argument, p, quoted, string};
 use super::signature::{CallContext, FunctionError};
 use crate::lang::value::convert::convert;
 use crate::lang::value::unify::unify_unsafe;
-use crate::lang::value::{Marks, Refinement, Type, Value};
+use crate::lang::value::{Marks, Number, Refinement, Type, Value};
 use unicode_segmentation::UnicodeSegmentation;
 
 pub(super) fn table() -> Vec<Builtin> {
     let lists = || Type::map(Type::list(Type::String));
     vec![
         Builtin::new("coalesce", vec![], Type::Dynamic, coalesce)
-            .variadic(any("vals").everything())
+            .variadic(any("vals").null().unknown().dynamic())
             .typed(coalesce_type)
             .doc("The first of its arguments that is neither null nor an empty string."),
         Builtin::new("contains", vec![any("list"), any("value")], Type::Dynamic, contains)
-            .typed(|a| contains_type(a).map(|()| Type::Bool))
+            .typed(|_| Ok(Type::Bool))
             .doc("Whether a list or set has an element."),
         Builtin::new("keys", vec![any("inputMap").unknown().marked()], Type::Dynamic, keys)
             .typed(keys_type)
@@ -29,7 +29,7 @@ pub(super) fn table() -> Vec<Builtin> {
         Builtin::new("length", vec![any("value").unknown().dynamic().marked()], Type::Number, length)
             .typed(|a| length_type(a).map(|()| Type::Number))
             .doc("How many elements a collection has, or characters a string."),
-        Builtin::new("lookup", vec![any("inputMap").marked(), string("key").marked()], Type::Dynamic, lookup)
+        Builtin::new("lookup", vec![any("inputMap").unknown().marked(), string("key").unknown().marked()], Type::Dynamic, lookup)
             .variadic(any("default").everything())
             .typed(lookup_type)
             .may_be_null()
@@ -42,7 +42,7 @@ pub(super) fn table() -> Vec<Builtin> {
             .doc("A map of lists of strings with keys and values exchanged."),
         Builtin::new(
             "zipmap",
-            vec![p("keys", Type::list(Type::String)), any("values").marked()],
+            vec![p("keys", Type::list(Type::String)).marked(), any("values").marked()],
             Type::Dynamic,
             zipmap,
         )
@@ -63,7 +63,7 @@ fn coalesce(a: &[Value], _: &CallContext<'_>) -> Outcome {
         if !arg.is_known() {
             return Ok(Value::unknown_not_null(ty));
         }
-        if arg.is_null() || arg.as_str() == Some("") && !arg.has_marks() {
+        if arg.is_null() || arg.as_str() == Some("") {
             continue;
         }
         return Ok(arg);
@@ -148,13 +148,21 @@ fn length(a: &[Value], _: &CallContext<'_>) -> Outcome {
         return Ok(Value::unknown_not_null(Type::Number).mark(value.marks()));
     }
     if value.ty() != &Type::String {
-        return Ok(value.length());
+        let length = value.length();
+        return Ok(match length.refinement() {
+            // No collection has more elements than its index can count.
+            Some(facts) if facts.number_max.is_none() => {
+                let facts = facts.clone().with_number_max(Number::from(i64::MAX), true);
+                Value::unknown_refined(Type::Number, facts).mark(length.marks())
+            }
+            _ => length,
+        });
     }
     let result = match value.as_str() {
         Some(text) => Value::number(text.graphemes(true).count()),
         None => {
             let known = value.refinement().and_then(|f| f.string_prefix.as_deref()).unwrap_or_default();
-            let at_least = crate::lang::value::Number::from(known.graphemes(true).count());
+            let at_least = Number::from(known.graphemes(true).count());
             Value::unknown_refined(Type::Number, Refinement::not_null().with_number_min(at_least, true))
         }
     };
@@ -271,11 +279,11 @@ fn transpose(a: &[Value], _: &CallContext<'_>) -> Outcome {
     if !a[0].is_wholly_known() {
         return Ok(Value::unknown_not_null(ty));
     }
-    let mut out: BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = BTreeMap::new();
+    let mut out: BTreeMap<Arc<str>, Vec<Arc<str>>> = BTreeMap::new();
     for (key, list) in a[0].entries() {
         for element in list.elements() {
-            let Some(text) = element.as_arc_str() else { return fail("input must not contain null values") };
-            out.entry(text).or_default().insert(key.clone());
+            let Some(text) = element.as_arc_str() else { return fail("input list must not contain null string") };
+            out.entry(text).or_default().push(key.clone());
         }
     }
     let entries = out.into_iter().map(|(k, keys)| (k, Value::strings(keys)));
@@ -311,7 +319,8 @@ fn zipmap_keys(a: &[Value], values: usize) -> Result<Vec<Arc<str>>, FunctionErro
 }
 
 fn zipmap(a: &[Value], _: &CallContext<'_>) -> Outcome {
-    let marks = a[0].marks() | a[1].marks();
+    // A key cannot carry a mark of its own.
+    let marks = a[0].deep_marks() | a[1].marks();
     if !a[0].is_wholly_known() || !a[1].is_known() {
         return Ok(Value::unknown_not_null(zipmap_type(a)?).mark(marks));
     }

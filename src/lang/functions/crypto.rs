@@ -6,8 +6,9 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
-use super::builtin::{Allow as _, Builtin, Outcome, fail, fail_argument, int, number, quoted, string, text};
+use super::builtin::{Allow as _, Builtin, Outcome, fail, int, number, quoted, string, text};
 use super::filesystem::read_argument;
+use super::rsa;
 use super::signature::{CallContext, FunctionError};
 use crate::lang::value::{Type, Value};
 
@@ -17,7 +18,7 @@ pub(super) fn table() -> Vec<Builtin> {
         Builtin::new(name, vec![string("str")], Type::String, body).doc(doc)
     };
     let of_file = |name: &'static str, body: super::builtin::Body, doc: &'static str| {
-        Builtin::new(name, vec![string("path").marked()], Type::String, body).doc(doc)
+        Builtin::new(name, vec![string("path").unknown().marked()], Type::String, body).doc(doc)
     };
     vec![
         of_text("md5", |a, _| Ok(Value::string(hex(&Md5::digest(text(a, 0))))), "The MD5 hash of a text."),
@@ -54,7 +55,7 @@ pub(super) fn table() -> Vec<Builtin> {
         Builtin::new("uuid", vec![], s.clone(), uuid).doc("A new random identifier."),
         Builtin::new("uuidv5", vec![string("namespace"), string("name")], s.clone(), uuid_v5)
             .doc("An identifier derived from a name."),
-        Builtin::new("rsadecrypt", vec![string("ciphertext"), string("privatekey")], s, rsa_decrypt)
+        Builtin::new("rsadecrypt", vec![string("ciphertext"), string("privatekey")], s, rsa::decrypt)
             .doc("The text that was encrypted for a private key."),
     ]
 }
@@ -64,6 +65,9 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn of_content(a: &[Value], context: &CallContext<'_>, f: fn(&[u8]) -> String) -> Outcome {
+    if !a[0].is_known() {
+        return Ok(Value::unknown(Type::String).mark(a[0].marks()));
+    }
     let content = read_argument(&a[0], context).map_err(|e| FunctionError::new(e.open_message()))?;
     Ok(Value::string(f(&content)).mark(a[0].marks()))
 }
@@ -75,6 +79,7 @@ fn impure<'c>(context: &CallContext<'c>) -> Option<&'c dyn super::Machine> {
 
 fn bcrypt(a: &[Value], context: &CallContext<'_>) -> Outcome {
     const DEFAULT_COST: i64 = 10;
+    let Some(machine) = impure(context) else { return Ok(Value::unknown_not_null(Type::String)) };
     if a.len() > 2 {
         return fail("bcrypt() takes no more than two arguments");
     }
@@ -88,7 +93,6 @@ fn bcrypt(a: &[Value], context: &CallContext<'_>) -> Outcome {
     if text(a, 0).len() > 72 {
         return fail("error occured generating password bcrypt: password length exceeds 72 bytes");
     }
-    let Some(machine) = impure(context) else { return Ok(Value::unknown_not_null(Type::String)) };
     let mut salt = [0u8; 16];
     machine.random(&mut salt);
     match bcrypt::hash_with_salt(text(a, 0), cost as u32, salt) {
@@ -104,6 +108,25 @@ fn uuid(_: &[Value], context: &CallContext<'_>) -> Outcome {
     Ok(Value::string(uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()))
 }
 
+/// In one of the forms that the reference's library takes; what stands around the digits is not looked at.
+fn parse_uuid(text: &str) -> Result<uuid::Uuid, String> {
+    let invalid = || "invalid UUID format".to_owned();
+    let plain = match text.len() {
+        36 | 32 => Some(text),
+        38 => text.get(1..37),
+        45 => {
+            let prefix = text.get(..9).unwrap_or_default();
+            if !prefix.eq_ignore_ascii_case("urn:uuid:") {
+                return Err(format!("invalid urn prefix: {}", quoted(prefix)));
+            }
+            text.get(9..)
+        }
+        other => return Err(format!("invalid UUID length: {other}")),
+    };
+    let plain = plain.filter(|p| p.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit())).ok_or_else(invalid)?;
+    uuid::Uuid::try_parse(plain).map_err(|_| invalid())
+}
+
 fn uuid_v5(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let name = text(a, 0);
     let namespace = match name {
@@ -111,27 +134,10 @@ fn uuid_v5(a: &[Value], _: &CallContext<'_>) -> Outcome {
         "url" => uuid::Uuid::NAMESPACE_URL,
         "oid" => uuid::Uuid::NAMESPACE_OID,
         "x500" => uuid::Uuid::NAMESPACE_X500,
-        _ => match uuid::Uuid::try_parse(name) {
+        _ => match parse_uuid(name) {
             Ok(namespace) => namespace,
-            Err(_) => {
-                let why = match name.len() {
-                    32 | 36 | 38 | 45 => "invalid UUID format".to_owned(),
-                    other => format!("invalid UUID length: {other}"),
-                };
-                return fail(format!("uuidv5() doesn't support namespace {name} ({why})"));
-            }
+            Err(why) => return fail(format!("uuidv5() doesn't support namespace {name} ({why})")),
         },
     };
     Ok(Value::string(uuid::Uuid::new_v5(&namespace, text(a, 1).as_bytes()).to_string()))
-}
-
-fn rsa_decrypt(a: &[Value], _: &CallContext<'_>) -> Outcome {
-    if STANDARD.decode(text(a, 0)).is_err() {
-        let message = format!("failed to decode input {}: cipher text must be base64-encoded", quoted(text(a, 0)));
-        return fail_argument(0, message);
-    }
-    if !text(a, 1).contains("-----BEGIN ") {
-        return fail_argument(1, "invalid private key: ssh: no key found");
-    }
-    fail("RSA decryption is not supported by this version of Terrane yet")
 }

@@ -1,12 +1,13 @@
 //! Functions that change the encoding of text: base64, JSON, CSV, URLs, character sets.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::builtin::{Allow, Builtin, Outcome, any, fail, fail_argument, quoted, shown, string, text};
-use super::json_text;
+use super::charset::{self, Charset};
+use super::{base64_text, json_text};
 use super::signature::{CallContext, FunctionError};
 use crate::lang::value::unknown::safe_prefix;
 use crate::lang::value::{Refinement, Type, Value, json};
@@ -14,7 +15,7 @@ use crate::lang::value::{Refinement, Type, Value, json};
 pub(super) fn table() -> Vec<Builtin> {
     let s = Type::String;
     vec![
-        Builtin::new("base64decode", vec![string("str").marked()], s.clone(), base64_decode)
+        Builtin::new("base64decode", vec![string("str").unknown().marked()], s.clone(), base64_decode)
             .doc("The text that a base64 string stands for."),
         Builtin::new("base64encode", vec![string("str")], s.clone(), |a, _| {
             Ok(Value::string(STANDARD.encode(text(a, 0))))
@@ -22,12 +23,16 @@ pub(super) fn table() -> Vec<Builtin> {
         .doc("The base64 form of a text."),
         Builtin::new("base64gzip", vec![string("str")], s.clone(), base64_gzip)
             .doc("The base64 form of a text compressed with gzip."),
+        Builtin::new("base64gunzip", vec![string("str").unknown().marked()], s.clone(), base64_gunzip)
+            .doc("The text that was compressed with gzip and written in base64."),
         Builtin::new("textencodebase64", vec![string("string"), string("encoding")], s.clone(), text_encode)
             .doc("The base64 form of a text in a character encoding."),
         Builtin::new("textdecodebase64", vec![string("source"), string("encoding")], s.clone(), text_decode)
             .doc("The text that a base64 string in a character encoding stands for."),
         Builtin::new("urlencode", vec![string("str")], s.clone(), |a, _| Ok(Value::string(url_encode(text(a, 0)))))
             .doc("The text as it stands in a URL's query."),
+        Builtin::new("urldecode", vec![string("str")], s.clone(), url_decode)
+            .doc("The text that stands in a URL's query."),
         Builtin::new("jsonencode", vec![any("val").null().unknown().dynamic()], s, json_encode)
             .doc("The JSON form of a value."),
         Builtin::new("jsondecode", vec![string("str")], Type::Dynamic, json_decode)
@@ -41,13 +46,73 @@ pub(super) fn table() -> Vec<Builtin> {
 }
 
 fn base64_decode(a: &[Value], _: &CallContext<'_>) -> Outcome {
-    // Line breaks inside are skipped, as Go's decoder does.
-    let source: String = text(a, 0).chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
-    let Ok(bytes) = STANDARD.decode(source) else {
+    if !a[0].is_known() {
+        return Ok(Value::unknown(Type::String).mark(a[0].marks()));
+    }
+    let Ok(bytes) = base64_text::decode(text(a, 0)) else {
         return fail(format!("failed to decode base64 data {}", shown(&a[0])));
     };
     match String::from_utf8(bytes) {
         Ok(decoded) => Ok(Value::string(decoded).mark(a[0].marks())),
+        Err(_) => fail("the result of decoding the provided string is not valid UTF-8"),
+    }
+}
+
+/// The opposite of `base64_gzip`.
+fn base64_gunzip(a: &[Value], _: &CallContext<'_>) -> Outcome {
+    // A few bytes can stand for more text than there is memory.
+    const MOST_BYTES: u64 = 256 << 20;
+    if !a[0].is_known() {
+        return Ok(Value::unknown(Type::String).mark(a[0].marks()));
+    }
+    let Ok(bytes) = base64_text::decode(text(a, 0)) else {
+        return fail(format!("failed to decode base64 data {}", shown(&a[0])));
+    };
+    let reader = flate2::read::MultiGzDecoder::new(bytes.as_slice());
+    if reader.header().is_none() {
+        let why = if bytes.len() < 10 { "unexpected EOF" } else { "gzip: invalid header" };
+        return fail(format!("failed to gunzip bytes: {}", if bytes.is_empty() { "EOF" } else { why }));
+    }
+    let mut plain = Vec::new();
+    if let Err(e) = reader.take(MOST_BYTES + 1).read_to_end(&mut plain) {
+        let why = match e.kind() {
+            std::io::ErrorKind::UnexpectedEof => "unexpected EOF".to_owned(),
+            _ if e.to_string().contains("checksum") => "gzip: invalid checksum".to_owned(),
+            _ => e.to_string(),
+        };
+        return fail(format!("failed to read gunzip raw data: {why}"));
+    }
+    if plain.len() as u64 > MOST_BYTES {
+        return fail("failed to read gunzip raw data: the text is too large");
+    }
+    match String::from_utf8(plain) {
+        Ok(decoded) => Ok(Value::string(decoded).mark(a[0].marks())),
+        Err(_) => fail("the result of decompressing the provided string is not valid UTF-8"),
+    }
+}
+
+fn url_decode(a: &[Value], _: &CallContext<'_>) -> Outcome {
+    let source = text(a, 0).as_bytes();
+    let mut out = Vec::with_capacity(source.len());
+    let mut at = 0;
+    while let Some(b) = source.get(at) {
+        let pair = source.get(at + 1..at + 3).and_then(|digits| std::str::from_utf8(digits).ok());
+        match (b, pair.filter(|p| p.bytes().all(|b| b.is_ascii_hexdigit()))) {
+            (b'%', Some(digits)) => {
+                out.push(u8::from_str_radix(digits, 16).unwrap_or_default());
+                at += 2;
+            }
+            (b'%', None) => {
+                let wrong = String::from_utf8_lossy(&source[at..source.len().min(at + 3)]);
+                return fail(format!("failed to decode URL '': invalid URL escape {}", quoted(&wrong)));
+            }
+            (b'+', _) => out.push(b' '),
+            _ => out.push(*b),
+        }
+        at += 1;
+    }
+    match String::from_utf8(out) {
+        Ok(decoded) => Ok(Value::string(decoded)),
         Err(_) => fail("the result of decoding the provided string is not valid UTF-8"),
     }
 }
@@ -73,94 +138,9 @@ fn base64_gzip(a: &[Value], _: &CallContext<'_>) -> Outcome {
     Ok(Value::string(STANDARD.encode(out)))
 }
 
-/// A character encoding that we can write and read.
-#[derive(Clone, Copy)]
-enum Charset {
-    Utf8,
-    Utf16 { big: bool, mark: bool },
-    Ascii,
-    Latin1,
-    Windows1252,
-}
-
-/// The encoding of an IANA name, with the name that messages use.
-fn charset(name: &str) -> Option<(Charset, &'static str)> {
-    Some(match name.to_lowercase().as_str() {
-        "utf-8" | "csutf8" | "utf8" => (Charset::Utf8, "UTF-8"),
-        "utf-16" | "csutf16" => (Charset::Utf16 { big: true, mark: true }, "UTF-16"),
-        "utf-16be" | "csutf16be" => (Charset::Utf16 { big: true, mark: false }, "UTF-16BE"),
-        "utf-16le" | "csutf16le" => (Charset::Utf16 { big: false, mark: false }, "UTF-16LE"),
-        "us-ascii" | "ascii" | "iso646-us" | "ansi_x3.4-1968" | "iso-ir-6" | "us" | "cp367" | "csascii" => {
-            (Charset::Ascii, "US-ASCII")
-        }
-        "iso-8859-1" | "iso_8859-1" | "iso_8859-1:1987" | "latin1" | "l1" | "ibm819" | "cp819" | "csisolatin1"
-        | "iso-ir-100" => (Charset::Latin1, "ISO_8859-1:1987"),
-        "windows-1252" | "cswindows1252" => (Charset::Windows1252, "windows-1252"),
-        _ => return None,
-    })
-}
-
-/// What windows-1252 has in place of the control characters from 0x80; zero where it has nothing.
-const WINDOWS_1252: [u16; 32] = [
-    0x20ac, 0, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017d, 0, 0,
-    0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0, 0x017e, 0x0178,
-];
-
-fn encode_char(set: Charset, c: char) -> Option<u8> {
-    let code = c as u32;
-    match set {
-        Charset::Ascii if code < 0x80 => Some(code as u8),
-        Charset::Latin1 if code < 0x100 => Some(code as u8),
-        Charset::Windows1252 if code < 0x80 || (0xa0..0x100).contains(&code) => Some(code as u8),
-        Charset::Windows1252 => {
-            WINDOWS_1252.iter().position(|w| u32::from(*w) == code && code != 0).map(|i| 0x80 + i as u8)
-        }
-        _ => None,
-    }
-}
-
-fn encode_text(set: Charset, source: &str) -> Option<Vec<u8>> {
-    match set {
-        Charset::Utf8 => Some(source.as_bytes().to_vec()),
-        Charset::Utf16 { big, mark } => {
-            let units = mark.then_some(0xfeff).into_iter().chain(source.encode_utf16());
-            Some(units.flat_map(|u| if big { u.to_be_bytes() } else { u.to_le_bytes() }).collect())
-        }
-        _ => source.chars().map(|c| encode_char(set, c)).collect(),
-    }
-}
-
-fn decode_text(set: Charset, bytes: &[u8]) -> Option<String> {
-    match set {
-        Charset::Utf8 => String::from_utf8(bytes.to_vec()).ok(),
-        Charset::Utf16 { big, mark } => {
-            let little = mark && bytes.starts_with(&[0xff, 0xfe]);
-            let bytes = if mark && (little || bytes.starts_with(&[0xfe, 0xff])) { &bytes[2..] } else { bytes };
-            let units = bytes.chunks(2).map(|pair| match pair {
-                [a, b] if big && !little => u16::from_be_bytes([*a, *b]),
-                [a, b] => u16::from_le_bytes([*a, *b]),
-                _ => 0xfffd,
-            });
-            Some(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
-        }
-        Charset::Ascii => bytes.is_ascii().then(|| bytes.iter().map(|b| *b as char).collect()),
-        Charset::Latin1 => Some(bytes.iter().map(|b| *b as char).collect()),
-        Charset::Windows1252 => bytes
-            .iter()
-            .map(|b| match b {
-                0x80..=0x9f => match WINDOWS_1252[usize::from(b - 0x80)] {
-                    0 => Some(char::REPLACEMENT_CHARACTER),
-                    code => char::from_u32(code.into()),
-                },
-                _ => Some(*b as char),
-            })
-            .collect(),
-    }
-}
-
-fn known_charset(a: &[Value]) -> Result<(Charset, &'static str), FunctionError> {
+fn known_charset(a: &[Value]) -> Result<&'static Charset, FunctionError> {
     let name = text(a, 1);
-    charset(name).ok_or_else(|| {
+    charset::find(name).ok_or_else(|| {
         let message =
             format!("{} is not a supported IANA encoding name or alias in this Terrane version", quoted(name));
         FunctionError::argument(1, message)
@@ -168,28 +148,21 @@ fn known_charset(a: &[Value]) -> Result<(Charset, &'static str), FunctionError> 
 }
 
 fn text_encode(a: &[Value], _: &CallContext<'_>) -> Outcome {
-    let (set, name) = known_charset(a)?;
-    match encode_text(set, text(a, 0)) {
+    let set = known_charset(a)?;
+    match set.encode(text(a, 0)) {
         Some(bytes) => Ok(Value::string(STANDARD.encode(bytes))),
-        None => fail_argument(0, format!("the given string contains characters that cannot be represented in {name}")),
+        None => fail_argument(0, format!("the given string contains characters that cannot be represented in {}", set.name)),
     }
 }
 
 fn text_decode(a: &[Value], _: &CallContext<'_>) -> Outcome {
-    let (set, name) = known_charset(a)?;
-    let bytes = match STANDARD.decode(text(a, 0)) {
-        Ok(bytes) => bytes,
-        Err(e) => {
-            let offset = match e {
-                base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => at,
-                _ => text(a, 0).len(),
-            };
-            return fail_argument(0, format!("the given value is has an invalid base64 symbol at offset {offset}"));
-        }
-    };
-    match decode_text(set, &bytes).filter(|t| !t.contains(char::REPLACEMENT_CHARACTER)) {
+    let set = known_charset(a)?;
+    let bytes = base64_text::decode(text(a, 0)).map_err(|offset| {
+        FunctionError::argument(0, format!("the given value is has an invalid base64 symbol at offset {offset}"))
+    })?;
+    match set.decode(&bytes) {
         Some(decoded) => Ok(Value::string(decoded)),
-        None => fail_argument(0, format!("the given string contains symbols that are not defined for {name}")),
+        None => fail_argument(0, format!("the given string contains symbols that are not defined for {}", set.name)),
     }
 }
 

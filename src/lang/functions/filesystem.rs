@@ -9,23 +9,23 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::builtin::{Allow, Builtin, Outcome, fail, fail_argument, quoted, shown, string, text};
+use super::builtin::{Allow, Builtin, Outcome, fail, quoted, shown, string, text};
 use super::glob;
 use super::signature::{CallContext, FunctionError, Machine};
 use crate::base::files::{Kind, normal};
-use crate::lang::value::{Type, Value};
+use crate::lang::value::{Marks, Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
     let s = Type::String;
     vec![
-        Builtin::new("file", vec![string("path").marked()], s.clone(), file).doc("The content of a file."),
-        Builtin::new("filebase64", vec![string("path").marked()], s.clone(), file_base64)
+        Builtin::new("file", vec![string("path").unknown().marked()], s.clone(), file).doc("The content of a file."),
+        Builtin::new("filebase64", vec![string("path").unknown().marked()], s.clone(), file_base64)
             .doc("The content of a file in base64."),
-        Builtin::new("fileexists", vec![string("path").marked()], Type::Bool, file_exists)
+        Builtin::new("fileexists", vec![string("path").unknown().marked()], Type::Bool, file_exists)
             .doc("Whether there is a file at a path."),
         Builtin::new(
             "fileset",
-            vec![string("path").marked(), string("pattern").marked()],
+            vec![string("path").unknown().marked(), string("pattern").unknown().marked()],
             Type::set(s.clone()),
             file_set,
         )
@@ -40,14 +40,23 @@ pub(super) fn table() -> Vec<Builtin> {
         Builtin::new("dirname", vec![string("path")], s.clone(), |a, _| Ok(Value::string(dir_name(text(a, 0)))))
             .doc("A path without its last part."),
         Builtin::new("pathexpand", vec![string("path")], s, |a, c| {
-            expand_home(text(a, 0), machine(c)?).map(|p| Value::string(slashes(&p))).map_err(FunctionError::new)
+            expand_home(text(a, 0), machine(c)?).map(|p| Value::string(p.to_string_lossy())).map_err(FunctionError::new)
         })
         .doc("A path with the home directory in place of a tilde."),
     ]
 }
 
 fn slashes(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+    match path.to_string_lossy() {
+        here if here.is_empty() => ".".to_owned(),
+        path => path.into_owned(),
+    }
+}
+
+/// The result of a call with an unknown path keeps the path's marks.
+fn unknown_path(a: &[Value], ty: Type) -> Option<Value> {
+    let marks = a.iter().fold(Marks::NONE, |marks, v| marks | v.marks());
+    a.iter().any(|v| !v.is_known()).then(|| Value::unknown(ty).mark(marks))
 }
 
 fn machine<'c>(context: &CallContext<'c>) -> Result<&'c dyn Machine, FunctionError> {
@@ -60,7 +69,7 @@ fn expand_home(path: &str, machine: &dyn Machine) -> Result<PathBuf, String> {
         return Err("cannot expand user-specific home dir".into());
     }
     let Some(home) = machine.home_dir() else { return Err("cannot find the home directory".into()) };
-    Ok(if rest.is_empty() { home } else { home.join(rest.trim_start_matches(['/', '\\'])) })
+    Ok(if rest.is_empty() { home } else { normal(&home.join(rest.trim_start_matches(['/', '\\']))) })
 }
 
 /// Why a file could not be read.
@@ -75,6 +84,8 @@ enum Failure {
     Path(String),
     NotFound,
     Directory,
+    /// One of the directories of the path is a file.
+    NotDirectory,
     Io(String),
 }
 
@@ -82,9 +93,10 @@ impl ReadError {
     /// As the functions that hash files word it.
     pub(super) fn open_message(&self) -> String {
         match &self.kind {
-            Failure::Path(message) => message.clone(),
+            Failure::Path(message) => format!("failed to expand ~: {message}"),
             Failure::NotFound => format!("open {}: no such file or directory", self.path),
             Failure::Directory => format!("read {}: is a directory", self.path),
+            Failure::NotDirectory => format!("open {}: not a directory", self.path),
             Failure::Io(message) => message.clone(),
         }
     }
@@ -98,6 +110,7 @@ impl ReadError {
                 self.shown
             ),
             Failure::Directory => format!("failed to read file: read {}: is a directory", self.path),
+            Failure::NotDirectory => self.open_message(),
             Failure::Io(message) => format!("failed to read file: {message}"),
         };
         FunctionError::argument(0, message)
@@ -116,6 +129,7 @@ pub(super) fn read_argument(arg: &Value, context: &CallContext<'_>) -> Result<Ve
         let is_dir = e.kind() == io::ErrorKind::IsADirectory || machine.files().is_dir(&full);
         match e.kind() {
             io::ErrorKind::NotFound => error(name, Failure::NotFound),
+            io::ErrorKind::NotADirectory => error(name, Failure::NotDirectory),
             _ if is_dir => error(name, Failure::Directory),
             _ => error(name, Failure::Io(e.to_string())),
         }
@@ -134,39 +148,52 @@ pub(super) fn read_text(arg: &Value, context: &CallContext<'_>) -> Result<String
 }
 
 fn file(a: &[Value], context: &CallContext<'_>) -> Outcome {
+    if let Some(unknown) = unknown_path(a, Type::String) {
+        return Ok(unknown);
+    }
     Ok(Value::string(read_text(&a[0], context)?).mark(a[0].marks()))
 }
 
 fn file_base64(a: &[Value], context: &CallContext<'_>) -> Outcome {
+    if let Some(unknown) = unknown_path(a, Type::String) {
+        return Ok(unknown);
+    }
     let content = read_argument(&a[0], context).map_err(|e| e.argument())?;
     Ok(Value::string(STANDARD.encode(content)).mark(a[0].marks()))
 }
 
 fn file_exists(a: &[Value], context: &CallContext<'_>) -> Outcome {
+    if let Some(unknown) = unknown_path(a, Type::Bool) {
+        return Ok(unknown);
+    }
     let machine = machine(context)?;
-    let path =
-        expand_home(text(a, 0), machine).map_err(|e| FunctionError::argument(0, format!("failed to expand ~: {e}")))?;
+    let path = expand_home(text(a, 0), machine).map_err(|e| FunctionError::new(format!("failed to expand ~: {e}")))?;
     let full = normal(&machine.base_dir().join(path));
+    let shown = if a[0].is_sensitive() { shown(&a[0]) } else { quoted(&slashes(&full)) };
     let exists = match machine.files().metadata(&full) {
         Ok(metadata) => match metadata.kind {
             Kind::File => true,
-            Kind::Directory => return fail(format!("{} is a directory, not a file", shown(&a[0]))),
-            Kind::Other => return fail(format!("{} is not a regular file", shown(&a[0]))),
+            Kind::Directory => return fail(format!("{shown} is a directory, not a file")),
+            Kind::Other => return fail(format!("{shown} is not a regular file")),
         },
-        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => false,
-        Err(e) => return fail_argument(0, format!("failed to stat {}: {e}", shown(&a[0]))),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => false,
+        Err(_) => return fail(format!("failed to stat {shown}")),
     };
     Ok(Value::bool(exists).mark(a[0].marks()))
 }
 
 fn file_set(a: &[Value], context: &CallContext<'_>) -> Outcome {
+    if let Some(unknown) = unknown_path(a, Type::set(Type::String)) {
+        return Ok(unknown);
+    }
     let machine = machine(context)?;
     let expanded =
         expand_home(text(a, 0), machine).map_err(|e| FunctionError::argument(0, format!("failed to expand ~: {e}")))?;
     let root = normal(&machine.base_dir().join(expanded));
     let pattern = text(a, 1);
     let found = glob::find(machine.files(), &root, pattern).map_err(|_| {
-        FunctionError::new(format!("failed to glob pattern {}: syntax error in pattern", quoted(pattern)))
+        let whole = slashes(&normal(&root.join(pattern)));
+        FunctionError::new(format!("failed to glob pattern {}: syntax error in pattern", quoted(&whole)))
     })?;
     let names = found.into_iter().map(Value::string).collect();
     Ok(Value::set(Type::String, names).mark(a[0].marks() | a[1].marks()))

@@ -91,7 +91,7 @@ fn format_list(a: &[Value], context: &CallContext<'_>) -> Outcome {
             continue;
         }
         let result = render(pattern, &row)
-            .map_err(|e| FunctionError { message: format!("error on format iteration {i}: {}", e.message), ..e })?;
+            .map_err(|e| FunctionError::new(format!("error on format iteration {i}: {}", e.message)))?;
         results.push(Value::string(result));
     }
     Ok(Value::list(Type::String, results))
@@ -166,23 +166,30 @@ fn parse_verb(pattern: &str, start: usize, next: usize) -> Result<Verb<'_>, Func
         at += 1;
     }
     let argument = |at: &mut usize, verb: &mut Verb<'_>| {
-        if bytes.get(*at) == Some(&b'[') {
-            let mut inner = *at + 1;
-            if let Some(n) = digits(&mut inner)
-                && bytes.get(inner) == Some(&b']')
-            {
+        if bytes.get(*at) != Some(&b'[') {
+            return Ok(());
+        }
+        let mut inner = *at + 1;
+        let found = if bytes.get(inner) == Some(&b'0') { None } else { digits(&mut inner) };
+        match (found, bytes.get(inner)) {
+            (Some(n), Some(b']')) => {
                 verb.argument = n;
                 *at = inner + 1;
+                Ok(())
             }
+            _ => match pattern[inner..].chars().next() {
+                Some(wrong) => fail(format!("unrecognized format character {wrong:?} at offset {inner}")),
+                None => fail(format!("invalid format string starting at offset {inner}")),
+            },
         }
     };
-    argument(&mut at, &mut verb);
+    argument(&mut at, &mut verb)?;
     verb.width = digits(&mut at);
     if bytes.get(at) == Some(&b'.') {
         at += 1;
         verb.precision = Some(digits(&mut at).unwrap_or(0));
     }
-    argument(&mut at, &mut verb);
+    argument(&mut at, &mut verb)?;
     let Some(mode) = pattern[at..].chars().next() else {
         return fail(format!("invalid format string starting at offset {at}"));
     };

@@ -14,6 +14,12 @@ pub struct Pattern {
     groups: Vec<Option<String>>,
 }
 
+/// The classes that `[[:name:]]` knows.
+const POSIX: [&str; 14] = [
+    "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "word",
+    "xdigit",
+];
+
 /// Why a pattern is not one: Go's code for it, and the part that is wrong.
 #[derive(Debug, PartialEq)]
 pub struct PatternError {
@@ -56,7 +62,8 @@ impl<'t> Match<'t> {
 
 impl Pattern {
     pub fn new(source: &str) -> Result<Pattern, PatternError> {
-        let translated = Translator { source, at: 0, out: String::new(), depth: 0 }.run()?;
+        let (translated, groups) =
+            Translator { source, at: 0, out: String::new(), depth: 0, groups: Vec::new() }.run()?;
         let config = syntax::Config::new().utf8(false).octal(false).nest_limit(1000);
         let limits = Regex::config().nfa_size_limit(Some(64 << 20)).utf8_empty(true);
         let regex = Regex::builder()
@@ -64,9 +71,6 @@ impl Pattern {
             .configure(limits)
             .build(&translated)
             .map_err(|_| refused(&translated, source))?;
-        let info = regex.group_info();
-        let groups =
-            info.pattern_names(regex_automata::PatternID::ZERO).skip(1).map(|n| n.map(str::to_owned)).collect();
         Ok(Pattern { regex, groups })
     }
 
@@ -174,6 +178,8 @@ struct Translator<'s> {
     at: usize,
     out: String,
     depth: usize,
+    /// Names may repeat and begin with digits, so they are kept apart from the translation.
+    groups: Vec<Option<String>>,
 }
 
 impl<'s> Translator<'s> {
@@ -185,7 +191,7 @@ impl<'s> Translator<'s> {
         self.rest().chars().next()
     }
 
-    fn run(mut self) -> Result<String, PatternError> {
+    fn run(mut self) -> Result<(String, Vec<Option<String>>), PatternError> {
         // Where the last repeatable thing and the last repetition operator began.
         let (mut atom, mut repetition): (Option<usize>, Option<usize>) = (None, None);
         while let Some(c) = self.peek() {
@@ -251,7 +257,7 @@ impl<'s> Translator<'s> {
         if self.depth > 0 {
             return PatternError::new("missing closing )", self.source);
         }
-        Ok(self.out)
+        Ok((self.out, self.groups))
     }
 
     /// Bytes of the repetition operator that starts here, with its `?`; none for a brace that is not one.
@@ -285,6 +291,7 @@ impl<'s> Translator<'s> {
         let rest = self.rest();
         if !rest.starts_with("(?") {
             self.depth += 1;
+            self.groups.push(None);
             self.out.push('(');
             self.at += 1;
             return Ok(true);
@@ -299,7 +306,8 @@ impl<'s> Translator<'s> {
                 return PatternError::new("invalid named capture", whole);
             }
             self.depth += 1;
-            self.out.push_str(&format!("(?P<{name}>"));
+            self.groups.push(Some(name.to_owned()));
+            self.out.push('(');
             self.at += whole.len();
             return Ok(true);
         }
@@ -405,9 +413,16 @@ impl<'s> Translator<'s> {
             }
             first = false;
             if let Some((name, _)) = rest.strip_prefix("[:").and_then(|inner| inner.split_once(":]")) {
+                if !POSIX.contains(&name.strip_prefix('^').unwrap_or(name)) {
+                    return PatternError::new("invalid character class range", &rest[..name.len() + 4]);
+                }
                 self.out.push_str(&rest[..name.len() + 4]);
                 self.at += name.len() + 4;
             } else if c == '\\' {
+                let after_range = self.out.ends_with('-') && !self.out.ends_with("\\-");
+                if after_range && rest[1..].starts_with(['d', 'D', 'w', 'W', 's', 'S', 'p', 'P']) {
+                    return PatternError::new("invalid escape sequence", &rest[..2]);
+                }
                 self.escape(true)?;
             } else if c == '-' {
                 let is_range = !self.out.ends_with('[') && !self.out.ends_with("[^") && !rest[1..].starts_with(']');

@@ -3,7 +3,10 @@
 //! Owns the language's built-in functions, by topic. Never knows how calls are evaluated: nulls, unknowns and marks
 //! that a parameter does not allow have been dealt with before a body runs.
 
+mod assume;
+mod base64_text;
 mod builtin;
+mod charset;
 mod collection;
 mod crypto;
 mod encoding;
@@ -15,6 +18,7 @@ mod go_regex;
 mod json_text;
 mod network;
 mod numeric;
+mod rsa;
 mod sequence;
 mod sets;
 pub mod signature;
@@ -24,6 +28,7 @@ mod time;
 pub mod type_of;
 mod types;
 mod yaml;
+mod yaml_errors;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -46,6 +51,7 @@ static TABLE: LazyLock<BTreeMap<String, Builtin>> = LazyLock::new(|| {
         crypto::table(),
         network::table(),
         types::table(),
+        assume::table(),
         template::table(),
     ];
     topics.into_iter().flatten().map(|f| (f.signature().name.to_string(), f)).collect()

@@ -15,6 +15,13 @@ pub(super) fn table() -> Vec<Builtin> {
     vec![
         Builtin::new("cidrhost", vec![string("prefix"), number("hostnum")], s.clone(), host)
             .doc("The address of a host within a prefix."),
+        Builtin::new(
+            "cidrcontains",
+            vec![string("containing_prefix"), string("contained_ip_or_prefix")],
+            Type::Bool,
+            contains,
+        )
+        .doc("Whether a prefix contains an address or another prefix."),
         Builtin::new("cidrnetmask", vec![string("prefix")], s.clone(), netmask).doc("The netmask of an IPv4 prefix."),
         Builtin::new("cidrsubnet", vec![string("prefix"), number("newbits"), number("netnum")], s.clone(), subnet)
             .doc("A subnet within a prefix, by its number."),
@@ -109,16 +116,30 @@ fn host(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let prefix = prefix(a)?;
     let free = prefix.width() - prefix.length;
     let largest = ones(free);
-    // From the end: -1 is the last address.
-    let counted = if number < BigInt::from(0) { -&number - 1 } else { number.clone() };
+    // From the end: -1 is the last address. Of large numbers only the low bits are checked, as the reference does.
+    let low = || (&number & BigInt::from(u64::MAX)).to_u64().unwrap_or(0) as i64;
+    let counted = if number < BigInt::from(0) { -&number - 1 } else { BigInt::from(low()) };
     if counted > largest {
         let shown = if number < BigInt::from(0) { -BigInt::from(1) - &counted + ones(free) + 1 } else { number };
         let message = format!("prefix of {} does not accommodate a host numbered {shown}", prefix.length);
         return fail(message);
     }
     let offset = if number < BigInt::from(0) { largest + 1 + number } else { number };
-    let bits = prefix.bits | offset.to_u128().unwrap_or(0);
+    let bits = prefix.bits | (offset & BigInt::from(u128::MAX)).to_u128().unwrap_or(0);
     Ok(Value::string(prefix.address(bits).to_string()))
+}
+
+/// An address is a prefix of all its bits.
+fn contains(a: &[Value], _: &CallContext<'_>) -> Outcome {
+    let outer = prefix(a)?;
+    let source = text(a, 1);
+    let all_bits = if source.contains(':') { 128 } else { 32 };
+    let inner = Prefix::parse(&format!("{source}/{all_bits}")).or_else(|| Prefix::parse(source));
+    let Some(inner) = inner else { return fail(format!("invalid IP address or prefix: {source}")) };
+    if inner.v6 != outer.v6 {
+        return fail(format!("address family mismatch: {} vs. {source}", text(a, 0)));
+    }
+    Ok(Value::bool(inner.length >= outer.length && inner.bits & outer.mask() == outer.bits))
 }
 
 fn netmask(a: &[Value], _: &CallContext<'_>) -> Outcome {
@@ -141,7 +162,7 @@ fn subnet(a: &[Value], _: &CallContext<'_>) -> Outcome {
             return fail(format!("insufficient address space to extend prefix of {old} by {new_bits}"));
         }
     };
-    let fits = if new_bits < 0 { number == BigInt::from(0) } else { number <= ones(new_bits as u32) };
+    let fits = new_bits < 0 || number <= ones(new_bits as u32);
     if !fits {
         let message = format!("prefix extension of {new_bits} does not accommodate a subnet numbered {number}");
         return fail(message);
@@ -149,7 +170,8 @@ fn subnet(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let negative = number < BigInt::from(0);
     let magnitude = if negative { -&number } else { number };
     let shifted = if length == 0 { BigInt::from(0) } else { magnitude << (prefix.width() - length) };
-    let shifted = shifted.to_u128().unwrap_or(0);
+    let all = if prefix.v6 { BigInt::from(u128::MAX) } else { BigInt::from(u32::MAX) };
+    let shifted = (shifted & all).to_u128().unwrap_or(0);
     // A negative number is applied bit by bit without its sign, and loses the prefix, as the reference does.
     let bits = if negative { shifted } else { prefix.bits | shifted };
     let result = Prefix { bits, length, v6: prefix.v6 };

@@ -13,7 +13,9 @@ use crate::lang::value::{Number, Type, Value};
 pub(super) fn table() -> Vec<Builtin> {
     let n = Type::Number;
     vec![
-        Builtin::new("abs", vec![number("num").dynamic()], n.clone(), |a, _| Ok(Value::number(num(a, 0).abs())))
+        Builtin::new("abs", vec![number("num").dynamic().marked()], n.clone(), |a, _| {
+            Ok(Value::number(num(a, 0).abs()).mark(a[0].marks()))
+        })
             .doc("The number without its sign."),
         Builtin::new("ceil", vec![number("num")], n.clone(), |a, _| Ok(Value::number(num(a, 0).ceil())))
             .doc("The nearest whole number that is not less."),

@@ -21,7 +21,7 @@ pub(super) fn table() -> Vec<Builtin> {
         .typed(|a| Ok(Type::list(a[0].ty().clone())))
         .doc("A list cut into lists of a size."),
         Builtin::new("coalescelist", vec![], Type::Dynamic, coalesce_list)
-            .variadic(any("vals").everything())
+            .variadic(any("vals").null().unknown().dynamic())
             .typed(coalesce_list_type)
             .doc("The first of its arguments that is not empty."),
         Builtin::new("compact", vec![p("list", texts())], texts(), compact)
@@ -41,7 +41,7 @@ pub(super) fn table() -> Vec<Builtin> {
             .typed(|_| Ok(Type::Dynamic))
             .doc("A list in place of lists of lists."),
         Builtin::new("index", vec![any("list"), any("value")], Type::Dynamic, index)
-            .typed(|a| sequence_only(a).map(|()| Type::Number))
+            .typed(|_| Ok(Type::Number))
             .doc("Where in a list a value is."),
         Builtin::new(
             "matchkeys",
@@ -285,13 +285,20 @@ fn match_keys(a: &[Value], _: &CallContext<'_>) -> Outcome {
     if a[0].len() != a[1].len() {
         return fail("length of keys and values should be equal");
     }
-    if a[1..].iter().any(|v| !v.is_wholly_known()) {
-        return Ok(Value::unknown_not_null(ty));
-    }
     let converted = |v: &Value| convert(v, &common).map_err(|e| FunctionError::new(e.message));
     let (keys, wanted) = (converted(&a[1])?, converted(&a[2])?);
+    if wanted.is_empty() {
+        return Ok(Value::list(element, Vec::new()));
+    }
+    if !a[0].is_wholly_known() || !keys.is_wholly_known() {
+        return Ok(Value::unknown_not_null(ty));
+    }
     let mut buckets: HashMap<String, Vec<&Value>> = HashMap::new();
     for value in wanted.elements() {
+        if !value.is_wholly_known() {
+            // Observed: one unknown to search for, and nothing is found.
+            return Ok(Value::list(element, Vec::new()));
+        }
         buckets.entry(set::hash_key(value)).or_default().push(value);
     }
     let is_wanted = |key: &Value| buckets.get(&set::hash_key(key)).is_some_and(|b| b.contains(&key));
@@ -310,7 +317,7 @@ fn reverse_type(a: &[Value]) -> TypeOutcome {
 
 fn reverse(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let ty = reverse_type(a)?;
-    if !a[0].length().is_known() {
+    if !a[0].is_known() {
         return Ok(Value::unknown_not_null(ty).mark(a[0].marks()));
     }
     let reversed = a[0].elements().iter().rev().cloned().collect();
@@ -347,6 +354,12 @@ fn slice_bounds(a: &[Value]) -> Result<Option<(usize, usize)>, FunctionError> {
 }
 
 fn slice_type(a: &[Value]) -> TypeOutcome {
+    if a[0].ty().is_set() {
+        return fail_argument(
+            0,
+            "cannot slice a set, because its elements do not have indices; explicitly convert to a list if the ordering of the result is not important",
+        );
+    }
     if !is_sequence(a[0].ty()) {
         return fail_argument(0, "must be a list or tuple value");
     }

@@ -10,7 +10,7 @@ pub(super) fn table() -> Vec<Builtin> {
     let any_set = || Type::set(Type::Dynamic);
     vec![
         Builtin::new("setintersection", vec![p("first_set", any_set()).dynamic()], any_set(), |a, _| {
-            combine(a, |result, other| result.retain(|v| contains(other, v)))
+            combine(a, false, |result, other| result.retain(|v| contains(other, v)))
         })
         .variadic(p("other_sets", any_set()).dynamic())
         .typed(common_set)
@@ -19,18 +19,18 @@ pub(super) fn table() -> Vec<Builtin> {
             "setsubtract",
             vec![p("a", any_set()).dynamic(), p("b", any_set()).dynamic()],
             any_set(),
-            |a, _| combine(a, |result, other| result.retain(|v| !contains(other, v))),
+            |a, _| combine(a, false, |result, other| result.retain(|v| !contains(other, v))),
         )
         .typed(common_set)
         .doc("The elements of one set that another has not."),
         Builtin::new("setunion", vec![p("first_set", any_set()).dynamic()], any_set(), |a, _| {
-            combine(a, |result, other| result.extend_from_slice(other.elements()))
+            combine(a, true, |result, other| result.extend_from_slice(other.elements()))
         })
         .variadic(p("other_sets", any_set()).dynamic())
         .typed(common_set)
         .doc("The elements of all sets."),
         Builtin::new("setproduct", vec![], Type::Dynamic, product)
-            .variadic(any("sets").marked())
+            .variadic(any("sets").unknown().marked())
             .typed(product_type)
             .doc("All combinations of one element from each."),
     ]
@@ -52,9 +52,10 @@ fn common_set(a: &[Value]) -> TypeOutcome {
     }
 }
 
-fn combine(a: &[Value], f: fn(&mut Vec<Value>, &Value)) -> Outcome {
+/// `keeps_unknowns`: whether the result is known even where elements are not.
+fn combine(a: &[Value], keeps_unknowns: bool, f: fn(&mut Vec<Value>, &Value)) -> Outcome {
     let ty = common_set(a)?;
-    if a.iter().any(|v| !v.is_wholly_known()) {
+    if !keeps_unknowns && a.iter().any(|v| !v.is_wholly_known()) {
         return Ok(Value::unknown_not_null(ty));
     }
     let converted: Result<Vec<Value>, _> = a.iter().map(|v| convert(v, &ty)).collect();

@@ -82,6 +82,7 @@ fn searching() -> Vec<Builtin> {
         Builtin::new("strcontains", vec![string("str"), string("substr")], b, |a, _| {
             Ok(Value::bool(text(a, 0).contains(text(a, 1))))
         })
+        .may_be_null()
         .doc("Whether a string contains another."),
         Builtin::new("replace", vec![string("str"), string("substr"), string("replace")], s, replace)
             .doc("Replaces every occurrence of a string, or of a regular expression between slashes."),

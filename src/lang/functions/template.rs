@@ -13,17 +13,16 @@ use crate::lang::eval::scope::Resolved;
 use crate::lang::eval::{Scope, evaluate};
 use crate::lang::syntax::ast::{Expression, Traversal};
 use crate::lang::syntax::parse_template;
+use crate::lang::value::convert::convert;
 use crate::lang::value::{Marks, Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
     vec![
-        Builtin::new("templatefile", vec![string("path").marked(), any("vars")], Type::Dynamic, template_file)
+        Builtin::new("templatefile", vec![string("path").unknown().marked(), any("vars").unknown().marked()], Type::Dynamic, template_file)
             .typed(|_| Ok(Type::Dynamic))
             .may_be_null()
             .doc("A file's content with its template sequences evaluated."),
-        Builtin::new("templatestring", vec![string("template").marked(), any("vars")], Type::String, template_string)
-            .typed(|_| Ok(Type::Dynamic))
-            .may_be_null()
+        Builtin::new("templatestring", vec![string("template").unknown().marked(), any("vars").unknown()], Type::String, template_string)
             .doc("A string's template sequences evaluated."),
     ]
 }
@@ -56,7 +55,7 @@ impl Recursion {
 impl Scope for TemplateScope<'_> {
     fn resolve(&self, traversal: &Traversal, _: &Arc<SourceFile>) -> Resolved {
         match self.variables.get(&traversal.root.name) {
-            Some(value) => Resolved::value(value.clone(), 0),
+            Some(value) => Resolved::value(value.clone().mark(self.variables.marks()), 0),
             None => Resolved::value(Value::dynamic(), usize::MAX),
         }
     }
@@ -79,6 +78,9 @@ impl Scope for TemplateScope<'_> {
 }
 
 fn template_file(a: &[Value], context: &CallContext<'_>) -> Outcome {
+    if !a[0].is_known() || !a[1].is_known() {
+        return Ok(Value::dynamic().mark(a[0].marks() | a[1].marks()));
+    }
     let content = read_text(&a[0], context)?;
     let name = if a[0].is_sensitive() { "(sensitive value)" } else { a[0].as_str().unwrap_or_default() };
     let (expression, diagnostics) = parse_template(SourceFile::new(name, content));
@@ -89,12 +91,20 @@ fn template_file(a: &[Value], context: &CallContext<'_>) -> Outcome {
 }
 
 fn template_string(a: &[Value], context: &CallContext<'_>) -> Outcome {
+    if !a[0].is_known() || !a[1].is_known() {
+        return Ok(Value::unknown_not_null(Type::String).mark(a[0].marks()));
+    }
     let name = if a[0].is_sensitive() { shown(&a[0]) } else { "<templatestring argument>".to_owned() };
     let (expression, diagnostics) = parse_template(SourceFile::new(name, a[0].as_str().unwrap_or_default()));
     if diagnostics.has_errors() {
         return fail_argument(0, format!("invalid template: {}", joined(&diagnostics)));
     }
-    render(&expression, &a[1], a[0].marks(), context)
+    let value = render(&expression, &a[1], a[0].marks(), context)?;
+    if value.is_null() {
+        let why = "Template result is null; The result of the template is null, which is not a valid result for a templatestring call.";
+        return fail(format!("{}: {why}", expression.range()));
+    }
+    convert(&value, &Type::String).map_err(|e| FunctionError::new(format!("invalid template result: {e}")))
 }
 
 fn render(expression: &Expression, variables: &Value, marks: Marks, context: &CallContext<'_>) -> Outcome {

@@ -222,7 +222,11 @@ fn show(value: &Value) -> String {
         Type::Dynamic => "null".into(),
         ty if value.is_null() => format!("null({})", type_text(ty)),
         Type::String => quoted(value.as_str().unwrap()),
-        Type::Number => value.as_number().unwrap().to_string().trim_start_matches('+').to_owned(),
+        // The wire form that answers come in has no negative zero.
+        Type::Number => match value.as_number().unwrap().to_string().as_str() {
+            "-0" => "0".to_owned(),
+            text => text.trim_start_matches('+').to_owned(),
+        },
         Type::Bool => value.is_true().to_string(),
         ty @ (Type::List(_) | Type::Set(_)) => format!("{}[{}]", type_text(ty), elements()),
         Type::Tuple(_) => format!("[{}]", elements()),

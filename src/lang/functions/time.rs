@@ -22,6 +22,7 @@ pub(super) fn table() -> Vec<Builtin> {
         Builtin::new("formatdate", vec![string("format"), string("time")], s.clone(), format_date)
             .doc("A timestamp in another format."),
         Builtin::new("timeadd", vec![string("timestamp"), string("duration")], s, time_add)
+            .may_be_null()
             .doc("A timestamp with a duration added."),
         Builtin::new("timecmp", vec![string("timestamp_a"), string("timestamp_b")], Type::Number, |a, _| {
             let moment = |i: usize| Timestamp::parse(text(a, i)).map_err(|e| FunctionError::argument(i, e));
@@ -145,6 +146,15 @@ impl Cursor<'_> {
     }
 }
 
+/// Observed: of a minute and a second beyond 59 the reference says something else than of an hour.
+fn too_large(what: &str, limit: i64, rest: &str) -> String {
+    match what {
+        "minute" => "minute must have exactly two digits".to_owned(),
+        "second" => format!("cannot use {} as second", quoted(rest)),
+        _ => format!("{what} must be between 0 and {limit} inclusive"),
+    }
+}
+
 fn parse_timestamp(source: &str) -> Result<Timestamp, String> {
     let mut c = Cursor(source);
     let year = c.digits(4, "year")?;
@@ -162,7 +172,7 @@ fn parse_timestamp(source: &str) -> Result<Timestamp, String> {
             return Err(format!("{what} must have exactly two digits"));
         }
         let value = c.digits(2, what)?;
-        if value > limit { Err(format!("{what} must be between 0 and {limit} inclusive")) } else { Ok(value) }
+        if value > limit { Err(too_large(what, limit, c.0)) } else { Ok(value) }
     };
     let hour = two_digits(&mut c, "hour", 23)?;
     c.literal(":")?;

@@ -32,13 +32,21 @@ pub(super) fn table() -> Vec<Builtin> {
         ),
     ];
     all.extend(marking());
-    // The evaluator knows these two by name, because their arguments may fail.
+    // The evaluator knows these by name: their arguments may fail, or are no values.
     all.push(
         Builtin::new("try", vec![], Type::Dynamic, |_, _| fail("at least one argument is required"))
             .variadic(any("expressions").everything())
             .typed(|_| Ok(Type::Dynamic))
             .may_be_null()
             .doc("The first of its arguments that has no errors."),
+    );
+    all.push(
+        Builtin::new("convert", vec![any("value").everything(), any("type").everything()], Type::Dynamic, |_, _| {
+            fail("a type is required")
+        })
+        .typed(|_| Ok(Type::Dynamic))
+        .may_be_null()
+        .doc("The value converted to a type, written as in the declaration of a variable."),
     );
     all.push(
         Builtin::new("can", vec![any("expression").everything()], Type::Bool, |_, _| Ok(Value::bool(true)))
@@ -74,6 +82,13 @@ fn converted_type(a: &[Value], want: &Type) -> TypeOutcome {
 fn to(a: &[Value], want: &Type) -> Outcome {
     let value = &a[0];
     let bare = value.clone().with_marks(Marks::NONE);
+    if !value.is_known() {
+        // Nothing else is known of the result, not even the elements' type.
+        return match conversion_exists(value.ty(), want, true) {
+            true => Ok(Value::unknown(want.clone()).mark(value.marks())),
+            false => refuse(value, want),
+        };
+    }
     match convert(&bare, want) {
         Ok(converted) => Ok(converted.mark(value.marks())),
         Err(_) => refuse(value, want),
@@ -119,9 +134,10 @@ fn marking() -> Vec<Builtin> {
                 (true, _) => Value::bool(true),
                 (false, true) => Value::bool(false),
                 // What becomes known later may turn out to be sensitive.
-                (false, false) => Value::unknown_not_null(Type::Bool),
+                (false, false) => Value::unknown(Type::Bool),
             })
         })
+        .may_be_null()
         .doc("Whether the value is marked as one that must not be shown."),
         Builtin::new("ephemeralasnull", vec![any("value").everything()], Type::Dynamic, |a, _| {
             Ok(without_ephemeral(&a[0]))
@@ -137,8 +153,12 @@ fn without_ephemeral(value: &Value) -> Value {
         return value.clone();
     }
     let replaced = value.transform::<Infallible>(&mut |_, v| {
-        Ok(if v.marks().contains(Marks::EPHEMERAL) {
-            Value::null(v.ty().clone()).mark(v.marks().without(Marks::EPHEMERAL))
+        let rest = v.marks().without(Marks::EPHEMERAL);
+        Ok(if v.marks().contains(Marks::EPHEMERAL) && !v.is_known() {
+            // Its final type may say more than its type now, so it cannot be a null of that type.
+            Value::unknown(v.ty().clone()).mark(rest)
+        } else if v.marks().contains(Marks::EPHEMERAL) {
+            Value::null(v.ty().clone()).mark(rest)
         } else {
             v
         })

@@ -7,11 +7,12 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput, Tag};
+use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
 
 use super::builtin::{Allow, Builtin, Outcome, any, quoted, string, text};
 use super::signature::{CallContext, FunctionError};
 use super::time;
+use super::yaml_errors::{self, at};
 use crate::lang::value::{Number, Type, Value};
 
 /// Nesting beyond this would exhaust the stack.
@@ -20,6 +21,7 @@ const MAX_DEPTH: usize = 500;
 pub(super) fn table() -> Vec<Builtin> {
     vec![
         Builtin::new("yamlencode", vec![any("value").null().unknown().dynamic()], Type::String, encode)
+            .may_be_null()
             .doc("The YAML form of a value."),
         Builtin::new("yamldecode", vec![string("src")], Type::Dynamic, decode)
             .typed(|_| Ok(Type::Dynamic))
@@ -30,7 +32,7 @@ pub(super) fn table() -> Vec<Builtin> {
 
 fn encode(a: &[Value], _: &CallContext<'_>) -> Outcome {
     if !a[0].is_wholly_known() {
-        return Ok(Value::unknown_not_null(Type::String));
+        return Ok(Value::unknown(Type::String));
     }
     let mut emitter = Emitter { out: String::new() };
     let plain = emitter.node(&a[0], -1, Place::Root);
@@ -225,12 +227,15 @@ fn push_escaped(c: char, out: &mut String) {
 }
 
 fn decode(a: &[Value], _: &CallContext<'_>) -> Outcome {
-    let mut loader =
-        Loader { parser: Parser::new_from_str(text(a, 0)), anchors: HashMap::new(), open: HashSet::new(), depth: 0 };
+    let source = text(a, 0);
+    yaml_errors::check(source).map_err(FunctionError::new)?;
+    let parser = Parser::new_from_str(source);
+    let mut loader = Loader { source, parser, anchors: HashMap::new(), open: HashSet::new(), depth: 0 };
     loader.document().map_err(FunctionError::new)
 }
 
 struct Loader<'s> {
+    source: &'s str,
     parser: Parser<'s, StrInput<'s>>,
     anchors: HashMap<usize, Value>,
     /// Anchors of collections that are still being read.
@@ -240,15 +245,11 @@ struct Loader<'s> {
 
 type Loaded<T> = Result<T, String>;
 
-fn at(mark: &Marker, message: &str) -> String {
-    format!("on line {}, column {}: {message}", mark.line(), mark.col() + 1)
-}
-
 impl<'s> Loader<'s> {
     fn next(&mut self) -> Loaded<(Event<'s>, Span)> {
         match self.parser.next_event() {
             Some(Ok(event)) => Ok(event),
-            Some(Err(e)) => Err(at(e.marker(), e.info())),
+            Some(Err(e)) => Err(yaml_errors::worded(&e, self.source)),
             None => Err("unexpected end of document".into()),
         }
     }
@@ -280,7 +281,8 @@ impl<'s> Loader<'s> {
         }
         let value = match event {
             Event::Alias(id) if self.open.contains(&id) => {
-                Err("cannot refer to an anchor from inside its own definition".into())
+                let name = yaml_errors::anchor_name(self.source, &span.start);
+                Err(at(&span.start, &format!("cannot refer to anchor {name:?} from inside its own definition")))
             }
             Event::Alias(id) => self.anchors.get(&id).cloned().ok_or_else(|| "reference to undefined anchor".into()),
             Event::Scalar(text, style, anchor, tag) => {
@@ -289,14 +291,14 @@ impl<'s> Loader<'s> {
                 Ok(value)
             }
             Event::SequenceStart(anchor, tag) => {
-                check_collection_tag(tag.as_ref(), "seq")?;
+                check_collection_tag(tag.as_ref(), "seq").map_err(|e| at(&span.start, &e))?;
                 self.open.insert(anchor);
                 let value = self.sequence()?;
                 self.remember(anchor, &value);
                 Ok(value)
             }
             Event::MappingStart(anchor, tag) => {
-                check_collection_tag(tag.as_ref(), "map")?;
+                check_collection_tag(tag.as_ref(), "map").map_err(|e| at(&span.start, &e))?;
                 self.open.insert(anchor);
                 let value = self.mapping()?;
                 self.remember(anchor, &value);
@@ -374,6 +376,10 @@ fn check_collection_tag(tag: Option<&Cow<'_, Tag>>, expected: &str) -> Loaded<()
     match tag.map(|t| tag_text(t)) {
         None => Ok(()),
         Some(text) if text == "!" || text.strip_prefix(CORE) == Some(expected) => Ok(()),
+        Some(text) if text.starts_with(CORE) => {
+            let kind = if expected == "seq" { "sequence" } else { "mapping" };
+            Err(format!("can't interpret {kind} as {text}"))
+        }
         Some(text) => Err(format!("unsupported tag {}", quoted(&text))),
     }
 }

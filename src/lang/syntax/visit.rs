@@ -90,6 +90,8 @@ fn walk_variables<'a>(expr: &'a Expr, bound: &mut Vec<&'a str>, found: &mut Vec<
             }
         }
         ExprKind::For(f) => walk_for(f, bound, found),
+        // The words of a type are no names.
+        ExprKind::Call(call) if takes_type(call) => call.args.iter().take(1).for_each(|a| walk_variables(a, bound, found)),
         _ => each_child(expr, &mut |child| walk_variables(child, bound, found)),
     }
 }
@@ -105,9 +107,17 @@ fn walk_for<'a>(f: &'a ForExpr, bound: &mut Vec<&'a str>, found: &mut Vec<&'a Tr
     bound.truncate(outer);
 }
 
+/// Whether the call's second argument is a type: `convert(value, list(string))`.
+fn takes_type(call: &Call) -> bool {
+    matches!(&*call.name, "convert" | "core::convert") && call.args.len() == 2
+}
+
 fn walk_calls<'a>(expr: &'a Expr, found: &mut Vec<&'a Call>) {
     if let ExprKind::Call(call) = &expr.kind {
         found.push(call);
+        if takes_type(call) {
+            return walk_calls(&call.args[0], found);
+        }
     }
     each_child(expr, &mut |child| walk_calls(child, found));
 }

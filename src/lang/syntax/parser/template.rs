@@ -57,12 +57,12 @@ impl<'a> Parser<'a> {
         self.node(span, ExprKind::Template(Template { parts, form }))
     }
 
-    /// The common case: text in quotes, without escapes and sequences.
+    /// The common case: text in quotes, without escapes and sequences, or what looks like them.
     fn plain_string(&mut self, open: Token) -> Option<Expr> {
         let [text, close, ..] = self.tokens.get(self.next..)? else { return None };
         if text.kind != TokenKind::QuotedText
             || close.kind != TokenKind::CloseQuote
-            || self.bytes(*text).contains(&b'\\')
+            || self.bytes(*text).iter().any(|b| matches!(b, b'\\' | b'{'))
         {
             return None;
         }

@@ -3,6 +3,7 @@
 
     tests/record_functions.py             records every expression of src/lang/functions/recorded/*.txt again
     tests/record_functions.py --add FILE  adds the expressions of FILE, one per line, to the file of their function's topic
+    tests/record_functions.py --signatures  records what `metadata functions` says
     tests/record_functions.py --systematic  adds what varies the calls of recorded/calls.txt: nulls, unknowns, marks, wrong types
 
 Each expression becomes the input of a resource of its own; a plan tells all errors, and the plan's file the values, with
@@ -291,7 +292,20 @@ def systematic(existing):
     return [e for e in dict.fromkeys(out) if e not in existing]
 
 
+def signatures():
+    """`name(parameter: type, nullable: type?, more...: type) -> type` of every function."""
+    documents = json.loads(terraform(".", "metadata", "functions", "-json").stdout)["function_signatures"]
+    shown = lambda p, dots="": f"{p['name']}{dots}: {type_text(p['type'])}{'?' if p.get('is_nullable') else ''}"
+    lines = []
+    for name, f in sorted(documents.items()):
+        more = [shown(f["variadic_parameter"], "...")] if "variadic_parameter" in f else []
+        if not name.startswith("core::"):
+            lines.append(f"{name}({', '.join([shown(p) for p in f.get('parameters', [])] + more)}) -> {type_text(f['return_type'])}\n")
+    (HERE / "signatures.txt").write_text("".join(lines))
+
+
 def main():
+    if sys.argv[1:2] == ["--signatures"]: return signatures()
     known = topics()
     by_topic = {t: read(t) for t in TOPICS}
     existing = {e for es in by_topic.values() for e in es}

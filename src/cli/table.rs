@@ -77,7 +77,11 @@ pub const COMMANDS: &[Entry] = &[
     entry("login", "Obtain and save credentials for a remote host", Run::Missing),
     entry("logout", "Remove locally-stored credentials for a remote host", Run::Missing),
     entry("metadata", "Metadata related commands", Run::Group),
-    entry("metadata functions", "Show signatures of the available functions", Run::Missing),
+    entry(
+        "metadata functions",
+        "Show signatures of the available functions",
+        runs(args::metadata::functions_command, command::metadata::run_functions),
+    ),
     entry("modules", "Show all declared modules in a working directory", Run::Missing),
     entry("output", "Show output values from your root module", runs(args::output::command, command::output::run)),
     entry(

@@ -218,7 +218,14 @@ impl Evaluator<'_> {
     }
 
     #[cold]
-    pub(super) fn failed_as_a_whole(&mut self, expr: &Expr, call: &Call, signature: &Signature, message: &str, env: Env<'_>) {
+    pub(super) fn failed_as_a_whole(
+        &mut self,
+        expr: &Expr,
+        call: &Call,
+        signature: &Signature,
+        message: &str,
+        env: Env<'_>,
+    ) {
         let detail = format!("Call to function {:?} failed: {message}.", call.name);
         let diagnostic =
             Diagnostic::error("Error in function call", detail).at(self.range(call.name_span.to(call.open)));

@@ -81,8 +81,7 @@ fn equal(a: &[Value], _: &CallContext<'_>) -> Outcome {
 
 fn not_null(a: &[Value], _: &CallContext<'_>) -> Outcome {
     if a[0].ty().is_dynamic() {
-        let message =
-            "given value must have a known type; consider using the \\\"convert\\\" function to specify a type to assume";
+        let message = "given value must have a known type; consider using the \\\"convert\\\" function to specify a type to assume";
         return fail_argument(0, message);
     }
     if a[0].is_null() { refuted() } else { Ok(a[0].refine_not_null()) }

@@ -136,8 +136,9 @@ fn decode_utf16(bytes: &[u8], big: bool, mark: bool) -> Option<String> {
     if bytes.len() % 2 != 0 {
         return None;
     }
-    let units =
-        bytes.chunks_exact(2).map(|p| if big { u16::from_be_bytes([p[0], p[1]]) } else { u16::from_le_bytes([p[0], p[1]]) });
+    let units = bytes
+        .chunks_exact(2)
+        .map(|p| if big { u16::from_be_bytes([p[0], p[1]]) } else { u16::from_le_bytes([p[0], p[1]]) });
     char::decode_utf16(units).collect::<Result<String, _>>().ok()
 }
 

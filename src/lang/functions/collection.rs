@@ -29,11 +29,16 @@ pub(super) fn table() -> Vec<Builtin> {
         Builtin::new("length", vec![any("value").unknown().dynamic().marked()], Type::Number, length)
             .typed(|a| length_type(a).map(|()| Type::Number))
             .doc("How many elements a collection has, or characters a string."),
-        Builtin::new("lookup", vec![any("inputMap").unknown().marked(), string("key").unknown().marked()], Type::Dynamic, lookup)
-            .variadic(any("default").everything())
-            .typed(lookup_type)
-            .may_be_null()
-            .doc("An element of a map by its key, or a default."),
+        Builtin::new(
+            "lookup",
+            vec![any("inputMap").unknown().marked(), string("key").unknown().marked()],
+            Type::Dynamic,
+            lookup,
+        )
+        .variadic(any("default").everything())
+        .typed(lookup_type)
+        .may_be_null()
+        .doc("An element of a map by its key, or a default."),
         Builtin::new("merge", vec![], Type::Dynamic, merge)
             .variadic(any("maps").null().dynamic().marked())
             .typed(merge_type)

@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::builtin::{Allow, Builtin, Outcome, any, fail, fail_argument, quoted, shown, string, text};
 use super::charset::{self, Charset};
-use super::{base64_text, json_text};
 use super::signature::{CallContext, FunctionError};
+use super::{base64_text, json_text};
 use crate::lang::value::unknown::safe_prefix;
 use crate::lang::value::{Refinement, Type, Value, json};
 
@@ -151,7 +151,9 @@ fn text_encode(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let set = known_charset(a)?;
     match set.encode(text(a, 0)) {
         Some(bytes) => Ok(Value::string(STANDARD.encode(bytes))),
-        None => fail_argument(0, format!("the given string contains characters that cannot be represented in {}", set.name)),
+        None => {
+            fail_argument(0, format!("the given string contains characters that cannot be represented in {}", set.name))
+        }
     }
 }
 

@@ -78,6 +78,7 @@ fn format_list(a: &[Value], context: &CallContext<'_>) -> Outcome {
         return Ok(Value::unknown_not_null(Type::list(Type::String)));
     }
     let mut results = Vec::new();
+    let mut bytes = 0;
     for i in 0..length.map_or(1, |(n, _)| n) {
         let row: Vec<Value> = sources
             .iter()
@@ -92,6 +93,10 @@ fn format_list(a: &[Value], context: &CallContext<'_>) -> Outcome {
         }
         let result = render(pattern, &row)
             .map_err(|e| FunctionError::new(format!("error on format iteration {i}: {}", e.message)))?;
+        bytes += result.len();
+        if bytes > MOST_BYTES {
+            return fail("the result would be too long");
+        }
         results.push(Value::string(result));
     }
     Ok(Value::list(Type::String, results))
@@ -114,6 +119,9 @@ struct Verb<'s> {
     sharp: bool,
 }
 
+/// No result is longer. It would only take all memory.
+const MOST_BYTES: usize = 256 << 20;
+
 fn render(pattern: &str, args: &[Value]) -> Result<String, FunctionError> {
     let mut out = String::new();
     let (mut at, mut next, mut highest) = (0, 1, 0);
@@ -127,6 +135,9 @@ fn render(pattern: &str, args: &[Value]) -> Result<String, FunctionError> {
         }
         let verb = parse_verb(pattern, start, next)?;
         append(&verb, args, &mut out)?;
+        if out.len() > MOST_BYTES {
+            return fail("the result would be too long");
+        }
         highest = highest.max(verb.argument);
         next = verb.argument + 1;
         at = start + verb.raw.len();

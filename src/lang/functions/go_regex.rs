@@ -99,17 +99,21 @@ impl Pattern {
     }
 
     /// Replaces all matches; `$1`, `$name` and `${name}` stand for groups, `$$` for a dollar sign.
-    pub fn replace_all(&self, text: &str, template: &str) -> String {
+    /// Nothing if the result would be longer than `most` bytes.
+    pub fn replace_all(&self, text: &str, template: &str, most: usize) -> Option<String> {
         let mut out = String::new();
         let mut done = 0;
         for m in self.find_all(text, None) {
             let (start, end) = m.span();
             out.push_str(&text[done..start]);
             self.expand(template, &m, &mut out);
+            if out.len() > most {
+                return None;
+            }
             done = end;
         }
         out.push_str(&text[done..]);
-        out
+        Some(out)
     }
 
     fn expand(&self, template: &str, m: &Match<'_>, out: &mut String) {
@@ -476,7 +480,7 @@ mod tests {
 
     #[test]
     fn replaces_and_refuses() {
-        let r = |p: &str, t: &str, w: &str| Pattern::new(p).unwrap().replace_all(t, w);
+        let r = |p: &str, t: &str, w: &str| Pattern::new(p).unwrap().replace_all(t, w, 1000).unwrap();
         assert_eq!(r("(a)(?P<n>b)", "xab", "$2-${1}-$n-$$-$1x"), "xb-a-b-$-");
         for (bad, message) in [
             ("a**", "invalid nested repetition operator in **"),

@@ -16,7 +16,7 @@ pub(super) fn table() -> Vec<Builtin> {
         Builtin::new("abs", vec![number("num").dynamic().marked()], n.clone(), |a, _| {
             Ok(Value::number(num(a, 0).abs()).mark(a[0].marks()))
         })
-            .doc("The number without its sign."),
+        .doc("The number without its sign."),
         Builtin::new("ceil", vec![number("num")], n.clone(), |a, _| Ok(Value::number(num(a, 0).ceil())))
             .doc("The nearest whole number that is not less."),
         Builtin::new("floor", vec![number("num")], n.clone(), |a, _| Ok(Value::number(num(a, 0).floor())))
@@ -90,7 +90,7 @@ fn parse_int(a: &[Value], _: &CallContext<'_>) -> Outcome {
     if digits.is_empty() {
         return Err(bad());
     }
-    let mut value = BigInt::from(0);
+    let mut values = Vec::with_capacity(digits.len());
     for c in digits.chars() {
         let digit = match c {
             '0'..='9' => c as u32 - '0' as u32,
@@ -102,8 +102,9 @@ fn parse_int(a: &[Value], _: &CallContext<'_>) -> Outcome {
         if digit >= base {
             return Err(bad());
         }
-        value = value * base + digit;
+        values.push(digit as u8);
     }
+    let value = BigInt::from_radix_be(num_bigint::Sign::Plus, &values, base).ok_or_else(bad)?;
     Ok(Value::number(Number::from_bigint(&if negative { -value } else { value })))
 }
 

@@ -83,15 +83,15 @@ fn private_key(source: &str) -> Result<PrivateKey, String> {
     }
     match block.kind.as_str() {
         "RSA PRIVATE KEY" => match pkcs1(&block.content, "pkcs1PrivateKey") {
-            Err(_) if pkcs8(&block.content).is_ok() => Err(invalid(
-                "x509: failed to parse private key (use ParsePKCS8PrivateKey instead for this key format)",
-            )),
+            Err(_) if pkcs8(&block.content).is_ok() => {
+                Err(invalid("x509: failed to parse private key (use ParsePKCS8PrivateKey instead for this key format)"))
+            }
             other => other,
         },
         "PRIVATE KEY" => match pkcs8(&block.content) {
-            Err(_) if pkcs1(&block.content, "").is_ok() => Err(invalid(
-                "x509: failed to parse private key (use ParsePKCS1PrivateKey instead for this key format)",
-            )),
+            Err(_) if pkcs1(&block.content, "").is_ok() => {
+                Err(invalid("x509: failed to parse private key (use ParsePKCS1PrivateKey instead for this key format)"))
+            }
             other => other,
         },
         "OPENSSH PRIVATE KEY" => openssh(&block.content),
@@ -200,7 +200,8 @@ impl<'d> Parts<'d> {
 
 fn openssh(content: &[u8]) -> Result<PrivateKey, String> {
     let invalid = |why: &str| format!("invalid private key: ssh: {why}");
-    let rest = content.strip_prefix(b"openssh-key-v1\0").ok_or_else(|| invalid("invalid openssh private key format"))?;
+    let rest =
+        content.strip_prefix(b"openssh-key-v1\0").ok_or_else(|| invalid("invalid openssh private key format"))?;
     let mut outer = Parts(rest);
     let broken = || invalid("unmarshal error for field PrivKeyBlock of type openSSHEncryptedPrivateKey");
     let cipher = outer.part().ok_or_else(broken)?;

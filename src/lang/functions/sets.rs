@@ -98,7 +98,7 @@ fn product(a: &[Value], _: &CallContext<'_>) -> Outcome {
     }
     let row = ty.element_type().cloned().unwrap_or(Type::Dynamic);
     let total: Option<usize> = a.iter().try_fold(1usize, |n, v| n.checked_mul(v.len()));
-    if total.is_none_or(|n| n > 10_000_000) {
+    if total.is_none_or(|n| n > 2_000_000) {
         return fail("the result would have too many elements");
     }
     let mut rows: Vec<Vec<Value>> = vec![Vec::new()];

@@ -100,10 +100,17 @@ fn searching() -> Vec<Builtin> {
     ]
 }
 
+/// No result is longer. It would only take all memory.
+const MOST_BYTES: usize = 256 << 20;
+
 fn indent(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let Ok(spaces) = usize::try_from(int(a, 0)?) else { return fail("the number of spaces must not be negative") };
     if spaces > 1 << 20 {
         return fail("the number of spaces is too large");
+    }
+    let lines = text(a, 1).matches('\n').count();
+    if lines.saturating_mul(spaces) > MOST_BYTES {
+        return fail("the result would be too long");
     }
     Ok(Value::string(text(a, 1).replace('\n', &format!("\n{}", " ".repeat(spaces)))))
 }
@@ -180,9 +187,13 @@ fn title(text: &str) -> String {
 
 fn substr(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let whole: Vec<&str> = text(a, 0).graphemes(true).collect();
-    let (mut offset, length) = (int(a, 1)?, int(a, 2)?);
+    let (mut offset, mut length) = (int(a, 1)?, int(a, 2)?);
     if offset < 0 {
-        offset += whole.len() as i64;
+        offset = offset.saturating_add(whole.len() as i64);
+        if length == 0 {
+            // Observed: from the end, no length means all that follows.
+            length = -1;
+        }
     }
     let start = usize::try_from(offset).unwrap_or(0).min(whole.len());
     let rest = &whole[start..];
@@ -208,10 +219,18 @@ fn starts_with(a: &[Value], _: &CallContext<'_>) -> Outcome {
 fn replace(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let (whole, find, with) = (text(a, 0), text(a, 1), text(a, 2));
     let pattern = find.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
-    let Some(pattern) = pattern else { return Ok(Value::string(replace_plain(whole, find, with))) };
+    let Some(pattern) = pattern else {
+        if whole.matches(find).count().saturating_mul(with.len()) > MOST_BYTES {
+            return fail("the result would be too long");
+        }
+        return Ok(Value::string(replace_plain(whole, find, with)));
+    };
     let pattern =
         Pattern::new(pattern).map_err(|e| FunctionError::new(format!("error parsing regexp: {}", e.go_text())))?;
-    Ok(Value::string(pattern.replace_all(whole, with)))
+    match pattern.replace_all(whole, with, MOST_BYTES) {
+        Some(replaced) => Ok(Value::string(replaced)),
+        None => fail("the result would be too long"),
+    }
 }
 
 /// An empty string to find is found between all characters.

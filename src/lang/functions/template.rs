@@ -18,12 +18,22 @@ use crate::lang::value::{Marks, Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
     vec![
-        Builtin::new("templatefile", vec![string("path").unknown().marked(), any("vars").unknown().marked()], Type::Dynamic, template_file)
-            .typed(|_| Ok(Type::Dynamic))
-            .may_be_null()
-            .doc("A file's content with its template sequences evaluated."),
-        Builtin::new("templatestring", vec![string("template").unknown().marked(), any("vars").unknown()], Type::String, template_string)
-            .doc("A string's template sequences evaluated."),
+        Builtin::new(
+            "templatefile",
+            vec![string("path").unknown().marked(), any("vars").unknown().marked()],
+            Type::Dynamic,
+            template_file,
+        )
+        .typed(|_| Ok(Type::Dynamic))
+        .may_be_null()
+        .doc("A file's content with its template sequences evaluated."),
+        Builtin::new(
+            "templatestring",
+            vec![string("template").unknown().marked(), any("vars").unknown()],
+            Type::String,
+            template_string,
+        )
+        .doc("A string's template sequences evaluated."),
     ]
 }
 

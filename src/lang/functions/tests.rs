@@ -316,6 +316,61 @@ fn every_function_is_recorded() {
 }
 
 #[test]
+fn signatures_as_recorded() {
+    let shown = |p: &super::Param, dots: &str| {
+        format!("{}{dots}: {}{}", p.name, type_text(&p.ty), if p.allow_null { "?" } else { "" })
+    };
+    let of = |f: &super::Builtin| {
+        let signature = f.signature();
+        let plain = signature.params.iter().map(|p| shown(p, ""));
+        let all: Vec<String> = plain.chain(signature.variadic.iter().map(|p| shown(p, "..."))).collect();
+        format!("{}({}) -> {}", signature.name, all.join(", "), type_text(f.documented_type()))
+    };
+    let ours: BTreeSet<String> = super::all().map(of).collect();
+    let missing: Vec<&str> = include_str!("recorded/signatures.txt").lines().filter(|l| !ours.contains(*l)).collect();
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn newer_functions() {
+    let scope = fixture();
+    let fails = |why: &str| format!("error: Invalid function argument: Invalid value for {why}.");
+    let cases = [
+        ("convert(\"true\", bool)", "true".to_owned()),
+        ("core::convert([1, \"a\"], list(string))", "list(string)[\"1\", \"a\"]".to_owned()),
+        ("convert({}, object({ name = optional(string, \"x\") }))", "{\"name\" = \"x\"}".to_owned()),
+        ("convert(sensitive(\"1\"), number)", "sensitive(1)".to_owned()),
+        ("convert(local.us, number)", "unknown(number, not null)".to_owned()),
+        ("convert(\"x\", number)", fails("\"value\" parameter: a number is required")),
+        ("base64gunzip(base64gzip(\"héllo\"))", "\"héllo\"".to_owned()),
+        ("base64gunzip(sensitive(base64gzip(\"x\")))", "sensitive(\"x\")".to_owned()),
+        ("urldecode(\"Hello+World%21\")", "\"Hello World!\"".to_owned()),
+        ("urldecode(\"%E2%98%83\")", "\"\u{2603}\"".to_owned()),
+        ("cidrcontains(\"192.168.2.0/20\", \"192.168.2.1\")", "true".to_owned()),
+        ("cidrcontains(\"192.168.2.0/20\", \"192.126.2.0/18\")", "false".to_owned()),
+        ("cidrcontains(\"192.168.2.0/24\", \"192.168.0.0/16\")", "false".to_owned()),
+        ("cidrcontains(\"fe80::/48\", \"fe80::1\")", "true".to_owned()),
+        ("assumenotnull(local.ust)", "unknown(string, not null)".to_owned()),
+        ("assumenotnull(tostring(null))", fails("\"value\" parameter: assumption was not upheld")),
+        ("assumestringprefix(local.us, \"foo-\")", "unknown(string, not null, prefix \"foo-\")".to_owned()),
+        ("assumestringprefix(local.us, \"foo\")", "unknown(string, not null, prefix \"fo\")".to_owned()),
+        ("assumestringprefix(\"bar\", \"foo\")", fails("\"value\" parameter: assumption was not upheld")),
+        ("assumelistlength(local.ul, 1, 1)", "list(string)[unknown(string)]".to_owned()),
+        ("assumelistlengthmin(local.ul, 2)", "unknown(list(string), not null, length >= 2)".to_owned()),
+        ("assumesetlengthmax([1, 2], 1)", fails("\"value\" parameter: assumption was not upheld")),
+        ("assumemaplengthmax({ a = 1 }, 1)", "map(number){\"a\" = 1}".to_owned()),
+        ("assumeequal(local.us, \"x\")", "\"x\"".to_owned()),
+        (
+            "assumeequal(\"y\", \"x\")",
+            fails("\"actual_value\" parameter: the actual value does not match the assumed value"),
+        ),
+    ];
+    for (expression, expected) in cases {
+        assert_eq!(answer(expression, &scope), expected, "{expression}");
+    }
+}
+
+#[test]
 fn impure_functions_wait_for_apply() {
     let scope = fixture();
     for call in ["timestamp()", "uuid()", "bcrypt(\"x\")"] {

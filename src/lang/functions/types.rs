@@ -35,7 +35,7 @@ pub(super) fn table() -> Vec<Builtin> {
     // The evaluator knows these by name: their arguments may fail, or are no values.
     all.push(
         Builtin::new("try", vec![], Type::Dynamic, |_, _| fail("at least one argument is required"))
-            .variadic(any("expressions").everything())
+            .variadic(any("expressions"))
             .typed(|_| Ok(Type::Dynamic))
             .may_be_null()
             .doc("The first of its arguments that has no errors."),
@@ -49,7 +49,7 @@ pub(super) fn table() -> Vec<Builtin> {
         .doc("The value converted to a type, written as in the declaration of a variable."),
     );
     all.push(
-        Builtin::new("can", vec![any("expression").everything()], Type::Bool, |_, _| Ok(Value::bool(true)))
+        Builtin::new("can", vec![any("expression")], Type::Bool, |_, _| Ok(Value::bool(true)))
             .doc("Whether its argument has no errors."),
     );
     all

@@ -16,7 +16,7 @@ use super::yaml_errors::{self, at};
 use crate::lang::value::{Number, Type, Value};
 
 /// Nesting beyond this would exhaust the stack.
-const MAX_DEPTH: usize = 500;
+const MAX_DEPTH: usize = 250;
 
 pub(super) fn table() -> Vec<Builtin> {
     vec![

@@ -91,7 +91,9 @@ fn walk_variables<'a>(expr: &'a Expr, bound: &mut Vec<&'a str>, found: &mut Vec<
         }
         ExprKind::For(f) => walk_for(f, bound, found),
         // The words of a type are no names.
-        ExprKind::Call(call) if takes_type(call) => call.args.iter().take(1).for_each(|a| walk_variables(a, bound, found)),
+        ExprKind::Call(call) if takes_type(call) => {
+            call.args.iter().take(1).for_each(|a| walk_variables(a, bound, found))
+        }
         _ => each_child(expr, &mut |child| walk_variables(child, bound, found)),
     }
 }

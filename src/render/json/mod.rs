@@ -6,6 +6,7 @@ pub mod checks;
 pub mod config;
 pub mod diagnostic;
 pub mod events;
+pub mod functions;
 pub mod go;
 pub mod plan;
 mod provider_configs;

@@ -8,3 +8,7 @@ pub const INVALID_IMPORT_TARGET: &str = "Invalid import 'to' expression";
 pub const INVALID_IMPORT_ID: &str = "Invalid import id argument";
 /// An ephemeral value where it would be kept.
 pub const EPHEMERAL_VALUE: &str = "Ephemeral value not allowed";
+/// An object that its schema does not allow.
+pub const INVALID_PROVIDER_OBJECT: &str = "Provider produced invalid object";
+/// A plan that configuration and schema do not allow.
+pub const INVALID_PROVIDER_PLAN: &str = "Provider produced invalid plan";

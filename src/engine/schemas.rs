@@ -1,5 +1,6 @@
 //! The schemas that a run needs, at hand for code that cannot wait.
 
+use crate::model::provider::NO_PROVISIONER;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -74,7 +75,7 @@ impl Schemas {
                 },
                 Err(errors) => diagnostics.extend(errors.into_iter().map(|e| match e.subject {
                     Some(_) => e,
-                    None if e.summary == "Missing required provisioner plugin" => e,
+                    None if e.summary == NO_PROVISIONER => e,
                     None => e.at(block.type_range.clone()),
                 })),
             }

@@ -3,6 +3,7 @@
 //! One process per locked package that the configuration uses starts early, while the rest loads. It answers what needs
 //! no configuration and is the first to be configured. Each further configuration gets a process of its own.
 
+use crate::model::provider::NO_PROVISIONER;
 use crate::model::provider::NO_SCHEMAS;
 use crate::ops::packages::MISSING_PROVIDER;
 use std::collections::{BTreeMap, HashMap};
@@ -352,7 +353,7 @@ impl Factories {
 
 fn missing_provisioner(kind: &str) -> Diagnostics {
     Diagnostic::error(
-        "Missing required provisioner plugin",
+        NO_PROVISIONER,
         format!(
             "This configuration requires provisioner plugin {kind:?}, which isn't available. If you're intending to use an external \
              provisioner plugin, you must install it manually into one of the plugin search directories before running Terrane.",

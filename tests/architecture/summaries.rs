@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 /// What makes a diagnostic of a summary.
-const MAKERS: [&str; 6] = [
+const MAKERS: [&str; 8] = [
     "Diagnostic::error(",
     "Diagnostic::warning(",
     "diagnostics.error(",
     "diagnostics.warning(",
     "diags.error(",
     "diags.warning(",
+    ".bug(",
+    "ArgsError::usage(",
 ];
 
 /// Summaries that are spelled out more than once, with their places; `files` are (path, text).

@@ -10,6 +10,9 @@ use crate::ops::options::{PlanOptions, StateOptions, VariableArgument};
 use super::ArgsError;
 use super::flags::{Given, duration, list, number, switch, text};
 
+/// The summary where there are more words than the command takes.
+pub const TOO_MANY: &str = "Too many command line arguments";
+
 /// How output is shown, wherever in the arguments it was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ViewOptions {
@@ -189,7 +192,7 @@ pub fn test_directory_flag() -> Arg {
 pub fn at_most_one(given: &ArgMatches) -> Result<Option<String>, ArgsError> {
     let mut all = given.positional();
     if all.len() > 1 {
-        return Err(ArgsError::usage("Too many command line arguments", "Expected at most one positional argument."));
+        return Err(ArgsError::usage(TOO_MANY, "Expected at most one positional argument."));
     }
     Ok(all.pop())
 }

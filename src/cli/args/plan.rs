@@ -1,5 +1,6 @@
 //! `plan`
 
+use crate::cli::args::common::TOO_MANY;
 use clap::Command;
 
 use super::ArgsError;
@@ -43,7 +44,7 @@ pub fn parse(args: &[String]) -> Result<Plan, ArgsError> {
     let given = flags::parse(command(), args).map_err(ArgsError::flag)?;
     if !given.positional().is_empty() {
         return Err(ArgsError::usage(
-            "Too many command line arguments",
+            TOO_MANY,
             "To specify a working directory for the plan, use the global -chdir flag.",
         ));
     }

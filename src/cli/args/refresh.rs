@@ -1,5 +1,6 @@
 //! `refresh`
 
+use crate::cli::args::common::TOO_MANY;
 use clap::Command;
 
 use super::ArgsError;
@@ -43,9 +44,7 @@ pub fn parse(args: &[String]) -> Result<Refresh, ArgsError> {
     let given = flags::parse(command().args(hidden_operation_flags()), args).map_err(ArgsError::flag)?;
     at_most_one(&given).and_then(|found| match found {
         None => Ok(()),
-        Some(_) => {
-            Err(ArgsError::usage("Too many command line arguments", "Expected at most one positional argument."))
-        }
+        Some(_) => Err(ArgsError::usage(TOO_MANY, "Expected at most one positional argument.")),
     })?;
     let mut plan = plan_options(&given).map_err(|diagnostics| ArgsError::Diagnostics { diagnostics, hint: true })?;
     plan.mode = Mode::RefreshOnly;

@@ -4,7 +4,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::mistakes::INVALID_IMPORT_TARGET;
 use crate::lang::eval::{Scope, evaluate};
 use crate::lang::syntax::ast::{ExprKind, Expression, IndexKey, TraversalStep};
-use crate::lang::syntax::mistakes::NO_FUNCTIONS;
+use crate::lang::syntax::mistakes::no_functions;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance, Resource};
 
@@ -45,8 +45,7 @@ fn steps_of(expr: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics)
             let key = expr.part(key);
             if let ExprKind::Call(call) = key.kind() {
                 let at = key.range_of(call.name_span);
-                let detail = "Functions may not be called here.";
-                diagnostics.push(Diagnostic::error(NO_FUNCTIONS, detail).at(at));
+                diagnostics.push(no_functions(at));
                 return None;
             }
             let value = diagnostics.take(evaluate(&key, scope));

@@ -3,7 +3,8 @@
 use crate::engine::mistakes::INVALID_FOR_EACH;
 use crate::engine::mistakes::INVALID_IMPORT_ID;
 use crate::engine::mistakes::INVALID_IMPORT_TARGET;
-use crate::lang::syntax::mistakes::INVALID_EXPRESSION;
+use crate::lang::syntax::mistakes::not_a_reference;
+use crate::model::addr::parse::INSTANCE_REQUIRED;
 use crate::model::addr::parse::INVALID_ADDRESS;
 use std::sync::Arc;
 
@@ -38,6 +39,10 @@ pub fn expand(
         Some(for_each) => diagnostics.take(elements(for_each, &scope(), lenient)),
     };
     for each in elements {
+        // While keys are not known, validate does not look at what is made of them.
+        if lenient && matches!(each, Each::UnknownEntry) {
+            continue;
+        }
         let scope = scope().with_each(each);
         let addr = diagnostics.take(address::evaluated(&import.to, &scope));
         let id = diagnostics.take(id_of(import, &scope, lenient));
@@ -68,13 +73,9 @@ pub fn is_static(import: &Import) -> bool {
 }
 
 pub fn not_static(to: &Expression) -> Diagnostics {
-    let address = "A resource instance address is required here. The module path must be followed by a resource instance \
-                   specification.";
-    let detail = "A single static variable reference is required: only attribute access and indexing with constant keys. No \
-                  calculations, function calls, template expressions, etc are allowed here.";
     let mut diagnostics = Diagnostics::new();
-    diagnostics.error(INVALID_ADDRESS, address);
-    diagnostics.push(Diagnostic::error(INVALID_EXPRESSION, detail).at(to.range()));
+    diagnostics.error(INVALID_ADDRESS, INSTANCE_REQUIRED);
+    diagnostics.push(not_a_reference(to.range()));
     diagnostics
 }
 

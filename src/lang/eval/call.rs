@@ -1,7 +1,7 @@
 //! Function calls: arguments to parameters, what unknowns, nulls and marks do to a call, and the functions that take
 //! expressions instead of values.
 
-use crate::lang::syntax::mistakes::NO_FUNCTIONS;
+use crate::lang::syntax::mistakes::{FUNCTIONS_MEAN_NOTHING, NO_FUNCTIONS};
 use std::borrow::Cow;
 
 use crate::base::diag::{Diagnostic, FunctionCall};
@@ -250,7 +250,7 @@ impl Evaluator<'_> {
     fn unknown_function(&mut self, expr: &Expr, call: &Call, env: Env<'_>) -> Value {
         let names = self.scope.function_names();
         if names.is_empty() {
-            self.error(NO_FUNCTIONS, "Functions may not be called here.", expr, None, env);
+            self.error(NO_FUNCTIONS, FUNCTIONS_MEAN_NOTHING, expr, None, env);
             return Value::dynamic();
         }
         // Where a construct binds names, the reference looks for similar functions among its own: there are none.

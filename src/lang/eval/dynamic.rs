@@ -2,8 +2,7 @@
 //!
 //! Knows the shape of a `dynamic` block and what it may generate; never knows what the blocks mean.
 
-use crate::lang::syntax::mistakes::INVALID_EXPRESSION;
-use crate::lang::syntax::mistakes::UNSUPPORTED_BLOCK;
+use crate::lang::syntax::mistakes::{UNSUPPORTED_BLOCK, not_a_list, not_a_reference};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -144,17 +143,13 @@ fn iterator_name(expr: &Expression) -> Result<Arc<str>, Diagnostic> {
             let detail = "Dynamic iterator must be a single variable name.";
             Err(Diagnostic::error("Invalid dynamic iterator name", detail).at(expr.range()))
         }
-        None => {
-            let detail = "A single static variable reference is required: only attribute access and indexing with constant keys. No calculations, function calls, template expressions, etc are allowed here.";
-            Err(Diagnostic::error(INVALID_EXPRESSION, detail).at(expr.range()))
-        }
+        None => Err(not_a_reference(expr.range())),
     }
 }
 
 fn label_expressions(expr: &Expression, kind: &str, wanted: usize) -> Result<Vec<Expression>, Diagnostic> {
     let Some(labels) = expr.as_static_list() else {
-        let detail = "A static list expression is required.";
-        return Err(Diagnostic::error(INVALID_EXPRESSION, detail).at(expr.range()));
+        return Err(not_a_list(expr.range()));
     };
     let detail = format!("Blocks of type {kind:?} require {wanted} label(s).");
     match labels.get(wanted) {

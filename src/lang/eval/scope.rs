@@ -1,10 +1,10 @@
 //! What names mean where an expression stands.
 
-use crate::lang::syntax::mistakes::NO_VARIABLES;
+use crate::lang::syntax::mistakes::no_variables;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::Diagnostics;
 use crate::base::source::SourceFile;
 use crate::lang::functions::{Function, Machine};
 use crate::lang::syntax::ast::Traversal;
@@ -109,8 +109,7 @@ pub struct Constant;
 
 impl Scope for Constant {
     fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
-        let diagnostic = Diagnostic::error(NO_VARIABLES, "Variables may not be used here.");
-        Resolved::error(diagnostic.at(traversal.root.span.in_file(file)))
+        Resolved::error(no_variables().at(traversal.root.span.in_file(file)))
     }
 
     fn templates(&self) -> bool {

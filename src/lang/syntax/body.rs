@@ -2,8 +2,7 @@
 //!
 //! A [`Body`] is cheap to clone; what a partial read took is hidden from the remaining body, never removed.
 
-use crate::lang::syntax::mistakes::MISSING_ARGUMENT;
-use crate::lang::syntax::mistakes::UNSUPPORTED_BLOCK;
+use crate::lang::syntax::mistakes::{UNSUPPORTED_BLOCK, missing_argument};
 use std::fmt;
 use std::sync::Arc;
 
@@ -321,8 +320,7 @@ impl Body {
             match written.get(&*wanted.name) {
                 Some(i) if !hidden => found.push(*i),
                 _ if wanted.required => {
-                    let detail = format!("The argument {:?} is required, but no definition was found.", wanted.name);
-                    diagnostics.push(Diagnostic::error(MISSING_ARGUMENT, detail).at(self.missing_item_range()));
+                    diagnostics.push(missing_argument(&wanted.name, self.missing_item_range()));
                 }
                 _ => {}
             }

@@ -1,7 +1,7 @@
 //! Bodies in JSON syntax, read by schema: which properties are arguments and which are blocks, with how many labels, is
 //! known only from there.
 
-use crate::lang::syntax::mistakes::MISSING_ARGUMENT;
+use crate::lang::syntax::mistakes::missing_argument;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -135,8 +135,7 @@ impl JsonBody {
             }
         }
         for wanted in schema.attributes.iter().filter(|a| a.required && !content.attributes.contains_key(&a.name)) {
-            let detail = format!("The argument {:?} is required, but no definition was found.", wanted.name);
-            diagnostics.push(Diagnostic::error(MISSING_ARGUMENT, detail).at(self.missing_item_range()));
+            diagnostics.push(missing_argument(&wanted.name, self.missing_item_range()));
         }
         (content, diagnostics)
     }

@@ -1,5 +1,10 @@
 //! Reading addresses from the command line: `-target`, `-replace`, the state commands.
 
+use super::parse::BRACKETS_REQUIRED;
+use super::parse::MODULE_NAME_REQUIRED;
+use super::parse::TOO_LONG;
+use super::parse::TYPE_AND_NAME_REQUIRED;
+use crate::model::addr::parse::INSTANCE_REQUIRED;
 use crate::model::addr::parse::INVALID_ADDRESS;
 use std::sync::Arc;
 
@@ -37,9 +42,7 @@ pub fn target(text: &str) -> Result<Target, Diagnostics> {
 pub fn resource_instance(text: &str) -> Result<AbsResourceInstance, Diagnostics> {
     match parts(text)? {
         (module, Some((resource, key))) => Ok(resource.absolute(module).instance(key)),
-        (_, None) => Err(invalid(
-            "A resource instance address is required here. The module path must be followed by a resource instance specification.",
-        )),
+        (_, None) => Err(invalid(INSTANCE_REQUIRED)),
     }
 }
 
@@ -80,7 +83,7 @@ fn of_traversal(traversal: &Traversal) -> Result<Parts, String> {
             break;
         }
         let [Step::Name(name), after @ ..] = after else {
-            return Err("Prefix \"module.\" must be followed by a module name.".into());
+            return Err(MODULE_NAME_REQUIRED.into());
         };
         let (key, after) = key_of(after);
         module.push(ModuleStep { name: name.clone(), key });
@@ -107,7 +110,7 @@ fn resource(steps: &[Step]) -> Result<(Resource, InstanceKey), String> {
         _ => (ResourceMode::Managed, steps),
     };
     match rest {
-        [] | [_] => Err("Resource specification must include a resource type and name.".into()),
+        [] | [_] => Err(TYPE_AND_NAME_REQUIRED.into()),
         [Step::Key(_), ..] => Err("A resource type name is required.".into()),
         [_, Step::Key(_), ..] => Err("A resource name is required.".into()),
         [Step::Name(kind), Step::Name(name), after @ ..] => {
@@ -115,8 +118,8 @@ fn resource(steps: &[Step]) -> Result<(Resource, InstanceKey), String> {
             match after {
                 [] => Ok((resource, InstanceKey::None)),
                 [Step::Key(key)] => Ok((resource, key.clone())),
-                [Step::Name(_)] => Err("Resource instance key must be given in square brackets.".into()),
-                _ => Err("Unexpected extra operators after address.".into()),
+                [Step::Name(_)] => Err(BRACKETS_REQUIRED.into()),
+                _ => Err(TOO_LONG.into()),
             }
         }
     }

@@ -14,6 +14,17 @@ use super::{
 
 /// Text that is no address.
 pub const INVALID_ADDRESS: &str = "Invalid address";
+/// What is said where an address goes no further than a module.
+pub const INSTANCE_REQUIRED: &str = "A resource instance address is required here. The module path must be followed by a \
+                                     resource instance specification.";
+/// What is said where the type or the name of a resource is missing.
+pub const TYPE_AND_NAME_REQUIRED: &str = "Resource specification must include a resource type and name.";
+/// What is said of a module's address without the name.
+pub const MODULE_NAME_REQUIRED: &str = "Prefix \"module.\" must be followed by a module name.";
+/// What is said of a key that stands without brackets.
+pub const BRACKETS_REQUIRED: &str = "Resource instance key must be given in square brackets.";
+/// What is said where an address goes on after its end.
+pub const TOO_LONG: &str = "Unexpected extra operators after address.";
 
 /// What a traversal in an expression refers to. The error is the reference's "Invalid reference" and the like.
 pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<Reference, Diagnostic> {
@@ -202,9 +213,7 @@ pub fn parse_abs_instance(text: &str) -> Result<AbsResourceInstance, Diagnostic>
         Target::Instance(instance) => Ok(instance),
         _ => {
             let file = SourceFile::new("", text);
-            let detail = "A resource instance address is required here. The module path must be followed by a \
-                          resource instance specification.";
-            Err(invalid(detail, Span::new(0, text.len()), &file))
+            Err(invalid(INSTANCE_REQUIRED, Span::new(0, text.len()), &file))
         }
     }
 }
@@ -296,9 +305,7 @@ impl<'t> Steps<'t> {
         while matches!(self.parts.get(self.next), Some((Part::Name(name), _)) if &***name == "module") {
             self.next += 1;
             let span = self.span();
-            let name = self
-                .name()
-                .ok_or_else(|| invalid("Prefix \"module.\" must be followed by a module name.", span, self.file))?;
+            let name = self.name().ok_or_else(|| invalid(MODULE_NAME_REQUIRED, span, self.file))?;
             path.push(ModuleStep { name, key: self.key()? });
         }
         Ok(ModuleInstance(path.into()))
@@ -306,7 +313,7 @@ impl<'t> Steps<'t> {
 
     fn resource(&mut self) -> Result<Resource, Diagnostic> {
         let mut mode = ResourceMode::Managed;
-        let missing = |span, file| invalid("Resource specification must include a resource type and name.", span, file);
+        let missing = |span, file| invalid(TYPE_AND_NAME_REQUIRED, span, file);
         let mut kind = self.name().ok_or_else(|| missing(self.whole, self.file))?;
         if matches!(&*kind, "data" | "ephemeral" | "resource") {
             mode = match &*kind {
@@ -335,9 +342,9 @@ impl<'t> Steps<'t> {
         match self.parts.get(self.next) {
             None => Ok(()),
             Some((Part::Name(_), span)) if matches!(self.parts[..self.next].last(), Some((Part::Name(_), _))) => {
-                Err(invalid("Resource instance key must be given in square brackets.", *span, self.file))
+                Err(invalid(BRACKETS_REQUIRED, *span, self.file))
             }
-            Some((_, span)) => Err(invalid("Unexpected extra operators after address.", *span, self.file)),
+            Some((_, span)) => Err(invalid(TOO_LONG, *span, self.file)),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Expressions that must be constant: no variables, no functions, of a given simple type.
 
-use crate::lang::syntax::mistakes::NO_FUNCTIONS;
-use crate::lang::syntax::mistakes::NO_VARIABLES;
+use crate::lang::syntax::mistakes::{no_functions, no_variables};
 use crate::model::mistakes::UNSUITABLE_VALUE;
 use std::sync::Arc;
 
@@ -29,8 +28,7 @@ pub fn value(expr: &Expression) -> (Value, Diagnostics) {
     let calls = expr.functions();
     if let Some(call) = calls.first() {
         let span = call.name_span.to(call.close);
-        let problem = Diagnostic::error(NO_FUNCTIONS, "Functions may not be called here.");
-        return (Value::dynamic(), problem.at(expr.range_of(span)).into());
+        return (Value::dynamic(), no_functions(expr.range_of(span)).into());
     }
     evaluate(expr, &NoNames)
 }
@@ -40,8 +38,7 @@ struct NoNames;
 
 impl Scope for NoNames {
     fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
-        let problem = Diagnostic::error(NO_VARIABLES, "Variables may not be used here.");
-        Resolved::error(problem.at(traversal.root.span.in_file(file)))
+        Resolved::error(no_variables().at(traversal.root.span.in_file(file)))
     }
 
     fn templates(&self) -> bool {

@@ -1,5 +1,6 @@
 //! `import` blocks: an existing object becomes managed.
 
+use crate::model::addr::parse::INSTANCE_REQUIRED;
 use crate::model::addr::parse::INVALID_ADDRESS;
 use std::sync::LazyLock;
 
@@ -97,9 +98,7 @@ fn target(to: &Attribute, diags: &mut Diagnostics) -> Option<ConfigResource> {
     match parse_target_traversal(&traversal, &to.expr.file) {
         Ok(Target::Resource(addr)) if addr.resource.mode == ResourceMode::Managed => Some(addr.config()),
         Ok(Target::ModuleInstance(_)) => {
-            let detail = "A resource instance address is required here. The module path must be followed by a resource \
-                          instance specification.";
-            diags.push(Diagnostic::error(INVALID_ADDRESS, detail).at(to.expr.range()));
+            diags.push(Diagnostic::error(INVALID_ADDRESS, INSTANCE_REQUIRED).at(to.expr.range()));
             diags.push(only_managed());
             None
         }

@@ -1,7 +1,7 @@
 //! Which names are valid, and the references that are written as text of their own: traversals in quotes, provider
 //! names, `depends_on`.
 
-use crate::lang::syntax::mistakes::INVALID_EXPRESSION;
+use crate::lang::syntax::mistakes::{not_a_list, not_a_reference};
 use crate::model::mistakes::INVALID_LOCAL_NAME;
 use std::sync::Arc;
 
@@ -115,10 +115,7 @@ pub fn native_expression(expr: &Expression, diags: &mut Diagnostics) -> Option<E
 /// The elements of a list that must be written out; anything else is reported.
 pub fn static_list(expr: &Expression, diags: &mut Diagnostics) -> Vec<Expression> {
     expr.as_static_list().unwrap_or_else(|| {
-        diags.push(
-            Diagnostic::error(INVALID_EXPRESSION, "A static list expression is required.")
-                .at(super::constant::start_range(expr)),
-        );
+        diags.push(not_a_list(super::constant::start_range(expr)));
         Vec::new()
     })
 }
@@ -127,14 +124,7 @@ pub fn static_list(expr: &Expression, diags: &mut Diagnostics) -> Vec<Expression
 pub fn static_traversal(expr: &Expression, diags: &mut Diagnostics) -> Option<Traversal> {
     let found = expr.as_traversal().cloned();
     if found.is_none() {
-        diags.push(
-            Diagnostic::error(
-                INVALID_EXPRESSION,
-                "A single static variable reference is required: only attribute access and indexing with constant \
-                 keys. No calculations, function calls, template expressions, etc are allowed here.",
-            )
-            .at(expr.range()),
-        );
+        diags.push(not_a_reference(expr.range()));
     }
     found
 }

@@ -1,6 +1,6 @@
 //! The configuration as JSON: the "configuration" of a plan's document.
 
-use crate::lang::syntax::mistakes::NO_VARIABLES;
+use crate::lang::syntax::mistakes::no_variables;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -240,7 +240,7 @@ struct Nothing;
 
 impl Scope for Nothing {
     fn resolve(&self, _: &Traversal, _: &Arc<SourceFile>) -> Resolved {
-        Resolved::error(crate::base::diag::Diagnostic::error(NO_VARIABLES, "Variables may not be used here."))
+        Resolved::error(no_variables())
     }
 
     fn templates(&self) -> bool {

@@ -1,7 +1,6 @@
 //! `encode_tfvars`, `decode_tfvars`, `encode_expr`.
 
-use crate::lang::syntax::mistakes::NO_FUNCTIONS;
-use crate::lang::syntax::mistakes::NO_VARIABLES;
+use crate::lang::syntax::mistakes::{no_functions, no_variables};
 use std::sync::Arc;
 
 use super::encode;
@@ -125,8 +124,7 @@ fn check(what: &str, diagnostics: &Diagnostics) -> Result<(), String> {
 fn constant(expression: &Expression) -> Result<Value, Diagnostics> {
     if let Some(call) = expression.functions().first() {
         let range = expression.range_of(call.name_span.to(call.close));
-        let error = Diagnostic::error(NO_FUNCTIONS, "Functions may not be called here.").at(range);
-        return Err(error.into());
+        return Err(no_functions(range).into());
     }
     let (value, diagnostics) = evaluate(expression, &NoNames);
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(value) }
@@ -138,7 +136,7 @@ struct NoNames;
 impl Scope for NoNames {
     fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
         let range = traversal.span.in_file(file);
-        Resolved::error(Diagnostic::error(NO_VARIABLES, "Variables may not be used here.").at(range))
+        Resolved::error(no_variables().at(range))
     }
 }
 

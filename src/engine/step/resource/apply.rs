@@ -1,5 +1,6 @@
 //! Carrying out a planned change of one instance: plan again with what is known now, check, apply, check, record.
 
+use crate::engine::mistakes::INVALID_PROVIDER_OBJECT;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -379,7 +380,7 @@ fn check_type(instance: &Instance<'_>, value: &Value) -> Result<(), Diagnostic> 
                 "Provider \"{provider}\" produced an invalid value after apply for {addr}. The result cannot not be saved in \
                  the Terrane state.\n\n{wrong}."
             );
-            Err(instance.bug("Provider produced invalid object", what))
+            Err(instance.bug(INVALID_PROVIDER_OBJECT, what))
         }
     }
 }

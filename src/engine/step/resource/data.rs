@@ -1,5 +1,6 @@
 //! Data sources: read in plan if everything that they depend on is settled, otherwise in apply.
 
+use crate::engine::mistakes::INVALID_PROVIDER_OBJECT;
 use std::time::Duration;
 
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
@@ -182,7 +183,7 @@ fn check_answer(instance: &Instance<'_>, value: &Value) -> Option<Diagnostic> {
     let (addr, provider) = (&instance.addr, &instance.provider_addr.provider);
     if let Some(wrong) = nonconforming(value, instance.schema.implied_type()) {
         let what = format!("Provider \"{provider}\" produced an invalid object for {addr}: {wrong}.");
-        return Some(instance.bug("Provider produced invalid object", what));
+        return Some(instance.bug(INVALID_PROVIDER_OBJECT, what));
     }
     if value.is_null() {
         let what = format!("Provider \"{provider}\" produced a null object for {addr}.");
@@ -190,7 +191,7 @@ fn check_answer(instance: &Instance<'_>, value: &Value) -> Option<Diagnostic> {
     }
     if !value.is_wholly_known() {
         let what = format!("Provider \"{provider}\" produced a value for {addr} that is not wholly known.");
-        return Some(instance.bug("Provider produced invalid object", what));
+        return Some(instance.bug(INVALID_PROVIDER_OBJECT, what));
     }
     None
 }

@@ -1,5 +1,6 @@
 //! Importing: an object that exists outside becomes known by its id.
 
+use crate::engine::mistakes::INVALID_PROVIDER_OBJECT;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -47,7 +48,7 @@ pub async fn import(instance: &Instance<'_>, id: &str) -> (Option<Stored>, Diagn
     if let Some(wrong) = nonconforming(&object.state, instance.schema.implied_type()) {
         let provider = &instance.provider_addr.provider;
         let what = format!("Provider \"{provider}\" planned an invalid value for {addr} during import: {wrong}.");
-        diagnostics.push(instance.bug("Provider produced invalid object", what));
+        diagnostics.push(instance.bug(INVALID_PROVIDER_OBJECT, what));
         return (None, diagnostics);
     }
     let stored = Stored {

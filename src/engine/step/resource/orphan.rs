@@ -1,6 +1,7 @@
 //! Planning to destroy: objects that nothing in the configuration claims, deposed objects, and everything in a destroy.
 
 use crate::base::diag::Diagnostics;
+use crate::engine::mistakes::INVALID_PROVIDER_PLAN;
 use crate::engine::results::Expansion;
 use crate::lang::value::Value;
 use crate::model::addr::{InstanceKey, ResourceMode};
@@ -96,7 +97,7 @@ pub async fn plan_destroy(
         }
         if !response.planned.is_null() {
             let what = format!("Provider \"{provider}\" planned a non-null destroy value for {}.", instance.addr);
-            diagnostics.push(instance.bug("Provider produced invalid plan", what));
+            diagnostics.push(instance.bug(INVALID_PROVIDER_PLAN, what));
             return (None, diagnostics);
         }
         private = response.private;

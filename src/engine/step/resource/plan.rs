@@ -2,6 +2,7 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::change::{ignore, plan_valid, proposed, replace};
+use crate::engine::mistakes::INVALID_PROVIDER_PLAN;
 use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
 use crate::lang::value::{Marks, Path, PathStep, Value};
 use crate::model::config::IgnoreChanges;
@@ -178,7 +179,7 @@ impl Planner<'_, '_> {
         let addr = &instance.addr;
         let invalid = |wrong: String| {
             let what = format!("Provider \"{provider}\" planned an invalid value for {addr}{wrong}.");
-            instance.bug("Provider produced invalid plan", what)
+            instance.bug(INVALID_PROVIDER_PLAN, what)
         };
         let mut value = response.planned.clone();
         if let Some(wrong) = nonconforming(&value, instance.schema.implied_type()) {
@@ -212,7 +213,7 @@ impl Planner<'_, '_> {
                 "Provider \"{provider}\" has indicated \"requires replacement\" on {addr} for a non-existent attribute path \
                  {path}."
             );
-            self.diagnostics.push(self.instance.bug("Provider produced invalid plan", what));
+            self.diagnostics.push(self.instance.bug(INVALID_PROVIDER_PLAN, what));
         }
         invalid.is_empty().then_some(paths)
     }

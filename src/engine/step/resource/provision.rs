@@ -1,6 +1,6 @@
 //! Provisioners: what runs once an object exists, or before it goes.
 
-use crate::lang::syntax::mistakes::MISSING_ARGUMENT;
+use crate::lang::syntax::mistakes::missing_argument;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -154,6 +154,5 @@ fn connection(shared: Option<&Body>, own: Option<&Body>, scope: &ModuleScope<'_>
 
 /// A connection must say where to.
 pub fn missing_host(place: Range) -> Diagnostic {
-    let detail = "The argument \"host\" is required, but no definition was found.";
-    Diagnostic::error(MISSING_ARGUMENT, detail).at(place)
+    missing_argument("host", place)
 }

@@ -2,6 +2,7 @@
 
 use crate::base::diag::Diagnostics;
 use crate::engine::event::Event;
+use crate::engine::mistakes::INVALID_PROVIDER_OBJECT;
 use crate::model::provider::{ReadRequest, has_errors};
 use crate::model::state::DeposedKey;
 
@@ -38,13 +39,13 @@ pub async fn refresh(
     let provider = &instance.provider_addr.provider;
     if let Some(wrong) = nonconforming(&response.new_state, instance.schema.implied_type()) {
         let what = format!("Provider \"{provider}\" planned an invalid value for {addr} during refresh: {wrong}.");
-        diagnostics.push(instance.bug("Provider produced invalid object", what));
+        diagnostics.push(instance.bug(INVALID_PROVIDER_OBJECT, what));
         return (Some(stored), diagnostics);
     }
     let value = normalise(&instance.schema.block, &response.new_state);
     if !value.is_wholly_known() {
         let what = format!("Provider \"{provider}\" returned an unknown value for {addr} during refresh.");
-        diagnostics.push(instance.bug("Provider produced invalid object", what));
+        diagnostics.push(instance.bug(INVALID_PROVIDER_OBJECT, what));
         return (Some(stored), diagnostics);
     }
     let value = if value.is_null() { value } else { mark(&value, &marks, &instance.schema.block) };

@@ -4,8 +4,7 @@
 //! token from which it can go on, and stays silent about what may only be a consequence.
 //! Owns the grammar and its messages. Never evaluates, and never gives up.
 
-use crate::lang::syntax::mistakes::EXTRA_AFTER_EXPRESSION;
-use crate::lang::syntax::mistakes::TOO_DEEP;
+use crate::lang::syntax::mistakes::{EXTRA_AFTER_EXPRESSION, TOO_DEEP};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;

@@ -1,6 +1,7 @@
 //! Addresses as state files write them. Read by hand, because a large state holds a great many.
 
 use crate::model::addr::parse::INVALID_ADDRESS;
+use crate::model::addr::parse::TYPE_AND_NAME_REQUIRED;
 use std::sync::Arc;
 
 use crate::base::diag::Diagnostic;
@@ -26,9 +27,9 @@ pub fn module_instance(text: &str) -> Result<ModuleInstance, Diagnostic> {
 /// `module.a.aws_x.y` or `module.a.data.aws_x.y`: a dependency. Instance keys, which old states have, are dropped.
 pub fn config_resource(text: &str) -> Result<ConfigResource, Diagnostic> {
     let mut cursor = Cursor { rest: text };
-    parse_resource(&mut cursor).filter(|_| cursor.rest.is_empty()).ok_or_else(|| {
-        Diagnostic::error(INVALID_ADDRESS, "Resource specification must include a resource type and name.")
-    })
+    parse_resource(&mut cursor)
+        .filter(|_| cursor.rest.is_empty())
+        .ok_or_else(|| Diagnostic::error(INVALID_ADDRESS, TYPE_AND_NAME_REQUIRED))
 }
 
 /// `module.a[0].data.aws_x.y["k"]`: as resource instances print.

@@ -1,8 +1,5 @@
 //! Files as bytes: comments may hold what is no UTF-8, and keep it.
 
-use crate::lang::syntax::mistakes::NOT_UTF8;
-use std::sync::Arc;
-
 use super::super::lexer::{self, Start};
 use super::super::token::TokenKind;
 use super::format;
@@ -21,28 +18,31 @@ pub fn format_bytes(name: &str, content: &[u8]) -> Result<Option<Vec<u8>>, Diagn
 }
 
 fn format_damaged(name: &str, content: &[u8]) -> Result<Option<Vec<u8>>, Diagnostics> {
-    let text = String::from_utf8_lossy(content);
-    let shown = SourceFile::new(name, &*text);
-    let outside = Diagnostic::error(
-        NOT_UTF8,
-        "All input files must be UTF-8 encoded. Ensure that UTF-8 encoding is selected in your editor.",
-    );
     let replaced: String = content
         .utf8_chunks()
         .flat_map(|chunk| chunk.valid().chars().chain(chunk.invalid().iter().map(|byte| stand_in(*byte))))
         .collect();
-    let tokens = lexer::scan(&text, Start::Normal);
-    let damaged = |kind: TokenKind, text: &str| kind != TokenKind::Comment && text.contains('\u{fffd}');
-    let first = tokens.iter().find(|t| damaged(t.kind, &text[t.start as usize..t.end as usize]));
-    if let Some(token) = first {
-        let at =
-            text[token.start as usize..].find('\u{fffd}').map_or(token.start as usize, |i| token.start as usize + i);
-        return Err(outside.at(Span::new(at, at + 3).in_file(&shown)).into());
-    }
     // Mistakes are shown with the characters that stand for what cannot be shown.
+    let readable = |c: char| if byte_of(c).is_some() { char::REPLACEMENT_CHARACTER } else { c };
+    let shown = SourceFile::new(name, replaced.chars().map(readable).collect::<String>());
+    let damage = |text: &str| text.find(|c| byte_of(c).is_some());
+    let tokens = lexer::scan(&replaced, Start::Normal);
+    let outside = tokens.iter().filter(|token| token.kind != TokenKind::Comment).find_map(|token| {
+        let start = token.start as usize;
+        Some(start + damage(&replaced[start..token.end as usize])?)
+    });
+    let mut pretended = content.utf8_chunks().filter_map(|chunk| damage(chunk.valid()));
+    if let Some(at) = outside.or_else(|| pretended.next().map(|_| 0)) {
+        let start: usize = replaced[..at].chars().map(|c| readable(c).len_utf8()).sum();
+        let found = Diagnostic::error(
+            "Invalid character encoding",
+            "All input files must be UTF-8 encoded. Ensure that UTF-8 encoding is selected in your editor.",
+        );
+        return Err(found.at(Span::new(start, start + 3).in_file(&shown)).into());
+    }
     match format(&SourceFile::new(name, replaced)) {
         Ok(formatted) => Ok(formatted.map(|text| restored(&text))),
-        Err(diagnostics) => Err(format(&Arc::clone(&shown)).err().unwrap_or(diagnostics)),
+        Err(diagnostics) => Err(format(&shown).err().unwrap_or(diagnostics)),
     }
 }
 
@@ -50,12 +50,17 @@ fn stand_in(byte: u8) -> char {
     char::from_u32(STAND_INS + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
+fn byte_of(c: char) -> Option<u8> {
+    let byte = (c as u32).checked_sub(STAND_INS)?;
+    (0x80..=0xff).contains(&byte).then_some(byte as u8)
+}
+
 fn restored(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     for c in text.chars() {
-        match (c as u32).checked_sub(STAND_INS) {
-            Some(byte @ 0x80..=0xff) => bytes.push(byte as u8),
-            _ => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        match byte_of(c) {
+            Some(byte) => bytes.push(byte),
+            None => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
     bytes
@@ -76,7 +81,9 @@ mod tests {
     fn anywhere_else_they_are_a_mistake() {
         for content in [&b"a = \"\xe9\"\n"[..], b"\xe9=1\n", b"a = <<E\n\xff\nE\n"] {
             let found = format_bytes("a.tf", content).unwrap_err();
-            assert_eq!(found.iter().next().unwrap().summary, "Invalid character encoding");
+            let first = found.iter().next().unwrap();
+            assert_eq!(first.summary, "Invalid character encoding");
+            assert_eq!(first.subject.as_ref().unwrap().text(), "\u{fffd}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Files as bytes: comments may hold what is no UTF-8, and keep it.
 
 use super::super::lexer::{self, Start};
+use super::super::mistakes::NOT_UTF8;
 use super::super::token::TokenKind;
 use super::format;
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -35,7 +36,7 @@ fn format_damaged(name: &str, content: &[u8]) -> Result<Option<Vec<u8>>, Diagnos
     if let Some(at) = outside.or_else(|| pretended.next().map(|_| 0)) {
         let start: usize = replaced[..at].chars().map(|c| readable(c).len_utf8()).sum();
         let found = Diagnostic::error(
-            "Invalid character encoding",
+            NOT_UTF8,
             "All input files must be UTF-8 encoded. Ensure that UTF-8 encoding is selected in your editor.",
         );
         return Err(found.at(Span::new(start, start + 3).in_file(&shown)).into());

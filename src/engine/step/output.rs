@@ -81,7 +81,10 @@ async fn record(run: &Run, output: &Output, value: &Value) -> Diagnostics {
             let before = run.state.outputs.get(&output.name);
             gathered.outputs.push(change(output, before, &bare));
         }
+        // What a plan does not know yet leaves the state as it was.
+        let settled = !run.is_plan() || bare.is_wholly_known();
         match &stored {
+            Some(_) if !settled => {}
             Some(stored) => drop(gathered.state.outputs.insert(output.name.clone(), stored.clone())),
             None => drop(gathered.state.outputs.remove(&output.name)),
         }

@@ -119,10 +119,10 @@ fn resource_json(
     }
     set(&mut out, "schema_version", schema.map_or(0, |schema| schema.version));
     if let Some(count) = &resource.count {
-        set(&mut out, "count_expression", expression_json(count));
+        put(&mut out, "count_expression", expression_json(count));
     }
     if let Some(for_each) = &resource.for_each {
-        set(&mut out, "for_each_expression", expression_json(for_each));
+        put(&mut out, "for_each_expression", expression_json(for_each));
     }
     put(&mut out, "depends_on", depends_on(&resource.depends_on));
     Json::Object(out)
@@ -141,10 +141,10 @@ fn call_json(call: &ModuleCall, module: &Module, schemas: &SchemaLookup<'_>, pro
         .collect();
     put(&mut out, "expressions", expressions);
     if let Some(count) = &call.count {
-        set(&mut out, "count_expression", expression_json(count));
+        put(&mut out, "count_expression", expression_json(count));
     }
     if let Some(for_each) = &call.for_each {
-        set(&mut out, "for_each_expression", expression_json(for_each));
+        put(&mut out, "for_each_expression", expression_json(for_each));
     }
     if let Some(child) = child {
         set(&mut out, "module", module_json(child, schemas, providers));

@@ -323,40 +323,54 @@ impl Reader<'_> {
 
 /// The template that a string holds.
 pub fn template(text: &Text, file: &Arc<SourceFile>) -> (Arc<Expr>, Diagnostics) {
-    embedded(text, file, Start::Template, 0, |parser| parser.bare_template())
+    embedded(text, file, Start::Template, |offset| text.offsets.in_file(offset), |parser| parser.bare_template())
 }
 
-/// The expression in native syntax that a string holds. Its places are one byte further left, with the quote, as in the
-/// reference.
+/// The expression in native syntax that a string holds. Its places are one character further left, from the quote on, as
+/// in the reference.
 pub fn native(text: &Text, file: &Arc<SourceFile>) -> (Arc<Expr>, Diagnostics) {
-    embedded(text, file, Start::Normal, 1, |parser| {
-        parser.newlines = false;
-        let expr = parser.expression();
-        let next = parser.peek();
-        if next.kind != super::TokenKind::End && !parser.recovery {
-            parser.error(
-                EXTRA_AFTER_EXPRESSION,
-                "An expression was successfully parsed, but extra characters were found after it.",
-                next.span(),
-            );
-        }
-        expr
-    })
+    embedded(
+        text,
+        file,
+        Start::Normal,
+        |offset| one_before(text, offset),
+        |parser| {
+            parser.newlines = false;
+            let expr = parser.expression();
+            let next = parser.peek();
+            if next.kind != super::TokenKind::End && !parser.recovery {
+                parser.error(
+                    EXTRA_AFTER_EXPRESSION,
+                    "An expression was successfully parsed, but extra characters were found after it.",
+                    next.span(),
+                );
+            }
+            expr
+        },
+    )
 }
 
 /// The reference that a string holds; none if it is anything else. Its places are as those of [`native`].
 pub fn traversal(text: &Text, file: &Arc<SourceFile>) -> Option<Traversal> {
     let inner = SourceFile::new(file.name(), &*text.text);
     let mut found = native_traversal::parse(&inner, false).0?;
-    shift::traversal(&mut found, &|offset| text.offsets.in_file(offset).saturating_sub(1));
+    shift::traversal(&mut found, &|offset| one_before(text, offset));
     Some(found)
+}
+
+/// Where in the file the character before an offset is; that before the first is the quote.
+fn one_before(text: &Text, offset: u32) -> u32 {
+    match text.text.get(..offset as usize).and_then(|before| before.chars().next_back()) {
+        Some(last) => text.offsets.in_file(offset - last.len_utf8() as u32),
+        None => text.offsets.start.saturating_sub(1),
+    }
 }
 
 fn embedded(
     text: &Text,
     file: &Arc<SourceFile>,
     start: Start,
-    left: u32,
+    place: impl Fn(u32) -> u32,
     parse: impl FnOnce(&mut Parser<'_>) -> Expr,
 ) -> (Arc<Expr>, Diagnostics) {
     let inner = SourceFile::new(file.name(), &*text.text);
@@ -365,7 +379,6 @@ fn embedded(
     parser.within = Some((file, &text.offsets));
     let mut expr = parse(&mut parser);
     let mut diagnostics = parser.diagnostics;
-    let place = |offset: u32| text.offsets.in_file(offset).saturating_sub(left);
     shift::expr(&mut expr, &place);
     for diagnostic in diagnostics.iter_mut() {
         for range in [&mut diagnostic.subject, &mut diagnostic.context].into_iter().flatten() {

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use crate::lang::value::Value;
 use crate::lang::value::text::go_quoted;
 use crate::lang::value::ty::is_identifier;
-use crate::model::addr::instance::write_escaped;
 use crate::model::plan::Action;
 use crate::render::text::style::Style;
 
@@ -81,14 +80,7 @@ fn pad(indent: usize) -> String {
 
 /// A name as it stands before `=`: quoted unless it is an identifier.
 pub fn valid_name(name: &str) -> String {
-    if is_identifier(name) { name.to_owned() } else { quoted(name) }
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    let _ = write_escaped(&mut out, text);
-    out.push('"');
-    out
+    if is_identifier(name) { name.to_owned() } else { go_quoted(name) }
 }
 
 /// Shown even if unchanged, for they tell people which object it is.
@@ -375,7 +367,7 @@ fn map(diff: &Diff, elements: &BTreeMap<Arc<str>, Diff>, align: bool, indent: us
         return format!("{{}}{suffix}{}", d.replace_suffix(diff.replace));
     }
     let inner = Drawing { hide_null_suffix: true, ..d.clone() };
-    let width = if align { elements.keys().map(|k| quoted(k).chars().count()).max().unwrap_or(0) } else { 0 };
+    let width = if align { elements.keys().map(|k| go_quoted(k).chars().count()).max().unwrap_or(0) } else { 0 };
     let mut out = format!("{{{}\n", d.replace_suffix(diff.replace));
     let mut hidden = 0;
     for (key, element) in elements {
@@ -386,7 +378,7 @@ fn map(diff: &Diff, elements: &BTreeMap<Arc<str>, Diff>, align: bool, indent: us
         write_warnings(&mut out, element, indent + 1, d);
         let text = draw(element, indent + 1, &inner);
         let comma = if align { "" } else { "," };
-        let _ = writeln!(out, "{}{}{:width$} = {text}{comma}", pad(indent + 1), d.symbol(element.action), quoted(key));
+        let _ = writeln!(out, "{}{}{:width$} = {text}{comma}", pad(indent + 1), d.symbol(element.action), go_quoted(key));
     }
     write_hidden(&mut out, "element", hidden, indent, d);
     let _ = write!(out, "{}{}}}{suffix}", pad(indent), d.symbol(Action::NoOp));

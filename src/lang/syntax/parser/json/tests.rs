@@ -106,3 +106,82 @@ fn broken_templates_have_no_variables() {
     let crate::lang::syntax::json::JsonTemplate::Broken(problems) = &string.template else { panic!() };
     assert_eq!(problems.iter().next().unwrap().subject.as_ref().unwrap().text(), "}");
 }
+
+/// Reads a text in every way there is; spans must lie in it, and nothing may panic.
+fn check_everything(text: &str) {
+    use crate::lang::syntax::ast::{Expr, Expression};
+    let file = SourceFile::new("t.json", text);
+    let len = text.len() as u32;
+    let check = |span: Span| {
+        assert!(span.start <= span.end && span.end <= len, "{span:?} of {len} in {text:?}");
+        assert!(text.is_char_boundary(span.start as usize) && text.is_char_boundary(span.end as usize), "{text:?}");
+    };
+    fn walk(expr: &Expression, check: &dyn Fn(Span)) {
+        fn spans(e: &Expr, check: &dyn Fn(Span)) {
+            check(e.span);
+            check(e.start_span());
+            crate::lang::syntax::visit::each_child(e, &mut |child| spans(child, check));
+        }
+        spans(&expr.node, check);
+        expr.as_traversal().into_iter().for_each(|t| check(t.span));
+        expr.as_call().into_iter().for_each(|c| check(c.open));
+        if let ExprKind::JsonString(string) = expr.kind() {
+            let (native, problems) = string.native(&expr.file);
+            spans(&native.node, check);
+            problems.iter().flat_map(|d| d.subject.iter().chain(&d.context)).for_each(|r| check(r.span));
+        }
+        for inner in expr.as_static_list().into_iter().flatten() {
+            walk(&inner, check);
+        }
+        for (key, value) in expr.as_static_map().into_iter().flatten() {
+            walk(&key, check);
+            walk(&value, check);
+        }
+    }
+    let (body, mut diagnostics) = parse_file(file.clone());
+    let schema = BodySchema::new().attribute("a").required("z").block("b", &[]).block("l", &["k", "n"]);
+    let (content, problems) = body.content(&schema);
+    diagnostics.extend(problems);
+    content.blocks.iter().for_each(|block| {
+        check(block.header_range().span);
+        check(block.range().span);
+        diagnostics.extend(block.body.content(&schema).1);
+    });
+    let (attributes, problems) = body.just_attributes();
+    diagnostics.extend(problems);
+    for attribute in attributes.values().chain(content.attributes.values()) {
+        walk(&attribute.expr, &check);
+        attribute.expr.variables().iter().for_each(|t| check(t.span));
+    }
+    diagnostics.iter().flat_map(|d| d.subject.iter().chain(&d.context)).for_each(|r| check(r.span));
+    let (tree, _) = parse_tree(&file);
+    for byte in [0, text.len() / 2, text.len()] {
+        crate::lang::syntax::json::context(&tree, byte);
+    }
+}
+
+const SEED: &str = r#"{"//": 1, "a": ["x.y[0]", "${a.b}\n\u00e9${upper("c")}", -1.5e3, true, null], "b": [{"a": "%{ if x }y%{ endif }"}, {"z": {"${k}": "list(string)"}}], "l": {"p": {"q": {"a": 1}, "r": [{}]}}, "é😀": "\ud83d\ude00 ${z"}"#;
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_read(text in "(\\PC|\n){0,60}") {
+        check_everything(&text);
+    }
+
+    #[test]
+    fn token_soup_is_read(words in proptest::collection::vec(proptest::sample::select(vec![
+        "{", "}", "[", "]", ",", ":", "=", "\"", "\\", "\\u00e9", "\\ud83d", "\"a\"", "\"b\":", "\"l\":", "${", "%{", "x.y", "1",
+        "-", ".", "e", "true", "nul", "null", " ", "\n", "\r\n", "é", "😀", "\u{feff}", "//", "/*", "\"${a[\\\"k\\\"]}\"", "\\n",
+    ]), 0..40)) {
+        check_everything(&words.concat());
+    }
+
+    #[test]
+    fn damaged_configuration_is_read(cut in 0..SEED.len(), drop in 0usize..12, insert in "[\\[\\](){}\"$%,:\\\\u0é\n]{0,3}") {
+        let mut text = SEED.to_string();
+        let start = text.floor_char_boundary(cut);
+        let end = text.floor_char_boundary((cut + drop).min(SEED.len()));
+        text.replace_range(start..end, &insert);
+        check_everything(&text);
+    }
+}

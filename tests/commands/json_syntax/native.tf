@@ -1,0 +1,3 @@
+output "mixed" {
+  value = local.escaped
+}

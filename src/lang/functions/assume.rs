@@ -42,19 +42,19 @@ pub(super) fn table() -> Vec<Builtin> {
         all.push(lengths(
             both,
             vec![number("min_length"), number("max_length")],
-            |a, _| Ok(length(a, Some(bound(a, 1)?), Some(bound(a, 2)?))?),
+            |a, _| length(a, Some(bound(a, 1)?), Some(bound(a, 2)?)),
             "The collection, assumed to have a length within bounds.",
         ));
         all.push(lengths(
             least,
             vec![number("min_length")],
-            |a, _| Ok(length(a, Some(bound(a, 1)?), None)?),
+            |a, _| length(a, Some(bound(a, 1)?), None),
             "The collection, assumed to have at least so many elements.",
         ));
         all.push(lengths(
             most,
             vec![number("max_length")],
-            |a, _| Ok(length(a, None, Some(bound(a, 1)?))?),
+            |a, _| length(a, None, Some(bound(a, 1)?)),
             "The collection, assumed to have at most so many elements.",
         ));
     }

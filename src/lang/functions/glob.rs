@@ -7,6 +7,8 @@ use std::path::Path;
 
 use crate::base::files::{Files, normal};
 
+const MOST_DIRECTORIES: usize = 256;
+
 /// The pattern is malformed.
 #[derive(Debug, PartialEq)]
 pub struct BadPattern;
@@ -22,6 +24,10 @@ pub fn find(files: &dyn Files, root: &Path, pattern: &str) -> Result<BTreeSet<St
         check(&alternative)?;
         let mut parts: Vec<&str> = alternative.split('/').filter(|p| !p.is_empty() && *p != ".").collect();
         parts.dedup_by(|a, b| a == b && *a == "**");
+        // No system has paths that deep, and the walk goes as deep as the pattern.
+        if parts.len() > MOST_DIRECTORIES {
+            continue;
+        }
         walk(files, root, "", &parts, &mut found);
     }
     Ok(found)

@@ -78,4 +78,6 @@ pub fn all() -> impl Iterator<Item = &'static Builtin> {
 }
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod tests;

@@ -105,7 +105,7 @@ const TEXTS: [&str; 62] = [
 
 fn text(chance: &mut Chance) -> String {
     match chance.below(12) {
-        0 => chance.pick(&TEXTS).repeat(1 + chance.below(2000)),
+        0 => chance.pick(&TEXTS).repeat(1 + chance.below(200)),
         1 => (0..chance.below(30)).filter_map(|_| char::from_u32(chance.next() as u32 % 0x11_0000)).collect(),
         2 => format!("{}{}", chance.pick(&TEXTS), chance.pick(&TEXTS)),
         _ => chance.pick(&TEXTS).to_owned(),

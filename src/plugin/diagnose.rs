@@ -108,7 +108,7 @@ mod tests {
         assert!(notes.contains("\n  Mode: -rwxr-xr--\n  Owner: "), "{notes}");
         assert!(!notes.contains("ELF"));
         assert!(additional_notes(&std::env::current_exe().unwrap()).contains("current architecture: "));
-        assert_eq!(additional_notes(Path::new("/nonexistent")), "");
+        assert_eq!(additional_notes(Path::new("/nonexistent/terrane")), "");
     }
 
     #[test]

@@ -320,10 +320,10 @@ async fn plugins_that_do_not_start_say_why() {
         "Incompatible API version with plugin. Plugin version: 4, Client versions: [5 6]",
     )
     .await;
-    check("echo '1|6|unix|/nonexistent|grpc'; sleep 9", "/nonexistent: no such file or directory").await;
-    let missing = Launch { command: "/nonexistent".into(), ..shell("", Security::None) };
+    check("echo '1|6|unix|/nonexistent/socket|grpc'; sleep 9", "/nonexistent/socket: no such file or directory").await;
+    let missing = Launch { command: "/nonexistent/program".into(), ..shell("", Security::None) };
     let error = start_provider(&missing, "x", None).await.err().unwrap();
-    assert_eq!(error.to_string(), "fork/exec /nonexistent: no such file or directory");
+    assert_eq!(error.to_string(), "fork/exec /nonexistent/program: no such file or directory");
 }
 
 #[tokio::test]

@@ -162,18 +162,24 @@ impl<'a> Gatherer<'a> {
         self.needs.mistakes.extend(unknown.collect::<Diagnostics>());
     }
 
-    /// `depends_on`: order only, so that the rest of the traversal does not matter.
+    /// `depends_on`: whole objects, for order only.
     pub fn depends_on(&mut self, traversals: &[Traversal], file: &Arc<SourceFile>) {
         for traversal in traversals {
             match parse_reference(traversal, file) {
                 Ok(mut reference) => {
+                    if let (Some(first), Some(last)) = (reference.remaining.first(), reference.remaining.last()) {
+                        let detail = "References in depends_on must be to a whole object (resource, etc), not to an \
+                                      attribute of an object.";
+                        let error = Diagnostic::error("Invalid depends_on reference", detail);
+                        self.needs.mistakes.push(error.at(first.span().to(last.span()).in_file(file)));
+                        continue;
+                    }
                     if let Subject::ModuleOutput(name, key, _) = &reference.subject {
                         reference.subject = match key {
                             InstanceKey::None => Subject::Module(name.clone()),
                             key => Subject::ModuleInstance(name.clone(), key.clone()),
                         };
                     }
-                    reference.remaining.clear();
                     if let Some(mistake) = self.undeclared(&reference) {
                         self.needs.mistakes.push(mistake);
                     }

@@ -6,6 +6,7 @@
 mod live;
 mod mistakes;
 mod normal;
+mod prompt;
 mod transcript;
 
 use std::collections::BTreeSet;

@@ -382,6 +382,17 @@ mod tests {
     }
 
     #[test]
+    fn module_instances_are_nothing_but_that() {
+        assert_eq!(
+            parse_module_instance("module.a[\"k\"]").map(|m| m.to_string()).ok().as_deref(),
+            Some("module.a[\"k\"]")
+        );
+        for text in ["foo.bar", "module", "module.a.b", "module.a[0].b"] {
+            assert!(parse_module_instance(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn references_end_where_the_subject_ends() {
         let cases = [
             ("var.a.b", "var.a", 1),

@@ -34,12 +34,17 @@ impl SourceFile {
         })
     }
 
+    fn bom_len(&self) -> usize {
+        if self.text.starts_with('\u{feff}') { 3 } else { 0 }
+    }
+
     /// Where a byte offset is; offsets past the end count as the end.
     pub fn position(&self, byte: u32) -> Position {
         let byte = (byte as usize).min(self.text.len());
         let starts = self.line_starts();
         let line = starts.partition_point(|s| *s as usize <= byte) - 1;
-        let start = starts[line] as usize;
+        // A byte order mark takes no column.
+        let start = if line == 0 && byte >= self.bom_len() { self.bom_len() } else { starts[line] as usize };
         let column = match self.text.get(start..byte) {
             Some(before) if before.is_ascii() => before.len(),
             Some(before) => before.graphemes(true).count(),
@@ -182,5 +187,8 @@ mod tests {
         assert_eq!(at(99), (3, 2));
         assert_eq!(file.line(2), "e\u{301}x");
         assert_eq!(file.line(9), "");
+        let file = SourceFile::new("a.tf", "\u{feff}ab\ncd");
+        assert_eq!([0, 3, 4, 6].map(|byte| file.position(byte).column), [1, 1, 2, 1]);
+        assert_eq!(file.position(4).byte, 4);
     }
 }

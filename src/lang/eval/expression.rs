@@ -175,7 +175,7 @@ impl<'a> Evaluator<'a> {
             ExprKind::Conditional { condition, then, otherwise } => {
                 self.conditional(expr, [condition, then, otherwise], env)
             }
-            ExprKind::Binary { op, left, right, .. } => self.binary(expr, *op, left, right, env),
+            ExprKind::Binary { .. } => self.chain(expr, env),
             ExprKind::Unary { op, operand, .. } => self.unary(expr, *op, operand, env),
             ExprKind::Tuple { elements, .. } => Value::tuple(elements.iter().map(|e| self.eval(e, env)).collect()),
             ExprKind::Object { items, .. } => self.object(items, env),
@@ -271,10 +271,30 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn binary(&mut self, expr: &Expr, op: BinaryOp, left: &Expr, right: &Expr, env: Env<'_>) -> Value {
-        let (operand, result) = operator_types(op);
+    /// Operators in a row, from the first on: a loop, since rows can be far longer than the stack is deep.
+    fn chain(&mut self, expr: &Expr, env: Env<'_>) -> Value {
+        let (operators, first) = expr.chain();
         let then = self.now();
-        let given_left = self.eval(left, env);
+        let mut value = self.eval(first, env);
+        for expr in operators.into_iter().rev() {
+            if let ExprKind::Binary { op, left, right, .. } = &expr.kind {
+                value = self.binary(expr, *op, (left, value), right, then, env);
+            }
+        }
+        value
+    }
+
+    /// One operator; `left` comes with its value, which was evaluated since `then`.
+    fn binary(
+        &mut self,
+        expr: &Expr,
+        op: BinaryOp,
+        (left, given_left): (&Expr, Value),
+        right: &Expr,
+        then: Moment,
+        env: Env<'_>,
+    ) -> Value {
+        let (operand, result) = operator_types(op);
         let given_right = self.eval(right, env);
         let converted_left = self.operand(&given_left, &operand, "left", left, expr.span, env);
         let converted_right = self.operand(&given_right, &operand, "right", right, expr.span, env);

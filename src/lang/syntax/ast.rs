@@ -4,7 +4,7 @@
 //! of the [`Expression`], [`Attribute`] or [`Block`] that holds the node. Knows no values: numbers and names are text.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::base::source::{Range, SourceFile, Span};
 
@@ -69,6 +69,8 @@ impl PartialEq for Expression {
 }
 
 /// A node of an expression tree; `height` bounds the recursion that a walk over it needs.
+///
+/// A chain of operators counts as one level, however long it is: walks go along it in a loop.
 #[derive(Debug)]
 pub struct Expr {
     pub span: Span,
@@ -78,36 +80,76 @@ pub struct Expr {
 
 impl Expr {
     pub fn new(span: Span, kind: ExprKind) -> Expr {
-        let mut expr = Expr { span, kind, height: 0 };
-        let mut height = 0;
-        super::visit::each_child(&expr, &mut |child| height = height.max(child.height));
-        expr.height = height.saturating_add(1);
-        expr
+        let height = height_over(&kind);
+        Expr { span, kind, height }
     }
 
     /// The first token or so: what messages about an argument point to.
     pub fn start_span(&self) -> Span {
-        match &self.kind {
+        let mut first = self;
+        while let ExprKind::Binary { left, .. } = &first.kind {
+            first = left;
+        }
+        match &first.kind {
             ExprKind::Template(template) if template.as_wrapped().is_none() => match template.parts.first() {
                 Some(TemplatePart::Literal { span, .. }) => *span,
                 Some(TemplatePart::Interpolation(e) | TemplatePart::Directive(e)) => e.start_span(),
-                None => self.span,
+                None => first.span,
             },
             ExprKind::Index { brackets, .. } => Span { start: brackets.start, end: brackets.start + 1 },
             ExprKind::Splat { marker, .. } => *marker,
             ExprKind::Call(call) => call.name_span.to(call.open),
-            ExprKind::Conditional { condition: first, .. } | ExprKind::Binary { left: first, .. } => first.start_span(),
+            ExprKind::Conditional { condition, .. } => condition.start_span(),
             ExprKind::Unary { op_span, .. } => *op_span,
             ExprKind::Tuple { open, .. } | ExprKind::Object { open, .. } | ExprKind::JsonObject { open, .. } => *open,
             ExprKind::For(f) => f.open,
             ExprKind::TemplateJoin(inner) | ExprKind::Parens(inner) => inner.start_span(),
-            _ => self.span,
+            _ => first.span,
         }
     }
 
     /// Levels of nodes, this one included.
     pub fn height(&self) -> usize {
         self.height.into()
+    }
+
+    /// The operators of a chain `a + b - c`, last first, and the operand that it begins with. For anything else, nothing
+    /// and the node itself.
+    pub fn chain(&self) -> (Vec<&Expr>, &Expr) {
+        let (mut operators, mut first) = (Vec::new(), self);
+        while let ExprKind::Binary { left, .. } = &first.kind {
+            operators.push(first);
+            first = left;
+        }
+        (operators, first)
+    }
+}
+
+fn height_over(kind: &ExprKind) -> u16 {
+    let mut below = 0;
+    match kind {
+        ExprKind::Binary { left, right, .. } => {
+            let along = if matches!(left.kind, ExprKind::Binary { .. }) { left.height - 1 } else { left.height };
+            below = along.max(right.height);
+        }
+        kind => super::visit::each_child(kind, &mut |child| below = below.max(child.height)),
+    }
+    below.saturating_add(1)
+}
+
+/// Takes long chains of operators apart in a loop: without it, their drop would recurse once per operator.
+impl Drop for Expr {
+    fn drop(&mut self) {
+        static GONE: LazyLock<Arc<Expr>> = LazyLock::new(|| Arc::new(Expr::new(Span::default(), ExprKind::Error)));
+        let ExprKind::Binary { left, .. } = &mut self.kind else { return };
+        if !matches!(left.kind, ExprKind::Binary { .. }) {
+            return;
+        }
+        let mut next = std::mem::replace(left, GONE.clone());
+        while let Some(mut expr) = Arc::into_inner(next) {
+            let ExprKind::Binary { left, .. } = &mut expr.kind else { return };
+            next = std::mem::replace(left, GONE.clone());
+        }
     }
 }
 
@@ -142,7 +184,7 @@ pub enum ExprKind {
         marker: Span,
     },
     SplatItem,
-    Call(Call),
+    Call(Box<Call>),
     Conditional {
         condition: Arc<Expr>,
         then: Arc<Expr>,
@@ -422,7 +464,7 @@ impl Block {
 
     /// The text of label `i`; empty if the block has fewer.
     pub fn label(&self, i: usize) -> &Arc<str> {
-        static EMPTY: std::sync::LazyLock<Arc<str>> = std::sync::LazyLock::new(|| Arc::from(""));
+        static EMPTY: LazyLock<Arc<str>> = LazyLock::new(|| Arc::from(""));
         self.labels.get(i).map_or(&EMPTY, |l| &l.text)
     }
 }

@@ -94,7 +94,7 @@ fn walk_variables<'a>(expr: &'a Expr, bound: &mut Vec<&'a str>, found: &mut Vec<
         ExprKind::Call(call) if takes_type(call) => {
             call.args.iter().take(1).for_each(|a| walk_variables(a, bound, found))
         }
-        _ => each_child(expr, &mut |child| walk_variables(child, bound, found)),
+        kind => each_child(kind, &mut |child| walk_variables(child, bound, found)),
     }
 }
 
@@ -121,12 +121,13 @@ fn walk_calls<'a>(expr: &'a Expr, found: &mut Vec<&'a Call>) {
             return walk_calls(&call.args[0], found);
         }
     }
-    each_child(expr, &mut |child| walk_calls(child, found));
+    each_child(&expr.kind, &mut |child| walk_calls(child, found));
 }
 
-/// Calls `f` with every expression directly inside another; literal object keys are not expressions.
-pub fn each_child<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Arc<Expr>)) {
-    match &expr.kind {
+/// Calls `f` with every expression directly inside one of this kind; literal object keys are not expressions. What is
+/// directly inside a chain of operators is its operands, so that walks need not recurse along it.
+pub fn each_child<'a>(kind: &'a ExprKind, f: &mut dyn FnMut(&'a Arc<Expr>)) {
+    match kind {
         ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Null | ExprKind::Variable(_) => {}
         ExprKind::SplatItem | ExprKind::Error => {}
         ExprKind::JsonString(s) => {
@@ -141,10 +142,19 @@ pub fn each_child<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Arc<Expr>)) {
         }),
         ExprKind::TemplateJoin(e) | ExprKind::Parens(e) | ExprKind::RelativeTraversal { source: e, .. } => f(e),
         ExprKind::Index { collection: a, key: b, .. }
-        | ExprKind::Splat { source: a, each: b, .. }
-        | ExprKind::Binary { left: a, right: b, .. } => {
+        | ExprKind::Splat { source: a, each: b, .. } => {
             f(a);
             f(b);
+        }
+        ExprKind::Binary { left, right, .. } => {
+            let mut operands = vec![right];
+            let mut first = left;
+            while let ExprKind::Binary { left, right, .. } = &first.kind {
+                operands.push(right);
+                first = left;
+            }
+            operands.push(first);
+            operands.into_iter().rev().for_each(f);
         }
         ExprKind::Unary { operand, .. } => f(operand),
         ExprKind::Call(call) => call.args.iter().for_each(f),

@@ -81,7 +81,7 @@ pub fn start_range(expr: &Expression) -> Range {
     expr.range_of(start_span(&expr.node))
 }
 
-fn start_span(expr: &Arc<Expr>) -> Span {
+fn start_span(expr: &Expr) -> Span {
     match &expr.kind {
         ExprKind::Template(t) => match t.parts.first() {
             Some(TemplatePart::Literal { span, .. }) => *span,
@@ -92,7 +92,7 @@ fn start_span(expr: &Arc<Expr>) -> Span {
         ExprKind::Index { collection, .. } => start_span(collection),
         ExprKind::Call(call) => call.name_span.to(call.open),
         ExprKind::Conditional { condition, .. } => start_span(condition),
-        ExprKind::Binary { left, .. } => start_span(left),
+        ExprKind::Binary { .. } => start_span(expr.chain().1),
         ExprKind::Unary { op_span, .. } => *op_span,
         ExprKind::Tuple { open, .. } | ExprKind::Object { open, .. } | ExprKind::JsonObject { open, .. } => *open,
         ExprKind::For(f) => f.open,

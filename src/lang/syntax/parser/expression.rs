@@ -385,7 +385,8 @@ impl<'a> Parser<'a> {
         let (args, expand_final, close) = self.arguments(first, open);
         self.newlines = newlines;
         let (open, close) = (open.span(), close.span());
-        self.node(name_span.to(close), ExprKind::Call(Call { name, name_span, args, expand_final, open, close }))
+        let call = Call { name, name_span, args, expand_final, open, close };
+        self.node(name_span.to(close), ExprKind::Call(Box::new(call)))
     }
 
     /// The name with its namespaces, without blanks.

@@ -4,10 +4,10 @@
 //! token from which it can go on, and stays silent about what may only be a consequence.
 //! Owns the grammar and its messages. Never evaluates, and never gives up.
 
-use crate::lang::syntax::mistakes::{EXTRA_AFTER_EXPRESSION, TOO_DEEP};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHasher;
 
 use super::ast::{Expr, ExprKind, Expression, Ident, Traversal};
 use super::body::Body;
@@ -16,6 +16,7 @@ use super::lexer::{self, Start};
 use super::token::{self, Token, TokenKind};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile, Span};
+use crate::lang::syntax::mistakes::{EXTRA_AFTER_EXPRESSION, TOO_DEEP};
 
 mod body;
 mod expression;
@@ -80,6 +81,28 @@ pub fn parse_traversal_pattern(file: Arc<SourceFile>) -> (Option<Traversal>, Dia
     traversal::parse(&file, true)
 }
 
+/// Shared copies of short texts. A cache with one place per hash: a name comes back soon, or it does not matter.
+struct Names {
+    places: Vec<Option<Arc<str>>>,
+}
+
+impl Names {
+    /// For a text of so many bytes.
+    fn new(len: usize) -> Names {
+        Names { places: vec![None; (len / 64).next_power_of_two().clamp(4, 1024)] }
+    }
+
+    fn share(&mut self, text: &str) -> Arc<str> {
+        let mut hasher = FxHasher::default();
+        text.hash(&mut hasher);
+        let place = hasher.finish() as usize & (self.places.len() - 1);
+        match &mut self.places[place] {
+            Some(known) if **known == *text => known.clone(),
+            place => place.insert(text.into()).clone(),
+        }
+    }
+}
+
 struct Parser<'a> {
     file: &'a Arc<SourceFile>,
     text: &'a str,
@@ -92,7 +115,7 @@ struct Parser<'a> {
     depth: usize,
     too_deep: bool,
     diagnostics: Diagnostics,
-    names: FxHashMap<&'a str, Arc<str>>,
+    names: Names,
     /// The file and the places in it, where the text is the content of a JSON string.
     within: Option<(&'a Arc<SourceFile>, &'a Offsets)>,
 }
@@ -109,7 +132,7 @@ impl<'a> Parser<'a> {
             depth: 0,
             too_deep: false,
             diagnostics: token::check(file, tokens),
-            names: FxHashMap::default(),
+            names: Names::new(file.text().len()),
             within: None,
         }
     }
@@ -123,8 +146,18 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The next token that counts, and the index behind it. A line comment ends its line.
+    /// The next token that counts, and the index behind it.
+    #[inline]
     fn look(&self) -> (Token, usize) {
+        match self.tokens.get(self.next) {
+            Some(token) if !matches!(token.kind, TokenKind::Comment | TokenKind::Newline) => (*token, self.next + 1),
+            _ => self.look_behind_blanks(),
+        }
+    }
+
+    /// As `look`, where comments and newlines come first. A line comment ends its line.
+    #[inline(never)]
+    fn look_behind_blanks(&self) -> (Token, usize) {
         for (i, token) in self.tokens[self.next..].iter().enumerate() {
             match token.kind {
                 TokenKind::Comment => {
@@ -177,8 +210,8 @@ impl<'a> Parser<'a> {
     }
 
     /// A shared copy of a piece of the text.
-    fn intern(&mut self, text: &'a str) -> Arc<str> {
-        self.names.entry(text).or_insert_with(|| text.into()).clone()
+    fn intern(&mut self, text: &str) -> Arc<str> {
+        self.names.share(text)
     }
 
     fn ident(&mut self, token: Token) -> Ident {

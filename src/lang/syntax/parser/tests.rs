@@ -183,7 +183,7 @@ fn check_ranges(text: &str) {
     let check = |span: Span| assert!(span.start <= span.end && span.end <= len, "{span:?} of {len} in {text:?}");
     fn expr(e: &Expr, check: &dyn Fn(Span)) {
         check(e.span);
-        super::super::visit::each_child(e, &mut |child| expr(child, check));
+        super::super::visit::each_child(&e.kind, &mut |child| expr(child, check));
     }
     fn body(b: &Body, check: &dyn Fn(Span)) {
         check(b.range().span);

@@ -9,3 +9,4 @@ mod crash;
 mod faults;
 mod interop;
 mod support;
+mod syntax;

@@ -112,7 +112,8 @@ pub fn check(file: &Arc<SourceFile>, tokens: &[Token]) -> Diagnostics {
     let mut found = Diagnostics::new();
     let mut told = Told::default();
     for token in tokens.iter().filter(|t| t.kind as u8 >= TokenKind::BitwiseAnd as u8) {
-        if let Some((summary, detail)) = told.complaint(token.kind) {
+        let text = file.text().get(token.start as usize..token.end as usize).unwrap_or("");
+        if let Some((summary, detail)) = told.complaint(token.kind, text) {
             found.push(Diagnostic::error(summary, detail).at(token.span().in_file(file)));
         }
     }
@@ -129,7 +130,7 @@ struct Told {
 }
 
 impl Told {
-    fn complaint(&mut self, kind: TokenKind) -> Option<(&'static str, &'static str)> {
+    fn complaint(&mut self, kind: TokenKind, text: &str) -> Option<(&'static str, &'static str)> {
         match kind {
             TokenKind::BitwiseAnd | TokenKind::BitwiseOr | TokenKind::BitwiseXor | TokenKind::BitwiseNot => {
                 if self.bitwise >= 4 {
@@ -163,6 +164,10 @@ impl Told {
             TokenKind::QuotedNewline => Some((
                 "Invalid multi-line string",
                 "Quoted strings may not be split over multiple lines. To produce a multi-line string, either use the \\n escape to represent a newline character or use the \"heredoc\" multi-line template syntax.",
+            )),
+            TokenKind::Invalid if matches!(text, "\u{201c}" | "\u{201d}") => Some((
+                "Invalid character",
+                "\"Curly quotes\" are not valid here. These can sometimes be inadvertently introduced when sharing code via documents or discussion forums. It might help to replace the character with a \"straight quote\".",
             )),
             TokenKind::Invalid => Some(("Invalid character", "This character is not used within the language.")),
             _ => None,

@@ -54,22 +54,7 @@ pub fn check_provider_name(name: &str, range: &Range) -> Option<Diagnostic> {
 pub fn unquote(expr: &Expression, want_keyword: bool, diags: &mut Diagnostics) -> Expression {
     let ExprKind::Template(template) = expr.kind() else { return expr.clone() };
     let Some(text) = template.as_literal() else { return expr.clone() };
-    // Positions in the quoted text are those in the file, as long as it holds no escapes.
-    let inner = expr.node.span.start as usize + 1;
-    let padded = format!("{}{text}", " ".repeat(inner));
-    let parse = |text: &str| parser::parse_traversal(SourceFile::new(expr.file.name(), text));
-    let (mut traversal, problems) = parse(&padded);
-    // What stands before the first mistake still counts.
-    let broken_at = problems.iter().find_map(|p| p.subject.as_ref()).map(|r| r.span.start as usize);
-    if let (None, Some(before)) = (&traversal, broken_at.and_then(|at| padded.get(..at))) {
-        traversal = parse(before.trim_end_matches(|c: char| !c.is_alphanumeric() && !"_-]".contains(c))).0;
-    }
-    for mut problem in problems {
-        problem.subject = problem.subject.map(|r| r.span.in_file(&expr.file));
-        problem.context = problem.context.map(|r| r.span.in_file(&expr.file));
-        diags.push(problem);
-    }
-    let Some(traversal) = traversal else { return expr.clone() };
+    let traversal = quoted_traversal(expr, &text, diags);
     let (summary, plural, singular) = match want_keyword {
         true => ("Quoted keywords are deprecated", "keywords are", "keyword"),
         false => ("Quoted references are deprecated", "references are", "reference"),
@@ -85,10 +70,12 @@ pub fn unquote(expr: &Expression, want_keyword: bool, diags: &mut Diagnostics) -
         )
         .at(expr.range()),
     );
+    let Some(traversal) = traversal else { return expr.clone() };
     let node = Expr::new(expr.node.span, ExprKind::Variable(traversal));
     Expression { file: expr.file.clone(), node: Arc::new(node) }
 }
 
+<<<<<<< HEAD
 /// An argument that is a reference with keys that may be expressions: in JSON the string that holds it, read as native
 /// syntax.
 pub fn native_reference(attribute: &Attribute, diags: &mut Diagnostics) -> Option<Attribute> {
@@ -110,6 +97,32 @@ pub fn native_expression(expr: &Expression, diags: &mut Diagnostics) -> Option<E
     let usable = !problems.has_errors();
     diags.extend(problems);
     usable.then_some(native)
+=======
+/// The traversal in a quoted text; what stands before the first mistake in it still counts.
+fn quoted_traversal(expr: &Expression, text: &str, diags: &mut Diagnostics) -> Option<Traversal> {
+    let inner = expr.node.span.start as usize + 1;
+    let part = Span::new(inner, inner + text.len());
+    let trim = |before: &str| before.trim_end_matches(|c: char| !c.is_alphanumeric() && !"_-]".contains(c)).len();
+    let broken_at = |problems: &Diagnostics| problems.iter().find_map(|p| Some(p.subject.as_ref()?.span.start as usize));
+    if part.in_file(&expr.file).text() == text {
+        let (traversal, problems) = parser::parse_traversal_in(&expr.file, part);
+        let before = broken_at(&problems).and_then(|at| expr.file.text().get(inner..at));
+        diags.extend(problems);
+        let good = before.map(|before| Span::new(inner, inner + trim(before)));
+        return traversal.or_else(|| parser::parse_traversal_in(&expr.file, good?).0);
+    }
+    // With escapes, places in the text are not quite those in the file.
+    let padded = format!("{}{text}", " ".repeat(inner));
+    let parse = |text: &str| parser::parse_traversal(SourceFile::new(expr.file.name(), text));
+    let (traversal, problems) = parse(&padded);
+    let before = broken_at(&problems).and_then(|at| padded.get(..at));
+    for mut problem in problems {
+        problem.subject = problem.subject.map(|r| r.span.in_file(&expr.file));
+        problem.context = problem.context.map(|r| r.span.in_file(&expr.file));
+        diags.push(problem);
+    }
+    traversal.or_else(|| parse(&padded[..trim(before?)]).0)
+>>>>>>> b7aa050 (Test the syntax by depth, growth, chance and 492 recorded mistakes; curly quotes, index recovery)
 }
 
 /// The elements of a list that must be written out; anything else is reported.

@@ -202,9 +202,11 @@ impl<'a> Parser<'a> {
         } else {
             let close = self.read();
             if close.kind != TokenKind::CloseBracket && !self.recovery {
+                // As the reference has it, the message points to where the parser goes on.
+                let close = self.recover(TokenKind::CloseBracket);
                 let detail = "The index operator must end with a closing bracket (\"]\").";
                 self.error("Missing close bracket on index", detail, close.span());
-                self.recover(TokenKind::CloseBracket)
+                close
             } else {
                 close
             }
@@ -232,8 +234,8 @@ impl<'a> Parser<'a> {
         if close.kind != TokenKind::CloseBracket && !self.recovery {
             let detail =
                 "The star for a full splat operator must be immediately followed by a closing bracket (\"]\").";
-            self.error("Missing close bracket on splat index", detail, close.span());
             close = self.recover(TokenKind::CloseBracket);
+            self.error("Missing close bracket on splat index", detail, close.span());
         }
         let marker = open.to(close.span());
         let item = Expr::new(marker, ExprKind::SplatItem);

@@ -76,6 +76,11 @@ pub fn parse_traversal(file: Arc<SourceFile>) -> (Option<Traversal>, Diagnostics
     traversal::parse(&file, false)
 }
 
+/// The traversal that a part of a file holds.
+pub fn parse_traversal_in(file: &Arc<SourceFile>, part: Span) -> (Option<Traversal>, Diagnostics) {
+    traversal::parse_part(file, part, false)
+}
+
 /// A traversal that may hold `[*]`.
 pub fn parse_traversal_pattern(file: Arc<SourceFile>) -> (Option<Traversal>, Diagnostics) {
     traversal::parse(&file, true)
@@ -87,9 +92,9 @@ struct Names {
 }
 
 impl Names {
-    /// For a text of so many bytes.
-    fn new(len: usize) -> Names {
-        Names { places: vec![None; (len / 64).next_power_of_two().clamp(4, 1024)] }
+    /// For a text of so many tokens.
+    fn new(tokens: usize) -> Names {
+        Names { places: vec![None; (tokens / 16).next_power_of_two().clamp(4, 1024)] }
     }
 
     fn share(&mut self, text: &str) -> Arc<str> {
@@ -132,7 +137,7 @@ impl<'a> Parser<'a> {
             depth: 0,
             too_deep: false,
             diagnostics: token::check(file, tokens),
-            names: Names::new(file.text().len()),
+            names: Names::new(tokens.len()),
             within: None,
         }
     }

@@ -32,7 +32,21 @@ fn steps(steps: &mut [TraversalStep], place: Place<'_>) {
 
 /// As deep as the tree is high, which the parser limits.
 pub fn expr(found: &mut Expr, place: Place<'_>) {
-    all([&mut found.span], place);
+    let mut next = Some(found);
+    while let Some(found) = next.take() {
+        all([&mut found.span], place);
+        match &mut found.kind {
+            ExprKind::Binary { left, right, op_span: at, .. } => {
+                all([at], place);
+                child(right, place);
+                next = Arc::get_mut(left);
+            }
+            _ => parts(found, place),
+        }
+    }
+}
+
+fn parts(found: &mut Expr, place: Place<'_>) {
     match &mut found.kind {
         ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Null | ExprKind::SplatItem | ExprKind::Error => {}
         ExprKind::JsonString(_) | ExprKind::JsonObject { .. } => {}
@@ -54,10 +68,7 @@ pub fn expr(found: &mut Expr, place: Place<'_>) {
             all([at], place);
             children([source, each], place);
         }
-        ExprKind::Binary { left, right, op_span: at, .. } => {
-            all([at], place);
-            children([left, right], place);
-        }
+        ExprKind::Binary { left, right, .. } => children([left, right], place),
         ExprKind::Unary { operand, op_span: at, .. } => {
             all([at], place);
             child(operand, place);

@@ -7,11 +7,21 @@ use super::super::lexer::{self, Start};
 use super::super::token::{Token, TokenKind};
 use super::Parser;
 use crate::base::diag::Diagnostics;
-use crate::base::source::SourceFile;
+use crate::base::source::{SourceFile, Span};
 
 /// Without recovery: after a mistake there is no traversal.
 pub(super) fn parse(file: &Arc<SourceFile>, splats: bool) -> (Option<Traversal>, Diagnostics) {
-    let tokens = lexer::scan(file.text(), Start::Normal);
+    parse_part(file, Span::new(0, file.text().len()), splats)
+}
+
+/// As `parse`, for a part of a file.
+pub(super) fn parse_part(file: &Arc<SourceFile>, part: Span, splats: bool) -> (Option<Traversal>, Diagnostics) {
+    let text = file.text().get(part.start as usize..part.end as usize).unwrap_or("");
+    let mut tokens = lexer::scan(text, Start::Normal);
+    for token in &mut tokens {
+        token.start += part.start;
+        token.end += part.start;
+    }
     let mut parser = Parser::new(file, &tokens);
     parser.newlines = false;
     let traversal = parser.lone_traversal(splats);

@@ -73,7 +73,7 @@ fn check_body(body: &Body, text: &str) {
     for block in body.blocks() {
         let range = block.range().span;
         within(range, whole(text), text);
-        block.labels.iter().for_each(|label| within(label.span, range, text));
+        block.labels.iter().for_each(|label| within(label.span, whole(text), text));
         check_body(&block.body, text);
     }
 }

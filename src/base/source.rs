@@ -11,12 +11,26 @@ pub struct SourceFile {
     name: String,
     text: String,
     line_starts: OnceLock<Vec<u32>>,
+    sections: OnceLock<Vec<Section>>,
+}
+
+/// A part of a file that messages name to say where they are, as byte offsets.
+#[derive(Debug)]
+pub struct Section {
+    pub start: usize,
+    pub end: usize,
+    pub header: String,
 }
 
 impl SourceFile {
     /// A source of at most 4 GiB; `name` is a path relative to the working directory where there is one.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<SourceFile> {
-        Arc::new(SourceFile { name: name.into(), text: text.into(), line_starts: OnceLock::new() })
+        Arc::new(SourceFile {
+            name: name.into(),
+            text: text.into(),
+            line_starts: OnceLock::new(),
+            sections: OnceLock::new(),
+        })
     }
 
     pub fn name(&self) -> &str {
@@ -25,6 +39,11 @@ impl SourceFile {
 
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The sections in their order, found at the first question.
+    pub fn sections(&self, find: impl FnOnce(&str) -> Vec<Section>) -> &[Section] {
+        self.sections.get_or_init(|| find(&self.text))
     }
 
     fn line_starts(&self) -> &[u32] {

@@ -25,9 +25,11 @@ fn no_text_breaks_the_language() {
     let trying = Arc::new(Mutex::new(String::new()));
     let tried = trying.clone();
     let keep = seconds.is_some();
-    // The stack that threads have by default.
-    let run =
-        std::thread::Builder::new().stack_size(2 << 20).spawn(move || attempts(seed, time, keep, &tried)).unwrap();
+    // The stack that threads have by default; unoptimised frames are large.
+    let run = std::thread::Builder::new()
+        .stack_size(if cfg!(debug_assertions) { 16 << 20 } else { 2 << 20 })
+        .spawn(move || attempts(seed, time, keep, &tried))
+        .unwrap();
     match run.join() {
         Ok(count) => {
             if seconds.is_some() {

@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile, Span};
 use crate::lang::syntax::ast::{BinaryOp, Expr, ExprKind, Expression, ObjectItem, Traversal, UnaryOp};
@@ -93,6 +95,8 @@ pub(super) struct Evaluator<'a> {
     /// What the scope said about names. Unlike the diagnostics of values, these stay even where they come from a branch
     /// that is not taken.
     pub names: Vec<Diagnostic>,
+    /// Where those are.
+    places: FxHashSet<Span>,
 }
 
 /// How many diagnostics there were at some moment.
@@ -104,7 +108,7 @@ pub(super) struct Moment {
 
 impl<'a> Evaluator<'a> {
     pub fn new(scope: &'a dyn Scope, file: &'a Arc<SourceFile>) -> Evaluator<'a> {
-        Evaluator { scope, file, diagnostics: Vec::new(), names: Vec::new() }
+        Evaluator { scope, file, diagnostics: Vec::new(), names: Vec::new(), places: FxHashSet::default() }
     }
 
     fn finish(self, value: Value) -> (Value, Diagnostics) {
@@ -196,7 +200,8 @@ impl<'a> Evaluator<'a> {
         if !resolved.diagnostics.is_empty() {
             let failed = resolved.diagnostics.has_errors();
             for diagnostic in resolved.diagnostics {
-                if !self.names.contains(&diagnostic) {
+                let place = diagnostic.subject.as_ref().map_or(Span::default(), |s| s.span);
+                if self.places.insert(place) || !self.names.contains(&diagnostic) {
                     self.names.push(diagnostic);
                 }
             }

@@ -141,8 +141,7 @@ pub fn each_child<'a>(kind: &'a ExprKind, f: &mut dyn FnMut(&'a Arc<Expr>)) {
             TemplatePart::Interpolation(e) | TemplatePart::Directive(e) => f(e),
         }),
         ExprKind::TemplateJoin(e) | ExprKind::Parens(e) | ExprKind::RelativeTraversal { source: e, .. } => f(e),
-        ExprKind::Index { collection: a, key: b, .. }
-        | ExprKind::Splat { source: a, each: b, .. } => {
+        ExprKind::Index { collection: a, key: b, .. } | ExprKind::Splat { source: a, each: b, .. } => {
             f(a);
             f(b);
         }

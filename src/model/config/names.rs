@@ -75,7 +75,6 @@ pub fn unquote(expr: &Expression, want_keyword: bool, diags: &mut Diagnostics) -
     Expression { file: expr.file.clone(), node: Arc::new(node) }
 }
 
-<<<<<<< HEAD
 /// An argument that is a reference with keys that may be expressions: in JSON the string that holds it, read as native
 /// syntax.
 pub fn native_reference(attribute: &Attribute, diags: &mut Diagnostics) -> Option<Attribute> {
@@ -97,13 +96,15 @@ pub fn native_expression(expr: &Expression, diags: &mut Diagnostics) -> Option<E
     let usable = !problems.has_errors();
     diags.extend(problems);
     usable.then_some(native)
-=======
+}
+
 /// The traversal in a quoted text; what stands before the first mistake in it still counts.
 fn quoted_traversal(expr: &Expression, text: &str, diags: &mut Diagnostics) -> Option<Traversal> {
     let inner = expr.node.span.start as usize + 1;
     let part = Span::new(inner, inner + text.len());
     let trim = |before: &str| before.trim_end_matches(|c: char| !c.is_alphanumeric() && !"_-]".contains(c)).len();
-    let broken_at = |problems: &Diagnostics| problems.iter().find_map(|p| Some(p.subject.as_ref()?.span.start as usize));
+    let broken_at =
+        |problems: &Diagnostics| problems.iter().find_map(|p| Some(p.subject.as_ref()?.span.start as usize));
     if part.in_file(&expr.file).text() == text {
         let (traversal, problems) = parser::parse_traversal_in(&expr.file, part);
         let before = broken_at(&problems).and_then(|at| expr.file.text().get(inner..at));
@@ -122,7 +123,6 @@ fn quoted_traversal(expr: &Expression, text: &str, diags: &mut Diagnostics) -> O
         diags.push(problem);
     }
     traversal.or_else(|| parse(&padded[..trim(before?)]).0)
->>>>>>> b7aa050 (Test the syntax by depth, growth, chance and 492 recorded mistakes; curly quotes, index recovery)
 }
 
 /// The elements of a list that must be written out; anything else is reported.

@@ -1,7 +1,9 @@
 //! The piece of source text that a diagnostic speaks of: its lines, what to highlight, and the block around it.
 
 use crate::base::diag::Diagnostic;
-use crate::base::source::{Range, SourceFile, Span};
+use crate::base::source::{Range, Section, SourceFile, Span};
+use crate::lang::syntax::lexer::{self, Start};
+use crate::lang::syntax::token::{Token, TokenKind};
 use crate::lang::syntax::{json, parser};
 
 /// What somebody types at the console's prompt; it is not shown again.
@@ -68,155 +70,69 @@ fn context(file: &SourceFile, byte: usize) -> Option<String> {
         let place = json::context(&parser::json::parse_tree(&text).0, byte);
         return Some(place).filter(|p| !p.is_empty());
     }
-    let mut scanner = Scanner { text: file.text().as_bytes(), at: 0 };
-    while scanner.at <= byte {
-        let (start, words, end) = scanner.block()?;
-        if start <= byte && byte < end {
-            return Some(words.join(" "));
-        }
-    }
-    None
+    let sections = file.sections(blocks);
+    let found = &sections[..sections.partition_point(|s| s.start <= byte)];
+    found.last().filter(|s| byte < s.end).map(|s| s.header.clone())
 }
 
-/// Finds top-level blocks: enough of the language to skip strings, heredocs and comments.
-struct Scanner<'a> {
-    text: &'a [u8],
-    at: usize,
+/// The top-level blocks of a file, with their headers: the kind, and the labels in quotes.
+fn blocks(text: &str) -> Vec<Section> {
+    let tokens = lexer::scan(text, Start::Normal);
+    let mut sections = Vec::new();
+    let mut header: Vec<String> = Vec::new();
+    let (mut start, mut attribute, mut at) = (0, false, 0);
+    while let Some(token) = tokens.get(at) {
+        let written = &text[token.start as usize..token.end as usize];
+        let next = if opens(token.kind) { behind_closing(&tokens, at) } else { at + 1 };
+        let end = tokens.get(next - 1).map_or(text.len(), |last| last.end as usize);
+        if header.is_empty() && token.kind == TokenKind::Ident {
+            start = token.start as usize;
+        }
+        match token.kind {
+            TokenKind::Newline => {
+                header.clear();
+                attribute = false;
+            }
+            TokenKind::Comment if written.ends_with('\n') => {
+                header.clear();
+                attribute = false;
+            }
+            TokenKind::Equal => attribute = true,
+            TokenKind::Ident if header.is_empty() => header.push(written.to_owned()),
+            TokenKind::Ident => header.push(format!("{written:?}")),
+            TokenKind::OpenQuote if !header.is_empty() => header.push(text[token.start as usize..end].to_owned()),
+            TokenKind::OpenBrace if !attribute && !header.is_empty() => {
+                sections.push(Section { start, end, header: header.join(" ") });
+                header.clear();
+            }
+            _ => {}
+        }
+        at = next;
+    }
+    sections
 }
 
-impl Scanner<'_> {
-    /// The next top-level block: where it starts, its header's words (labels quoted), and where it ends.
-    fn block(&mut self) -> Option<(usize, Vec<String>, usize)> {
-        let mut start = self.at;
-        let mut words: Vec<String> = Vec::new();
-        let mut attribute = false;
-        loop {
-            let byte = *self.text.get(self.at)?;
-            match byte {
-                b'\n' => {
-                    words.clear();
-                    attribute = false;
-                    self.at += 1;
-                }
-                b' ' | b'\t' | b'\r' => self.at += 1,
-                b'=' => {
-                    attribute = true;
-                    self.at += 1;
-                }
-                b'{' if !attribute && !words.is_empty() => {
-                    self.at += 1;
-                    self.skip_nested();
-                    return Some((start, words, self.at));
-                }
-                b'{' | b'(' | b'[' => {
-                    self.at += 1;
-                    self.skip_nested();
-                }
-                b'"' => {
-                    let from = self.at;
-                    self.skip_string();
-                    words.push(String::from_utf8_lossy(&self.text[from..self.at]).into_owned());
-                }
-                b if b.is_ascii_alphabetic() || b == b'_' || b >= 0x80 => {
-                    let from = self.at;
-                    let is_word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-') || *b >= 0x80;
-                    while self.text.get(self.at).is_some_and(is_word) {
-                        self.at += 1;
-                    }
-                    let word = String::from_utf8_lossy(&self.text[from..self.at]).into_owned();
-                    if words.is_empty() {
-                        start = from;
-                        words.push(word);
-                    } else {
-                        words.push(format!("{word:?}"));
-                    }
-                }
-                _ => self.skip_one(),
-            }
-        }
-    }
+fn opens(kind: TokenKind) -> bool {
+    use TokenKind::*;
+    matches!(kind, OpenBrace | OpenBracket | OpenParen | OpenQuote | OpenHeredoc | TemplateInterp | TemplateControl)
+}
 
-    /// Skips to after the bracket that closes the one just passed.
-    fn skip_nested(&mut self) {
-        let mut depth = 1;
-        while depth > 0 {
-            match self.text.get(self.at) {
-                None => return,
-                Some(b'{' | b'(' | b'[') => {
-                    depth += 1;
-                    self.at += 1;
-                }
-                Some(b'}' | b')' | b']') => {
-                    depth -= 1;
-                    self.at += 1;
-                }
-                Some(_) => self.skip_one(),
-            }
+/// The index behind the token that closes what the token at `at` opens.
+fn behind_closing(tokens: &[Token], mut at: usize) -> usize {
+    use TokenKind::*;
+    let mut depth = 0_usize;
+    while let Some(token) = tokens.get(at) {
+        at += 1;
+        match token.kind {
+            kind if opens(kind) => depth += 1,
+            CloseBrace | CloseBracket | CloseParen | CloseQuote | CloseHeredoc | TemplateEnd => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
         }
     }
-
-    /// Skips a comment, a string, a heredoc or one byte.
-    fn skip_one(&mut self) {
-        let rest = &self.text[self.at..];
-        if rest.starts_with(b"#") || rest.starts_with(b"//") {
-            self.at += rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
-        } else if rest.starts_with(b"/*") {
-            self.at += rest.windows(2).position(|w| w == b"*/").map_or(rest.len(), |i| i + 2);
-        } else if rest.starts_with(b"\"") {
-            self.skip_string();
-        } else if rest.starts_with(b"<<") {
-            self.skip_heredoc();
-        } else {
-            self.at += 1;
-        }
-    }
-
-    fn skip_string(&mut self) {
-        self.at += 1;
-        while let Some(byte) = self.text.get(self.at) {
-            match byte {
-                b'"' => {
-                    self.at += 1;
-                    return;
-                }
-                b'\\' => self.at += 2,
-                b'\n' => return,
-                b'$' | b'%' if self.text.get(self.at + 1) == Some(&b'{') && self.text[self.at - 1] != *byte => {
-                    self.at += 2;
-                    self.skip_nested();
-                }
-                _ => self.at += 1,
-            }
-        }
-        self.at = self.at.min(self.text.len());
-    }
-
-    fn skip_heredoc(&mut self) {
-        self.at += 2;
-        if self.text.get(self.at) == Some(&b'-') {
-            self.at += 1;
-        }
-        let rest = &self.text[self.at..];
-        let Some(line_end) = rest.iter().position(|b| *b == b'\n') else {
-            self.at = self.text.len();
-            return;
-        };
-        let marker = rest[..line_end].trim_ascii();
-        if marker.is_empty() || !marker.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')) {
-            return;
-        }
-        let mut at = self.at + line_end + 1;
-        while at < self.text.len() {
-            let line = &self.text[at..];
-            let end = line.iter().position(|b| *b == b'\n').unwrap_or(line.len());
-            if line[..end].trim_ascii() == marker {
-                self.at = at + end;
-                return;
-            }
-            at += end + 1;
-        }
-        self.at = self.text.len();
-    }
+    at
 }
 
 #[cfg(test)]

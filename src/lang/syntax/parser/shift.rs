@@ -32,18 +32,18 @@ fn steps(steps: &mut [TraversalStep], place: Place<'_>) {
 
 /// As deep as the tree is high, which the parser limits.
 pub fn expr(found: &mut Expr, place: Place<'_>) {
-    let mut next = Some(found);
-    while let Some(found) = next.take() {
+    let mut found = found;
+    // Along a chain of operators in a loop.
+    while matches!(found.kind, ExprKind::Binary { .. }) {
         all([&mut found.span], place);
-        match &mut found.kind {
-            ExprKind::Binary { left, right, op_span: at, .. } => {
-                all([at], place);
-                child(right, place);
-                next = Arc::get_mut(left);
-            }
-            _ => parts(found, place),
-        }
+        let ExprKind::Binary { left, right, op_span, .. } = &mut found.kind else { return };
+        all([op_span], place);
+        child(right, place);
+        let Some(first) = Arc::get_mut(left) else { return };
+        found = first;
     }
+    all([&mut found.span], place);
+    parts(found, place);
 }
 
 fn parts(found: &mut Expr, place: Place<'_>) {

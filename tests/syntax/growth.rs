@@ -15,8 +15,8 @@ use terrane::render::json::diagnostic::diagnostic_json;
 use terrane::render::text::diagnostic::render_one;
 use terrane::render::text::style::Style;
 
-const MANY: usize = 60_000;
-const PATIENCE: Duration = Duration::from_secs(30);
+const MANY: usize = 30_000;
+const PATIENCE: Duration = Duration::from_secs(20);
 
 fn numbered(piece: impl Fn(usize) -> String) -> String {
     (0..MANY).map(piece).collect()

@@ -230,7 +230,7 @@ impl<'a> Sketch<'a> {
         readers.into_iter().for_each(|reader| self.connect(reader, check));
         self.connect(check, node);
         let mut gatherer = Gatherer::new(tree, builder.schemas, module);
-        variable.validations.iter().for_each(|c| gatherer.condition(c));
+        variable.validations.iter().for_each(|c| gatherer.validation(c));
         self.connect_needs(check, &gatherer.needs);
     }
 

@@ -120,6 +120,12 @@ impl<'a> Gatherer<'a> {
         });
     }
 
+    /// A rule of a variable.
+    pub fn validation(&mut self, rule: &Condition) {
+        self.expression(&rule.condition);
+        self.expression(&rule.error_message);
+    }
+
     /// A condition of a resource. Each of its expressions is judged alone.
     pub fn condition(&mut self, condition: &Condition) {
         for expr in [&condition.condition, &condition.error_message] {

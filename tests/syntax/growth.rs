@@ -15,7 +15,7 @@ use terrane::render::json::diagnostic::diagnostic_json;
 use terrane::render::text::diagnostic::render_one;
 use terrane::render::text::style::Style;
 
-const MANY: usize = 30_000;
+const MANY: usize = 20_000;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn numbered(piece: impl Fn(usize) -> String) -> String {

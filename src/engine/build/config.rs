@@ -224,7 +224,7 @@ impl<'a> Builder<'a> {
             }
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
             gatherer.needs = needs;
-            variable.validations.iter().for_each(|c| gatherer.condition(c));
+            variable.validations.iter().for_each(|c| gatherer.validation(c));
             let mut needs = gatherer.needs;
             needs.on.retain(|need| *need != Need::Variable(module, index as u32));
             let node = self.variable(module, index as u32) as usize;

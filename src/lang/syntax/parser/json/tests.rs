@@ -120,7 +120,7 @@ fn check_everything(text: &str) {
         fn spans(e: &Expr, check: &dyn Fn(Span)) {
             check(e.span);
             check(e.start_span());
-            crate::lang::syntax::visit::each_child(e, &mut |child| spans(child, check));
+            crate::lang::syntax::visit::each_child(&e.kind, &mut |child| spans(child, check));
         }
         spans(&expr.node, check);
         expr.as_traversal().into_iter().for_each(|t| check(t.span));

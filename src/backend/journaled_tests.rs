@@ -26,6 +26,8 @@ fn instance(text: &str) -> Instance {
         private: Arc::from([]),
         dependencies: Arc::from([]),
         create_before_destroy: false,
+        keep: false,
+        provider_key: None,
     };
     Instance { current: Some(object), ..Instance::default() }
 }

@@ -144,6 +144,10 @@ impl<'a> Sketch<'a> {
         for ((module, index), provider) in &builder.provider_of {
             sketch.users.push((builder.resource(*module, *index), *provider));
         }
+        for ((module, index), chosen) in &builder.chosen_of {
+            let node = builder.resource(*module, *index);
+            sketch.users.extend(chosen.instances.values().map(|provider| (node, *provider)));
+        }
         sketch.users.sort_unstable();
         for module in builder.tree.ids() {
             for index in 0..builder.tree.module(module).variables.len() as u32 {

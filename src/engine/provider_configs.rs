@@ -1,8 +1,12 @@
 //! Which provider configuration serves what: the rules by which modules inherit and are passed configurations.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use crate::base::diag::Diagnostic;
+use crate::lang::syntax::ast::Expression;
 use crate::model::addr::{AbsProviderConfig, Module, Provider};
 use crate::model::config::ProviderBlock;
 
@@ -52,6 +56,30 @@ impl ProviderConfigs {
     }
 }
 
+/// An expression that chooses an instance of a provider configuration, and where it stands.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    pub key: Expression,
+    /// The call in whose `providers` it stands, by the module that is called; none: in the block itself.
+    pub call: Option<ModuleId>,
+}
+
+/// A resource block whose instances are served by different instances of a provider configuration.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    pub config: AbsProviderConfig,
+    pub choice: Choice,
+    /// By key.
+    pub instances: BTreeMap<Arc<str>, u32>,
+}
+
+/// The keys of a provider configuration; none: it is a single one, or there is no block.
+pub fn keys(tree: &Tree, addr: &AbsProviderConfig) -> Option<Vec<Arc<str>>> {
+    let module = tree.find(&addr.module)?;
+    let (_, block) = tree.module(module).providers.get_index(block_of(tree, module, addr)? as usize)?;
+    block.instances.as_ref().map(|instances| instances.iter().map(|(key, _)| key.clone()).collect())
+}
+
 fn block_of(tree: &Tree, module: ModuleId, addr: &AbsProviderConfig) -> Option<u32> {
     let module = tree.module(module);
     let found = module.providers.keys().position(|local| {
@@ -63,6 +91,17 @@ fn block_of(tree: &Tree, module: ModuleId, addr: &AbsProviderConfig) -> Option<u
 /// The configuration that a module means by a provider and an alias: what its caller passes, its own, or the caller's
 /// default one. None: there is no such configuration.
 pub fn resolve(tree: &Tree, module: ModuleId, provider: &Provider, alias: Option<&str>) -> Option<AbsProviderConfig> {
+    resolve_choice(tree, module, provider, alias).map(|(addr, _)| addr)
+}
+
+/// As `resolve`, with what chooses one of its instances on the way there.
+pub fn resolve_choice(
+    tree: &Tree,
+    module: ModuleId,
+    provider: &Provider,
+    alias: Option<&str>,
+) -> Option<(AbsProviderConfig, Option<Choice>)> {
+    let mut choice = None;
     let (mut module, mut provider, mut alias) = (module, provider.clone(), alias.map(std::sync::Arc::<str>::from));
     loop {
         let this = tree.module(module);
@@ -73,15 +112,18 @@ pub fn resolve(tree: &Tree, module: ModuleId, provider: &Provider, alias: Option
             });
             if let Some(passing) = passed {
                 let local = &passing.in_parent.addr;
+                if let Some(key) = &passing.in_parent.key {
+                    choice = Some(Choice { key: key.clone(), call: Some(module) });
+                }
                 (provider, alias) =
                     (tree.module(outer).provider_for_local_name(&local.local_name), local.alias.clone());
                 module = outer;
                 continue;
             }
         }
-        let addr = AbsProviderConfig { module: this.path.clone(), provider: provider.clone(), alias: alias.clone() };
+        let addr = AbsProviderConfig::new(this.path.clone(), provider.clone(), alias.clone());
         if block_of(tree, module, &addr).is_some() || module == ROOT && alias.is_none() {
-            return Some(addr);
+            return Some((addr, choice));
         }
         match parent {
             Some((outer, _)) if alias.is_none() => module = outer,
@@ -97,11 +139,8 @@ pub fn missing_passed(tree: &Tree) -> Option<Diagnostic> {
         let passed = outer.calls.values().enumerate().flat_map(|(i, call)| call.providers.iter().map(move |p| (i, p)));
         passed.into_iter().find_map(|(call, passing)| {
             let inner = tree.module(tree.child(module, call as u32)?);
-            let addr = AbsProviderConfig {
-                module: outer.path.clone(),
-                provider: inner.provider_for_local_name(&passing.in_child.addr.local_name),
-                alias: passing.in_parent.addr.alias.clone(),
-            };
+            let provider = inner.provider_for_local_name(&passing.in_child.addr.local_name);
+            let addr = AbsProviderConfig::new(outer.path.clone(), provider, passing.in_parent.addr.alias.clone());
             (!exists(tree, module, &addr)).then(|| Diagnostic::error(format!("missing provider {addr}"), ""))
         })
     })
@@ -125,7 +164,12 @@ fn exists(tree: &Tree, module: ModuleId, addr: &AbsProviderConfig) -> bool {
 /// As `resolve`, for a configuration that the state names.
 pub fn resolve_stored(tree: &Tree, stored: &AbsProviderConfig) -> Option<AbsProviderConfig> {
     if let Some(module) = tree.find(&stored.module) {
-        return resolve(tree, module, &stored.provider, stored.alias.as_deref());
+        let found = resolve(tree, module, &stored.provider, stored.alias.as_deref())?;
+        return match (keys(tree, &found), &stored.key) {
+            (None, None) => Some(found),
+            (Some(keys), Some(key)) if keys.contains(key) => Some(found.with_key(Some(key.clone()))),
+            _ => None,
+        };
     }
     if stored.alias.is_some() {
         return None;
@@ -142,6 +186,17 @@ pub fn resolve_stored(tree: &Tree, stored: &AbsProviderConfig) -> Option<AbsProv
 
 /// `user` needs a configuration that is gone.
 pub fn not_present(user: &str, wanted: &AbsProviderConfig) -> Diagnostic {
+    if wanted.key.is_some() {
+        return Diagnostic::error(
+            "Provider instance not present",
+            format!(
+                "To work with {user} its original provider instance at {wanted} is required, but it has been removed. This \
+                 occurs when an element is removed from the provider configuration's for_each collection while objects \
+                 created by that instance still exist in the state. Re-add the element to destroy {user}, after which you \
+                 can remove it again."
+            ),
+        );
+    }
     Diagnostic::error(
         "Provider configuration not present",
         format!(

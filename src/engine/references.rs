@@ -15,6 +15,7 @@ use crate::model::config::Condition;
 use crate::model::schema::decode::references_in_body;
 use crate::model::schema::{Block, NestedBlock, Nesting, Schema};
 
+use super::deprecated;
 use super::schemas::Schemas;
 use super::tree::{ModuleId, Tree};
 
@@ -40,6 +41,8 @@ pub struct Needs {
     pub undeclared: Vec<Diagnostic>,
     /// References of a block to itself: mistakes once there is something to make of it, not in validate.
     pub to_itself: Diagnostics,
+    /// What validating says besides.
+    pub warnings: Diagnostics,
 }
 
 /// Gathers the references of a block within its module.
@@ -57,6 +60,8 @@ pub struct Gatherer<'a> {
     pub own_keys: Vec<(InstanceKey, Range)>,
     /// The data source that only the check block can see that is being read.
     scoped: Option<&'a addr::Resource>,
+    /// Say nothing of what is deprecated.
+    pub quiet: bool,
     pub needs: Needs,
 }
 
@@ -71,6 +76,7 @@ impl<'a> Gatherer<'a> {
             own: None,
             own_keys: Vec::new(),
             scoped: None,
+            quiet: !tree.has_deprecated_outputs() || deprecated::is_quiet(tree, module),
             needs: Needs::default(),
         }
     }
@@ -94,6 +100,9 @@ impl<'a> Gatherer<'a> {
     }
 
     pub fn expression(&mut self, expr: &Expression) {
+        if !self.quiet {
+            deprecated::outputs(self.tree, self.module, expr, &mut self.needs.warnings);
+        }
         self.together(|this| expr.variables().into_iter().for_each(|found| this.traversal(found, &expr.file)));
     }
 
@@ -114,8 +123,13 @@ impl<'a> Gatherer<'a> {
 
     pub fn body(&mut self, body: &Body, schema: &Block) {
         self.together(|this| {
+            let mut seen: Vec<Expression> = Vec::new();
             for (traversal, expr) in references_in_body(body, schema) {
                 this.traversal(&traversal, &expr.file);
+                if !this.quiet && !seen.iter().any(|other| Arc::ptr_eq(&other.node, &expr.node)) {
+                    deprecated::outputs(this.tree, this.module, &expr, &mut this.needs.warnings);
+                    seen.push(expr);
+                }
             }
         });
     }

@@ -147,7 +147,7 @@ impl Walker<'_> {
         let Some(resource) = &place.block else { return };
         let declared = self.module(&place.module).and_then(|m| m.resources.get(resource).cloned());
         let Some(declared) = declared else { return };
-        for expression in declared.count.iter().chain(&declared.for_each) {
+        for expression in declared.repetition().expressions() {
             self.expression(&Place { block: None, ..place.clone() }, expression);
         }
     }

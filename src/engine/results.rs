@@ -17,12 +17,15 @@ use crate::model::provider::Provider;
 use crate::model::state::{CheckStatus, DeposedKey, State};
 
 use super::graph::NodeId;
+use super::imports::Named;
 use super::tree::{ModuleId, ROOT, Tree};
 
 /// How a block with `count` or `for_each` repeats.
 #[derive(Clone, Debug)]
 pub enum Expansion {
     Single,
+    /// `lifecycle.enabled`: once or not at all, without a key.
+    Enabled(bool),
     Count(usize),
     /// Sorted by key.
     ForEach(Arc<[(Arc<str>, Value)]>),
@@ -48,6 +51,7 @@ impl Expansion {
     pub fn len(&self) -> usize {
         match self {
             Expansion::Single => 1,
+            Expansion::Enabled(on) => usize::from(*on),
             Expansion::Count(n) => *n,
             Expansion::ForEach(entries) => entries.len(),
         }
@@ -55,7 +59,7 @@ impl Expansion {
 
     pub fn key(&self, index: usize) -> InstanceKey {
         match self {
-            Expansion::Single => InstanceKey::None,
+            Expansion::Single | Expansion::Enabled(_) => InstanceKey::None,
             Expansion::Count(_) => InstanceKey::Int(index as i64),
             Expansion::ForEach(entries) => InstanceKey::Str(entries[index].0.clone()),
         }
@@ -63,7 +67,7 @@ impl Expansion {
 
     pub fn each(&self, index: usize) -> Each {
         match self {
-            Expansion::Single => Each::None,
+            Expansion::Single | Expansion::Enabled(_) => Each::None,
             Expansion::Count(_) => Each::Index(index),
             Expansion::ForEach(entries) => Each::Entry(entries[index].0.clone(), entries[index].1.clone()),
         }
@@ -71,7 +75,7 @@ impl Expansion {
 
     pub fn index_of(&self, key: &InstanceKey) -> Option<usize> {
         match (self, key) {
-            (Expansion::Single, InstanceKey::None) => Some(0),
+            (Expansion::Single | Expansion::Enabled(true), InstanceKey::None) => Some(0),
             (Expansion::Count(n), InstanceKey::Int(i)) => usize::try_from(*i).ok().filter(|i| i < n),
             (Expansion::ForEach(entries), InstanceKey::Str(key)) => entries.binary_search_by(|(k, _)| k.cmp(key)).ok(),
             _ => None,
@@ -205,8 +209,8 @@ pub struct Gathered {
     pub diagnostics: Vec<(NodeId, Diagnostics)>,
     /// In apply: objects deposed by a replacement that is not finished.
     pub deposed: BTreeMap<AbsResourceInstance, DeposedKey>,
-    /// Instances to import, with their ids.
-    pub imports: BTreeMap<AbsResourceInstance, Arc<str>>,
+    /// Instances to import, with what names their objects.
+    pub imports: BTreeMap<AbsResourceInstance, Named>,
     pub ephemerals: BTreeMap<AbsResourceInstance, OpenEphemeral>,
     by_resource: FxHashMap<AbsResource, Vec<usize>>,
     /// Resources with planned changes: by block, and by block and module instance.

@@ -17,7 +17,7 @@ use super::graph::{Dag, Node, NodeId};
 use super::imports::Imports;
 use super::input::GivenVariables;
 use super::ports::Ports;
-use super::provider_configs::ProviderConfigs;
+use super::provider_configs::{Chosen, ProviderConfigs};
 use super::references::{Need, Needs};
 use super::removed::RemovedBlocks;
 use super::results::Results;
@@ -52,6 +52,8 @@ pub struct Run {
     pub providers: ProviderConfigs,
     /// The provider configuration of each resource block.
     pub provider_of: FxHashMap<(ModuleId, u32), u32>,
+    /// Blocks whose instances choose among the instances of one.
+    pub chosen_of: FxHashMap<(ModuleId, u32), Chosen>,
     /// The state that the run starts from.
     pub state: Arc<State>,
     pub variables: GivenVariables,

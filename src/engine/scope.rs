@@ -263,7 +263,11 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
 fn whole_resource(slots: &ResourceSlots, unknown: &dyn Fn() -> Value) -> Value {
     let value = |i: usize| slots.instances[i].value().cloned().unwrap_or_else(unknown);
     match &slots.expansion {
-        Expansion::Single => value(0),
+        Expansion::Single | Expansion::Enabled(true) => value(0),
+        Expansion::Enabled(false) => {
+            let kind = unknown();
+            Value::null(kind.ty().clone()).mark(kind.marks())
+        }
         Expansion::Count(n) => Value::tuple((0..*n).map(value).collect()),
         Expansion::ForEach(entries) => {
             Value::object(entries.iter().enumerate().map(|(i, (key, _))| (key.clone(), value(i))))
@@ -274,7 +278,11 @@ fn whole_resource(slots: &ResourceSlots, unknown: &dyn Fn() -> Value) -> Value {
 fn validate_call(run: &Run, module: ModuleId, index: u32, child: ModuleId) -> Value {
     let call = run.tree.call(module, index);
     let outputs = run.tree.module(child).outputs.keys();
-    let one = Type::object(outputs.map(|name| (name.clone(), Type::Dynamic)));
+    let module = run.tree.module(child);
+    let one = Type::object(outputs.map(|name| {
+        let ty = module.outputs[&**name].ty.as_ref().map_or(Type::Dynamic, |(ty, _)| ty.clone());
+        (name.clone(), ty)
+    }));
     Value::unknown(match (&call.count, &call.for_each) {
         (Some(_), _) => Type::list(one),
         (_, Some(_)) => Type::map(one),
@@ -288,7 +296,8 @@ fn call_value(run: &Run, call: &CallSlots, child: ModuleId) -> Value {
         Value::object(names.map(|(name, slot)| (name.clone(), slot.get().cloned().unwrap_or_else(Value::dynamic))))
     };
     match &call.expansion {
-        Expansion::Single => call.instances.first().map_or_else(Value::dynamic, outputs),
+        Expansion::Single | Expansion::Enabled(true) => call.instances.first().map_or_else(Value::dynamic, outputs),
+        Expansion::Enabled(false) => Value::null_dynamic(),
         Expansion::Count(_) => Value::tuple(call.instances.iter().map(outputs).collect()),
         Expansion::ForEach(entries) => {
             let instances = entries.iter().zip(&call.instances);

@@ -14,6 +14,7 @@ pub const ROOT: ModuleId = 0;
 pub struct Tree {
     branches: Vec<Branch>,
     by_path: FxHashMap<addr::Module, ModuleId>,
+    has_deprecated_outputs: bool,
 }
 
 struct Branch {
@@ -24,7 +25,7 @@ struct Branch {
 
 impl Tree {
     pub fn new(config: &Config) -> Tree {
-        let mut tree = Tree { branches: Vec::new(), by_path: FxHashMap::default() };
+        let mut tree = Tree { branches: Vec::new(), by_path: FxHashMap::default(), has_deprecated_outputs: false };
         tree.add(&config.root, None);
         let mut next = 0;
         while next < tree.branches.len() {
@@ -42,9 +43,15 @@ impl Tree {
 
     fn add(&mut self, module: &Arc<Module>, parent: Option<(ModuleId, u32)>) -> ModuleId {
         let id = self.branches.len() as ModuleId;
+        self.has_deprecated_outputs |= module.outputs.values().any(|output| output.deprecated.is_some());
         self.by_path.insert(module.path.clone(), id);
         self.branches.push(Branch { module: module.clone(), parent, children: vec![None; module.calls.len()] });
         id
+    }
+
+    /// False: there is nothing to warn of.
+    pub fn has_deprecated_outputs(&self) -> bool {
+        self.has_deprecated_outputs
     }
 
     pub fn ids(&self) -> std::ops::Range<ModuleId> {

@@ -183,7 +183,7 @@ fn plan_request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) ->
 /// Objects that are left alone from now on.
 fn forget_warning(plan: &Plan) -> Option<Diagnostic> {
     let forgotten: Vec<String> =
-        plan.changes.iter().filter(|c| c.action == Action::Forget).map(|c| format!("\n - {}", c.addr)).collect();
+        plan.changes.iter().filter(|c| c.action.forgets()).map(|c| format!("\n - {}", c.addr)).collect();
     if forgotten.is_empty() {
         return None;
     }
@@ -332,7 +332,7 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
             _ => Vec::new(),
         };
         if matches!(request.verb, Verb::Validate | Verb::Plan { refresh_only: false, .. }) {
-            imports = imports::collect(&mut builder, &request.config, request.verb, request.generate_config);
+            imports = imports::collect(&mut builder, request.verb, request.generate_config);
         }
         Parts::of(builder, orphans, &imports, &state, request.verb, &request.changes, &request.targets)
     };
@@ -358,6 +358,7 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
         schemas,
         providers: parts.providers,
         provider_of: parts.provider_of,
+        chosen_of: parts.chosen_of,
         state: Arc::new(state),
         variables: request.variables,
         refresh: request.refresh,

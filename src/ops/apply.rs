@@ -288,7 +288,7 @@ impl Observer for Counter {
         }
         if let Event::ApplyFinished { action, failed: false, .. } = &event {
             let count = match action {
-                Action::Create => Some(&self.added),
+                Action::Create | Action::CreateThenForget => Some(&self.added),
                 Action::Update => Some(&self.changed),
                 Action::Delete => Some(&self.removed),
                 Action::DeleteThenCreate | Action::CreateThenDelete => {

@@ -68,7 +68,7 @@ pub async fn open(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, 
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
-    let loaded = diagnostics.take(load::config(Path::new("."), &setup.workdir, &Disk));
+    let loaded = diagnostics.take(load::config(Path::new("."), &setup.with_variables(&request.variables), &Disk));
     let Some(config) = loaded.filter(|_| !diagnostics.has_errors()).map(|l| l.config) else {
         return (None, diagnostics);
     };

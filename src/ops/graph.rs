@@ -40,7 +40,10 @@ pub async fn run(setup: &Setup, wanted: GraphType, plan: Option<&Path>) -> Resul
         Some(saved) => Arc::new(Overlay::masking(saved.config.to_memory(), Arc::new(Disk))),
         None => Arc::new(Disk),
     };
-    let (loaded, mut diagnostics) = load::config(Path::new("."), &setup.workdir, &*files);
+    let (loaded, mut diagnostics) = match &saved {
+        Some(saved) => load::planned_config(setup, &*files, &saved.plan.variables),
+        None => load::config(Path::new("."), setup, &*files),
+    };
     let Some(config) = loaded.filter(|_| !diagnostics.has_errors()).map(|l| l.config) else { return Err(diagnostics) };
     let state = match &saved {
         Some(saved) => saved.plan.prior_state.clone(),

@@ -69,7 +69,7 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
         return Diagnostics::new();
     }
     let mut diagnostics = Diagnostics::new();
-    let (root, found) = load::root_module();
+    let (root, found) = load::root_module(setup);
     tell(InitEvent::Backend);
     let Some(root) = root.filter(|_| !found.has_errors()) else { return not_sound(found) };
     if request.backend
@@ -78,7 +78,7 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
         diagnostics.extend(problems);
         return diagnostics;
     }
-    let (loaded, found) = load::config(Path::new("."), &setup.workdir, &Disk);
+    let (loaded, found) = load::config(Path::new("."), setup, &Disk);
     let Some(config) = loaded.filter(|_| !found.has_errors()).map(|l| l.config) else { return not_sound(found) };
     diagnostics.extend(found);
     if request.get
@@ -337,7 +337,7 @@ pub fn get(setup: &Setup, upgrade: bool, tell: Tell<'_>) -> Diagnostics {
     if !load::has_configuration() {
         return Diagnostics::new();
     }
-    let (loaded, mut diagnostics) = load::config(Path::new("."), &setup.workdir, &Disk);
+    let (loaded, mut diagnostics) = load::config(Path::new("."), setup, &Disk);
     if let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) {
         diagnostics.extend(modules(setup, &loaded.config, upgrade, tell).err());
     }

@@ -7,11 +7,13 @@ use std::sync::{Arc, Mutex};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Entry, Files, Metadata};
-use crate::model::addr;
-use crate::model::config::{self, Config, Module};
+use crate::lang::value::Value;
+use crate::model::config::{self, Config, Module, Outside};
 use crate::model::deps::module_manifest::ModuleManifest;
 use crate::model::plan::file::ConfigSnapshot;
 
+use super::early;
+use super::setup::Setup;
 use super::workdir::WorkDir;
 
 /// The record of installed modules; empty if there is none.
@@ -41,13 +43,31 @@ pub struct LoadedConfig {
 }
 
 /// The whole configuration under a root folder, with the modules that `init` installed. None if there is no such folder.
-pub fn config(root: &Path, workdir: &WorkDir, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
+pub fn config(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
+    config_with(root, &setup.workdir, files, early::Given::new(setup))
+}
+
+/// As `config`, with the values of a saved plan where the configuration needs some to be loaded.
+pub fn planned_config(
+    setup: &Setup,
+    files: &dyn Files,
+    variables: &BTreeMap<Arc<str>, Value>,
+) -> (Option<LoadedConfig>, Diagnostics) {
+    config_with(Path::new("."), &setup.workdir, files, early::Planned::new(setup, variables))
+}
+
+fn config_with(
+    root: &Path,
+    workdir: &WorkDir,
+    files: &dyn Files,
+    outside: Arc<dyn Outside>,
+) -> (Option<LoadedConfig>, Diagnostics) {
     let recorder = Recorder { files, read: Mutex::default() };
     let manifest = match manifest(workdir, &recorder) {
         Ok(manifest) => manifest,
         Err(diagnostics) => return (None, diagnostics),
     };
-    let (config, diagnostics) = config::load(root, &recorder, &config::manifest_resolver(&manifest));
+    let (config, diagnostics) = config::load(root, &recorder, &config::manifest_resolver(&manifest), outside);
     let snapshot = recorder.snapshot();
     (config.map(|config| LoadedConfig { config: Arc::new(config), snapshot }), diagnostics)
 }
@@ -58,11 +78,19 @@ pub fn has_configuration() -> bool {
 }
 
 /// The root module alone, without what it calls. None if there is no configuration.
-pub fn root_module() -> (Option<Module>, Diagnostics) {
+pub fn root_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
     if !has_configuration() {
         return (None, Diagnostics::new());
     }
-    config::load_module(Path::new("."), addr::Module::root(), &Disk)
+    config::load_root(Path::new("."), &Disk, early::Given::new(setup))
+}
+
+/// The root module as far as its backend needs it. None if there is no configuration.
+pub fn backend_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
+    if !has_configuration() {
+        return (None, Diagnostics::new());
+    }
+    config::load_for_backend(Path::new("."), &Disk, early::Given::new(setup))
 }
 
 /// Remembers what is read through it.

@@ -28,6 +28,7 @@ mod variables;
 
 pub mod apply;
 pub mod console;
+mod early;
 pub mod fmt;
 pub mod force_unlock;
 mod generated_file;

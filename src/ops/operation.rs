@@ -74,7 +74,8 @@ pub async fn begin(
         );
         return Err(diagnostics);
     }
-    let loaded = sound(&mut diagnostics, load::config(Path::new("."), &setup.workdir, &Disk))?;
+    let loaded =
+        sound(&mut diagnostics, load::config(Path::new("."), &setup.with_variables(&request.variables), &Disk))?;
     let Some(load::LoadedConfig { config, snapshot }) = loaded else { return Err(diagnostics) };
     let opened = open_backend::open(setup, config.root.backend.as_ref(), &request.state).await;
     let opened = opened.map_err(|problems| joined(&mut diagnostics, problems))?;

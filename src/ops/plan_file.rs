@@ -60,7 +60,7 @@ pub async fn begin(
     let mut diagnostics = Diagnostics::new();
     check_workspace(setup, &saved)?;
     let files = Overlay::masking(saved.config.to_memory(), Arc::new(Disk));
-    let (loaded, found) = load::config(Path::new("."), &setup.workdir, &files);
+    let (loaded, found) = load::planned_config(setup, &files, &saved.plan.variables);
     diagnostics.extend(found);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
     let collected = diagnostics.take(variables::collect(setup, &request.variables));

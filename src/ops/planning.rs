@@ -43,6 +43,7 @@ impl Tally {
                     tally.added += 1;
                     tally.removed += 1;
                 }
+                Action::CreateThenForget => tally.added += 1,
                 Action::NoOp | Action::Read | Action::Forget => {}
             }
         }

@@ -32,7 +32,7 @@ pub async fn tree(setup: &Setup) -> Result<(Tree, Diagnostics), Diagnostics> {
         let detail = format!("The directory {} contains no Terrane configuration files.", here.display());
         return Err(Diagnostic::error(NO_CONFIGURATION, detail).into());
     }
-    let (loaded, diagnostics) = load::config(Path::new("."), &setup.workdir, &Disk);
+    let (loaded, diagnostics) = load::config(Path::new("."), setup, &Disk);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
     let (_, state) = read_state::current(setup, &StateOptions::default()).await?;
     let state = state.file.map(|file| Requirements::of_state(&file.state)).unwrap_or_default();

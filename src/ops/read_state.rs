@@ -17,7 +17,7 @@ pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(Opened, L
 
 /// The backend that the root module asks for. Only as much of the configuration is read as that needs.
 pub async fn open(setup: &Setup, options: &StateOptions) -> Result<Opened, Diagnostics> {
-    let (module, diagnostics) = load::root_module();
+    let (module, diagnostics) = load::backend_module(setup);
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }

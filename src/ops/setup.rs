@@ -8,6 +8,7 @@ use crate::base::env::Environment;
 use crate::base::stop::Stop;
 
 use super::ask::Ask;
+use super::options::VariableArgument;
 use super::settings::Settings;
 use super::workdir::WorkDir;
 
@@ -22,6 +23,8 @@ pub struct Setup {
     pub stop: Stop,
     /// None: nobody may be asked.
     pub ask: Option<Arc<dyn Ask>>,
+    /// Values of root variables that were given as arguments: some decide what is loaded.
+    pub variables: Arc<[VariableArgument]>,
 }
 
 impl Setup {
@@ -34,6 +37,19 @@ impl Setup {
         ask: Option<Arc<dyn Ask>>,
     ) -> Result<Setup, Diagnostics> {
         let workdir = WorkDir::open(environment)?;
-        Ok(Setup { environment: environment.clone(), settings: Arc::new(settings), workdir, original_dir, stop, ask })
+        Ok(Setup {
+            environment: environment.clone(),
+            settings: Arc::new(settings),
+            workdir,
+            original_dir,
+            stop,
+            ask,
+            variables: Arc::default(),
+        })
+    }
+
+    /// As it is, with arguments that give values to root variables.
+    pub fn with_variables(&self, variables: &[VariableArgument]) -> Setup {
+        Setup { variables: variables.into(), ..self.clone() }
     }
 }

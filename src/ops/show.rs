@@ -70,7 +70,7 @@ async fn of_state(setup: &Setup, file: StateFile) -> Result<Shown, Diagnostics> 
 
 async fn plan(setup: &Setup, saved: SavedPlan) -> Result<Shown, Diagnostics> {
     let files = Overlay::masking(saved.config.to_memory(), Arc::new(Disk));
-    let (loaded, mut diagnostics) = load::config(Path::new("."), &setup.workdir, &files);
+    let (loaded, mut diagnostics) = load::planned_config(setup, &files, &saved.plan.variables);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
     let requirements = diagnostics.take(Requirements::of_config(&loaded.config));
     let requirements = requirements.merge(Requirements::of_state(&saved.plan.prior_state));

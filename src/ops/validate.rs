@@ -28,7 +28,7 @@ pub async fn run(setup: &Setup, path: &str) -> Diagnostics {
         )
         .into();
     }
-    let (loaded, mut diagnostics) = load::config(dir, &setup.workdir, &Disk);
+    let (loaded, mut diagnostics) = load::config(dir, setup, &Disk);
     let Some(config) = loaded.filter(|_| !diagnostics.has_errors()).map(|l| l.config) else { return diagnostics };
     let requirements = diagnostics.take(Requirements::of_config(&config));
     if diagnostics.has_errors() {

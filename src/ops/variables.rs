@@ -165,6 +165,12 @@ fn of_found(found: &Found, variable: &Variable, diagnostics: &mut Diagnostics) -
     }
 }
 
+/// What was given for one variable, not yet converted to its type.
+pub fn value_of(collected: &Collected, variable: &Variable, diagnostics: &mut Diagnostics) -> Option<Value> {
+    let found = collected.0.get(&*variable.name)?;
+    Some(of_found(found, variable, diagnostics).value)
+}
+
 /// The answer for one variable; none if nobody answers.
 async fn ask(variable: &Variable, setup: &Setup) -> Result<Option<String>, Diagnostic> {
     let Some(somebody) = setup.ask.clone() else { return Ok(None) };

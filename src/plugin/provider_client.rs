@@ -1,5 +1,6 @@
 //! A provider in another process, as `model::provider` wants one: every call goes over the wire and back.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -20,9 +21,9 @@ use super::wire::v6::message as wire;
 use super::wire::{diagnostic, function, value};
 use crate::lang::value::{Type, Value};
 use crate::model::provider::{
-    ApplyRequest, ApplyResponse, ConfigureRequest, FunctionError, ImportedObject, MoveRequest, MoveResponse,
-    OpenEphemeralResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic, ProviderDiagnostics, RawState,
-    ReadDataRequest, ReadRequest, ReadResponse, RenewEphemeralResponse, UpgradeRequest, has_errors,
+    ApplyRequest, ApplyResponse, ConfigureRequest, FunctionError, IdentitySchema, ImportedObject, MoveRequest,
+    MoveResponse, OpenEphemeralResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic, ProviderDiagnostics,
+    RawState, ReadDataRequest, ReadRequest, ReadResponse, RenewEphemeralResponse, UpgradeRequest, has_errors,
 };
 use crate::model::schema::{ProviderSchemas, Schema};
 
@@ -291,17 +292,39 @@ impl<P: Protocol> ProviderClient<P> {
         })
     }
 
+    async fn identity_schemas(&self) -> Result<BTreeMap<String, IdentitySchema>, ProviderDiagnostics> {
+        let call = Call::GetResourceIdentitySchemas;
+        let request = wire::get_resource_identity_schemas::Request {};
+        let response: wire::get_resource_identity_schemas::Response = self.call(call, request).await.map_err(one)?;
+        let diagnostics = diagnostic::from_wire(response.diagnostics);
+        if has_errors(&diagnostics) {
+            return Err(diagnostics);
+        }
+        let mut schemas = BTreeMap::new();
+        for (kind, of) in response.identity_schemas {
+            let mut attributes = BTreeMap::new();
+            for attribute in of.identity_attributes {
+                let ty = Type::from_json_bytes(&attribute.r#type).map_err(|error| vec![self.garbage(call, error)])?;
+                attributes.insert(Arc::from(attribute.name), (ty, attribute.required_for_import));
+            }
+            schemas.insert(kind, IdentitySchema { version: of.version, attributes });
+        }
+        Ok(schemas)
+    }
+
     async fn try_import(
         &self,
         kind: &str,
         id: &str,
+        identity: Option<Value>,
     ) -> Result<(Vec<ImportedObject>, ProviderDiagnostics), ProviderDiagnostics> {
         let call = Call::ImportResourceState;
         let request = wire::import_resource_state::Request {
             type_name: kind.to_owned(),
             id: id.to_owned(),
             client_capabilities: Some(CAPABILITIES),
-            identity: None,
+            identity: identity
+                .map(|identity| wire::ResourceIdentityData { identity_data: value::to_wire(&identity, identity.ty()) }),
         };
         let response: wire::import_resource_state::Response = self.call(call, request).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
@@ -532,7 +555,16 @@ impl<P: Protocol> Provider for ProviderClient<P> {
     }
 
     async fn import_resource_state(&self, kind: &str, id: &str) -> (Vec<ImportedObject>, ProviderDiagnostics) {
-        self.try_import(kind, id).await.unwrap_or_else(|failures| (Vec::new(), failures))
+        self.try_import(kind, id, None).await.unwrap_or_else(|failures| (Vec::new(), failures))
+    }
+
+    async fn identity_schema(&self, kind: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
+        // Asked once per import block with an identity, which are few.
+        Ok(self.identity_schemas().await?.remove(kind))
+    }
+
+    async fn import_by_identity(&self, kind: &str, identity: Value) -> (Vec<ImportedObject>, ProviderDiagnostics) {
+        self.try_import(kind, "", Some(identity)).await.unwrap_or_else(|failures| (Vec::new(), failures))
     }
 
     async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {

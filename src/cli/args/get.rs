@@ -3,8 +3,9 @@
 use clap::Command;
 
 use super::ArgsError;
-use super::common::{json_flag, test_directory_flag, view_flags};
+use super::common::{json_flag, test_directory_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch};
+use crate::ops::options::VariableArgument;
 
 pub fn command() -> Command {
     flags::command("get")
@@ -15,11 +16,21 @@ pub fn command() -> Command {
             json_flag().hide(true),
             test_directory_flag(),
         ])
+        .args(variable_flags())
         .args(view_flags())
 }
 
-/// Whether to look for newer versions.
-pub fn parse(args: &[String]) -> Result<bool, ArgsError> {
+#[derive(Debug)]
+pub struct Get {
+    /// Look for newer versions.
+    pub update: bool,
+    pub variables: Vec<VariableArgument>,
+}
+
+pub fn parse(args: &[String]) -> Result<Get, ArgsError> {
     let given = flags::parse(command(), args).map_err(ArgsError::flag_with_page)?;
-    if given.positional().is_empty() { Ok(given.on("update")) } else { Err(ArgsError::too_many()) }
+    if !given.positional().is_empty() {
+        return Err(ArgsError::too_many());
+    }
+    Ok(Get { update: given.on("update"), variables: variable_arguments(&given) })
 }

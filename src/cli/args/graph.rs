@@ -5,15 +5,17 @@ use std::path::PathBuf;
 use clap::Command;
 
 use super::ArgsError;
-use super::common::view_flags;
+use super::common::{variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, number, switch, text};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::ops::graph::GraphType;
+use crate::ops::options::VariableArgument;
 
 #[derive(Debug)]
 pub struct Graph {
     pub wanted: GraphType,
     pub plan: Option<PathBuf>,
+    pub variables: Vec<VariableArgument>,
 }
 
 pub fn command() -> Command {
@@ -29,6 +31,7 @@ pub fn command() -> Command {
             text("type", "type", "The operation to show: plan, plan-refresh-only, plan-destroy or apply."),
             number("module-depth", "-1", "Accepted for compatibility; changes nothing."),
         ])
+        .args(variable_flags())
         .args(view_flags())
 }
 
@@ -40,7 +43,7 @@ pub fn parse(args: &[String]) -> Result<Graph, ArgsError> {
     let plan = given.text("plan").filter(|path| !path.is_empty()).map(PathBuf::from);
     let wanted = graph_type(&given.text("type").unwrap_or_default(), plan.is_some());
     let wanted = wanted.map_err(|d| ArgsError::Diagnostics { diagnostics: Diagnostics::from(d), hint: false })?;
-    Ok(Graph { wanted, plan })
+    Ok(Graph { wanted, plan, variables: variable_arguments(&given) })
 }
 
 fn graph_type(text: &str, has_plan: bool) -> Result<GraphType, Diagnostic> {

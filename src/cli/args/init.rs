@@ -8,6 +8,7 @@ use super::ArgsError;
 use super::common::*;
 use super::flags::{self, Given, duration, list, switch, text};
 use crate::base::diag::Diagnostic;
+use crate::ops::options::VariableArgument;
 
 #[derive(Debug)]
 pub struct Init {
@@ -25,6 +26,7 @@ pub struct Init {
     pub json: bool,
     pub lock: bool,
     pub lock_timeout: std::time::Duration,
+    pub variables: Vec<VariableArgument>,
 }
 
 pub fn command() -> Command {
@@ -53,6 +55,7 @@ pub fn command() -> Command {
             test_directory_flag(),
             switch("upgrade", false, "Take the newest modules and providers that the constraints allow, not those in the lock file."),
         ])
+        .args(variable_flags())
         .args(view_flags())
 }
 
@@ -93,5 +96,6 @@ pub fn parse(args: &[String]) -> Result<Init, ArgsError> {
         json,
         lock: given.on("lock"),
         lock_timeout: given.duration("lock-timeout"),
+        variables: variable_arguments(&given),
     })
 }

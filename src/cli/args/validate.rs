@@ -5,11 +5,13 @@ use clap::Command;
 use super::ArgsError;
 use super::common::*;
 use super::flags::{self, Given, switch};
+use crate::ops::options::VariableArgument;
 
 #[derive(Debug)]
 pub struct Validate {
     pub path: String,
     pub json: bool,
+    pub variables: Vec<VariableArgument>,
 }
 
 pub fn command() -> Command {
@@ -17,15 +19,16 @@ pub fn command() -> Command {
         .about("Check whether the configuration is valid")
         .long_about(
             "Checks the configuration for itself: syntax, names, types, and what the providers say of their blocks. \
-             Reads no state, values of variables or remote service.\n\n\
+             Reads no state and no remote service, and values of variables only where they decide what is loaded.\n\n\
              The folder must have been initialised; \"terrane init -backend=false\" does as much as this needs.",
         )
         .args([json_flag(), switch("no-tests", false, "Do not look at test files."), test_directory_flag()])
+        .args(variable_flags())
         .args(view_flags())
 }
 
 pub fn parse(args: &[String]) -> Result<Validate, ArgsError> {
     let given = flags::parse(command(), args).map_err(ArgsError::flag)?;
     let path = at_most_one(&given)?.unwrap_or_else(|| ".".to_string());
-    Ok(Validate { path, json: given.on("json") })
+    Ok(Validate { path, json: given.on("json"), variables: variable_arguments(&given) })
 }

@@ -5,16 +5,16 @@ use crate::cli::args::get::parse;
 use crate::ops::init;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let upgrade = match parse(args) {
-        Ok(upgrade) => upgrade,
+    let args = match parse(args) {
+        Ok(args) => args,
         Err(error) => return invocation.usage_error(error),
     };
     let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
+        Ok(setup) => setup.with_variables(&args.variables),
         Err(code) => return code,
     };
     let console = &invocation.console;
-    let diagnostics = init::get(&setup, upgrade, &mut |event| {
+    let diagnostics = init::get(&setup, args.update, &mut |event| {
         if let init::InitEvent::Module { path, dir } = event {
             console.line(&format!("- {} in {}", path.0.join("."), dir.display()));
         }

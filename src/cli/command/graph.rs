@@ -10,7 +10,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(error) => return invocation.usage_error(error),
     };
     let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
+        Ok(setup) => setup.with_variables(&args.variables),
         Err(code) => return code,
     };
     let work = graph::run(&setup, args.wanted, args.plan.as_deref());

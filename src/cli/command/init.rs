@@ -22,7 +22,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         return super::finish(console, problem.into());
     }
     let setup = match super::setup(invocation, args.input) {
-        Ok(setup) => setup,
+        Ok(setup) => setup.with_variables(&args.variables),
         Err(code) => return code,
     };
     let request = InitRequest {

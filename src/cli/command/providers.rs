@@ -7,11 +7,12 @@ use crate::cli::args::providers::parse;
 use crate::ops::providers::{self, Needs};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    if let Err(error) = parse(args) {
-        return invocation.usage_error(error);
-    }
+    let variables = match parse(args) {
+        Ok(variables) => variables,
+        Err(error) => return invocation.usage_error(error),
+    };
     let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
+        Ok(setup) => setup.with_variables(&variables),
         Err(code) => return code,
     };
     let (tree, warnings) = match super::run_with(invocation, &setup.stop, providers::tree(&setup)) {

@@ -99,7 +99,7 @@ impl Pass<'_, '_> {
             let (create, destroy) = match task.change.action {
                 Action::NoOp | Action::Create | Action::Read | Action::Update => (true, false),
                 Action::Delete | Action::Forget => (false, true),
-                Action::DeleteThenCreate | Action::CreateThenDelete => (true, true),
+                Action::DeleteThenCreate | Action::CreateThenDelete | Action::CreateThenForget => (true, true),
             };
             nodes.push(TaskNodes {
                 create: create.then(|| self.graph.add(Node::Instance(index))),
@@ -164,7 +164,9 @@ impl Pass<'_, '_> {
             }
             match (task.change.action, of.create, of.destroy) {
                 (Action::DeleteThenCreate, Some(create), Some(destroy)) => self.graph.connect(create, destroy),
-                (Action::CreateThenDelete, Some(create), Some(destroy)) => self.graph.connect(destroy, create),
+                (Action::CreateThenDelete | Action::CreateThenForget, Some(create), Some(destroy)) => {
+                    self.graph.connect(destroy, create)
+                }
                 _ => {}
             }
         }
@@ -180,7 +182,7 @@ impl Pass<'_, '_> {
             if let Some(create) = of.create.filter(|_| task.change.action != Action::NoOp) {
                 groups.add(task, create, Role::Creator, dependencies.clone());
             }
-            if let Some(destroy) = of.destroy.filter(|_| task.change.action != Action::Forget) {
+            if let Some(destroy) = of.destroy.filter(|_| !task.change.action.forgets()) {
                 let role = if self.destroys_last(task) { Role::DestroyLast } else { Role::DestroyFirst };
                 groups.add(task, destroy, role, dependencies);
             }

@@ -1,15 +1,18 @@
 //! The graph of the configuration: a node per block, edges for references.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::deprecated;
 use crate::engine::graph::{Dag, Node, NodeId};
-use crate::engine::provider_configs::{self, ProviderConfigs};
+use crate::engine::provider_configs::{self, Choice, Chosen, ProviderConfigs};
 use crate::engine::references::{Gatherer, Need, Needs};
 use crate::engine::schemas::Schemas;
 use crate::engine::step::connection_schema;
 use crate::engine::tree::{ModuleId, ROOT, Tree};
-use crate::model::config::{ProvisionerWhen, Resource};
+use crate::model::config::{PreventDestroy, ProvisionerWhen, Resource};
 
 /// A graph being built, with what its passes share.
 pub struct Builder<'a> {
@@ -20,6 +23,8 @@ pub struct Builder<'a> {
     pub needs: Vec<Needs>,
     pub providers: ProviderConfigs,
     pub provider_of: FxHashMap<(ModuleId, u32), u32>,
+    /// Blocks in place of an entry in `provider_of` whose instances choose among instances of a configuration.
+    pub chosen_of: FxHashMap<(ModuleId, u32), Chosen>,
     pub provider_nodes: Vec<NodeId>,
     pub diagnostics: Diagnostics,
     bases: Vec<Bases>,
@@ -47,6 +52,7 @@ impl<'a> Builder<'a> {
             needs: Vec::new(),
             providers: ProviderConfigs::default(),
             provider_of: FxHashMap::default(),
+            chosen_of: FxHashMap::default(),
             provider_nodes: Vec::new(),
             diagnostics: Diagnostics::new(),
             bases: Vec::new(),
@@ -153,16 +159,44 @@ impl<'a> Builder<'a> {
             for index in 0..self.tree.module(module).resources.len() as u32 {
                 let resource = self.tree.resource(module, index);
                 let local = resource.local_provider_config();
-                let found = provider_configs::resolve(self.tree, module, &resource.provider, local.alias.as_deref());
+                let found =
+                    provider_configs::resolve_choice(self.tree, module, &resource.provider, local.alias.as_deref());
                 match found {
-                    Some(addr) => {
-                        let provider = self.provider(addr);
-                        self.provider_of.insert((module, index), provider);
-                        self.graph.connect(self.resource(module, index), self.provider_nodes[provider as usize]);
-                    }
+                    Some((addr, passed)) => self.assign((module, index), resource, addr, passed),
                     None => self.diagnostics.push(missing_provider(self.tree, module, resource)),
                 }
             }
+        }
+    }
+
+    /// Gives a block its provider configuration, or all the instances among which its own instances choose.
+    fn assign(
+        &mut self,
+        block: (ModuleId, u32),
+        resource: &Resource,
+        addr: crate::model::addr::AbsProviderConfig,
+        passed: Option<Choice>,
+    ) {
+        let node = self.resource(block.0, block.1);
+        let own = resource.provider_ref.as_ref().and_then(|reference| reference.key.clone());
+        let choice = own.map(|key| Choice { key, call: None }).or(passed);
+        match (provider_configs::keys(self.tree, &addr), choice) {
+            (None, None) => {
+                let provider = self.provider(addr);
+                self.provider_of.insert(block, provider);
+                self.graph.connect(node, self.provider_nodes[provider as usize]);
+            }
+            (Some(keys), Some(choice)) => {
+                let mut instances = BTreeMap::new();
+                for key in keys {
+                    let provider = self.provider(addr.with_key(Some(key.clone())));
+                    self.graph.connect(node, self.provider_nodes[provider as usize]);
+                    instances.insert(key, provider);
+                }
+                self.chosen_of.insert(block, Chosen { config: addr, choice, instances });
+            }
+            (Some(_), None) => self.diagnostics.push(missing_key(resource, &addr)),
+            (None, Some(choice)) => self.diagnostics.push(unexpected_key(&choice, &addr)),
         }
     }
 
@@ -176,6 +210,8 @@ impl<'a> Builder<'a> {
         }
         for (index, output) in config.outputs.values().enumerate() {
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
+            // One that is deprecated itself may pass on what is.
+            gatherer.quiet |= output.deprecated.is_some();
             gatherer.expression(&output.value);
             gatherer.depends_on(&output.depends_on, &output.range.file);
             output.preconditions.iter().for_each(|c| gatherer.joint_condition(c));
@@ -184,8 +220,8 @@ impl<'a> Builder<'a> {
         }
         for (index, call) in config.calls.values().enumerate() {
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
-            gatherer.maybe(call.count.as_ref());
-            gatherer.maybe(call.for_each.as_ref());
+            call.repetition().expressions().for_each(|expr| gatherer.expression(expr));
+            call.providers.iter().filter_map(|p| p.in_parent.key.as_ref()).for_each(|key| gatherer.expression(key));
             gatherer.depends_on(&call.depends_on, &call.range.file);
             let node = self.call(module, index as u32) as usize;
             self.needs[node] = gatherer.needs;
@@ -221,6 +257,9 @@ impl<'a> Builder<'a> {
                 let mut gatherer = Gatherer::new(self.tree, self.schemas, parent);
                 gatherer.expression(&argument.expr);
                 needs = gatherer.needs;
+                if !deprecated::is_quiet(self.tree, parent) {
+                    needs.warnings.extend(deprecated::variable(variable, argument.range()));
+                }
             }
             let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
             gatherer.needs = needs;
@@ -236,9 +275,12 @@ impl<'a> Builder<'a> {
     pub fn resource_needs(&self, module: ModuleId, resource: &Resource) -> Needs {
         let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
         gatherer.own = Some(resource.addr.clone());
-        gatherer.maybe(resource.count.as_ref());
-        gatherer.maybe(resource.for_each.as_ref());
+        resource.repetition().expressions().for_each(|expr| gatherer.expression(expr));
         gatherer.own_keys.clear();
+        gatherer.maybe(resource.provider_ref.as_ref().and_then(|reference| reference.key.as_ref()));
+        if let PreventDestroy::If(expr) = &resource.lifecycle.prevent_destroy {
+            gatherer.expression(expr);
+        }
         if let Some(schema) = self.schemas.resource(&resource.provider, &resource.addr) {
             gatherer.body(&resource.body, &schema.block);
         }
@@ -315,11 +357,27 @@ impl<'a> Builder<'a> {
 
 fn missing_provider(tree: &Tree, module: ModuleId, resource: &Resource) -> Diagnostic {
     let local = resource.local_provider_config();
-    let wanted = crate::model::addr::AbsProviderConfig {
-        module: tree.module(module).path.clone(),
-        provider: resource.provider.clone(),
-        alias: local.alias,
-    };
+    let path = tree.module(module).path.clone();
+    let wanted = crate::model::addr::AbsProviderConfig::new(path, resource.provider.clone(), local.alias);
     let user = resource.addr.in_module(tree.module(module).path.clone()).to_string();
     provider_configs::not_present(&user, &wanted)
+}
+
+fn missing_key(resource: &Resource, addr: &crate::model::addr::AbsProviderConfig) -> Diagnostic {
+    let range = resource.provider_ref.as_ref().map_or_else(|| resource.range.clone(), |r| r.range.clone());
+    let detail = format!(
+        "The provider configuration {addr} has \"for_each\" set, so that a reference to it must choose one of its instances, \
+         as in \"{}.{}[each.key]\".",
+        addr.provider.kind,
+        addr.alias.as_deref().unwrap_or_default()
+    );
+    Diagnostic::error("Missing provider instance key", detail).at(range)
+}
+
+fn unexpected_key(choice: &Choice, addr: &crate::model::addr::AbsProviderConfig) -> Diagnostic {
+    let detail = format!(
+        "The provider configuration {addr} does not have \"for_each\" set, so that a reference to it must not include an \
+         instance key."
+    );
+    Diagnostic::error("Unexpected provider instance key", detail).at(choice.key.range())
 }

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::graph::Node;
+use crate::engine::graph::{Node, NodeId};
 use crate::engine::provider_configs::{not_present, resolve_stored};
+use crate::engine::references::Gatherer;
 use crate::engine::run::Orphans;
+use crate::engine::tree::ModuleId;
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ConfigResource};
+use crate::model::config::PreventDestroy;
 use crate::model::state::State;
 
 use super::config::Builder;
@@ -13,10 +16,11 @@ use super::config::Builder;
 /// Adds a node for every resource of the state that has no block; with `all`, for every resource.
 pub fn add(builder: &mut Builder<'_>, state: &State, all: bool) -> Vec<Orphans> {
     let mut groups: BTreeMap<(ConfigResource, AbsProviderConfig), Vec<AbsResourceInstance>> = BTreeMap::new();
-    for (addr, provider, _) in state.instances() {
+    for (addr, provider, instance) in state.instances() {
         let resource = addr.config();
         if all || builder.tree.find_resource(&resource).is_none() {
-            groups.entry((resource, provider.clone())).or_default().push(addr);
+            let stored = provider.with_key(instance.provider_key());
+            groups.entry((resource, stored)).or_default().push(addr);
         }
     }
     let mut orphans = Vec::new();
@@ -33,7 +37,21 @@ pub fn add(builder: &mut Builder<'_>, state: &State, all: bool) -> Vec<Orphans> 
         };
         let node = builder.add(Node::Orphans(orphans.len() as u32));
         builder.graph.connect(node, builder.provider_nodes[provider as usize]);
+        if let Some(block) = builder.tree.find_resource(&resource) {
+            wait_for_prevention(builder, node, block);
+        }
         orphans.push(Orphans { resource, provider, instances });
     }
     orphans
+}
+
+/// A `prevent_destroy` that is an expression has to be known before anything of its block is destroyed.
+fn wait_for_prevention(builder: &mut Builder<'_>, node: NodeId, (module, index): (ModuleId, u32)) {
+    let PreventDestroy::If(expr) = &builder.tree.resource(module, index).lifecycle.prevent_destroy else { return };
+    let mut gatherer = Gatherer::new(builder.tree, builder.schemas, module);
+    gatherer.expression(expr);
+    for need in gatherer.needs.on {
+        let to = builder.node_of(&need);
+        builder.graph.connect(node, to);
+    }
 }

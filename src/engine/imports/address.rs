@@ -25,6 +25,16 @@ pub fn shown(to: &Expression) -> String {
     range.text().split_whitespace().collect()
 }
 
+/// An address of a module instance as one of the root.
+pub fn within(module: &ModuleInstance, addr: AbsResourceInstance) -> AbsResourceInstance {
+    if module.is_root() {
+        return addr;
+    }
+    let steps = addr.module.0.iter();
+    let outer = steps.fold(module.clone(), |outer, step| outer.child(&step.name, step.key.clone()));
+    AbsResourceInstance { module: outer, ..addr }
+}
+
 /// The address with its keys evaluated. None with errors, or where a key is unknown.
 pub fn evaluated(to: &Expression, scope: &dyn Scope) -> (Option<AbsResourceInstance>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();

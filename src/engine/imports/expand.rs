@@ -8,32 +8,59 @@ use crate::model::addr::parse::INSTANCE_REQUIRED;
 use crate::model::addr::parse::INVALID_ADDRESS;
 use std::sync::Arc;
 
-use super::address;
+use super::{Statement, address};
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::results::Each;
+use crate::base::source::Range;
+use crate::engine::results::{Each, ModuleSlots};
 use crate::engine::run::Run;
 use crate::engine::scope::ModuleScope;
 use crate::engine::tree::ModuleId;
 use crate::lang::eval::describe::{Causes, with_causes};
 use crate::lang::eval::{Scope, evaluate, evaluate_to};
 use crate::lang::syntax::ast::{ExprKind, Expression};
-use crate::lang::value::{Type, Value};
+use crate::lang::value::{Marks, Type, Value};
 use crate::model::addr::{AbsResourceInstance, InstanceKey};
-use crate::model::config::Import;
+use crate::model::config::{Import, ImportBy};
 
-/// The instances that a block imports, with their ids. `lenient`: unknown values are left out, not refused.
+/// What names an object to import, with its values.
+#[derive(Clone, Debug)]
+pub enum Named {
+    Id(Arc<str>),
+    /// An object, not yet of the type that the provider wants.
+    Identity(Value, Range),
+}
+
+/// The instances that a block imports in all instances of its module, with what names their objects. `lenient`: unknown
+/// values are left out, not refused.
 pub fn expand(
     run: &Run,
+    statement: &Statement,
+    block: Option<(ModuleId, u32)>,
+    lenient: bool,
+) -> (Vec<(AbsResourceInstance, Named)>, Diagnostics) {
+    let (mut found, mut diagnostics) = (Vec::new(), Diagnostics::new());
+    if !is_static(&statement.import) {
+        diagnostics.extend(not_static(&statement.import.to));
+        return (found, diagnostics);
+    }
+    for module in run.results.module_instances(statement.module) {
+        found.extend(diagnostics.take(expand_in(run, module, &statement.import, block, lenient)));
+        if diagnostics.has_errors() {
+            break;
+        }
+    }
+    (found, diagnostics)
+}
+
+fn expand_in(
+    run: &Run,
+    module: &Arc<ModuleSlots>,
     import: &Import,
     block: Option<(ModuleId, u32)>,
     lenient: bool,
-) -> (Vec<(AbsResourceInstance, Arc<str>)>, Diagnostics) {
+) -> (Vec<(AbsResourceInstance, Named)>, Diagnostics) {
     let (mut found, mut diagnostics) = (Vec::new(), Diagnostics::new());
-    let scope = || ModuleScope::new(run, &run.results.root);
-    if !is_static(import) {
-        diagnostics.extend(not_static(&import.to));
-        return (found, diagnostics);
-    }
+    let scope = || ModuleScope::new(run, module);
     let elements = match &import.for_each {
         None => vec![Each::None],
         Some(for_each) => diagnostics.take(elements(for_each, &scope(), lenient)),
@@ -45,8 +72,8 @@ pub fn expand(
         }
         let scope = scope().with_each(each);
         let addr = diagnostics.take(address::evaluated(&import.to, &scope));
-        let id = diagnostics.take(id_of(import, &scope, lenient));
-        let Some(addr) = addr else { continue };
+        let named = diagnostics.take(named(import, &scope, lenient));
+        let Some(addr) = addr.map(|addr| address::within(&module.addr, addr)) else { continue };
         if let Some((module, index)) = block {
             let config = run.tree.resource(module, index);
             let wrong = match addr.key() {
@@ -62,7 +89,7 @@ pub fn expand(
                 continue;
             }
         }
-        found.extend(id.map(|id| (addr, id)));
+        found.extend(named.map(|named| (addr, named)));
     }
     (found, diagnostics)
 }
@@ -122,14 +149,53 @@ fn elements(for_each: &Expression, scope: &dyn Scope, lenient: bool) -> (Vec<Eac
     }
 }
 
-/// The id of one element; none while it is unknown, or with errors.
-pub fn id_of(import: &Import, scope: &dyn Scope, lenient: bool) -> (Option<Arc<str>>, Diagnostics) {
-    let (value, mut diagnostics) = evaluate_to(&import.id, &Type::String, scope);
+/// What names the object of one element; none while it is unknown, or with errors.
+pub fn named(import: &Import, scope: &dyn Scope, lenient: bool) -> (Option<Named>, Diagnostics) {
+    match &import.by {
+        ImportBy::Id(expr) => {
+            let (id, diagnostics) = id_of(expr, scope, lenient);
+            (id.map(Named::Id), diagnostics)
+        }
+        ImportBy::Identity(expr) => identity_of(expr, scope, lenient),
+    }
+}
+
+fn identity_of(expr: &Expression, scope: &dyn Scope, lenient: bool) -> (Option<Named>, Diagnostics) {
+    let (value, mut diagnostics) = evaluate(expr, scope);
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
     let mut invalid = |detail: &str| {
-        diagnostics.push(Diagnostic::error(INVALID_IMPORT_ID, detail).at(import.id.range()));
+        diagnostics.push(Diagnostic::error("Invalid import identity argument", detail).at(expr.range()));
+    };
+    let marks = value.deep_marks();
+    let (bare, _) = value.unmark_deep();
+    if marks.contains(Marks::SENSITIVE) {
+        invalid("The import identity cannot be sensitive: the plan shows it.");
+    } else if marks.contains(Marks::EPHEMERAL) {
+        invalid("The import identity cannot be ephemeral: the plan holds it.");
+    } else if bare.is_null() {
+        invalid("The import identity cannot be null.");
+    } else if bare.is_known() && !bare.ty().is_object() && !bare.ty().is_map() {
+        invalid("The import identity must be an object with the attributes that the provider asks for.");
+    } else if bare.is_wholly_known() {
+        return (Some(Named::Identity(bare, expr.range())), diagnostics);
+    } else if !lenient {
+        invalid(
+            "The import block \"identity\" argument depends on resource attributes that cannot be determined until apply, so \
+             Terrane cannot plan to import this resource.",
+        );
+    }
+    (None, diagnostics)
+}
+
+fn id_of(id: &Expression, scope: &dyn Scope, lenient: bool) -> (Option<Arc<str>>, Diagnostics) {
+    let (value, mut diagnostics) = evaluate_to(id, &Type::String, scope);
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let mut invalid = |detail: &str| {
+        diagnostics.push(Diagnostic::error(INVALID_IMPORT_ID, detail).at(id.range()));
     };
     match value.as_arc_str() {
         _ if value.is_null() => invalid("The import ID cannot be null."),

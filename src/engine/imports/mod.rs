@@ -1,5 +1,5 @@
-//! `import` blocks: which objects become managed, under which ids. Evaluated in the root module, beside the block of the
-//! resource that they are for. Never asks a provider: the steps of the resource do.
+//! `import` blocks: which objects become managed, under which ids. Evaluated in the module that they stand in, beside the
+//! block of the resource that they are for. Never asks a provider: the steps of the resource do.
 
 mod address;
 mod expand;
@@ -12,23 +12,31 @@ use super::graph::{Node, NodeId};
 use super::provider_configs::{not_present, resolve};
 use super::references::{Gatherer, Need};
 use super::run::{Run, Verb};
-use super::tree::{ModuleId, ROOT};
+use super::tree::{ModuleId, ROOT, Tree};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::syntax::ast::{ExprKind, Expression, TraversalStep};
 use crate::model::addr::{AbsProviderConfig, ConfigResource, LocalProviderConfig};
-use crate::model::config::{Config, Import};
+use crate::model::config::Import;
 
-pub use expand::{expand, id_of};
+pub use expand::{Named, expand, named};
 
 const NO_TARGET: &str = "Configuration for import target does not exist";
 
 /// The import blocks of a run.
 #[derive(Default)]
 pub struct Imports {
-    list: Vec<Import>,
+    list: Vec<Statement>,
     of_block: FxHashMap<(ModuleId, u32), Vec<usize>>,
     /// Those for which configuration is to be written.
     pub generated: Vec<Generated>,
+}
+
+/// An import block where it stands, with the address from the root of the block that it is for.
+#[derive(Clone)]
+pub struct Statement {
+    pub module: ModuleId,
+    pub import: Import,
+    pub resource: ConfigResource,
 }
 
 /// An import whose resource has no block yet.
@@ -41,53 +49,71 @@ pub struct Generated {
 }
 
 impl Imports {
-    pub fn of(&self, block: (ModuleId, u32)) -> impl Iterator<Item = &Import> {
+    pub fn of(&self, block: (ModuleId, u32)) -> impl Iterator<Item = &Statement> {
         self.of_block.get(&block).into_iter().flatten().map(|i| &self.list[*i])
     }
 }
 
 /// Finds the block of every import, and makes those blocks wait for what the imports refer to. `generate`: write
 /// configuration where there is none.
-pub fn collect(builder: &mut Builder<'_>, config: &Config, verb: Verb, generate: bool) -> Imports {
-    let mut imports = Imports { list: config.root.imports.clone(), ..Imports::default() };
+pub fn collect(builder: &mut Builder<'_>, verb: Verb, generate: bool) -> Imports {
+    let mut imports = Imports { list: statements(builder.tree), ..Imports::default() };
     for index in 0..imports.list.len() {
-        let import = imports.list[index].clone();
-        match builder.tree.find_resource(&import.resource) {
+        let statement = imports.list[index].clone();
+        match builder.tree.find_resource(&statement.resource) {
             Some(block) => {
                 imports.of_block.entry(block).or_default().push(index);
                 let node = builder.resource(block.0, block.1);
-                wait(builder, node, &import, Some(block));
+                wait(builder, node, &statement, Some(block));
             }
-            None if !expand::is_static(&import) => builder.diagnostics.extend(expand::not_static(&import.to)),
-            None => match missing(builder, &import, verb, generate) {
+            None if !expand::is_static(&statement.import) => {
+                builder.diagnostics.extend(expand::not_static(&statement.import.to));
+            }
+            None => match missing(builder, &statement, verb, generate) {
                 // Found by the walk: what has a block is planned all the same.
-                Some(error) if verb != Verb::Validate && import.resource.module.is_root() => {
+                Some(error) if verb != Verb::Validate && statement.resource.module.is_root() => {
                     let node = builder.add(Node::Gate);
                     builder.needs[node as usize].mistakes.push(error);
                 }
                 Some(error) => builder.diagnostics.push(error),
                 None if verb == Verb::Validate => {}
-                None => add_generated(builder, &mut imports, import),
+                None => add_generated(builder, &mut imports, statement),
             },
         }
     }
     imports
 }
 
-fn add_generated(builder: &mut Builder<'_>, imports: &mut Imports, import: Import) {
+/// The import blocks of all modules.
+fn statements(tree: &Tree) -> Vec<Statement> {
+    let mut all = Vec::new();
+    for module in tree.ids() {
+        let this = tree.module(module);
+        for import in &this.imports {
+            let inner = import.resource.module.0.iter();
+            let path = inner.fold(this.path.clone(), |path, name| path.child(name));
+            let resource = import.resource.resource.in_module(path);
+            all.push(Statement { module, import: import.clone(), resource });
+        }
+    }
+    all
+}
+
+fn add_generated(builder: &mut Builder<'_>, imports: &mut Imports, statement: Statement) {
+    let import = statement.import.clone();
     let resource = &import.resource.resource;
     let implied = LocalProviderConfig { local_name: resource.implied_provider().into(), alias: None };
     let local = import.provider_ref.as_ref().map_or_else(|| implied.clone(), |p| p.addr.clone());
     let provider = builder.tree.module(ROOT).provider_for_local_name(&local.local_name);
     let Some(addr) = resolve(builder.tree, ROOT, &provider, local.alias.as_deref()) else {
-        let wanted = AbsProviderConfig { module: Default::default(), provider, alias: local.alias.clone() };
+        let wanted = AbsProviderConfig::new(Default::default(), provider, local.alias.clone());
         builder.diagnostics.push(not_present(&resource.to_string(), &wanted));
         return;
     };
     let provider = builder.provider(addr);
     let node = builder.add(Node::Generate(imports.generated.len() as u32));
     builder.graph.connect(node, builder.provider_nodes[provider as usize]);
-    wait(builder, node, &import, None);
+    wait(builder, node, &statement, None);
     imports.generated.push(Generated {
         resource: import.resource.clone(),
         provider,
@@ -97,10 +123,11 @@ fn add_generated(builder: &mut Builder<'_>, imports: &mut Imports, import: Impor
 }
 
 /// A node waits for what an import refers to.
-fn wait(builder: &mut Builder<'_>, node: NodeId, import: &Import, block: Option<(ModuleId, u32)>) {
-    let mut gatherer = Gatherer::new(builder.tree, builder.schemas, ROOT);
+fn wait(builder: &mut Builder<'_>, node: NodeId, statement: &Statement, block: Option<(ModuleId, u32)>) {
+    let import = &statement.import;
+    let mut gatherer = Gatherer::new(builder.tree, builder.schemas, statement.module);
     gatherer.maybe(import.for_each.as_ref());
-    gatherer.expression(&import.id);
+    gatherer.expression(import.by.expression());
     keys_of(&import.to).iter().for_each(|key| gatherer.expression(key));
     let needs = gatherer.needs;
     for need in needs.on {
@@ -108,7 +135,7 @@ fn wait(builder: &mut Builder<'_>, node: NodeId, import: &Import, block: Option<
             && Some((module, index)) == block
         {
             let detail = "The import ID cannot reference the resource being imported.";
-            let error = Diagnostic::error(INVALID_IMPORT_ID, detail).at(import.id.range());
+            let error = Diagnostic::error(INVALID_IMPORT_ID, detail).at(import.by.expression().range());
             builder.needs[node as usize].mistakes.push(error);
             continue;
         }
@@ -132,9 +159,10 @@ fn keys_of(to: &Expression) -> Vec<Expression> {
 }
 
 /// The error for an import without a block; none if its block is to be written.
-fn missing(builder: &Builder<'_>, import: &Import, verb: Verb, generate: bool) -> Option<Diagnostic> {
+fn missing(builder: &Builder<'_>, statement: &Statement, verb: Verb, generate: bool) -> Option<Diagnostic> {
+    let import = &statement.import;
     let addr = address::shown(&import.to);
-    let resource = &import.resource;
+    let resource = &statement.resource;
     let error = |detail: String| Some(Diagnostic::error(NO_TARGET, detail).at(import.to.range()));
     if builder.tree.find(&resource.module).is_none() {
         return error(format!(
@@ -177,8 +205,8 @@ fn has_key(to: &Expression) -> bool {
 /// The imports of a block as far as they can be told without values.
 pub fn validate(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    for import in run.imports.of(block) {
-        diagnostics.extend(expand(run, import, Some(block), true).1);
+    for statement in run.imports.of(block) {
+        diagnostics.extend(expand(run, statement, Some(block), true).1);
         if diagnostics.has_errors() {
             break;
         }
@@ -189,11 +217,11 @@ pub fn validate(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
 /// Notes which instances of a block are imported. Those that the state has already are left as they are.
 pub fn plan(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    for import in run.imports.of(block) {
+    for statement in run.imports.of(block) {
         if diagnostics.has_errors() {
             break;
         }
-        for (addr, id) in diagnostics.take(expand(run, import, Some(block), false)) {
+        for (addr, named) in diagnostics.take(expand(run, statement, Some(block), false)) {
             let module = run.results.find_module(&run.tree, &addr.module);
             let slots = module.as_ref().and_then(|m| m.resources[block.1 as usize].get());
             if slots.is_none_or(|slots| slots.expansion.index_of(addr.key()).is_none()) {
@@ -203,7 +231,7 @@ pub fn plan(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
                 );
                 diagnostics.push(Diagnostic::error(NO_TARGET, detail));
             } else if run.state.instance(&addr).is_none() {
-                run.results.gathered().imports.insert(addr, id);
+                run.results.gathered().imports.insert(addr, named);
             }
         }
     }

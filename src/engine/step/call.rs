@@ -18,7 +18,7 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut all = Vec::new();
     for parent in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, parent);
-        let expansion = diagnostics.take(expand(call.count.as_ref(), call.for_each.as_ref(), &scope, validating));
+        let expansion = diagnostics.take(expand(call.repetition(), &scope, validating));
         let slots = match expansion {
             _ if validating => {
                 let each = match (&call.count, &call.for_each) {

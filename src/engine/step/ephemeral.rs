@@ -12,25 +12,32 @@ use crate::model::provider::has_errors;
 
 use super::expansion::expand;
 use super::resource::object::{mark, nonconforming};
-use super::resource::{Instance, conditions};
+use super::resource::{Instance, choose, conditions};
 
 /// Opens every instance of a block.
 pub async fn run(run: &Run, module: ModuleId, index: u32, _turn: &mut Turn) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let config = run.tree.resource(module, index);
-    let Some(provider) = run.provider_of.get(&(module, index)).copied() else { return diagnostics };
     if run.verb == Verb::Evaluate {
         return diagnostics;
     }
     for parent in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, parent);
-        let found = expand(config.count.as_ref(), config.for_each.as_ref(), &scope, false);
+        let found = expand(config.repetition(), &scope, false);
         let Some(expansion) = diagnostics.take(found) else { continue };
         let _ = parent.resources[index as usize].set(ResourceSlots::new(expansion));
         let Some(slots) = parent.resources[index as usize].get() else { continue };
         for (position, slot) in slots.instances.iter().enumerate() {
             let addr = config.addr.absolute(parent.addr.clone()).instance(slots.expansion.key(position));
             let each = slots.expansion.each(position);
+            let provider = match choose::provider(run, (module, index), parent, &each) {
+                Ok(provider) => provider,
+                Err(errors) => {
+                    diagnostics.extend(errors);
+                    slot.settle(None);
+                    continue;
+                }
+            };
             let block = Some((module, index));
             let value = match Instance::new(run, addr, block, provider, Some(parent.clone()), each) {
                 Ok(instance) => diagnostics.take(open(&instance).await),

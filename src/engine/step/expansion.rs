@@ -8,7 +8,8 @@ use crate::engine::results::Expansion;
 use crate::lang::eval::describe::{Causes, with_causes};
 use crate::lang::eval::{Scope, evaluate, evaluate_to};
 use crate::lang::syntax::ast::Expression;
-use crate::lang::value::{Marks, Type, Value};
+use crate::lang::value::{Marks, Type, Value, convert};
+use crate::model::config::Repetition;
 
 const UNKNOWN_KEYS: &str = "The \"for_each\" map includes keys derived from resource attributes that cannot be determined \
     until apply, and so Terrane cannot determine the full set of keys that will identify the instances of this \
@@ -25,17 +26,57 @@ const UNKNOWN_MEMBERS: &str = "The \"for_each\" set includes values derived from
     a second time to fully converge.";
 
 /// The expansion of a block; none with errors, or where it is unknown and may be (`allow_unknown`, in validate).
-pub fn expand(
-    count: Option<&Expression>,
-    for_each: Option<&Expression>,
-    scope: &dyn Scope,
-    allow_unknown: bool,
-) -> (Option<Expansion>, Diagnostics) {
-    match (count, for_each) {
-        (Some(count), _) => expand_count(count, scope, allow_unknown),
-        (_, Some(for_each)) => expand_for_each(for_each, scope, allow_unknown),
+pub fn expand(of: Repetition<'_>, scope: &dyn Scope, allow_unknown: bool) -> (Option<Expansion>, Diagnostics) {
+    match (of.count, of.for_each, of.enabled) {
+        (Some(count), _, _) => expand_count(count, scope, allow_unknown),
+        (_, Some(for_each), _) => expand_for_each(for_each, scope, allow_unknown),
+        (_, _, Some(enabled)) => expand_enabled(enabled, scope, allow_unknown),
         _ => (Some(Expansion::Single), Diagnostics::new()),
     }
+}
+
+fn expand_enabled(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) -> (Option<Expansion>, Diagnostics) {
+    let (value, mut diagnostics) = evaluate(expr, scope);
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let found = enabled_of(&value);
+    match found {
+        Ok(Some(on)) => (Some(Expansion::Enabled(on)), diagnostics),
+        Ok(None) if allow_unknown => (None, diagnostics),
+        unusable => {
+            let detail = unusable.err().unwrap_or_else(|| {
+                "The \"lifecycle.enabled\" value depends on resource attributes that cannot be determined until apply, so \
+                 Terrane cannot tell whether this instance exists. To work around this, use the -target argument to first \
+                 apply only the resources that the value depends on."
+                    .into()
+            });
+            diagnostics.push(Diagnostic::error("Invalid enabled argument", detail).at(expr.range()));
+            (None, diagnostics)
+        }
+    }
+}
+
+/// None: not known yet.
+fn enabled_of(value: &Value) -> Result<Option<bool>, String> {
+    let given = "The given \"lifecycle.enabled\" value";
+    if value.marks().contains(Marks::EPHEMERAL) {
+        return Err(format!(
+            "{given} is derived from an ephemeral value, which means that Terrane cannot persist it between plan/apply \
+             rounds. Use only non-ephemeral values here."
+        ));
+    }
+    if value.is_sensitive() {
+        return Err(format!(
+            "{given} is sensitive, or derived from sensitive values, which would be disclosed by whether the instance \
+             exists. Use only values that are not sensitive here."
+        ));
+    }
+    if value.is_null() {
+        return Err(format!("{given} is null. Either true or false is required."));
+    }
+    let value = convert::convert(value, &Type::Bool).map_err(|e| format!("{given} is unsuitable: {e}."))?;
+    Ok(value.as_bool())
 }
 
 fn expand_count(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) -> (Option<Expansion>, Diagnostics) {

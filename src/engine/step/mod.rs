@@ -46,6 +46,9 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
             }
         }
     }
+    if let Some(needs) = run.needs.get(id as usize).filter(|_| run.verb == Verb::Validate) {
+        run.report(id, needs.warnings.clone());
+    }
     let mut diagnostics = match *run.graph.node(id) {
         Node::Variable { module, index } => variable::run(&run, module, index),
         Node::Local { module, index } => local::run(&run, module, index),

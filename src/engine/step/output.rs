@@ -6,7 +6,7 @@ use crate::engine::run::{Run, Verb};
 use crate::engine::scope::{ModuleScope, mark_variable};
 use crate::engine::tree::{ModuleId, ROOT};
 use crate::lang::eval::evaluate;
-use crate::lang::value::{Marks, Type, Value};
+use crate::lang::value::{Marks, Type, Value, convert};
 use crate::model::config::Output;
 use crate::model::plan::{Action, Change, OutputChange};
 use crate::model::state::OutputValue;
@@ -34,6 +34,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         let (value, found) = evaluate(&output.value, &scope);
         let failed = found.has_errors();
         diagnostics.extend(found);
+        let value = if failed { value } else { diagnostics.take(converted(output, value)) };
         if module == ROOT && output.ephemeral {
             let detail = "Ephemeral outputs are not allowed in context of a root module";
             diagnostics.push(Diagnostic::error("Ephemeral output not allowed", detail).at(output.range.clone()));
@@ -47,6 +48,26 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         let _ = instance.outputs[index as usize].set(value);
     }
     diagnostics
+}
+
+/// The value as the output's type has it.
+fn converted(output: &Output, value: Value) -> (Value, Diagnostics) {
+    let Some((ty, defaults)) = &output.ty else { return (value, Diagnostics::new()) };
+    let filled = match defaults {
+        Some(defaults) if !value.is_null() => defaults.apply(&value),
+        _ => value,
+    };
+    match convert::convert(&filled, ty) {
+        Ok(value) => (value, Diagnostics::new()),
+        Err(wrong) => {
+            let detail = format!(
+                "The value of the output {:?} does not fit the type constraint that its block gives: {wrong}.",
+                &*output.name
+            );
+            let error = Diagnostic::error("Invalid output value", detail).at(output.value.range());
+            (Value::unknown(ty.clone()), error.into())
+        }
+    }
 }
 
 fn within(path: &str, name: &str) -> String {

@@ -2,6 +2,7 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::SourceFile;
+use crate::engine::results::Each;
 use crate::engine::run::{Run, Verb};
 use crate::engine::scope::ModuleScope;
 use crate::lang::syntax::ast::Body;
@@ -27,7 +28,8 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
         (Some(body), Some((module, _))) => {
             // A module with provider blocks has one instance; where it has none, nothing uses the configuration.
             let Some(instance) = run.results.module_instances(module).first() else { return diagnostics };
-            diagnostics.take(decode_body(body, &schema.block, &ModuleScope::new(run, instance)))
+            let scope = ModuleScope::new(run, instance).with_each(each_of(run, index));
+            diagnostics.take(decode_body(body, &schema.block, &scope))
         }
         _ => {
             let Some(root) = run.results.module_instances(0).first() else { return diagnostics };
@@ -63,6 +65,14 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
     }
     diagnostics.extend(configure(run, index, bare, marks, body.as_ref(), &schema).await);
     diagnostics
+}
+
+/// What `each` means in one instance of a configuration with `for_each`.
+fn each_of(run: &Run, index: u32) -> Each {
+    let instances = run.providers.block(&run.tree, index).and_then(|block| block.instances.as_ref());
+    let key = run.providers.get(index).addr.key.as_ref();
+    let found = instances.zip(key).and_then(|(all, key)| all.iter().find(|(k, _)| k == key));
+    found.map_or(Each::None, |(key, value)| Each::Entry(key.clone(), value.clone()))
 }
 
 async fn configure(

@@ -2,6 +2,7 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
+use crate::engine::deprecated;
 use crate::engine::input::Origin;
 use crate::engine::mistakes::EPHEMERAL_VALUE;
 use crate::engine::results::Each;
@@ -28,6 +29,9 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
             Verb::Validate => Value::unknown(variable.ty.clone()),
             _ => {
                 let given = run.variables.get(&variable.name);
+                if given.is_some() && matches!(run.verb, Verb::Plan { lenient: false, .. }) {
+                    diagnostics.extend(deprecated::variable(variable, variable.range.clone()));
+                }
                 let given = Given {
                     value: given.map(|g| g.value.clone()),
                     origin: given.map_or(Origin::Other, |g| g.origin.clone()),

@@ -16,7 +16,7 @@ use crate::engine::{self, ApplyInput, GivenVariables, PlanInput};
 use crate::lang::value::{Path, Type, Value, json};
 use crate::model::addr::{self, AbsProviderConfig, AbsResourceInstance, Target};
 use crate::model::config::Config;
-use crate::model::config::{ModuleRequest, ModuleSite, load};
+use crate::model::config::{ModuleRequest, ModuleSite, Nothing, load};
 use crate::model::plan::{Mode, Plan};
 use crate::model::provider::*;
 use crate::model::schema::{Attribute, Block, ProviderSchemas, Schema, StaticSchemas};
@@ -160,7 +160,11 @@ impl Providers for Plugins {
         _: bool,
     ) -> Result<(Arc<dyn Provider>, ProviderDiagnostics), Diagnostics> {
         let region = config.get("region").and_then(Value::as_str).unwrap_or("none").to_string();
-        self.0.say(format!("configure {}{region}", addr.alias.as_ref().map_or_else(String::new, |a| format!("{a} "))));
+        let key = addr.key.as_ref().map_or_else(String::new, |key| format!("[{key}]"));
+        self.0.say(format!(
+            "configure {}{region}",
+            addr.alias.as_ref().map_or_else(String::new, |a| format!("{a}{key} "))
+        ));
         Ok((Arc::new(Things(self.0.clone())), Vec::new()))
     }
     async fn provisioner(&self, _: &str) -> Result<Arc<dyn Provisioner>, Diagnostics> {
@@ -322,7 +326,7 @@ pub fn config(files: &[(&str, &str)]) -> Arc<Config> {
             unreadable: None,
         })
     };
-    let (config, diagnostics) = load(FilePath::new(""), &memory, &resolver);
+    let (config, diagnostics) = load(FilePath::new(""), &memory, &resolver, Arc::new(Nothing));
     assert!(!diagnostics.has_errors(), "{diagnostics:?}");
     Arc::new(config.unwrap())
 }

@@ -195,23 +195,42 @@ pub struct AbsProviderConfig {
     pub module: Module,
     pub provider: Provider,
     pub alias: Option<Arc<str>>,
+    /// Which instance, of a configuration with `for_each`.
+    pub key: Option<Arc<str>>,
 }
 
 impl AbsProviderConfig {
     pub fn root(provider: Provider) -> AbsProviderConfig {
-        AbsProviderConfig { module: Module::root(), provider, alias: None }
+        AbsProviderConfig::new(Module::root(), provider, None)
+    }
+
+    pub fn new(module: Module, provider: Provider, alias: Option<Arc<str>>) -> AbsProviderConfig {
+        AbsProviderConfig { module, provider, alias, key: None }
+    }
+
+    /// The configuration that it is an instance of; itself where there are no instances.
+    pub fn whole(&self) -> AbsProviderConfig {
+        AbsProviderConfig { key: None, ..self.clone() }
+    }
+
+    pub fn with_key(&self, key: Option<Arc<str>>) -> AbsProviderConfig {
+        AbsProviderConfig { key, ..self.clone() }
     }
 }
 
-/// `module.x.provider["registry.terraform.io/hashicorp/aws"].west`: the form that state files hold.
+/// `module.x.provider["registry.terraform.io/hashicorp/aws"].west`: the form that state files hold, with a key in brackets
+/// behind it where there is one.
 impl fmt::Display for AbsProviderConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.module.is_root() {
             write!(f, "{}.", self.module)?;
         }
         write!(f, "provider[\"{}\"]", self.provider)?;
-        match &self.alias {
-            Some(alias) => write!(f, ".{alias}"),
+        if let Some(alias) = &self.alias {
+            write!(f, ".{alias}")?;
+        }
+        match &self.key {
+            Some(key) => super::InstanceKey::Str(key.clone()).fmt(f),
             None => Ok(()),
         }
     }

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use crate::base::source::Range;
 use crate::lang::eval::type_expression::Defaults;
-use crate::lang::syntax::ast::{Expression, Traversal};
+use crate::lang::syntax::ast::{Attribute, Expression, Traversal};
 use crate::lang::syntax::body::Body;
 use crate::lang::value::{Type, Value};
 use crate::model::addr;
@@ -27,6 +27,10 @@ pub struct Variable {
     pub nullable: bool,
     pub sensitive: bool,
     pub ephemeral: bool,
+    /// Its value must be known before anything is planned.
+    pub is_const: bool,
+    /// What callers are told that still set it.
+    pub deprecated: Option<Arc<str>>,
     pub validations: Vec<Condition>,
     /// The block's header.
     pub range: Range,
@@ -53,9 +57,13 @@ pub struct Local {
 pub struct Output {
     pub name: Arc<str>,
     pub description: Option<String>,
+    /// What the value is converted to, with defaults of optional attributes; none: it stays as it is.
+    pub ty: Option<(Type, Option<Arc<Defaults>>)>,
     pub value: Expression,
     pub sensitive: bool,
     pub ephemeral: bool,
+    /// What callers are told that still refer to it.
+    pub deprecated: Option<Arc<str>>,
     pub depends_on: Vec<Traversal>,
     pub preconditions: Vec<Condition>,
     pub range: Range,
@@ -67,6 +75,10 @@ pub struct ProviderBlock {
     pub name: Arc<str>,
     pub name_range: Range,
     pub alias: Option<Arc<str>>,
+    /// One configuration per element, told apart by its key.
+    pub for_each: Option<Expression>,
+    /// The elements, sorted by key; none: one configuration without a key.
+    pub instances: Option<Arc<[(Arc<str>, Value)]>>,
     /// The deprecated `version` argument.
     pub version: Option<Expression>,
     /// What is left for the provider's schema.
@@ -75,9 +87,11 @@ pub struct ProviderBlock {
 }
 
 /// A reference to a provider configuration as written: `aws` or `aws.west`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ProviderRef {
     pub addr: addr::LocalProviderConfig,
+    /// Which instance, of a configuration with `for_each`.
+    pub key: Option<Expression>,
     pub range: Range,
 }
 
@@ -96,13 +110,52 @@ pub struct ModuleCall {
     pub source: String,
     pub source_range: Range,
     pub version: Option<(String, Range)>,
+    /// Source and version before they are evaluated; then neither means anything yet.
+    pub early: Option<EarlyArguments>,
     pub count: Option<Expression>,
     pub for_each: Option<Expression>,
+    /// `lifecycle { enabled = ... }`
+    pub enabled: Option<Expression>,
     pub depends_on: Vec<Traversal>,
     pub providers: Vec<ProviderPassing>,
+    /// What is deprecated inside is not this caller's concern.
+    pub ignore_nested_deprecations: bool,
     /// What is left: the child's input variables.
     pub body: Body,
     pub range: Range,
+}
+
+/// Arguments of a module call that are expressions and decide what is installed.
+#[derive(Clone, Debug)]
+pub struct EarlyArguments {
+    pub source: Attribute,
+    pub version: Option<Attribute>,
+}
+
+impl ModuleCall {
+    pub fn repetition(&self) -> Repetition<'_> {
+        Repetition { count: self.count.as_ref(), for_each: self.for_each.as_ref(), enabled: self.enabled.as_ref() }
+    }
+}
+
+/// How often a block is there: at most one of the three is set; none: once.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Repetition<'b> {
+    pub count: Option<&'b Expression>,
+    pub for_each: Option<&'b Expression>,
+    /// Once or not at all, without an instance key.
+    pub enabled: Option<&'b Expression>,
+}
+
+impl<'b> Repetition<'b> {
+    /// True if its instances have keys.
+    pub fn has_keys(&self) -> bool {
+        self.count.is_some() || self.for_each.is_some()
+    }
+
+    pub fn expressions(&self) -> impl Iterator<Item = &'b Expression> {
+        [self.count, self.for_each, self.enabled].into_iter().flatten()
+    }
 }
 
 /// `resource`, `data` or `ephemeral "type" "name" {}`.
@@ -129,6 +182,14 @@ pub struct Resource {
 }
 
 impl Resource {
+    pub fn repetition(&self) -> Repetition<'_> {
+        Repetition {
+            count: self.count.as_ref(),
+            for_each: self.for_each.as_ref(),
+            enabled: self.lifecycle.enabled.as_ref(),
+        }
+    }
+
     /// The local provider configuration that it uses, as its module names it.
     pub fn local_provider_config(&self) -> addr::LocalProviderConfig {
         match &self.provider_ref {
@@ -143,11 +204,23 @@ impl Resource {
 pub struct Lifecycle {
     /// None: not set, so that a dependent's wish is not overruled.
     pub create_before_destroy: Option<bool>,
-    pub prevent_destroy: bool,
+    pub prevent_destroy: PreventDestroy,
+    /// `destroy = false`: the object is left alone where it would be destroyed.
+    pub keep: bool,
+    pub enabled: Option<Expression>,
     pub ignore_changes: IgnoreChanges,
     pub replace_triggered_by: Vec<Expression>,
     pub preconditions: Vec<Condition>,
     pub postconditions: Vec<Condition>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub enum PreventDestroy {
+    #[default]
+    No,
+    Yes,
+    /// An expression in the scope of the module.
+    If(Expression),
 }
 
 #[derive(Clone, Debug)]

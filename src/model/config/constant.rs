@@ -33,6 +33,11 @@ pub fn value(expr: &Expression) -> (Value, Diagnostics) {
     evaluate(expr, &NoNames)
 }
 
+/// True for an expression that neither refers to anything nor calls functions.
+pub fn is_constant(expr: &Expression) -> bool {
+    expr.variables().is_empty() && expr.functions().is_empty()
+}
+
 /// A scope without names and functions.
 struct NoNames;
 

@@ -3,6 +3,7 @@
 use crate::lang::syntax::mistakes::NOT_UTF8;
 use crate::model::mistakes::UNREADABLE_FILE;
 use crate::model::mistakes::UNREADABLE_MODULE;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ pub struct FileSet {
     pub overrides: Vec<PathBuf>,
 }
 
+const ENDINGS: [&str; 4] = [".tf", ".tf.json", ".tofu", ".tofu.json"];
+
 /// None if there is no such folder, which is reported.
 pub fn find(dir: &Path, files: &dyn Files) -> (Option<FileSet>, Diagnostics) {
     let Ok(entries) = files.list(dir) else {
@@ -27,9 +30,10 @@ pub fn find(dir: &Path, files: &dyn Files) -> (Option<FileSet>, Diagnostics) {
         return (None, Diagnostic::error(UNREADABLE_MODULE, detail).into());
     };
     let mut set = FileSet::default();
-    for entry in entries.iter().filter(|e| !e.is_dir && !is_ignored(&e.name)) {
+    let names: BTreeSet<&str> = entries.iter().filter(|e| !e.is_dir).map(|e| &*e.name).collect();
+    for entry in entries.iter().filter(|e| !e.is_dir && !is_ignored(&e.name) && !is_shadowed(&e.name, &names)) {
         let path = if dir == Path::new(".") { PathBuf::from(&entry.name) } else { dir.join(&entry.name) };
-        if let Some(stem) = entry.name.strip_suffix(".tf").or_else(|| entry.name.strip_suffix(".tf.json")) {
+        if let Some(stem) = ENDINGS.iter().find_map(|ending| entry.name.strip_suffix(ending)) {
             let list =
                 if stem == "override" || stem.ends_with("_override") { &mut set.overrides } else { &mut set.primary };
             list.push(path);
@@ -65,6 +69,14 @@ pub fn parse(source: Arc<SourceFile>) -> (Body, Diagnostics) {
     if source.name().ends_with(".json") { parser::json::parse_file(source) } else { parser::parse_file(source) }
 }
 
+/// `x.tofu` stands in for `x.tf`, and `x.tofu.json` for `x.tf.json`: a module can hold files for either program.
+fn is_shadowed(name: &str, names: &BTreeSet<&str>) -> bool {
+    let by = |ending: &str, stronger: &str| {
+        name.strip_suffix(ending).is_some_and(|stem| names.contains(format!("{stem}{stronger}").as_str()))
+    };
+    by(".tf", ".tofu") || by(".tf.json", ".tofu.json")
+}
+
 /// What editors leave behind.
 fn is_ignored(name: &str) -> bool {
     name.starts_with('.') || name.ends_with('~') || (name.starts_with('#') && name.ends_with('#'))
@@ -96,5 +108,14 @@ mod tests {
         let set = find(Path::new("."), &memory).0.unwrap();
         assert_eq!(set.primary, ["a.tf", "a.tf.json", "b.tf", "e.tf.json"].map(PathBuf::from));
         assert_eq!(set.overrides, ["b_override.tf", "c_override.tf.json", "override.tf"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn stronger_files_shadow() {
+        let names = ["a.tf", "a.tofu", "b.tf", "c.tofu", "x_override.tf", "x_override.tofu", "override.tofu"];
+        let memory = Memory::of(names.map(|n| (n, "")));
+        let set = find(Path::new("."), &memory).0.unwrap();
+        assert_eq!(set.primary, ["a.tofu", "b.tf", "c.tofu"].map(PathBuf::from));
+        assert_eq!(set.overrides, ["override.tofu", "x_override.tofu"].map(PathBuf::from));
     }
 }

@@ -7,53 +7,82 @@ use std::sync::LazyLock;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
 use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression, Traversal, TraversalStep};
-use crate::lang::syntax::body::BodySchema;
+use crate::lang::syntax::body::{BodySchema, Content};
 use crate::model::addr::parse::parse_target_traversal;
 use crate::model::addr::{ConfigResource, ResourceMode, Target};
 
 use super::block::ProviderRef;
 use super::names;
 
-static SCHEMA: LazyLock<BodySchema> =
-    LazyLock::new(|| BodySchema::new().attribute("provider").attribute("for_each").required("id").required("to"));
+static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| common().required("id").required("to"));
+static WITH_IDENTITY: LazyLock<BodySchema> =
+    LazyLock::new(|| common().attribute("id").required("identity").required("to"));
 
-/// `import {}` of the root module.
+fn common() -> BodySchema {
+    BodySchema::new().attribute("provider").attribute("for_each")
+}
+
+/// How an import names the object that exists.
+#[derive(Clone, Debug)]
+pub enum ImportBy {
+    Id(Expression),
+    /// An object of the attributes that the provider says identify it.
+    Identity(Expression),
+}
+
+impl ImportBy {
+    pub fn expression(&self) -> &Expression {
+        let (ImportBy::Id(expr) | ImportBy::Identity(expr)) = self;
+        expr
+    }
+}
+
+/// `import {}`. Addresses are relative to the module that the block stands in.
 #[derive(Clone, Debug)]
 pub struct Import {
     /// The block that the object will belong to.
     pub resource: ConfigResource,
     /// The address as written: keys may be expressions.
     pub to: Expression,
-    pub id: Expression,
+    pub by: ImportBy,
     pub for_each: Option<Expression>,
     pub provider_ref: Option<ProviderRef>,
     pub range: Range,
 }
 
 pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Import> {
-    let content = diags.take(block.body.content(&SCHEMA));
+    let probe = BodySchema::new().attribute("identity");
+    let by_identity = block.body.partial_content(&probe).0.attribute("identity").is_some();
+    let content = diags.take(block.body.content(if by_identity { &WITH_IDENTITY } else { &SCHEMA }));
     let provider_ref = content.attribute("provider").and_then(|a| {
         let found = names::provider_ref(&a.expr, "provider", diags)?;
         Some(ProviderRef { range: a.range(), ..found })
     });
-    let id = content.attribute("id").map(|a| a.expr.clone());
+    let by = named(&content, diags);
     let to = &names::native_reference(content.attribute("to")?, diags)?;
     let resource = target(to, diags)?;
     let for_each = content.attribute("for_each").map(|a| a.expr.clone());
-    Some(Import { resource, to: to.expr.clone(), id: id?, for_each, provider_ref, range: block.header_range() })
+    Some(Import { resource, to: to.expr.clone(), by: by?, for_each, provider_ref, range: block.header_range() })
 }
 
-/// Mistakes among the imports of a module: only the root has them, and one for each address.
+fn named(content: &Content, diags: &mut Diagnostics) -> Option<ImportBy> {
+    let expr = |name: &str| content.attribute(name).map(|a| a.expr.clone());
+    match (expr("id"), content.attribute("identity")) {
+        (Some(_), Some(identity)) => {
+            let detail =
+                "The \"id\" and \"identity\" arguments are mutually-exclusive: an object is imported by one of them.";
+            let error = Diagnostic::error("Invalid combination of \"id\" and \"identity\"", detail);
+            diags.push(error.at(identity.name_range()));
+            None
+        }
+        (id, None) => id.map(ImportBy::Id),
+        (None, Some(identity)) => Some(ImportBy::Identity(identity.expr.clone())),
+    }
+}
+
+/// Mistakes among the imports of a module: one for each address.
 pub fn check(module: &super::Module, diags: &mut Diagnostics) {
     for (index, import) in module.imports.iter().enumerate() {
-        if !module.path.is_root() {
-            let detail = format!(
-                "An import block was detected in {:?}. Import blocks are only allowed in the root module.",
-                module.path.to_string()
-            );
-            diags.push(Diagnostic::error("Invalid import configuration", detail).at(import.range.clone()));
-            continue;
-        }
         let Some(addr) = static_address(import) else { continue };
         let first = module.imports[..index].iter().find(|other| static_address(other).as_ref() == Some(&addr));
         if let Some(first) = first {

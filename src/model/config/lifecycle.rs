@@ -8,7 +8,7 @@ use crate::lang::syntax::ast::{Attribute, Block, Expression, Traversal};
 use crate::lang::syntax::body::BodySchema;
 use crate::model::addr::{self, ResourceMode};
 
-use super::block::{IgnoreChanges, Lifecycle};
+use super::block::{IgnoreChanges, Lifecycle, PreventDestroy};
 use super::{condition, constant, names};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -17,18 +17,23 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
         .attribute("prevent_destroy")
         .attribute("ignore_changes")
         .attribute("replace_triggered_by")
+        .attribute("destroy")
+        .attribute("enabled")
         .block("precondition", &[])
         .block("postcondition", &[])
 });
 
 pub fn decode(block: &Block, resource: &addr::Resource, diags: &mut Diagnostics) -> Lifecycle {
     let content = diags.take(block.body.content(&SCHEMA));
-    let mut lifecycle = Lifecycle::default();
+    let mut lifecycle =
+        Lifecycle { enabled: content.attribute("enabled").map(|a| a.expr.clone()), ..Lifecycle::default() };
     if resource.mode == ResourceMode::Managed {
         let attribute = |name: &str| content.attribute(name);
         lifecycle.create_before_destroy = attribute("create_before_destroy").and_then(|a| constant::bool(a, diags));
-        lifecycle.prevent_destroy =
-            attribute("prevent_destroy").and_then(|a| constant::bool(a, diags)).unwrap_or(false);
+        if let Some(attribute) = attribute("prevent_destroy") {
+            lifecycle.prevent_destroy = decode_prevent_destroy(attribute, diags);
+        }
+        lifecycle.keep = attribute("destroy").and_then(|a| constant::bool(a, diags)) == Some(false);
         if let Some(attribute) = attribute("replace_triggered_by") {
             lifecycle.replace_triggered_by = decode_triggers(attribute, diags);
         }
@@ -37,7 +42,7 @@ pub fn decode(block: &Block, resource: &addr::Resource, diags: &mut Diagnostics)
         }
     } else {
         let kind = resource.mode.keyword();
-        for (name, attribute) in &content.attributes {
+        for (name, attribute) in content.attributes.iter().filter(|(name, _)| &***name != "enabled") {
             diags.push(
                 Diagnostic::error(
                     format!("Invalid {kind} resource lifecycle argument"),
@@ -60,6 +65,16 @@ pub fn decode(block: &Block, resource: &addr::Resource, diags: &mut Diagnostics)
         }
     }
     lifecycle
+}
+
+fn decode_prevent_destroy(attribute: &Attribute, diags: &mut Diagnostics) -> PreventDestroy {
+    if !constant::is_constant(&attribute.expr) {
+        return PreventDestroy::If(attribute.expr.clone());
+    }
+    match constant::bool(attribute, diags) {
+        Some(true) => PreventDestroy::Yes,
+        _ => PreventDestroy::No,
+    }
 }
 
 fn decode_ignore_changes(attribute: &Attribute, diags: &mut Diagnostics) -> IgnoreChanges {

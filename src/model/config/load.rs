@@ -14,10 +14,13 @@ use crate::model::deps::module_manifest::ModuleManifest;
 use crate::model::deps::{Constraints, Version};
 
 use super::block::ModuleCall;
+use super::early::{Early, Outside};
 use super::import;
 use super::module::{Config, Module};
 use super::module_source::{self, ModuleSource};
-use super::{file_set, merge, module_file, overrides, provider_check, terraform_block};
+use super::{
+    file_set, merge, module_call, module_file, overrides, provider_check, settle, terraform_block,
+};
 
 const NOT_INSTALLED: &str = "Module not installed";
 
@@ -41,8 +44,13 @@ pub type Resolver<'a> = dyn Fn(&ModuleRequest) -> Result<ModuleSite, Diagnostic>
 
 /// Loads the module of a folder and everything that it calls. Children are only looked at if the root is sound.
 /// None if there is no such folder.
-pub fn load(root_dir: &Path, files: &dyn Files, resolver: &Resolver<'_>) -> (Option<Config>, Diagnostics) {
-    let (root, mut diags) = load_module(root_dir, addr::Module::root(), files);
+pub fn load(
+    root_dir: &Path,
+    files: &dyn Files,
+    resolver: &Resolver<'_>,
+    outside: Arc<dyn Outside>,
+) -> (Option<Config>, Diagnostics) {
+    let (root, mut diags) = load_root(root_dir, files, outside);
     let Some(mut root) = root else { return (None, diags) };
     if diags.has_errors() {
         return (Some(Config { root: Arc::new(root) }), diags);
@@ -54,6 +62,28 @@ pub fn load(root_dir: &Path, files: &dyn Files, resolver: &Resolver<'_>) -> (Opt
         diags.extend(terraform_block::check_versions(&config));
     }
     (Some(config), diags)
+}
+
+/// The root module without what it calls, with all that has to be evaluated before anything is installed.
+pub fn load_root(dir: &Path, files: &dyn Files, outside: Arc<dyn Outside>) -> (Option<Module>, Diagnostics) {
+    let (root, mut diags) = load_module(dir, addr::Module::root(), files);
+    let Some(mut root) = root else { return (None, diags) };
+    if !diags.has_errors() {
+        let early = Early::root(&root, outside);
+        settle::settle(&mut root, early, &mut diags);
+    }
+    (Some(root), diags)
+}
+
+/// The root module as far as its backend needs it: nothing else is evaluated.
+pub fn load_for_backend(dir: &Path, files: &dyn Files, outside: Arc<dyn Outside>) -> (Option<Module>, Diagnostics) {
+    let (root, mut diags) = load_module(dir, addr::Module::root(), files);
+    let Some(mut root) = root else { return (None, diags) };
+    if !diags.has_errors() {
+        let early = Early::root(&root, outside);
+        settle::settle_backend(&mut root, &early, &mut diags);
+    }
+    (Some(root), diags)
 }
 
 /// One module without what it calls. None if there is no such folder.
@@ -117,6 +147,7 @@ fn empty_module(dir: &Path, path: addr::Module) -> Module {
         removed: Vec::new(),
         imports: Vec::new(),
         children: BTreeMap::new(),
+        early: None,
     }
 }
 
@@ -124,7 +155,7 @@ fn empty_module(dir: &Path, path: addr::Module) -> Module {
 const MAX_DEPTH: usize = 64;
 
 fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>, diags: &mut Diagnostics) {
-    let calls: Vec<ModuleCall> = module.calls.values().cloned().collect();
+    let calls: Vec<ModuleCall> = module.calls.values().filter(|call| call.early.is_none()).cloned().collect();
     for call in calls {
         let path = module.path.child(&call.name);
         if path.0.len() > MAX_DEPTH {
@@ -148,8 +179,16 @@ fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>
         };
         child.source = call.source.clone();
         child.version = site.version;
+        let sound = !problems.has_errors();
         diags.extend(problems);
+        if let Some(early) = module.early.as_ref().filter(|_| sound) {
+            let early = early.child(&call, &child);
+            settle::settle(&mut child, early, diags);
+        }
         load_children(&mut child, files, resolver, diags);
+        if let Some(call) = module.calls.get_mut(&call.name) {
+            module_call::take_newer_arguments(call, &child, diags);
+        }
         module.children.insert(call.name.clone(), Arc::new(child));
     }
 }

@@ -291,6 +291,9 @@ fn add_resource(mut resource: Resource, module: &mut Module, diags: &mut Diagnos
 
 /// An import without a block gets one written, for a provider that nothing else may name.
 fn imply_by_imports(module: &mut Module) {
+    if !module.path.is_root() {
+        return;
+    }
     for import in module.imports.clone() {
         let resource = &import.resource.resource;
         if !import.resource.module.is_root() || module.resources.contains_key(resource) {

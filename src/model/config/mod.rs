@@ -9,6 +9,7 @@ pub mod call_check;
 mod check;
 mod condition;
 mod constant;
+mod early;
 mod file_set;
 mod import;
 mod lifecycle;
@@ -30,20 +31,23 @@ mod provisioner;
 mod removed;
 mod requirements;
 mod resource;
+mod settle;
 mod terraform_block;
 pub mod values_file;
 mod variable;
 
 pub use backend::{LocalBackend, decode_local as decode_local_backend};
 pub use block::{
-    ByName, Condition, IgnoreChanges, Lifecycle, Local, ModuleCall, OnFailure, Output, ProviderBlock, ProviderPassing,
-    ProviderRef, ProvisionerBlock, ProvisionerWhen, Resource, Variable,
+    ByName, Condition, IgnoreChanges, Lifecycle, Local, ModuleCall, OnFailure, Output, PreventDestroy, ProviderBlock,
+    ProviderPassing, ProviderRef, ProvisionerBlock, ProvisionerWhen, Repetition, Resource, Variable,
 };
 pub use check::Check;
+pub use early::{Early, Nothing, Outside};
 pub use file_set::has_configuration;
-pub use import::Import;
-pub use load::{ModuleRequest, ModuleSite, load, load_module, manifest_resolver};
+pub use import::{Import, ImportBy};
+pub use load::{ModuleRequest, ModuleSite, load, load_for_backend, load_module, load_root, manifest_resolver};
 pub use module::{Backend, Config, Module, ProviderRequirement};
 pub use moved::{MoveEndpoint, Moved};
 pub use removed::Removed;
 pub use resource::decode_managed as resource_from_text;
+pub use settle::settle;

@@ -13,6 +13,7 @@ use crate::model::deps::Version;
 
 use super::block::{ByName, Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
 use super::check::Check;
+use super::early::Early;
 use super::import::Import;
 use super::moved::Moved;
 use super::removed::Removed;
@@ -70,6 +71,8 @@ pub struct Module {
     pub imports: Vec<Import>,
     pub provider_metas: BTreeMap<Arc<str>, Body>,
     pub children: BTreeMap<Arc<str>, Arc<Module>>,
+    /// What its names mean before anything is planned; none before [`super::settle`].
+    pub early: Option<Early>,
 }
 
 impl Module {

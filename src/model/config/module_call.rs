@@ -4,11 +4,12 @@ use crate::lang::syntax::mistakes::INVALID_EXPRESSION;
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::syntax::ast::Expression;
-use crate::lang::syntax::ast::{Attribute, Block};
+use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression};
 use crate::lang::syntax::body::{Body, BodySchema, Content};
 
-use super::block::{ModuleCall, ProviderPassing};
+use super::block::{EarlyArguments, ModuleCall, ProviderPassing};
+use super::early::Early;
+use super::module::Module;
 use super::module_source::{self, SourceError};
 use super::{constant, names, requirements};
 
@@ -38,10 +39,19 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ModuleCall> {
     let (content, rest, problems) = block.body.partial_content(&SCHEMA);
     diags.extend(problems);
     names::check_label(block, 0, "Invalid module instance name", diags);
-    let version = content.attribute("version").and_then(|a| requirements::constraint_text(a, diags));
-    let source =
-        content.attribute("source").and_then(|a| decode_source(a, content.attribute("version").is_some(), diags));
+    let early = early_arguments(&content);
+    let (source, version) = match &early {
+        Some(_) => (Some(String::new()), None),
+        None => {
+            let version = content.attribute("version");
+            let has_version = version.is_some_and(|a| !matches!(a.expr.kind(), ExprKind::Null));
+            let version = version.and_then(|a| requirements::constraint_text(a, diags));
+            (content.attribute("source").and_then(|a| decode_source(a, has_version, diags)), version)
+        }
+    };
     let (count, for_each) = repetition(&content, diags);
+    let enabled = decode_lifecycle(&content, diags);
+    check_enabled(&content, enabled.as_ref(), diags);
     let depends_on = content.attribute("depends_on").map(|a| names::depends_on(a, diags)).unwrap_or_default();
     let providers = content.attribute("providers").map(|a| decode_providers(a, diags)).unwrap_or_default();
     let body = check_blocks(&content, rest, "module", "module input variables", diags);
@@ -51,17 +61,64 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ModuleCall> {
         source: source?,
         source_range,
         version,
+        early,
         count,
         for_each,
+        enabled,
         depends_on,
         providers,
+        ignore_nested_deprecations: false,
         body,
         range: block.header_range(),
     })
 }
 
+/// Source and version, if one of them has to be evaluated.
+fn early_arguments(content: &Content) -> Option<EarlyArguments> {
+    let source = content.attribute("source")?;
+    let version = content.attribute("version");
+    let constant = |a: &Attribute| constant::is_constant(&a.expr);
+    if constant(source) && version.is_none_or(constant) {
+        return None;
+    }
+    Some(EarlyArguments { source: source.clone(), version: version.cloned() })
+}
+
+/// Evaluates source and version. False: they are of no use, which is reported.
+pub(super) fn settle(call: &mut ModuleCall, early: &Early, diags: &mut Diagnostics) -> bool {
+    let Some(arguments) = call.early.take() else { return true };
+    let target = |argument: &str| format!("module.{}.{argument}", call.name);
+    let mut found = Diagnostics::new();
+    let version = arguments.version.as_ref().and_then(|version| {
+        let text = found.take(early.text(&target("version"), &version.expr))?;
+        requirements::check_constraint(text, version, &mut found)
+    });
+    let source = found.take(early.text(&target("source"), &arguments.source.expr));
+    let failed = found.has_errors();
+    if source.is_none() && !failed {
+        let detail = format!("The value of {} is null. A source address is required.", target("source"));
+        let error = Diagnostic::error("Invalid module source address", detail);
+        found.push(error.at(arguments.source.expr.range()));
+    }
+    let source = source.filter(|_| !failed);
+    let source = source.and_then(|text| check_source(text, &arguments.source, version.is_some(), &mut found));
+    diags.extend(found);
+    call.version = version;
+    match source {
+        Some(source) => {
+            call.source = source;
+            true
+        }
+        None => false,
+    }
+}
+
 fn decode_source(attribute: &Attribute, has_version: bool, diags: &mut Diagnostics) -> Option<String> {
     let source = constant::string(attribute, diags)?;
+    check_source(source, attribute, has_version, diags)
+}
+
+fn check_source(source: String, attribute: &Attribute, has_version: bool, diags: &mut Diagnostics) -> Option<String> {
     let problem = match has_version {
         true => module_source::parse_registry(&source).err(),
         false => module_source::parse(&source).err(),
@@ -113,6 +170,54 @@ pub(super) fn repetition(content: &Content, diags: &mut Diagnostics) -> (Option<
     (count, for_each.map(|a| a.expr.clone()))
 }
 
+static NEWER: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().attribute("ignore_nested_deprecations"));
+
+/// Reads the arguments of the block itself that are newer than modules with variables of the same name: such a variable
+/// comes first.
+pub(super) fn take_newer_arguments(call: &mut ModuleCall, child: &Module, diags: &mut Diagnostics) {
+    if child.variables.contains_key("ignore_nested_deprecations") {
+        return;
+    }
+    let (content, rest, _) = call.body.partial_content(&NEWER);
+    if let Some(attribute) = content.attribute("ignore_nested_deprecations") {
+        call.ignore_nested_deprecations = constant::bool(attribute, diags).unwrap_or(false);
+        call.body = rest;
+    }
+}
+
+static LIFECYCLE: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().attribute("enabled"));
+
+/// The condition of a call: `enabled` of its `lifecycle` block.
+fn decode_lifecycle(content: &Content, diags: &mut Diagnostics) -> Option<Expression> {
+    let mut first: Option<&Block> = None;
+    let mut enabled = None;
+    for block in content.blocks_of("lifecycle") {
+        if let Some(first) = first {
+            let detail = format!("This module call already has a lifecycle block at {}.", first.header_range());
+            diags.push(Diagnostic::error("Duplicate lifecycle block", detail).at(block.header_range()));
+            continue;
+        }
+        first = Some(block);
+        enabled = diags.take(block.body.content(&LIFECYCLE)).attribute("enabled").map(|a| a.expr.clone());
+    }
+    enabled
+}
+
+/// `enabled` stands alone.
+pub(super) fn check_enabled(content: &Content, enabled: Option<&Expression>, diags: &mut Diagnostics) {
+    let Some(enabled) = enabled else { return };
+    if content.attribute("count").is_some() || content.attribute("for_each").is_some() {
+        diags.push(
+            Diagnostic::error(
+                "Invalid combination of \"count\", \"for_each\" and \"enabled\"",
+                "The \"count\", \"for_each\" and \"lifecycle.enabled\" arguments are mutually-exclusive, only one should be \
+                 used to be explicit about the number of instances.",
+            )
+            .at(enabled.range()),
+        );
+    }
+}
+
 /// Reports reserved blocks. Comes back with the body and what its escaping block `_` adds to it: arguments that have the
 /// names of meta-arguments and are none.
 pub(super) fn check_blocks(
@@ -140,6 +245,7 @@ pub(super) fn check_blocks(
             ("_", None) => escaping = Some(block),
             ("lifecycle" | "connection" | "provisioner", _) if context == "resource" || context == "data" => {}
             ("connection", _) if context == "provisioner" => {}
+            ("lifecycle", _) if context == "module" => {}
             _ => diags.push(names::reserved_block(block, context)),
         }
     }
@@ -162,6 +268,12 @@ fn decode_providers(attribute: &Attribute, diags: &mut Diagnostics) -> Vec<Provi
         let in_child = names::provider_ref(&key, "providers", diags);
         let in_parent = names::provider_ref(&value, "providers", diags);
         let (Some(in_child), Some(in_parent)) = (in_child, in_parent) else { continue };
+        if let Some(key) = &in_child.key {
+            let detail = "A module expects whole provider configurations: an instance key may stand only on the right side, with \
+                          the configuration that is passed.";
+            diags.push(Diagnostic::error("Invalid provider configuration reference", detail).at(key.range()));
+            continue;
+        }
         if let Some(previous) = passings.iter().find(|p| p.in_child.addr == in_child.addr) {
             diags.push(
                 Diagnostic::error(

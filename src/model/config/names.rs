@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile, Span};
-use crate::lang::syntax::ast::{Attribute, Block, Expr, ExprKind, Expression, Traversal, TraversalStep};
+use crate::lang::syntax::ast::{
+    Attribute, Block, Expr, ExprKind, Expression, IndexKey, Template, TemplateForm, TemplatePart, Traversal,
+    TraversalStep,
+};
 use crate::lang::syntax::parser;
 use crate::model::addr::{self, provider::parse_part};
 
@@ -158,6 +161,7 @@ pub fn provider_ref(expr: &Expression, argument: &str, diags: &mut Diagnostics) 
     let expr = unquote(expr, false, diags);
     let invalid =
         |detail: String, range: Range| Diagnostic::error("Invalid provider configuration reference", detail).at(range);
+    let (expr, key) = split_key(expr);
     let usable = expr.as_traversal().filter(|t| t.steps.len() <= 1);
     let Some(traversal) = usable else {
         diags.push(invalid(
@@ -188,7 +192,33 @@ pub fn provider_ref(expr: &Expression, argument: &str, diags: &mut Diagnostics) 
         }
     };
     let range = expr.range_of(name_span);
-    Some(ProviderRef { addr: addr::LocalProviderConfig { local_name: name, alias }, range })
+    Some(ProviderRef { addr: addr::LocalProviderConfig { local_name: name, alias }, key, range })
+}
+
+/// `aws.west[key]` without its key, and the key. What has no alias has no key either.
+fn split_key(expr: Expression) -> (Expression, Option<Expression>) {
+    match expr.kind() {
+        ExprKind::Index { collection, key, .. } => (expr.part(collection), Some(expr.part(key))),
+        ExprKind::Variable(traversal) => match traversal.steps.as_slice() {
+            [alias @ TraversalStep::Attr { .. }, TraversalStep::Index { key, span }] => {
+                let steps = vec![alias.clone()];
+                let shorter =
+                    Traversal { root: traversal.root.clone(), steps, span: traversal.root.span.to(alias.span()) };
+                let node = Expr::new(shorter.span, ExprKind::Variable(shorter));
+                let key = match key {
+                    IndexKey::Number(number) => ExprKind::Number(number.clone()),
+                    IndexKey::String(text) => {
+                        let parts = vec![TemplatePart::Literal { text: text.clone(), span: *span }];
+                        ExprKind::Template(Template { parts, form: TemplateForm::Quoted })
+                    }
+                };
+                let part = |node: Expr| Expression { file: expr.file.clone(), node: Arc::new(node) };
+                (part(node), Some(part(Expr::new(*span, key))))
+            }
+            _ => (expr, None),
+        },
+        _ => (expr, None),
+    }
 }
 
 /// The place of a traversal in the file of its expression.

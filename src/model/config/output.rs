@@ -7,7 +7,7 @@ use crate::lang::syntax::ast::Block;
 use crate::lang::syntax::body::BodySchema;
 
 use super::block::Output;
-use super::{condition, constant, names};
+use super::{condition, constant, names, variable};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -16,6 +16,8 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
         .attribute("depends_on")
         .attribute("sensitive")
         .attribute("ephemeral")
+        .attribute("type")
+        .attribute("deprecated")
         .block("precondition", &[])
         .block("postcondition", &[])
 });
@@ -33,6 +35,8 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Output> {
     let sensitive = content.attribute("sensitive").and_then(|a| constant::bool(a, diags)).unwrap_or(false);
     let ephemeral = content.attribute("ephemeral").and_then(|a| constant::bool(a, diags)).unwrap_or(false);
     let depends_on = content.attribute("depends_on").map(|a| names::depends_on(a, diags)).unwrap_or_default();
+    let ty = content.attribute("type").map(|a| variable::decode_type(&a.expr, diags));
+    let deprecated = content.attribute("deprecated").and_then(|a| variable::decode_deprecated(a, "output", diags));
     let mut preconditions = Vec::new();
     for block in &content.blocks {
         if block.kind.as_str() == "precondition" {
@@ -50,9 +54,11 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Output> {
     Some(Output {
         name: block.label(0).clone(),
         description,
+        ty,
         value: content.attribute("value")?.expr.clone(),
         sensitive,
         ephemeral,
+        deprecated,
         depends_on,
         preconditions,
         range: block.header_range(),

@@ -250,7 +250,7 @@ mod tests {
     fn lifecycle_is_merged() {
         let module = load("resource \"r\" \"n\" {\n  lifecycle {\n    create_before_destroy = true\n  }\n}").unwrap();
         let lifecycle = &module.resources[0].lifecycle;
-        assert!(lifecycle.prevent_destroy);
+        assert!(matches!(lifecycle.prevent_destroy, crate::model::config::PreventDestroy::Yes));
         assert_eq!(lifecycle.create_before_destroy, Some(true));
     }
 

@@ -10,10 +10,10 @@ use super::block::ProviderBlock;
 use super::names::{BAD_IDENTIFIER, check_provider_name, is_identifier};
 use super::{constant, module_call, requirements};
 
-const RESERVED: [&str; 4] = ["count", "depends_on", "for_each", "source"];
+const RESERVED: [&str; 3] = ["count", "depends_on", "source"];
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
-    let schema = BodySchema::new().attribute("alias").attribute("version");
+    let schema = BodySchema::new().attribute("alias").attribute("version").attribute("for_each");
     let schema = RESERVED.iter().fold(schema, |schema, name| schema.attribute(name));
     schema.block("_", &[]).block("lifecycle", &[]).block("locals", &[])
 });
@@ -35,6 +35,12 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ProviderBlock> {
             diags.push(Diagnostic::error("Invalid provider configuration alias", detail));
         }
         alias = Some(text.into()).filter(|text: &Arc<str>| !text.is_empty());
+    }
+    let for_each = content.attribute("for_each");
+    if let Some(attribute) = for_each.filter(|_| alias.is_none()) {
+        let detail = "The \"for_each\" argument needs an \"alias\" beside it: the configurations are told apart by its keys, which \
+                      only stand behind an alias, as in \"aws.by_region[each.key]\".";
+        diags.push(Diagnostic::error("Alias required when using \"for_each\"", detail).at(attribute.name_range()));
     }
     let version = content.attribute("version");
     if let Some(attribute) = version {
@@ -66,6 +72,8 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ProviderBlock> {
         name,
         name_range: block.label_range(0),
         alias,
+        for_each: for_each.map(|a| a.expr.clone()),
+        instances: None,
         version: version.map(|a| a.expr.clone()),
         body,
         range: block.header_range(),

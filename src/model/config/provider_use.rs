@@ -20,7 +20,7 @@ impl Config {
         provider: &addr::Provider,
     ) -> Option<AbsProviderConfig> {
         let found = |module: &Module, provider: addr::Provider, alias| {
-            Some(AbsProviderConfig { module: module.path.clone(), provider, alias })
+            Some(AbsProviderConfig::new(module.path.clone(), provider, alias))
         };
         let configured = module.providers.get(local).is_some_and(|block| {
             // An empty block in a child only says that a configuration is expected.

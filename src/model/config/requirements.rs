@@ -19,22 +19,29 @@ const INVALID_ENTRY: &str = "Invalid required_providers object";
 /// The text of a version constraint and where it stands; none if it is not one, which is reported, or null.
 pub fn constraint_text(attribute: &Attribute, diags: &mut Diagnostics) -> Option<(String, Range)> {
     let value = diags.take(constant::value(&attribute.expr));
-    let mut invalid = |detail: String| {
-        diags.push(Diagnostic::error(INVALID_VERSION_CONSTRAINT, detail).at(attribute.expr.range()));
-    };
     let Ok(value) = convert::convert(&value, &Type::String) else {
-        invalid(format!("A string value is required for {}.", attribute.name.as_str()));
+        let detail = format!("A string value is required for {}.", attribute.name.as_str());
+        diags.push(invalid_constraint(detail, attribute));
         return None;
     };
     if !value.is_known() {
         return None;
     }
-    let text = value.as_str()?;
-    if Constraints::parse(text).is_err() {
-        invalid("This string does not use correct version constraint syntax.".to_owned());
+    check_constraint(value.as_str()?.to_owned(), attribute, diags)
+}
+
+/// The text if it is a version constraint; anything else is reported.
+pub fn check_constraint(text: String, attribute: &Attribute, diags: &mut Diagnostics) -> Option<(String, Range)> {
+    if Constraints::parse(&text).is_err() {
+        let detail = "This string does not use correct version constraint syntax.".to_owned();
+        diags.push(invalid_constraint(detail, attribute));
         return None;
     }
-    Some((text.to_owned(), attribute.range()))
+    Some((text, attribute.range()))
+}
+
+fn invalid_constraint(detail: String, attribute: &Attribute) -> Diagnostic {
+    Diagnostic::error(INVALID_VERSION_CONSTRAINT, detail).at(attribute.expr.range())
 }
 
 /// One `required_providers` block; none if it is more than a list of arguments.

@@ -61,6 +61,7 @@ pub fn decode(block: &Block, mode: ResourceMode, diags: &mut Diagnostics) -> Res
         type_range: block.label_range(0),
     };
     decode_blocks(&content, &mut resource, diags);
+    module_call::check_enabled(&content, resource.lifecycle.enabled.as_ref(), diags);
     resource
 }
 

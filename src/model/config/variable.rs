@@ -19,6 +19,8 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
         .attribute("sensitive")
         .attribute("ephemeral")
         .attribute("nullable")
+        .attribute("const")
+        .attribute("deprecated")
         .block("validation", &[])
 });
 
@@ -51,6 +53,18 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Variable {
     let sensitive = flag("sensitive", false, diags);
     let ephemeral = flag("ephemeral", false, diags);
     let nullable = flag("nullable", true, diags);
+    let is_const = flag("const", false, diags);
+    if let Some(attribute) = content.attribute("const").filter(|_| is_const && (sensitive || ephemeral)) {
+        let other = if sensitive { "sensitive" } else { "ephemeral" };
+        let detail = format!(
+            "The value of the constant variable {:?} decides what is installed and loaded, so that it cannot be kept out of \
+             what Terrane writes and shows. Remove either \"const\" or \"{other}\".",
+            &*name
+        );
+        let summary = format!("A variable cannot be both const and {other}");
+        diags.push(Diagnostic::error(summary, detail).at(attribute.range()));
+    }
+    let deprecated = content.attribute("deprecated").and_then(|a| decode_deprecated(a, "variable", diags));
     let mut variable = Variable {
         name: name.clone(),
         description,
@@ -61,6 +75,8 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Variable {
         nullable,
         sensitive,
         ephemeral,
+        is_const,
+        deprecated,
         validations: Vec::new(),
         range: block.header_range(),
     };
@@ -93,8 +109,21 @@ fn decode_default(attribute: &Attribute, variable: &Variable, diags: &mut Diagno
     value
 }
 
+/// The message of a `deprecated` argument.
+pub fn decode_deprecated(attribute: &Attribute, what: &str, diags: &mut Diagnostics) -> Option<Arc<str>> {
+    let text = constant::string(attribute, diags)?;
+    if text.trim().is_empty() {
+        let detail = format!(
+            "The \"deprecated\" argument of a {what} is the message for those who still use it: it must say what to do instead."
+        );
+        diags.push(Diagnostic::error("Invalid deprecation message", detail).at(attribute.expr.range()));
+        return None;
+    }
+    Some(text.into())
+}
+
 /// A type constraint, with the short forms `list` and `map`, and a word on the quoted forms of long ago.
-fn decode_type(expr: &Expression, diags: &mut Diagnostics) -> (Type, Option<Arc<Defaults>>) {
+pub fn decode_type(expr: &Expression, diags: &mut Diagnostics) -> (Type, Option<Arc<Defaults>>) {
     if let ExprKind::Template(t) = expr.kind()
         && t.form == TemplateForm::Quoted
         && let Some(text) = t.as_literal()

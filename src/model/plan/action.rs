@@ -10,11 +10,28 @@ pub enum Action {
     DeleteThenCreate,
     CreateThenDelete,
     Forget,
+    /// A replacement whose old object is left alone.
+    CreateThenForget,
 }
 
 impl Action {
     pub fn is_replace(self) -> bool {
-        matches!(self, Action::DeleteThenCreate | Action::CreateThenDelete)
+        matches!(self, Action::DeleteThenCreate | Action::CreateThenDelete | Action::CreateThenForget)
+    }
+
+    /// A replacement during which both objects exist.
+    pub fn creates_first(self) -> bool {
+        matches!(self, Action::CreateThenDelete | Action::CreateThenForget)
+    }
+
+    /// An object ends with it.
+    pub fn destroys(self) -> bool {
+        matches!(self, Action::Delete | Action::DeleteThenCreate | Action::CreateThenDelete)
+    }
+
+    /// An object is left alone from then on.
+    pub fn forgets(self) -> bool {
+        matches!(self, Action::Forget | Action::CreateThenForget)
     }
 
     /// The words of the "actions" list in JSON.
@@ -28,6 +45,7 @@ impl Action {
             Action::DeleteThenCreate => &["delete", "create"],
             Action::CreateThenDelete => &["create", "delete"],
             Action::Forget => &["forget"],
+            Action::CreateThenForget => &["create", "forget"],
         }
     }
 }
@@ -47,6 +65,7 @@ pub enum ActionReason {
     DeleteBecauseEachKey,
     DeleteBecauseNoModule,
     DeleteBecauseNoMoveTarget,
+    DeleteBecauseNotEnabled,
     ReadBecauseConfigUnknown,
     ReadBecauseDependencyPending,
     ReadBecauseCheckNested,
@@ -67,6 +86,7 @@ impl ActionReason {
             ActionReason::DeleteBecauseEachKey => "delete_because_each_key",
             ActionReason::DeleteBecauseNoModule => "delete_because_no_module",
             ActionReason::DeleteBecauseNoMoveTarget => "delete_because_no_move_target",
+            ActionReason::DeleteBecauseNotEnabled => "delete_because_enabled_false",
             ActionReason::ReadBecauseConfigUnknown => "read_because_config_unknown",
             ActionReason::ReadBecauseDependencyPending => "read_because_dependency_pending",
             ActionReason::ReadBecauseCheckNested => "read_because_check_nested",

@@ -38,8 +38,10 @@ pub struct ResourceChange {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Importing {
-    /// None while unknown.
+    /// None while unknown, or where an identity is given instead.
     pub id: Option<String>,
+    /// A JSON object.
+    pub identity: Option<String>,
 }
 
 #[derive(Clone, Debug)]

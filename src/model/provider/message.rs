@@ -1,5 +1,6 @@
 //! The messages of the provider interface.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::diag::Severity;
@@ -120,6 +121,20 @@ pub struct ApplyResponse {
     pub private: Arc<[u8]>,
     pub legacy_type_system: bool,
     pub diagnostics: ProviderDiagnostics,
+}
+
+/// What identifies an object of a type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdentitySchema {
+    pub version: i64,
+    /// By name; true: import cannot do without it.
+    pub attributes: BTreeMap<Arc<str>, (Type, bool)>,
+}
+
+impl IdentitySchema {
+    pub fn implied_type(&self) -> Type {
+        Type::object(self.attributes.iter().map(|(name, (ty, _))| (name.clone(), ty.clone())))
+    }
 }
 
 #[derive(Clone, Debug)]

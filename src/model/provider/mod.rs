@@ -44,6 +44,15 @@ pub trait Provider: Send + Sync {
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse;
     async fn apply_resource_change(&self, request: ApplyRequest) -> ApplyResponse;
     async fn import_resource_state(&self, kind: &str, id: &str) -> (Vec<ImportedObject>, ProviderDiagnostics);
+    /// The attributes that identify an object of a type; none: the type has no identity.
+    async fn identity_schema(&self, _kind: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
+        Ok(None)
+    }
+    /// As `import_resource_state`, for a type with an identity. `identity` is of the type that its schema gives.
+    async fn import_by_identity(&self, kind: &str, _identity: Value) -> (Vec<ImportedObject>, ProviderDiagnostics) {
+        let detail = format!("Objects of the type {kind:?} have no identity by which they could be imported.");
+        (Vec::new(), vec![ProviderDiagnostic::error("Import by identity is not supported", detail)])
+    }
     async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse;
     async fn read_data_source(&self, request: ReadDataRequest) -> (Value, ProviderDiagnostics);
 

@@ -37,6 +37,10 @@ pub struct Object {
     /// Everything that this object depends on, transitively; sorted; shared between objects where equal.
     pub dependencies: Arc<[ConfigResource]>,
     pub create_before_destroy: bool,
+    /// Left alone where it would be destroyed, also when its block is gone.
+    pub keep: bool,
+    /// Which instance of the resource's provider configuration manages it, of one with `for_each`.
+    pub provider_key: Option<Arc<str>>,
 }
 
 /// The eight hex digits that name a deposed object.

@@ -40,6 +40,13 @@ pub struct Instance {
     pub deposed: BTreeMap<DeposedKey, Object>,
 }
 
+impl Instance {
+    /// Which instance of the provider configuration manages it.
+    pub fn provider_key(&self) -> Option<Arc<str>> {
+        self.current.iter().chain(self.deposed.values()).find_map(|object| object.provider_key.clone())
+    }
+}
+
 /// The value carries no marks; `sensitive` says how it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputValue {
@@ -80,8 +87,8 @@ impl State {
         let resource = self
             .resources
             .entry(addr.containing_resource())
-            .or_insert_with(|| ResourceState { provider: provider.clone(), instances: BTreeMap::new() });
-        resource.provider = provider.clone();
+            .or_insert_with(|| ResourceState { provider: provider.whole(), instances: BTreeMap::new() });
+        resource.provider = provider.whole();
         resource.instances.entry(addr.key().clone()).or_default()
     }
 

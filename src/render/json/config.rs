@@ -124,6 +124,9 @@ fn resource_json(
     if let Some(for_each) = &resource.for_each {
         put(&mut out, "for_each_expression", expression_json(for_each));
     }
+    if let Some(enabled) = &resource.lifecycle.enabled {
+        set(&mut out, "enabled_expression", expression_json(enabled));
+    }
     put(&mut out, "depends_on", depends_on(&resource.depends_on));
     Json::Object(out)
 }
@@ -145,6 +148,9 @@ fn call_json(call: &ModuleCall, module: &Module, schemas: &SchemaLookup<'_>, pro
     }
     if let Some(for_each) = &call.for_each {
         put(&mut out, "for_each_expression", expression_json(for_each));
+    }
+    if let Some(enabled) = &call.enabled {
+        set(&mut out, "enabled_expression", expression_json(enabled));
     }
     if let Some(child) = child {
         set(&mut out, "module", module_json(child, schemas, providers));

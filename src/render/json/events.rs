@@ -101,7 +101,7 @@ fn action_name(action: Action) -> &'static str {
         Action::Read => "read",
         Action::Update => "update",
         Action::Delete => "delete",
-        Action::DeleteThenCreate | Action::CreateThenDelete => "replace",
+        Action::DeleteThenCreate | Action::CreateThenDelete | Action::CreateThenForget => "replace",
         Action::Forget => "remove",
     }
 }
@@ -119,6 +119,7 @@ fn reason_name(reason: ActionReason) -> Option<&'static str> {
         ActionReason::DeleteBecauseEachKey => "delete_because_each_key",
         ActionReason::DeleteBecauseNoModule => "delete_because_no_module",
         ActionReason::DeleteBecauseNoMoveTarget => "delete_because_no_move_target",
+        ActionReason::DeleteBecauseNotEnabled => "delete_because_enabled_false",
         ActionReason::ReadBecauseConfigUnknown => "read_because_config_unknown",
         ActionReason::ReadBecauseDependencyPending => "read_because_dependency_pending",
         ActionReason::ReadBecauseCheckNested => "read_because_check_nested",
@@ -294,9 +295,10 @@ fn change_document(change: &ResourceChange) -> Json {
         document.insert("reason".into(), reason.into());
     }
     if let Some(importing) = &change.importing {
-        let import = match &importing.id {
-            Some(id) => json!({ "id": id }),
-            None => json!({ "unknown": true }),
+        let import = match (&importing.id, &importing.identity) {
+            (Some(id), _) => json!({ "id": id }),
+            (_, Some(identity)) => json!({ "identity": serde_json::from_str::<Json>(identity).unwrap_or_default() }),
+            (None, None) => json!({ "unknown": true }),
         };
         document.insert("importing".into(), import);
     }

@@ -163,9 +163,12 @@ fn change_json(change: &ResourceChange, schemas: &SchemaLookup<'_>) -> Json {
     put(&mut inner, "replace_paths", paths);
     if let Some(importing) = &change.importing {
         let mut import = Map::new();
-        match &importing.id {
-            Some(id) => set(&mut import, "id", id.as_str()),
-            None => set(&mut import, "unknown", true),
+        match (&importing.id, &importing.identity) {
+            (Some(id), _) => set(&mut import, "id", id.as_str()),
+            (_, Some(identity)) => {
+                set(&mut import, "identity", serde_json::from_str::<Json>(identity).unwrap_or_default());
+            }
+            (None, None) => set(&mut import, "unknown", true),
         }
         set(&mut inner, "importing", import);
     }

@@ -132,6 +132,7 @@ fn write_legend(out: &mut String, counts: &BTreeMap<Action, usize>, style: &Styl
         (Action::Delete, "destroy"),
         (Action::DeleteThenCreate, "destroy and then create replacement"),
         (Action::CreateThenDelete, "create replacement and then destroy"),
+        (Action::CreateThenForget, "create replacement and then forget"),
         (Action::Read, "read (data resources)"),
     ];
     for (action, words) in rows {
@@ -152,7 +153,7 @@ fn write_changes(out: &mut String, text: &PlanText<'_>, changes: &[Shown<'_>], c
     }
     let count = |action| counts.get(&action).copied().unwrap_or(0);
     let replaced = count(Action::DeleteThenCreate) + count(Action::CreateThenDelete);
-    let add = count(Action::Create) + replaced;
+    let add = count(Action::Create) + count(Action::CreateThenForget) + replaced;
     let destroy = count(Action::Delete) + replaced;
     let imported = changes.iter().filter(|shown| shown.change.importing.is_some()).count();
     let import = if imported > 0 { format!("{imported} to import, ") } else { String::new() };
@@ -190,14 +191,18 @@ fn comment(change: &ResourceChange, action: Action, cause: Cause, style: &Style)
             let destroyed = style.bold(style.red("destroyed"));
             format!("{name} will be {destroyed}{}", delete_reason(change))
         }
-        (Action::DeleteThenCreate | Action::CreateThenDelete, reason) => match reason {
-            ActionReason::ReplaceBecauseTainted => format!("{name} is tainted, so it must be {replaced}"),
-            ActionReason::ReplaceByRequest => format!("{name} will be {replaced}, as requested"),
-            ActionReason::ReplaceByTriggers => {
-                format!("{name} will be {replaced} due to changes in replace_triggered_by")
-            }
-            _ => format!("{name} must be {replaced}"),
-        },
+        (Action::DeleteThenCreate | Action::CreateThenDelete | Action::CreateThenForget, reason) => {
+            let text = match reason {
+                ActionReason::ReplaceBecauseTainted => format!("{name} is tainted, so it must be {replaced}"),
+                ActionReason::ReplaceByRequest => format!("{name} will be {replaced}, as requested"),
+                ActionReason::ReplaceByTriggers => {
+                    format!("{name} will be {replaced} due to changes in replace_triggered_by")
+                }
+                _ => format!("{name} must be {replaced}"),
+            };
+            let kept = "\n  # (the old object will no longer be managed by Terrane, but will not be destroyed)";
+            if action.forgets() { text + kept } else { text }
+        }
         (Action::Forget, _) => {
             let name = style.bold(format!(" # {addr}"));
             let mut text = format!(
@@ -225,12 +230,13 @@ fn comment(change: &ResourceChange, action: Action, cause: Cause, style: &Style)
         let _ = writeln!(out, "  # (moved from {})", change.previous_addr);
     }
     if let Some(importing) = change.importing.as_ref().filter(|_| !said_imported) {
-        let _ = match &importing.id {
-            Some(id) => writeln!(out, "  # (imported from \"{id}\")"),
-            None => writeln!(out, "  # (will be imported first)"),
+        let _ = match (&importing.id, &importing.identity) {
+            (Some(id), _) => writeln!(out, "  # (imported from \"{id}\")"),
+            (_, Some(identity)) => writeln!(out, "  # (imported by its identity {identity})"),
+            (None, None) => writeln!(out, "  # (will be imported first)"),
         };
     }
-    if change.importing.is_some() && action.is_replace() {
+    if change.importing.is_some() && action.is_replace() && action.destroys() {
         let _ = writeln!(out, "  # {}", style.yellow("Warning: this will destroy the imported resource"));
     }
     out
@@ -269,6 +275,9 @@ fn delete_reason(change: &ResourceChange) -> String {
             InstanceKey::Str(_) => "\n  # (because resource does not use for_each)".into(),
         },
         ActionReason::DeleteBecauseCountIndex => format!("\n  # (because index [{key}] is out of range for count)"),
+        ActionReason::DeleteBecauseNotEnabled => {
+            format!("\n  # (because lifecycle.enabled of {}.{} is false)", resource.kind, resource.name)
+        }
         ActionReason::DeleteBecauseEachKey => format!("\n  # (because key [{key}] is not in for_each map)"),
         _ => String::new(),
     };

@@ -75,7 +75,7 @@ pub struct Words {
 pub fn words(action: Action) -> Option<Words> {
     Some(match action {
         Action::Delete => Words { doing: "Destroying", done: "Destruction" },
-        Action::Create | Action::CreateThenDelete | Action::DeleteThenCreate => {
+        Action::Create | Action::CreateThenDelete | Action::CreateThenForget | Action::DeleteThenCreate => {
             Words { doing: "Creating", done: "Creation" }
         }
         Action::Update => Words { doing: "Modifying", done: "Modifications" },

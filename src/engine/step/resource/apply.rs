@@ -65,7 +65,7 @@ async fn read_data(instance: &Instance<'_>, settle: &(dyn Fn(Option<Value>) + Sy
     let stored = match instance.check_around() {
         Some(check) => {
             diagnostics.extend(data::for_check(instance, check, found));
-            let unread = || data::object_of(data::planned_object(instance, &config));
+            let unread = || data::object_of(instance, data::planned_object(instance, &config));
             Some(stored.unwrap_or_else(unread))
         }
         None => {
@@ -95,7 +95,7 @@ async fn apply_managed(
         announce_import(run, promised);
     }
     let mut diagnostics = Diagnostics::new();
-    let deposed = match promised.action == Action::CreateThenDelete {
+    let deposed = match promised.action.creates_first() {
         true => diagnostics.take(depose(instance).await),
         false => None,
     };
@@ -350,6 +350,8 @@ pub async fn apply(
         status: current.as_ref().filter(|_| failed).map_or(ObjectStatus::Ready, |c| c.status),
         dependencies: kept_dependencies(current.as_ref()),
         create_before_destroy: instance.create_before_destroy,
+        keep: instance.keep(),
+        provider_key: instance.provider_addr.key.clone(),
     };
     (Some(object), diagnostics)
 }

@@ -15,7 +15,7 @@ use crate::engine::step::expansion::expand;
 use crate::engine::tree::ModuleId;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, ConfigResource, ResourceMode};
-use crate::model::plan::{Action, ActionReason, Importing};
+use crate::model::plan::{Action, ActionReason};
 use crate::model::state::DeposedKey;
 
 use super::expand::stored_value;
@@ -23,7 +23,7 @@ use super::orphan::{self, Doomed};
 use super::plan::{Forced, check_prevent_destroy};
 use super::record::{note_change, note_drift, put};
 use super::upgrade::upgrade;
-use super::{Instance, conditions, data, import, plan, read, replace};
+use super::{Instance, choose, conditions, data, import, plan, read, replace};
 
 /// One thing to do for a block, independent of the others.
 enum Work {
@@ -38,11 +38,15 @@ enum Work {
 struct Job {
     node: NodeId,
     block: Option<(ModuleId, u32)>,
-    provider: u32,
+    /// None: the instances of the block choose.
+    provider: Option<u32>,
 }
 
 pub async fn run(run: Arc<Run>, node: NodeId, module: ModuleId, index: u32, turn: &mut Turn) -> End {
-    let Some(provider) = run.provider_of.get(&(module, index)).copied() else { return End::Failed };
+    let provider = run.provider_of.get(&(module, index)).copied();
+    if provider.is_none() && !run.chosen_of.contains_key(&(module, index)) {
+        return End::Failed;
+    }
     let (work, diagnostics) = work_of_block(&run, node, module, index);
     let failed = diagnostics.has_errors();
     run.report(node, diagnostics);
@@ -57,7 +61,7 @@ pub async fn run_orphans(run: Arc<Run>, node: NodeId, index: u32, turn: &mut Tur
     for addr in orphans.instances.iter().filter(|addr| run.is_targeted(node, addr)) {
         doomed_objects(&run, addr, None, true, &mut work);
     }
-    do_all(run.clone(), Job { node, block, provider: orphans.provider }, work, turn).await
+    do_all(run.clone(), Job { node, block, provider: Some(orphans.provider) }, work, turn).await
 }
 
 /// Expands the block in every module instance, and finds what the state has beside it.
@@ -66,7 +70,7 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
     let config = run.tree.resource(module, index);
     for instance in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, instance);
-        let found = expand(config.count.as_ref(), config.for_each.as_ref(), &scope, false);
+        let found = expand(config.repetition(), &scope, false);
         let Some(expansion) = diagnostics.take(found) else { continue };
         let slots = ResourceSlots::new(expansion);
         let resource = config.addr.absolute(instance.addr.clone());
@@ -190,7 +194,15 @@ async fn doom_one(
     expansion: Option<Expansion>,
 ) -> Diagnostics {
     let module = run.results.find_module(&run.tree, &addr.module);
-    let instance = match Instance::new(run, addr, job.block, job.provider, module, Default::default()) {
+    let provider = match (job.provider, job.block) {
+        (Some(provider), _) => provider,
+        (None, Some(block)) => match choose::stored_provider(run, block, &addr, run.state.instance(&addr)) {
+            Ok(provider) => provider,
+            Err(errors) => return errors,
+        },
+        (None, None) => return Diagnostics::new(),
+    };
+    let instance = match Instance::new(run, addr, job.block, provider, module, Default::default()) {
         Ok(instance) => instance,
         Err(error) => return error.into(),
     };
@@ -210,25 +222,35 @@ async fn doom_one(
         false => orphan::reason(&instance, expansion.as_ref()),
     };
     let plan = !matches!(run.verb, Verb::Plan { refresh_only: true, .. });
-    let removed = || instance.config.is_none() && run.removed.find(&instance.addr.config()).is_some_and(|r| !r.destroy);
+    let removed = run.removed.find(&instance.addr.config()).filter(|_| instance.config.is_none());
+    let is_removed = removed.is_some_and(|r| !r.destroy);
+    // The state remembers what a block said that is gone; a `removed` block in its place knows better.
+    let keep = match instance.config {
+        Some(config) => config.lifecycle.keep,
+        None => object.keep && removed.is_none(),
+    };
     let doomed = Doomed {
         object,
         deposed,
         reason,
-        forget: plan && !destroying && removed(),
-        refresh: run.refresh && !destroying && !(removed() && matches!(run.verb, Verb::Plan { lenient: true, .. })),
+        forget: plan && (keep || !destroying && is_removed),
+        refresh: run.refresh && !destroying && !(is_removed && matches!(run.verb, Verb::Plan { lenient: true, .. })),
         plan,
     };
     orphan::plan(&instance, doomed).await
 }
 
 async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usize) -> Diagnostics {
-    let Some((_, index)) = job.block else { return Diagnostics::new() };
+    let Some((block_module, index)) = job.block else { return Diagnostics::new() };
     let Some(slots) = module.resources[index as usize].get() else { return Diagnostics::new() };
     let config = run.tree.resource(module.id, index);
     let addr = config.addr.absolute(module.addr.clone()).instance(slots.expansion.key(position));
     let each = slots.expansion.each(position);
-    let instance = match Instance::new(run, addr, job.block, job.provider, Some(module.clone()), each) {
+    let provider = match job.provider.map_or_else(|| choose::provider(run, (block_module, index), module, &each), Ok) {
+        Ok(provider) => provider,
+        Err(errors) => return errors,
+    };
+    let instance = match Instance::new(run, addr, job.block, provider, Some(module.clone()), each) {
         Ok(instance) => instance,
         Err(error) => return error.into(),
     };
@@ -256,6 +278,8 @@ async fn managed(
         let Some(mut stored) = diagnostics.take(upgrade(instance, object).await) else { return (None, diagnostics) };
         put(run, instance, None, Some(stored.encode(&instance.schema)), true);
         stored.create_before_destroy = instance.create_before_destroy;
+        stored.keep = instance.keep();
+        stored.provider_key = instance.provider_addr.key.clone();
         let before = stored.value.clone();
         current = Some(stored);
         if let Some(stored) = current.take_if(|_| run.refresh) {
@@ -271,8 +295,8 @@ async fn managed(
         put(run, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
     }
     let importing = run.results.gathered().imports.remove(&instance.addr);
-    if let Some(id) = importing.as_deref().filter(|_| current.is_none()) {
-        current = diagnostics.take(import::import(instance, id).await);
+    if let Some(named) = importing.as_ref().filter(|_| current.is_none()) {
+        current = diagnostics.take(import::import(instance, named).await);
         if diagnostics.has_errors() {
             return (None, diagnostics);
         }
@@ -300,7 +324,7 @@ async fn managed(
     let Some(mut change) = diagnostics.take(plan::plan(instance, current.as_ref(), forced, None).await) else {
         return (None, diagnostics);
     };
-    change.importing = importing.map(|id| Importing { id: Some(id.to_string()) });
+    change.importing = importing.as_ref().map(import::importing);
     if let (Action::NoOp, Some(current)) = (change.action, &mut current) {
         // Nothing will be applied, so that what is stored is settled here.
         if current.dependencies != dependencies {

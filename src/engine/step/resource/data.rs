@@ -57,7 +57,7 @@ pub async fn plan(instance: &Instance<'_>, refresh_only: bool) -> (Option<Value>
             change.reason = ActionReason::ReadBecauseCheckNested;
             note_change(run, change);
         }
-        let kept = object_of(unknown_as_null(&value)).encode(&instance.schema);
+        let kept = object_of(instance, unknown_as_null(&value)).encode(&instance.schema);
         put(run, instance, None, Some(kept), false);
         return (Some(value), diagnostics);
     }
@@ -165,17 +165,19 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
     }
     let value = mark(&normalise(&instance.schema.block, &value), &marks, &instance.schema.block);
     finish(shown_id(&value), false);
-    (Some(object_of(value)), diagnostics)
+    (Some(object_of(instance, value)), diagnostics)
 }
 
 /// A data source's object with a value and nothing else.
-pub fn object_of(value: Value) -> Stored {
+pub fn object_of(instance: &Instance<'_>, value: Value) -> Stored {
     Stored {
         value,
         private: std::sync::Arc::from([]),
         status: ObjectStatus::Ready,
         dependencies: std::sync::Arc::from([]),
         create_before_destroy: false,
+        keep: false,
+        provider_key: instance.provider_addr.key.clone(),
     }
 }
 

@@ -18,6 +18,11 @@ use super::{Instance, provision};
 pub async fn run(run: &Run, index: u32) -> Diagnostics {
     let task = &run.tasks[index as usize];
     let change = &task.change;
+    if change.action == Action::CreateThenForget {
+        // Nothing was put aside if the replacement failed.
+        let Some(key) = run.results.gathered().deposed.get(&change.addr).cloned() else { return Diagnostics::new() };
+        return save(run, &change.addr, &change.provider, |place| drop(place.deposed.remove(&key))).await;
+    }
     if change.action == Action::Forget || change.addr.mode() == ResourceMode::Data {
         return save(run, &change.addr, &change.provider, |place| match &change.deposed {
             Some(key) => drop(place.deposed.remove(key)),

@@ -19,7 +19,7 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let config = run.tree.resource(module, index);
     for instance in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, instance);
-        let found = expand(config.count.as_ref(), config.for_each.as_ref(), &scope, false);
+        let found = expand(config.repetition(), &scope, false);
         let Some(expansion) = diagnostics.take(found) else { continue };
         fill(run, instance, index, expansion);
     }
@@ -49,6 +49,8 @@ pub fn from_state(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
                 _ => None,
             });
             Expansion::ForEach(entries.collect())
+        } else if config.lifecycle.enabled.is_some() {
+            Expansion::Enabled(!keys.is_empty())
         } else {
             Expansion::Single
         };

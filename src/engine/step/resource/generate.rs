@@ -4,14 +4,13 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::SourceFile;
 use crate::engine::graph::NodeId;
 use crate::engine::graph::walk::End;
-use crate::engine::imports::{Generated, id_of};
+use crate::engine::imports::{Generated, named};
 use crate::engine::run::Run;
 use crate::engine::scope::ModuleScope;
 use crate::engine::{generate, results::Each};
 use crate::lang::syntax::parser::parse_file;
 use crate::model::addr::InstanceKey;
 use crate::model::config::{Resource, resource_from_text};
-use crate::model::plan::Importing;
 
 use super::plan::{Forced, plan};
 use super::record::{note_change, put};
@@ -31,8 +30,8 @@ async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnost
     if run.state.instance(&addr).is_some() || !run.is_targeted(node, &addr) {
         return Diagnostics::new();
     }
-    let (id, mut diagnostics) = id_of(&generated.import, &ModuleScope::new(run, &root), false);
-    let Some(id) = id else { return diagnostics };
+    let (named, mut diagnostics) = named(&generated.import, &ModuleScope::new(run, &root), false);
+    let Some(named) = named else { return diagnostics };
     let mut instance = match Instance::new(run, addr, None, generated.provider, Some(root.clone()), Each::None) {
         Ok(instance) => instance,
         Err(error) => {
@@ -40,7 +39,7 @@ async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnost
             return diagnostics;
         }
     };
-    let Some(current) = diagnostics.take(import::import(&instance, &id).await) else { return diagnostics };
+    let Some(current) = diagnostics.take(import::import(&instance, &named).await) else { return diagnostics };
     let local = generated.written_provider.as_ref();
     let text = generate::resource(&generated.resource.resource, local, &instance.schema.block, &current.value);
     put(run, &instance, None, Some(current.encode(&instance.schema)), false);
@@ -50,7 +49,7 @@ async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnost
     let (change, found) = plan(&instance, Some(&current), Forced::No, None).await;
     diagnostics.extend(found);
     if let Some(mut change) = change {
-        change.importing = Some(Importing { id: Some(id.to_string()) });
+        change.importing = Some(import::importing(&named));
         change.generated_config = Some(text);
         note_change(run, change);
     }

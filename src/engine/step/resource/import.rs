@@ -4,44 +4,50 @@ use crate::engine::mistakes::INVALID_PROVIDER_OBJECT;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::Range;
 use crate::engine::event::Event;
-use crate::model::provider::has_errors;
+use crate::engine::imports::Named;
+use crate::lang::value::{Type, Value, convert, json};
+use crate::model::plan::Importing;
+use crate::model::provider::{IdentitySchema, ImportedObject, has_errors};
 use crate::model::state::ObjectStatus;
 
 use super::object::{Stored, mark, nonconforming};
 use super::{Instance, read};
 
 /// The object as it is outside. None with errors.
-pub async fn import(instance: &Instance<'_>, id: &str) -> (Option<Stored>, Diagnostics) {
+pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, Diagnostics) {
     let (addr, kind) = (&instance.addr, instance.addr.kind());
-    instance.run.ports.observer.event(Event::ImportPlanned { addr: addr.clone(), id: id.to_string() });
-    let (objects, found) = instance.provider.import_resource_state(kind, id).await;
-    let failed = has_errors(&found);
-    let mut diagnostics = instance.about(found);
-    if failed {
-        return (None, diagnostics);
-    }
+    let (objects, mut diagnostics) = match named {
+        Named::Id(id) => {
+            instance.run.ports.observer.event(Event::ImportPlanned { addr: addr.clone(), id: id.to_string() });
+            let (objects, found) = instance.provider.import_resource_state(kind, id).await;
+            (Some(objects).filter(|_| !has_errors(&found)), instance.about(found))
+        }
+        Named::Identity(value, range) => by_identity(instance, value, range).await,
+    };
+    let Some(objects) = objects else { return (None, diagnostics) };
+    let with = shown(named);
     let refuse = |summary: &str, what: String| Diagnostic::error(summary, what);
     let mut objects: Vec<_> = objects.into_iter().filter(|object| *object.kind == *kind).collect();
     let object = match (objects.pop(), objects.is_empty()) {
         (Some(only), true) => only,
         (Some(_), false) => {
             let what = format!(
-                "While attempting to import with ID {id:?}, the provider returned multiple resource instance states. This is \
+                "While attempting to import with {with}, the provider returned multiple resource instance states. This is \
                  not currently supported."
             );
             diagnostics.push(refuse("Multiple import states not supported", what));
             return (None, diagnostics);
         }
         (None, _) => {
-            let what = format!("While attempting to import with ID {id:?}, the provider returned no instance states.");
+            let what = format!("While attempting to import with {with}, the provider returned no instance states.");
             diagnostics.push(refuse("Import returned no resources", what));
             return (None, diagnostics);
         }
     };
     if object.state.is_null() {
-        let what =
-            format!("While attempting to import with ID {id:?}, the provider returned an instance with no state.");
+        let what = format!("While attempting to import with {with}, the provider returned an instance with no state.");
         diagnostics.push(refuse("Import returned null resource", what));
         return (None, diagnostics);
     }
@@ -57,6 +63,8 @@ pub async fn import(instance: &Instance<'_>, id: &str) -> (Option<Stored>, Diagn
         status: ObjectStatus::Ready,
         dependencies: Arc::from([]),
         create_before_destroy: instance.create_before_destroy,
+        keep: instance.keep(),
+        provider_key: instance.provider_addr.key.clone(),
     };
     let current = diagnostics.take(read::refresh(instance, stored, None).await);
     if diagnostics.has_errors() {
@@ -73,4 +81,70 @@ pub async fn import(instance: &Instance<'_>, id: &str) -> (Option<Stored>, Diagn
         diagnostics.push(refuse("Cannot import non-existent remote object", what));
     }
     (current, diagnostics)
+}
+
+/// How a plan says by what an object was imported.
+pub fn importing(named: &Named) -> Importing {
+    match named {
+        Named::Id(id) => Importing { id: Some(id.to_string()), identity: None },
+        Named::Identity(value, _) => Importing { id: None, identity: json::to_simple_json(value).ok() },
+    }
+}
+
+fn shown(named: &Named) -> String {
+    match named {
+        Named::Id(id) => format!("ID {id:?}"),
+        Named::Identity(value, _) => format!("identity {}", json::to_simple_json(value).unwrap_or_default()),
+    }
+}
+
+async fn by_identity(
+    instance: &Instance<'_>,
+    value: &Value,
+    range: &Range,
+) -> (Option<Vec<ImportedObject>>, Diagnostics) {
+    let kind = instance.addr.kind();
+    let schema = match instance.provider.identity_schema(kind).await {
+        Ok(Some(schema)) => schema,
+        Ok(None) => {
+            let detail = format!(
+                "The provider {} does not say what identifies objects of the type {kind:?}, so that they can only be imported \
+                 by \"id\".",
+                instance.provider_addr.provider.for_display()
+            );
+            let error = Diagnostic::error("Import by identity is not supported", detail).at(range.clone());
+            return (None, error.into());
+        }
+        Err(found) => return (None, instance.about(found)),
+    };
+    let identity = match complete(value, &schema) {
+        Ok(identity) => identity,
+        Err(detail) => {
+            let error = Diagnostic::error("Invalid import identity argument", detail).at(range.clone());
+            return (None, error.into());
+        }
+    };
+    let id = json::to_simple_json(value).unwrap_or_default();
+    instance.run.ports.observer.event(Event::ImportPlanned { addr: instance.addr.clone(), id });
+    let (objects, found) = instance.provider.import_by_identity(kind, identity).await;
+    (Some(objects).filter(|_| !has_errors(&found)), instance.about(found))
+}
+
+/// The identity as the provider wants it: every attribute there, null where it may be left out.
+fn complete(value: &Value, schema: &IdentitySchema) -> Result<Value, String> {
+    let given = value.entries();
+    if let Some(unknown) = given.keys().find(|name| !schema.attributes.contains_key(*name)) {
+        return Err(format!("The identity of this type has no attribute named {:?}.", &**unknown));
+    }
+    let mut whole = Vec::with_capacity(schema.attributes.len());
+    for (name, (ty, required)) in &schema.attributes {
+        let part = given.get(name).cloned().unwrap_or_else(|| Value::null(Type::Dynamic));
+        if *required && part.is_null() {
+            return Err(format!("The identity of this type needs the attribute {:?}, which is not set.", &**name));
+        }
+        let part = convert::convert(&part, ty)
+            .map_err(|e| format!("Inappropriate value for attribute {:?}: {e}.", &**name))?;
+        whole.push((name.clone(), part));
+    }
+    Ok(Value::object(whole))
 }

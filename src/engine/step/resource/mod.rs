@@ -4,6 +4,7 @@
 
 pub mod apply;
 pub mod block;
+pub mod choose;
 pub mod conditions;
 pub mod data;
 pub mod destroy;
@@ -88,6 +89,11 @@ impl<'r> Instance<'r> {
             schema,
             create_before_destroy,
         })
+    }
+
+    /// True for an object that is left alone where it would be destroyed, by its block.
+    pub fn keep(&self) -> bool {
+        self.config.is_some_and(|config| config.lifecycle.keep)
     }
 
     /// The names that the block's expressions see; none where the module instance is gone.

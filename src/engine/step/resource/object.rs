@@ -19,6 +19,8 @@ pub struct Stored {
     pub status: ObjectStatus,
     pub dependencies: Arc<[ConfigResource]>,
     pub create_before_destroy: bool,
+    pub keep: bool,
+    pub provider_key: Option<Arc<str>>,
 }
 
 impl Stored {
@@ -41,6 +43,8 @@ impl Stored {
             private: self.private.clone(),
             dependencies: self.dependencies.clone(),
             create_before_destroy: self.create_before_destroy,
+            keep: self.keep,
+            provider_key: self.provider_key.clone(),
         }
     }
 }
@@ -70,6 +74,8 @@ pub fn with_value(object: &Object, value: Value) -> Stored {
         status: object.status,
         dependencies: object.dependencies.clone(),
         create_before_destroy: object.create_before_destroy,
+        keep: object.keep,
+        provider_key: object.provider_key.clone(),
     }
 }
 

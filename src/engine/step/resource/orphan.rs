@@ -61,9 +61,10 @@ pub async fn plan(instance: &Instance<'_>, doomed: Doomed<'_>) -> Diagnostics {
     let (change, found) = plan_destroy(instance, &current, doomed.deposed, doomed.reason).await;
     diagnostics.extend(found);
     if let Some(change) = change {
-        let prevented = check_prevent_destroy(instance, &change).filter(|_| change.deposed.is_none());
+        if change.deposed.is_none() {
+            diagnostics.extend(check_prevent_destroy(instance, &change));
+        }
         note_change(run, change);
-        diagnostics.extend(prevented);
     }
     diagnostics
 }
@@ -130,6 +131,7 @@ pub fn reason(instance: &Instance<'_>, expansion: Option<&Expansion>) -> ActionR
         InstanceKey::None if config.count.is_some() || config.for_each.is_some() => {
             ActionReason::DeleteBecauseWrongRepetition
         }
+        InstanceKey::None if config.lifecycle.enabled.is_some() => ActionReason::DeleteBecauseNotEnabled,
         InstanceKey::None => ActionReason::None,
         InstanceKey::Int(_) if config.count.is_none() => ActionReason::DeleteBecauseWrongRepetition,
         InstanceKey::Int(_) => ActionReason::DeleteBecauseCountIndex,

@@ -3,9 +3,11 @@
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::change::{ignore, plan_valid, proposed, replace};
 use crate::engine::mistakes::INVALID_PROVIDER_PLAN;
-use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
-use crate::lang::value::{Marks, Path, PathStep, Value};
-use crate::model::config::IgnoreChanges;
+use crate::engine::scope::ModuleScope;
+use crate::lang::eval::evaluate;
+use crate::lang::syntax::ast::{Expression, IndexKey, Traversal, TraversalStep};
+use crate::lang::value::{Marks, Path, PathStep, Type, Value, convert};
+use crate::model::config::{IgnoreChanges, PreventDestroy};
 use crate::model::plan::{Action, ActionReason, ResourceChange};
 use crate::model::provider::{PlanRequest, PlanResponse, has_errors};
 
@@ -219,8 +221,11 @@ impl Planner<'_, '_> {
     }
 
     fn replacement(&self) -> Action {
+        if self.instance.keep() {
+            return Action::CreateThenForget;
+        }
         let first = match self.planned {
-            Some(planned) => planned.action == Action::CreateThenDelete,
+            Some(planned) => planned.action.creates_first(),
             None => self.instance.create_before_destroy,
         };
         if first { Action::CreateThenDelete } else { Action::DeleteThenCreate }
@@ -265,10 +270,16 @@ fn path_of(traversal: &Traversal) -> Path {
 }
 
 /// The error of a planned destruction that the configuration forbids.
-pub fn check_prevent_destroy(instance: &Instance<'_>, change: &ResourceChange) -> Option<Diagnostic> {
-    let config = instance.config.filter(|config| config.lifecycle.prevent_destroy)?;
-    if change.action != Action::Delete && !change.action.is_replace() {
-        return None;
+pub fn check_prevent_destroy(instance: &Instance<'_>, change: &ResourceChange) -> Diagnostics {
+    let Some(config) = instance.config.filter(|_| change.action.destroys()) else { return Diagnostics::new() };
+    match &config.lifecycle.prevent_destroy {
+        PreventDestroy::No => return Diagnostics::new(),
+        PreventDestroy::Yes => {}
+        PreventDestroy::If(expr) => match prevents(instance, expr) {
+            Ok(true) => {}
+            Ok(false) => return Diagnostics::new(),
+            Err(errors) => return errors,
+        },
     }
     let detail = format!(
         "Resource {} has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed. To avoid this \
@@ -276,5 +287,28 @@ pub fn check_prevent_destroy(instance: &Instance<'_>, change: &ResourceChange) -
          the -target option.",
         instance.addr
     );
-    Some(Diagnostic::error("Instance cannot be destroyed", detail).at(config.range.clone()))
+    Diagnostic::error("Instance cannot be destroyed", detail).at(config.range.clone()).into()
+}
+
+/// The value of a `prevent_destroy` that is an expression.
+fn prevents(instance: &Instance<'_>, expr: &Expression) -> Result<bool, Diagnostics> {
+    let Some(module) = &instance.module else { return Ok(false) };
+    let (value, found) = evaluate(expr, &ModuleScope::new(instance.run, module));
+    if found.has_errors() {
+        return Err(found);
+    }
+    let invalid = |detail: String| Diagnostic::error("Invalid prevent_destroy argument", detail).at(expr.range());
+    let value = convert::convert(&value, &Type::Bool)
+        .map_err(|e| invalid(format!("The \"prevent_destroy\" value is unsuitable: {e}.")))?;
+    if value.is_null() {
+        return Ok(false);
+    }
+    value.as_bool().ok_or_else(|| {
+        let detail = format!(
+            "The plan calls for {} to be destroyed, but whether \"prevent_destroy\" forbids that depends on values that \
+             cannot be determined until apply.",
+            instance.addr
+        );
+        invalid(detail).into()
+    })
 }

@@ -35,7 +35,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     };
     let Some(instance) = run.results.module_instances(module).first() else { return diagnostics };
     let scope = ModuleScope::new(run, instance);
-    let _ = diagnostics.take(expand(config.count.as_ref(), config.for_each.as_ref(), &scope, true));
+    let _ = diagnostics.take(expand(config.repetition(), &scope, true));
     let value = diagnostics.take(decode_body(&config.body, &schema.block, &block_scope(run, instance, config)));
     conditions(run, instance, config, &mut diagnostics);
     if diagnostics.has_errors() {

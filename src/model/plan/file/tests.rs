@@ -31,7 +31,7 @@ fn sample() -> SavedPlan {
         change: Change { before: before.clone(), after },
         required_replace: vec![Path::new().attr("l").index_int(0)],
         private: Arc::from(&b"\x00secret"[..]),
-        importing: Some(Importing { id: None }),
+        importing: Some(Importing { id: None, identity: None }),
         generated_config: Some("resource".into()),
     };
     let output = OutputChange {

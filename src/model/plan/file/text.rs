@@ -80,6 +80,8 @@ struct ChangeText {
 #[derive(Serialize, Deserialize)]
 struct ImportText {
     id: Option<String>,
+    #[serde(default)]
+    identity: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -100,7 +102,7 @@ struct CheckText {
 }
 
 /// Saved as their place in the list: append only.
-const ACTIONS: [Action; 8] = [
+const ACTIONS: [Action; 9] = [
     Action::NoOp,
     Action::Create,
     Action::Read,
@@ -109,9 +111,10 @@ const ACTIONS: [Action; 8] = [
     Action::DeleteThenCreate,
     Action::CreateThenDelete,
     Action::Forget,
+    Action::CreateThenForget,
 ];
 
-const REASONS: [ActionReason; 14] = [
+const REASONS: [ActionReason; 15] = [
     ActionReason::None,
     ActionReason::ReplaceBecauseCannotUpdate,
     ActionReason::ReplaceBecauseTainted,
@@ -126,6 +129,7 @@ const REASONS: [ActionReason; 14] = [
     ActionReason::ReadBecauseConfigUnknown,
     ActionReason::ReadBecauseDependencyPending,
     ActionReason::ReadBecauseCheckNested,
+    ActionReason::DeleteBecauseNotEnabled,
 ];
 
 const STATUSES: [CheckStatus; 4] = [CheckStatus::Unknown, CheckStatus::Pass, CheckStatus::Fail, CheckStatus::Error];
@@ -223,7 +227,7 @@ impl Writer {
             after: self.value(&change.change.after),
             replace: change.required_replace.iter().map(|path| self.path(path)).collect(),
             private: base64::engine::general_purpose::STANDARD.encode(&change.private),
-            importing: change.importing.as_ref().map(|i| ImportText { id: i.id.clone() }),
+            importing: change.importing.as_ref().map(|i| ImportText { id: i.id.clone(), identity: i.identity.clone() }),
             generated: change.generated_config.clone(),
         }
     }
@@ -373,7 +377,7 @@ impl Reader {
             change: Change { before: self.value(text.before)?, after: self.value(text.after)? },
             required_replace: text.replace.into_iter().map(|path| self.path(path)).collect::<Result<_, _>>()?,
             private: private.into(),
-            importing: text.importing.map(|i| Importing { id: i.id }),
+            importing: text.importing.map(|i| Importing { id: i.id, identity: i.identity }),
             generated_config: text.generated,
         })
     }

@@ -74,7 +74,15 @@ fn parse_provider_config(cursor: &mut Cursor<'_>) -> Option<AbsProviderConfig> {
         Some(()) => Some(Arc::from(cursor.name()?)),
         None => None,
     };
-    Some(AbsProviderConfig { module, provider, alias })
+    let key = match &alias {
+        Some(_) => match cursor.key() {
+            Some(InstanceKey::Str(key)) => Some(key),
+            Some(InstanceKey::Int(_)) => return None,
+            _ => None,
+        },
+        None => None,
+    };
+    Some(AbsProviderConfig { module, provider, alias, key })
 }
 
 /// The namespace of providers in states older than source addresses.

@@ -98,10 +98,10 @@ impl Rendered {
         })?;
         let resource = self.resources.entry(place).or_insert_with(|| RenderedResource {
             addr: addr.clone(),
-            provider: provider.clone(),
+            provider: provider.whole(),
             instances: BTreeMap::new(),
         });
-        resource.provider = provider.clone();
+        resource.provider = provider.whole();
         self.size += objects.len();
         let old = resource.instances.insert(key.clone(), objects.into());
         self.size -= old.map_or(0, |old| old.len());
@@ -332,6 +332,17 @@ fn render_object(key: &InstanceKey, deposed: &str, object: &Object, out: &mut Ve
         out.push(b',');
         field("create_before_destroy", depth, out);
         out.extend_from_slice(b"true");
+    }
+    // Unknown to the reference, which passes over it.
+    if object.keep {
+        out.push(b',');
+        field("skip_destroy", depth, out);
+        out.extend_from_slice(b"true");
+    }
+    if let Some(key) = &object.provider_key {
+        out.push(b',');
+        field("provider_instance", depth, out);
+        string(key, out);
     }
     new_line(OBJECT_DEPTH, out);
     out.push(b'}');

@@ -174,7 +174,7 @@ fn provider_of(module: &ModuleInstance, entry: &ResourceEntry, resource: &Resour
         None => (text, None),
     };
     let module = if alias.is_some() { module.module() } else { Module::root() };
-    AbsProviderConfig { module, provider: Provider::new(crate::model::addr::provider::DEFAULT_HOST, "-", kind), alias }
+    AbsProviderConfig::new(module, Provider::new(crate::model::addr::provider::DEFAULT_HOST, "-", kind), alias)
 }
 
 fn implied(kind: &str) -> &str {
@@ -201,6 +201,8 @@ fn object(entry: ObjectEntry) -> Object {
         private: private.into(),
         dependencies: Arc::from([]),
         create_before_destroy: false,
+        keep: false,
+        provider_key: None,
     }
 }
 

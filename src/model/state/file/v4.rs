@@ -91,6 +91,10 @@ struct InstanceEntry<'a> {
     dependencies: Option<&'a RawValue>,
     #[serde(default, deserialize_with = "or_default")]
     create_before_destroy: bool,
+    #[serde(default, deserialize_with = "or_default")]
+    skip_destroy: bool,
+    #[serde(borrow)]
+    provider_instance: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]
@@ -228,10 +232,10 @@ impl Reader {
         let target = state
             .resources
             .entry(addr.clone())
-            .or_insert_with(|| ResourceState { provider: provider.clone(), instances: BTreeMap::new() });
-        target.provider = provider;
+            .or_insert_with(|| ResourceState { provider: provider.whole(), instances: BTreeMap::new() });
+        target.provider = provider.whole();
         for instance in entry.instances {
-            self.instance(&addr, instance, target)?;
+            self.instance(&addr, instance, &provider.key, target)?;
         }
         if target.instances.is_empty() {
             state.resources.remove(&addr);
@@ -252,6 +256,7 @@ impl Reader {
         &mut self,
         addr: &AbsResource,
         entry: InstanceEntry<'_>,
+        provider_key: &Option<Arc<str>>,
         target: &mut ResourceState,
     ) -> Result<(), Diagnostics> {
         let key = instance_key(addr, entry.index_key)?;
@@ -270,6 +275,8 @@ impl Reader {
             private: private.map_err(|e| conformity(&format!("illegal base64 data: {e}")))?.into(),
             dependencies: self.dependencies(entry.dependencies)?,
             create_before_destroy: entry.create_before_destroy,
+            keep: entry.skip_destroy,
+            provider_key: entry.provider_instance.map(|key| self.name(&key)).or_else(|| provider_key.clone()),
         };
         let instance = target.instances.entry(key.clone()).or_default();
         let taken = if entry.deposed.is_empty() {

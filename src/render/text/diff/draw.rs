@@ -65,6 +65,7 @@ pub fn symbol(action: Action, style: &Style) -> String {
     match action {
         Action::DeleteThenCreate => format!("{}/{}", style.red("-"), style.green("+")),
         Action::CreateThenDelete => format!("{}/{}", style.green("+"), style.red("-")),
+        Action::CreateThenForget => format!("{}/{}", style.green("+"), style.red(".")),
         Action::Create => format!("  {}", style.green("+")),
         Action::Delete => format!("  {}", style.red("-")),
         Action::Forget => format!(" {}", style.red(".")),

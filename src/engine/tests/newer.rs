@@ -1,0 +1,248 @@
+//! What the language has that the reference does not have yet, or that other programs of its family have.
+
+use super::world::*;
+use crate::model::addr::parse::parse_abs_instance;
+use crate::model::plan::{Action, ActionReason, Mode};
+use crate::model::state::State;
+
+async fn planned(world: &std::sync::Arc<World>, text: &str, state: &State) -> Vec<String> {
+    let (plan, found) = plan(world, &config(&[("main.tf", text)]), state, Options::default()).await;
+    assert!(!found.has_errors(), "{:?}", texts(&found));
+    actions(&plan.unwrap())
+}
+
+#[tokio::test]
+async fn disabled_resources_are_null() {
+    let world = World::new();
+    let text = |on: bool| {
+        format!(
+            "resource \"test_thing\" \"a\" {{\n name = \"a\"\n lifecycle {{\n enabled = {on}\n }}\n}}\n\
+             output \"name\" {{\n value = try(test_thing.a.name, \"none\")\n}}"
+        )
+    };
+    let (state, _) = apply(&world, &text(true), &State::default()).await;
+    assert_eq!(addresses(&state), ["test_thing.a"]);
+    assert_eq!(state.outputs["name"].value.as_str(), Some("a"));
+    let (plan, _) = plan(&world, &config(&[("main.tf", &text(false))]), &state, Options::default()).await;
+    let plan = plan.unwrap();
+    assert_eq!(plan.changes[0].reason, ActionReason::DeleteBecauseNotEnabled);
+    let (state, _) = apply(&world, &text(false), &state).await;
+    assert_eq!(addresses(&state), Vec::<String>::new());
+    assert_eq!(state.outputs["name"].value.as_str(), Some("none"));
+}
+
+#[tokio::test]
+async fn a_counted_resource_becomes_an_enabled_one() {
+    let world = World::new();
+    let (state, _) =
+        apply(&world, "resource \"test_thing\" \"a\" {\n count = 1\n name = \"a\"\n}", &State::default()).await;
+    let text = "resource \"test_thing\" \"a\" {\n name = \"a\"\n lifecycle {\n enabled = true\n }\n}";
+    assert_eq!(planned(&world, text, &state).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn modules_are_enabled() {
+    let world = World::new();
+    let text = |on: bool| {
+        format!(
+            "module \"m\" {{\n source = \"./m\"\n lifecycle {{\n enabled = {on}\n }}\n}}\n\
+             output \"o\" {{\n value = try(module.m.o, \"none\")\n}}"
+        )
+    };
+    let files = |text: &str| config(&[("main.tf", text), ("m/main.tf", "output \"o\" {\n value = \"here\"\n}")]);
+    for (on, expected) in [(true, "here"), (false, "none")] {
+        let (state, _) = apply_as(&world, &files(&text(on)), &State::default(), Mode::Normal).await;
+        assert_eq!(state.outputs["o"].value.as_str(), Some(expected));
+    }
+}
+
+#[tokio::test]
+async fn what_enabled_may_be() {
+    let cases = [
+        ("null", "Invalid enabled argument"),
+        ("\"yes\"", "Invalid enabled argument"),
+        ("sensitive(true)", "Invalid enabled argument"),
+        ("test_thing.b.id == \"x\"", "Invalid enabled argument"),
+    ];
+    for (value, summary) in cases {
+        let world = World::new();
+        let text = format!(
+            "resource \"test_thing\" \"b\" {{}}\nresource \"test_thing\" \"a\" {{\n lifecycle {{\n enabled = {value}\n }}\n}}"
+        );
+        let (_, found) = plan(&world, &config(&[("main.tf", &text)]), &State::default(), Options::default()).await;
+        assert_eq!(found.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(), [summary], "{value}");
+    }
+}
+
+const KEPT: &str =
+    "resource \"test_thing\" \"a\" {\n name = \"NAME\"\n force = \"FORCE\"\n lifecycle {\n destroy = false\n }\n}";
+
+fn kept(name: &str, force: &str) -> String {
+    KEPT.replace("NAME", name).replace("FORCE", force)
+}
+
+#[tokio::test]
+async fn kept_objects_are_forgotten_not_destroyed() {
+    let world = World::new();
+    let (state, _) = apply(&world, &kept("a", "1"), &State::default()).await;
+    assert!(state.instance(&parse_abs_instance("test_thing.a").unwrap()).unwrap().current.as_ref().unwrap().keep);
+    // Without its block, by the word of the state; in a destroy, by that of the block.
+    assert_eq!(planned(&world, "", &state).await, ["Forget test_thing.a"]);
+    let whole = config(&[("main.tf", &kept("a", "1"))]);
+    let (plan, _) = plan(&world, &whole, &state, Options { mode: Mode::Destroy, ..Options::default() }).await;
+    assert_eq!(actions(&plan.unwrap()), ["Forget test_thing.a"]);
+    // A block that says otherwise wins.
+    let removed = "removed {\n from = test_thing.a\n lifecycle {\n destroy = true\n }\n}";
+    assert_eq!(planned(&world, removed, &state).await, ["Delete test_thing.a"]);
+}
+
+#[tokio::test]
+async fn kept_objects_stay_when_they_are_replaced() {
+    let world = World::new();
+    let (state, _) = apply(&world, &kept("a", "1"), &State::default()).await;
+    assert_eq!(planned(&world, &kept("b", "2"), &state).await, ["CreateThenForget test_thing.a"]);
+    let (state, _) = apply(&world, &kept("b", "2"), &state).await;
+    assert_eq!(world.took(), ["configure none", "create b"]);
+    let instance = state.instance(&parse_abs_instance("test_thing.a").unwrap()).unwrap();
+    assert!(instance.deposed.is_empty() && instance.current.is_some());
+    // What was put aside comes back when its replacement cannot be made.
+    world.fail(&["c"]);
+    let (state, found) = apply(&world, &kept("c", "3"), &state).await;
+    assert!(found.has_errors());
+    let instance = state.instance(&parse_abs_instance("test_thing.a").unwrap()).unwrap();
+    assert!(instance.deposed.is_empty() && instance.current.is_some());
+}
+
+#[tokio::test]
+async fn destruction_is_prevented_by_an_expression() {
+    let text = |on: bool| {
+        format!(
+            "locals {{\n on = {on}\n}}\nresource \"test_thing\" \"a\" {{\n name = \"a\"\n lifecycle {{\n prevent_destroy = local.on\n }}\n}}"
+        )
+    };
+    for (on, errors) in [(true, 1), (false, 0)] {
+        let world = World::new();
+        let (state, _) = apply(&world, &text(on), &State::default()).await;
+        let config = config(&[("main.tf", &text(on))]);
+        let (_, found) = plan(&world, &config, &state, Options { mode: Mode::Destroy, ..Options::default() }).await;
+        assert_eq!(found.iter().filter(|d| d.summary == "Instance cannot be destroyed").count(), errors);
+    }
+}
+
+#[tokio::test]
+async fn what_is_deprecated_is_said_once_per_use() {
+    let child = "variable \"old\" {\n default = 1\n deprecated = \"use new\"\n}\n\
+                 output \"o\" {\n value = 1\n deprecated = \"use p\"\n}";
+    let root = "module \"m\" {\n source = \"./m\"\n old = 2\n}\nmodule \"n\" {\n source = \"./m\"\n count = 2\n}\n\
+                output \"a\" {\n value = module.m.o\n}\noutput \"b\" {\n value = module.n[*].o\n}\n\
+                output \"c\" {\n value = [for i in [0] : module.n[i].o]\n}\n\
+                output \"d\" {\n value = module.m.o\n deprecated = \"too\"\n}";
+    let world = World::new();
+    let config = config(&[("main.tf", root), ("m/main.tf", child)]);
+    let found = crate::engine::validate(crate::engine::ValidateInput { config, parallelism: 1 }, &world.ports()).await;
+    let summaries: Vec<&str> = found.iter().map(|d| d.summary.as_str()).collect();
+    let used = "Deprecated output value is used";
+    assert_eq!(summaries.iter().filter(|s| **s == used).count(), 3, "{:?}", texts(&found));
+    assert_eq!(summaries.iter().filter(|s| **s == "Deprecated variable is set").count(), 1);
+}
+
+#[tokio::test]
+async fn nobody_hears_of_nested_deprecations_who_does_not_want_to() {
+    let inner = "output \"o\" {\n value = 1\n deprecated = \"use p\"\n}";
+    let outer = "module \"in\" {\n source = \"./in\"\n}\noutput \"o\" {\n value = module.in.o\n}";
+    for (argument, warnings) in [("", 1), ("ignore_nested_deprecations = true", 0)] {
+        let world = World::new();
+        let root = format!("module \"m\" {{\n source = \"./m\"\n {argument}\n}}");
+        let config = config(&[("main.tf", &root), ("m/main.tf", outer), ("m/in/main.tf", inner)]);
+        let input = crate::engine::ValidateInput { config, parallelism: 1 };
+        let found = crate::engine::validate(input, &world.ports()).await;
+        assert_eq!(found.len(), warnings, "{:?}", texts(&found));
+    }
+}
+
+#[tokio::test]
+async fn outputs_have_types() {
+    let text = |value: &str| {
+        format!("output \"o\" {{\n type = object({{ n = number, s = optional(string, \"x\") }})\n value = {value}\n}}")
+    };
+    let world = World::new();
+    let (state, _) = apply(&world, &text("{ n = \"12\" }"), &State::default()).await;
+    let value = &state.outputs["o"].value;
+    assert_eq!((value.get("n").unwrap().as_i64(), value.get("s").unwrap().as_str()), (Some(12), Some("x")));
+    let (_, found) =
+        plan(&world, &config(&[("main.tf", &text("{ n = \"a\" }"))]), &State::default(), Options::default()).await;
+    assert_eq!(found.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(), ["Invalid output value"]);
+}
+
+#[tokio::test]
+async fn modules_import_what_is_theirs() {
+    let child = "resource \"test_thing\" \"a\" {}\nimport {\n to = test_thing.a\n id = \"x\"\n}";
+    let world = World::new();
+    let config = config(&[("main.tf", "module \"m\" {\n source = \"./m\"\n}"), ("m/main.tf", child)]);
+    let (_, found) = plan(&world, &config, &State::default(), Options::default()).await;
+    // The provider of these tests has nothing to import: that it was asked is enough.
+    assert_eq!(found.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(), ["Import returned no resources"]);
+}
+
+const REGIONS: &str = "locals {\n regions = { e = \"east\", w = \"west\" }\n}\n\
+    provider \"test\" {\n alias = \"by\"\n for_each = local.regions\n region = each.value\n}\n";
+
+#[tokio::test]
+async fn instances_choose_their_provider() {
+    let world = World::new();
+    let text = format!(
+        "{REGIONS}resource \"test_thing\" \"a\" {{\n for_each = local.regions\n provider = test.by[each.key]\n name = each.key\n}}"
+    );
+    let (state, _) = apply(&world, &text, &State::default()).await;
+    let mut log = world.took();
+    log.sort();
+    assert_eq!(log, ["configure by[e] east", "configure by[w] west", "create e", "create w"]);
+    let key = |addr: &str| state.instance(&parse_abs_instance(addr).unwrap()).unwrap().provider_key();
+    assert_eq!(key("test_thing.a[\"e\"]").as_deref(), Some("e"));
+    // An element that is gone while its objects are there.
+    let fewer = text.replace(", w = \"west\"", "");
+    let (_, found) = plan(&world, &config(&[("main.tf", &fewer)]), &state, Options::default()).await;
+    assert_eq!(found.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(), ["Provider instance not present"]);
+    // Only the objects go: their provider is still there.
+    let fewer = text.replace("for_each = local.regions\n provider =", "for_each = { e = 1 }\n provider =");
+    assert_eq!(planned(&world, &fewer, &state).await, ["Delete test_thing.a[\"w\"]"]);
+    let (state, _) = apply(&world, REGIONS, &state).await;
+    assert_eq!(addresses(&state), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn modules_are_passed_instances_of_a_provider() {
+    let world = World::new();
+    let root = format!(
+        "{REGIONS}module \"m\" {{\n source = \"./m\"\n for_each = local.regions\n providers = {{\n test = test.by[each.key]\n }}\n}}"
+    );
+    let child = "resource \"test_thing\" \"a\" {\n name = \"x\"\n}";
+    let config = config(&[("main.tf", &root), ("m/main.tf", child)]);
+    let (state, _) = apply_as(&world, &config, &State::default(), Mode::Normal).await;
+    let key = |addr: &str| state.instance(&parse_abs_instance(addr).unwrap()).unwrap().provider_key();
+    assert_eq!(key("module.m[\"w\"].test_thing.a").as_deref(), Some("w"));
+    let (state, _) = apply_as(&world, &config, &state, Mode::Destroy).await;
+    assert!(state.is_empty());
+}
+
+#[tokio::test]
+async fn references_to_providers_say_which() {
+    let one = "provider \"test\" {\n alias = \"by\"\n}\n";
+    let cases = [
+        (REGIONS, "test.by", "Missing provider instance key"),
+        (one, "test.by[\"e\"]", "Unexpected provider instance key"),
+        (REGIONS, "test.by[\"x\"]", "Invalid provider instance key"),
+    ];
+    for (provider, reference, summary) in cases {
+        let world = World::new();
+        let text = format!("{provider}resource \"test_thing\" \"a\" {{\n provider = {reference}\n}}");
+        let (_, found) = plan(&world, &config(&[("main.tf", &text)]), &State::default(), Options::default()).await;
+        assert_eq!(found.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(), [summary]);
+    }
+}
+
+#[test]
+fn actions_say_what_they_leave() {
+    assert!(Action::CreateThenForget.is_replace() && Action::CreateThenForget.forgets());
+    assert!(!Action::CreateThenForget.destroys());
+}

@@ -1,0 +1,347 @@
+//! Values that are needed before anything is installed or planned: in the sources and versions of module calls, in
+//! backend blocks, in `for_each` of providers, in constant variables.
+//!
+//! Owns which names mean something that early and the way by which they are reached. Never knows where values of root
+//! variables come from: [`Outside`] says.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::{Range, SourceFile};
+use crate::lang::eval::{Resolved, Scope, evaluate, evaluate_to};
+use crate::lang::functions::{Function, Machine};
+use crate::lang::syntax::ast::{Expression, Traversal};
+use crate::lang::syntax::body::Body;
+use crate::lang::value::{Marks, Type, Value, convert};
+use crate::model::addr::parse::parse_reference;
+use crate::model::addr::{self, Subject};
+
+use super::block::{ByName, Local, ModuleCall, Variable};
+use super::module::Module;
+
+/// What is known of the world when a configuration is loaded.
+pub trait Outside: Send + Sync {
+    /// The value given for a variable of the root module, not yet converted; none: nobody gives one.
+    fn variable(&self, variable: &Variable) -> (Option<Value>, Diagnostics);
+    /// `terraform.workspace`
+    fn workspace(&self) -> String;
+    /// `path.cwd`
+    fn working_dir(&self) -> String;
+    /// Files, for the functions that read them.
+    fn machine(&self) -> Option<&dyn Machine>;
+}
+
+/// Nothing is given from outside.
+pub struct Nothing;
+
+impl Outside for Nothing {
+    fn variable(&self, _: &Variable) -> (Option<Value>, Diagnostics) {
+        (None, Diagnostics::new())
+    }
+    fn workspace(&self) -> String {
+        "default".into()
+    }
+    fn working_dir(&self) -> String {
+        ".".into()
+    }
+    fn machine(&self) -> Option<&dyn Machine> {
+        None
+    }
+}
+
+/// The names of one module that mean something early. Cheap to clone.
+#[derive(Clone)]
+pub struct Early(Arc<EarlyModule>);
+
+struct EarlyModule {
+    path: addr::Module,
+    dir: PathBuf,
+    root_dir: PathBuf,
+    variables: ByName<Variable>,
+    locals: ByName<Local>,
+    /// The module that calls this one, with the arguments of the call.
+    caller: Option<(Early, Body)>,
+    outside: Arc<dyn Outside>,
+    known: Mutex<HashMap<String, Value>>,
+}
+
+impl std::fmt::Debug for Early {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Early({})", self.0.path)
+    }
+}
+
+/// References nested deeper than this are a mistake.
+const MAX_DEPTH: usize = 128;
+
+impl Early {
+    pub fn root(module: &Module, outside: Arc<dyn Outside>) -> Early {
+        Early::of(module, module.dir.clone(), None, outside)
+    }
+
+    /// Of a module that this one calls.
+    pub fn child(&self, call: &ModuleCall, module: &Module) -> Early {
+        let caller = Some((self.clone(), call.body.clone()));
+        Early::of(module, self.0.root_dir.clone(), caller, self.0.outside.clone())
+    }
+
+    fn of(module: &Module, root_dir: PathBuf, caller: Option<(Early, Body)>, outside: Arc<dyn Outside>) -> Early {
+        Early(Arc::new(EarlyModule {
+            path: module.path.clone(),
+            dir: module.dir.clone(),
+            root_dir,
+            variables: module.variables.clone(),
+            locals: module.locals.clone(),
+            caller,
+            outside,
+            known: Mutex::default(),
+        }))
+    }
+
+    /// The value of an expression. `target` is what needs it: `module.x.source`.
+    pub fn value(&self, target: &str, expr: &Expression) -> (Value, Diagnostics) {
+        evaluate(expr, &EarlyScope { of: self, way: vec![self.within(target)] })
+    }
+
+    /// A text that can be written down; none with errors, or where it is null.
+    pub fn text(&self, target: &str, expr: &Expression) -> (Option<String>, Diagnostics) {
+        let scope = EarlyScope { of: self, way: vec![self.within(target)] };
+        let (value, mut diags) = evaluate_to(expr, &Type::String, &scope);
+        if diags.has_errors() {
+            return (None, diags);
+        }
+        if let Some(problem) = unusable(&value, &scope.way[0], expr) {
+            diags.push(problem);
+            return (None, diags);
+        }
+        (value.as_str().map(str::to_owned), diags)
+    }
+
+    /// A constant variable has a value by now.
+    pub fn check_constant(&self, variable: &Variable) -> Diagnostics {
+        let scope = EarlyScope { of: self, way: vec![self.within(&format!("var.{}", variable.name))] };
+        let value = match scope.variable(variable) {
+            Ok(value) => value,
+            Err(problems) => return problems,
+        };
+        if value.is_wholly_known() {
+            return Diagnostics::new();
+        }
+        let detail = format!(
+            "The variable {} is declared as constant, but the value that it is given is only known once everything is planned.",
+            scope.way[0]
+        );
+        Diagnostic::error("Value of a constant variable is not known", detail).at(variable.range.clone()).into()
+    }
+
+    fn within(&self, name: &str) -> String {
+        if self.0.path.is_root() { name.to_owned() } else { format!("{}.{name}", self.0.path) }
+    }
+}
+
+/// Why a value cannot be used where it becomes part of what is installed or written down.
+pub fn unusable(value: &Value, target: &str, expr: &Expression) -> Option<Diagnostic> {
+    let marks = value.deep_marks();
+    let (summary, why) = if marks.contains(Marks::SENSITIVE) {
+        ("Sensitive value in static context", "is derived from a sensitive value, which would be written down in clear")
+    } else if marks.contains(Marks::EPHEMERAL) {
+        ("Ephemeral value in static context", "is derived from an ephemeral value, which must not be written down")
+    } else if !value.is_wholly_known() {
+        ("Dynamic value in static context", "depends on what is only known during a run")
+    } else {
+        return None;
+    };
+    let detail =
+        format!("The value of {target} {why}. It is needed before anything is planned, so that this is not possible.");
+    Some(Diagnostic::error(summary, detail).at(expr.range()))
+}
+
+/// The names of a module as something that needs them sees them; `way` leads from it to the expression that is read.
+struct EarlyScope<'e> {
+    of: &'e Early,
+    way: Vec<String>,
+}
+
+impl EarlyScope<'_> {
+    fn further<'s>(&self, of: &'s Early, name: String) -> EarlyScope<'s> {
+        let way = self.way.iter().cloned().chain([name]).collect();
+        EarlyScope { of, way }
+    }
+
+    fn subject(&self, subject: &Subject, what: &str, range: &Range) -> Result<Value, Diagnostics> {
+        let module = &self.of.0;
+        match subject {
+            Subject::Variable(name) => {
+                let Some(variable) = module.variables.get(name) else {
+                    let detail = format!(
+                        "An input variable with the name {:?} has not been declared. This variable can be declared with a \
+                         variable {:?} {{}} block.",
+                        &**name, &**name
+                    );
+                    let summary = "Reference to undeclared input variable";
+                    return Err(Diagnostic::error(summary, detail).at(range.clone()).into());
+                };
+                self.cached(&self.of.within(what), range, |way| way.variable(variable))
+            }
+            Subject::Local(name) => {
+                let Some(local) = module.locals.get(name) else {
+                    let detail = format!("A local value with the name {:?} has not been declared.", &**name);
+                    let summary = "Reference to undeclared local value";
+                    return Err(Diagnostic::error(summary, detail).at(range.clone()).into());
+                };
+                self.cached(&self.of.within(what), range, |way| {
+                    let (value, found) = evaluate(&local.expr, way);
+                    if found.has_errors() { Err(found) } else { Ok(value) }
+                })
+            }
+            Subject::Path(name) if &**name == "module" => Ok(folder(&module.dir)),
+            Subject::Path(name) if &**name == "root" => Ok(folder(&module.root_dir)),
+            Subject::Path(name) if &**name == "cwd" => Ok(Value::string(module.outside.working_dir())),
+            Subject::Terraform(name) if &**name == "workspace" => Ok(Value::string(module.outside.workspace())),
+            _ => Err(self.too_early(what, range).into()),
+        }
+    }
+
+    /// The value of a name of this module, found out once.
+    fn cached(
+        &self,
+        name: &str,
+        range: &Range,
+        find: impl FnOnce(&EarlyScope<'_>) -> Result<Value, Diagnostics>,
+    ) -> Result<Value, Diagnostics> {
+        if let Some(value) = self.known().get(name) {
+            return Ok(value.clone());
+        }
+        let way = self.further(self.of, name.to_owned());
+        if self.way.iter().any(|before| before == name) {
+            let detail = format!("The value of {name} depends on itself: {}.", way.shown());
+            return Err(Diagnostic::error("Circular reference", detail).at(range.clone()).into());
+        }
+        if way.way.len() > MAX_DEPTH {
+            let detail = format!("The value of {} is reached over more than {MAX_DEPTH} references.", self.way[0]);
+            return Err(Diagnostic::error("Too many references", detail).at(range.clone()).into());
+        }
+        let value = find(&way)?;
+        self.known().insert(name.to_owned(), value.clone());
+        Ok(value)
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Value>> {
+        self.of.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The value that a variable of the module is going to have.
+    fn variable(&self, variable: &Variable) -> Result<Value, Diagnostics> {
+        let module = &self.of.0;
+        let mut place = variable.range.clone();
+        let (given, found) = match &module.caller {
+            None => module.outside.variable(variable),
+            Some((caller, arguments)) => match arguments.just_attributes().0.get(&variable.name) {
+                Some(argument) => {
+                    place = argument.expr.range();
+                    let way = EarlyScope { of: caller, way: self.way.clone() };
+                    let (value, found) = evaluate(&argument.expr, &way);
+                    (Some(value), found)
+                }
+                None => (None, Diagnostics::new()),
+            },
+        };
+        if found.has_errors() {
+            return Err(found);
+        }
+        let Some(value) = given.or_else(|| variable.default.clone()) else { return Err(self.missing(variable).into()) };
+        let filled = match &variable.type_defaults {
+            Some(defaults) if !value.is_null() => defaults.apply(&value),
+            _ => value,
+        };
+        let converted = convert::convert(&filled, &variable.ty).map_err(|wrong| {
+            let detail = format!("The given value is not suitable for {}: {wrong}.", self.shown_last());
+            Diagnostic::error("Invalid value for input variable", detail).at(place)
+        })?;
+        let value = match &variable.default {
+            Some(default) if converted.is_null() && !variable.nullable => default.clone(),
+            _ => converted,
+        };
+        let mut marks = Marks::NONE;
+        if variable.sensitive {
+            marks |= Marks::SENSITIVE;
+        }
+        if variable.ephemeral {
+            marks |= Marks::EPHEMERAL;
+        }
+        Ok(value.mark(marks))
+    }
+
+    fn missing(&self, variable: &Variable) -> Diagnostic {
+        let needed = match self.way.as_slice() {
+            [_] => "it is declared as constant".to_owned(),
+            [target, ..] => format!("the value of {target} depends on it ({})", self.shown()),
+            [] => String::new(),
+        };
+        let detail = format!(
+            "The variable {:?} is not set, and has no default value. It is needed before anything is planned, because {needed}. \
+             Use a -var or -var-file command line argument to provide a value for this variable.",
+            &*variable.name
+        );
+        Diagnostic::error("No value for required variable", detail).at(variable.range.clone())
+    }
+
+    /// A name whose value is only found out during a run.
+    fn too_early(&self, what: &str, range: &Range) -> Diagnostic {
+        let way = self.further(self.of, self.of.within(what));
+        let detail = format!(
+            "The value of {} is needed before anything is planned, so that it can depend on input variables, local values, path.* \
+             and terraform.workspace only. It refers to {what}: {}.",
+            self.way[0],
+            way.shown()
+        );
+        Diagnostic::error("Dynamic value in static context", detail).at(range.clone())
+    }
+
+    fn shown(&self) -> String {
+        self.way.join(" -> ")
+    }
+
+    fn shown_last(&self) -> &str {
+        self.way.last().map_or("", String::as_str)
+    }
+}
+
+fn folder(path: &std::path::Path) -> Value {
+    let text = path.to_string_lossy().replace('\\', "/");
+    Value::string(if text.is_empty() { ".".to_owned() } else { text })
+}
+
+impl Scope for EarlyScope<'_> {
+    fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
+        let reference = match parse_reference(traversal, file) {
+            Ok(reference) => reference,
+            Err(error) => return Resolved::error(error),
+        };
+        let used = traversal.steps.len() - reference.remaining.len();
+        let what = Traversal { steps: traversal.steps[..used].to_vec(), ..traversal.clone() }.to_string();
+        match self.subject(&reference.subject, &what, &reference.range) {
+            Ok(value) => Resolved::value(value, used),
+            Err(problems) => Resolved::error(problems),
+        }
+    }
+
+    fn function(&self, name: &str) -> Option<&dyn Function> {
+        crate::lang::functions::lookup(name).map(|f| f as &dyn Function)
+    }
+
+    fn function_names(&self) -> Vec<String> {
+        crate::lang::functions::names().into_iter().map(str::to_string).collect()
+    }
+
+    fn missing_function(&self, namespace: &str, _: &str) -> Option<String> {
+        let is_provider = namespace.starts_with("provider::");
+        is_provider.then(|| "Functions of providers cannot be called before providers are installed.".to_owned())
+    }
+
+    fn machine(&self) -> Option<&dyn Machine> {
+        self.of.0.outside.machine()
+    }
+}

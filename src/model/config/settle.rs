@@ -1,0 +1,131 @@
+//! The parts of a module that are evaluated before anything is installed: see [`super::early`].
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::{SourceFile, Span};
+use crate::lang::syntax::ast::{
+    Attribute, Expr, ExprKind, Expression, ObjectItem, Template, TemplateForm, TemplatePart,
+};
+use crate::lang::syntax::body::{Body, NativeBody};
+use crate::lang::value::{Marks, Type, Value};
+
+use super::early::{self, Early};
+use super::module::Module;
+use super::{constant, module_call};
+
+/// Evaluates sources and versions of calls, instances of providers, constant variables and, in the root module, the
+/// arguments of the backend. Calls that are of no use are left as they are written.
+pub fn settle(module: &mut Module, early: Early, diags: &mut Diagnostics) {
+    for variable in module.variables.values().filter(|variable| variable.is_const) {
+        diags.extend(early.check_constant(variable));
+    }
+    for call in module.calls.values_mut() {
+        let written = call.early.clone();
+        if !module_call::settle(call, &early, diags) {
+            call.early = written;
+        }
+    }
+    for block in module.providers.values_mut() {
+        if let Some(expr) = &block.for_each {
+            let target = format!("provider.{}.for_each", block.name);
+            block.instances = Some(diags.take(instances(&target, expr, &early)).into());
+        }
+    }
+    if module.path.is_root() {
+        settle_backend(module, &early, diags);
+    }
+    module.early = Some(early);
+}
+
+type Elements = Vec<(Arc<str>, Value)>;
+
+/// The elements of a provider's `for_each`, sorted by key.
+fn instances(target: &str, expr: &Expression, early: &Early) -> (Elements, Diagnostics) {
+    let (value, mut diags) = early.value(target, expr);
+    if diags.has_errors() {
+        return (Vec::new(), diags);
+    }
+    let mut invalid = |detail: String| {
+        diags.push(Diagnostic::error("Invalid provider for_each argument", detail).at(expr.range()));
+    };
+    // Elements may be secret, keys not: addresses show them.
+    let (bare, marks) = value.unmark();
+    let ty = bare.ty();
+    let mut elements = Vec::new();
+    if marks.intersects(Marks::SENSITIVE | Marks::EPHEMERAL) {
+        invalid(format!(
+            "The value of {target} is sensitive or ephemeral, so that its keys must not become part of addresses."
+        ));
+    } else if !bare.is_known() || ty.is_set() && !bare.is_wholly_known() {
+        invalid(format!("The keys of {target} must be known before anything is planned."));
+    } else if bare.is_null() {
+        invalid(format!("The value of {target} is null. A map, or set of strings is allowed."));
+    } else if ty.is_map() || ty.is_object() {
+        elements.extend(bare.entries().iter().map(|(key, value)| (key.clone(), value.clone())));
+    } else if ty.is_set() && (bare.elements().is_empty() || ty.element_type().is_some_and(|e| *e == Type::String)) {
+        elements.extend(bare.elements().iter().filter_map(|member| Some((member.as_arc_str()?, member.clone()))));
+    } else {
+        invalid(format!("The value of {target} is a {}. A map, or set of strings is allowed.", ty.friendly_name()));
+    }
+    elements.sort_by(|a, b| a.0.cmp(&b.0));
+    (elements, diags)
+}
+
+/// Puts values in place of the backend's arguments that are more than constants.
+pub fn settle_backend(module: &mut Module, early: &Early, diags: &mut Diagnostics) {
+    let Some(backend) = &mut module.backend else { return };
+    let (attributes, _) = backend.body.just_attributes();
+    let mut settled = Vec::new();
+    for (name, attribute) in attributes.into_iter().filter(|(_, a)| !constant::is_constant(&a.expr)) {
+        let target = format!("backend.{}.{name}", backend.kind);
+        let (value, found) = early.value(&target, &attribute.expr);
+        let failed = found.has_errors();
+        diags.extend(found);
+        if failed {
+            continue;
+        }
+        match early::unusable(&value, &target, &attribute.expr) {
+            Some(problem) => diags.push(problem),
+            None => settled.push(Attribute { expr: literal(&value, &attribute.expr), ..attribute }),
+        }
+    }
+    if !settled.is_empty() {
+        let file = backend.body.file().clone();
+        let span = backend.body.range().span;
+        let over = NativeBody { file, attributes: settled, blocks: Vec::new(), span, end: span };
+        backend.body = Body::merged(backend.body.clone(), Body::native(over));
+    }
+}
+
+/// A known value as an expression that stands where another stood.
+fn literal(value: &Value, at: &Expression) -> Expression {
+    let file: Arc<SourceFile> = at.file.clone();
+    Expression { file, node: literal_node(value, at.node.span) }
+}
+
+fn literal_node(value: &Value, span: Span) -> Arc<Expr> {
+    let text = |text: Arc<str>| {
+        let parts = vec![TemplatePart::Literal { text, span }];
+        ExprKind::Template(Template { parts, form: TemplateForm::Quoted })
+    };
+    let ty = value.ty();
+    let kind = if value.is_null() {
+        ExprKind::Null
+    } else if let Some(b) = value.as_bool() {
+        ExprKind::Bool(b)
+    } else if let Some(number) = value.as_number() {
+        ExprKind::Number(number.to_string().into())
+    } else if let Some(string) = value.as_arc_str() {
+        text(string)
+    } else if ty.is_map() || ty.is_object() {
+        let item = |(name, value): (&Arc<str>, &Value)| ObjectItem {
+            key: Arc::new(Expr::new(span, text(name.clone()))),
+            value: literal_node(value, span),
+        };
+        ExprKind::Object { items: value.entries().iter().map(item).collect(), open: span }
+    } else {
+        ExprKind::Tuple { elements: value.elements().iter().map(|e| literal_node(e, span)).collect(), open: span }
+    };
+    Arc::new(Expr::new(span, kind))
+}

@@ -12,3 +12,5 @@ pub const EPHEMERAL_VALUE: &str = "Ephemeral value not allowed";
 pub const INVALID_PROVIDER_OBJECT: &str = "Provider produced invalid object";
 /// A plan that configuration and schema do not allow.
 pub const INVALID_PROVIDER_PLAN: &str = "Provider produced invalid plan";
+/// An import whose identity cannot be used.
+pub const INVALID_IMPORT_IDENTITY: &str = "Invalid import identity argument";

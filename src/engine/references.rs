@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile};
-use crate::base::suggest;
 use crate::lang::eval::traversal::apply_step;
 use crate::lang::syntax::ast::{Body, Expression, IndexKey, Traversal, TraversalStep};
 use crate::lang::value::Value;
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{self, InstanceKey, Reference, ResourceMode, Subject};
 use crate::model::config::Condition;
+use crate::model::mistakes::{did_you_mean, undeclared_local, undeclared_variable};
 use crate::model::schema::decode::references_in_body;
 use crate::model::schema::{Block, NestedBlock, Nesting, Schema};
 
@@ -485,34 +485,6 @@ pub fn adjective(mode: ResourceMode) -> &'static str {
 /// A module's path as messages show it.
 pub fn display_module(path: &addr::Module) -> String {
     if path.is_root() { "the root module".into() } else { path.to_string() }
-}
-
-/// ` Did you mean "x"?` or nothing.
-pub fn did_you_mean<'n>(given: &str, known: impl IntoIterator<Item = &'n Arc<str>>) -> String {
-    let mut known: Vec<&str> = known.into_iter().map(|k| &**k).collect();
-    known.sort_unstable();
-    suggest::name(given, known).map_or_else(String::new, |name| format!(" Did you mean {name:?}?"))
-}
-
-/// A variable that no block declares.
-pub fn undeclared_variable<'n>(
-    name: &str,
-    declared: impl IntoIterator<Item = &'n Arc<str>>,
-    range: &Range,
-) -> Diagnostic {
-    let mut hint = did_you_mean(name, declared);
-    if hint.is_empty() {
-        hint = format!(" This variable can be declared with a variable {name:?} {{}} block.");
-    }
-    let detail = format!("An input variable with the name {name:?} has not been declared.{hint}");
-    Diagnostic::error("Reference to undeclared input variable", detail).at(range.clone())
-}
-
-/// A local value that no block declares.
-pub fn undeclared_local<'n>(name: &str, declared: impl IntoIterator<Item = &'n Arc<str>>, range: &Range) -> Diagnostic {
-    let hint = did_you_mean(name, declared);
-    let detail = format!("A local value with the name {name:?} has not been declared.{hint}");
-    Diagnostic::error("Reference to undeclared local value", detail).at(range.clone())
 }
 
 pub fn refers_to_itself(addr: &str, range: &Range) -> Diagnostic {

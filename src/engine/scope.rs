@@ -13,8 +13,8 @@ use crate::lang::syntax::ast::Traversal;
 use crate::lang::value::{Marks, Type, Value};
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{Resource, ResourceInstance, ResourceMode, Subject};
+use crate::model::mistakes::{undeclared_local, undeclared_variable};
 
-use super::references::{undeclared_local, undeclared_variable};
 use super::results::{CallSlots, Each, Expansion, ModuleSlots, ResourceSlots};
 use super::run::{Run, Verb};
 use super::tree::ModuleId;

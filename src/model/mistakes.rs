@@ -1,5 +1,11 @@
 //! Summaries of mistakes that the configuration and what belongs to it can report from several places: one text per kind of mistake.
 
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostic;
+use crate::base::source::Range;
+use crate::base::suggest;
+
 /// Text that constrains no version.
 pub const INVALID_VERSION_CONSTRAINT: &str = "Invalid version constraint";
 /// A constant of the wrong type.
@@ -16,3 +22,33 @@ pub const INVALID_TRIGGER: &str = "Invalid replace_triggered_by expression";
 pub const INVALID_LOCAL_NAME: &str = "Invalid provider local name";
 /// A variable without a value.
 pub const MISSING_VALUE: &str = "No value for required variable";
+/// An argument that a module's variable cannot take.
+pub const UNSUITABLE_FOR_VARIABLE: &str = "Invalid value for input variable";
+
+/// ` Did you mean "x"?` or nothing.
+pub fn did_you_mean<'n>(given: &str, known: impl IntoIterator<Item = &'n Arc<str>>) -> String {
+    let mut known: Vec<&str> = known.into_iter().map(|k| &**k).collect();
+    known.sort_unstable();
+    suggest::name(given, known).map_or_else(String::new, |name| format!(" Did you mean {name:?}?"))
+}
+
+/// A variable that no block declares.
+pub fn undeclared_variable<'n>(
+    name: &str,
+    declared: impl IntoIterator<Item = &'n Arc<str>>,
+    range: &Range,
+) -> Diagnostic {
+    let mut hint = did_you_mean(name, declared);
+    if hint.is_empty() {
+        hint = format!(" This variable can be declared with a variable {name:?} {{}} block.");
+    }
+    let detail = format!("An input variable with the name {name:?} has not been declared.{hint}");
+    Diagnostic::error("Reference to undeclared input variable", detail).at(range.clone())
+}
+
+/// A local value that no block declares.
+pub fn undeclared_local<'n>(name: &str, declared: impl IntoIterator<Item = &'n Arc<str>>, range: &Range) -> Diagnostic {
+    let hint = did_you_mean(name, declared);
+    let detail = format!("A local value with the name {name:?} has not been declared.{hint}");
+    Diagnostic::error("Reference to undeclared local value", detail).at(range.clone())
+}

@@ -1,8 +1,8 @@
 //! What an import block comes to: an address and an id per element of its `for_each`.
 
 use crate::engine::mistakes::INVALID_FOR_EACH;
-use crate::engine::mistakes::INVALID_IMPORT_ID;
 use crate::engine::mistakes::INVALID_IMPORT_TARGET;
+use crate::engine::mistakes::{INVALID_IMPORT_ID, INVALID_IMPORT_IDENTITY};
 use crate::lang::syntax::mistakes::not_a_reference;
 use crate::model::addr::parse::INSTANCE_REQUIRED;
 use crate::model::addr::parse::INVALID_ADDRESS;
@@ -166,7 +166,7 @@ fn identity_of(expr: &Expression, scope: &dyn Scope, lenient: bool) -> (Option<N
         return (None, diagnostics);
     }
     let mut invalid = |detail: &str| {
-        diagnostics.push(Diagnostic::error("Invalid import identity argument", detail).at(expr.range()));
+        diagnostics.push(Diagnostic::error(INVALID_IMPORT_IDENTITY, detail).at(expr.range()));
     };
     let marks = value.deep_marks();
     let (bare, _) = value.unmark_deep();

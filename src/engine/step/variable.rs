@@ -12,6 +12,7 @@ use crate::engine::tree::{ModuleId, ROOT};
 use crate::lang::eval::evaluate;
 use crate::lang::value::{Marks, Value, convert};
 use crate::model::config::Variable;
+use crate::model::mistakes::UNSUITABLE_FOR_VARIABLE;
 
 use super::condition::check_variable;
 
@@ -144,7 +145,7 @@ fn prepare(variable: &Variable, name: &str, given: Given) -> (Value, Diagnostics
                     place,
                 ),
             };
-            return error("Invalid value for input variable", detail, range);
+            return error(UNSUITABLE_FOR_VARIABLE, detail, range);
         }
     };
     if !converted.is_null() || variable.nullable {

@@ -17,6 +17,7 @@ use crate::lang::syntax::body::Body;
 use crate::lang::value::{Marks, Type, Value, convert};
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{self, Subject};
+use crate::model::mistakes::{MISSING_VALUE, UNSUITABLE_FOR_VARIABLE, undeclared_local, undeclared_variable};
 
 use super::block::{ByName, Local, ModuleCall, Variable};
 use super::module::Module;
@@ -72,6 +73,8 @@ impl std::fmt::Debug for Early {
         write!(f, "Early({})", self.0.path)
     }
 }
+
+const DYNAMIC: &str = "Dynamic value in static context";
 
 /// References nested deeper than this are a mistake.
 const MAX_DEPTH: usize = 128;
@@ -149,7 +152,7 @@ pub fn unusable(value: &Value, target: &str, expr: &Expression) -> Option<Diagno
     } else if marks.contains(Marks::EPHEMERAL) {
         ("Ephemeral value in static context", "is derived from an ephemeral value, which must not be written down")
     } else if !value.is_wholly_known() {
-        ("Dynamic value in static context", "depends on what is only known during a run")
+        (DYNAMIC, "depends on what is only known during a run")
     } else {
         return None;
     };
@@ -175,21 +178,13 @@ impl EarlyScope<'_> {
         match subject {
             Subject::Variable(name) => {
                 let Some(variable) = module.variables.get(name) else {
-                    let detail = format!(
-                        "An input variable with the name {:?} has not been declared. This variable can be declared with a \
-                         variable {:?} {{}} block.",
-                        &**name, &**name
-                    );
-                    let summary = "Reference to undeclared input variable";
-                    return Err(Diagnostic::error(summary, detail).at(range.clone()).into());
+                    return Err(undeclared_variable(name, module.variables.keys(), range).into());
                 };
                 self.cached(&self.of.within(what), range, |way| way.variable(variable))
             }
             Subject::Local(name) => {
                 let Some(local) = module.locals.get(name) else {
-                    let detail = format!("A local value with the name {:?} has not been declared.", &**name);
-                    let summary = "Reference to undeclared local value";
-                    return Err(Diagnostic::error(summary, detail).at(range.clone()).into());
+                    return Err(undeclared_local(name, module.locals.keys(), range).into());
                 };
                 self.cached(&self.of.within(what), range, |way| {
                     let (value, found) = evaluate(&local.expr, way);
@@ -258,7 +253,7 @@ impl EarlyScope<'_> {
         };
         let converted = convert::convert(&filled, &variable.ty).map_err(|wrong| {
             let detail = format!("The given value is not suitable for {}: {wrong}.", self.shown_last());
-            Diagnostic::error("Invalid value for input variable", detail).at(place)
+            Diagnostic::error(UNSUITABLE_FOR_VARIABLE, detail).at(place)
         })?;
         let value = match &variable.default {
             Some(default) if converted.is_null() && !variable.nullable => default.clone(),
@@ -285,7 +280,7 @@ impl EarlyScope<'_> {
              Use a -var or -var-file command line argument to provide a value for this variable.",
             &*variable.name
         );
-        Diagnostic::error("No value for required variable", detail).at(variable.range.clone())
+        Diagnostic::error(MISSING_VALUE, detail).at(variable.range.clone())
     }
 
     /// A name whose value is only found out during a run.
@@ -297,7 +292,7 @@ impl EarlyScope<'_> {
             self.way[0],
             way.shown()
         );
-        Diagnostic::error("Dynamic value in static context", detail).at(range.clone())
+        Diagnostic::error(DYNAMIC, detail).at(range.clone())
     }
 
     fn shown(&self) -> String {

@@ -18,9 +18,7 @@ use super::early::{Early, Outside};
 use super::import;
 use super::module::{Config, Module};
 use super::module_source::{self, ModuleSource};
-use super::{
-    file_set, merge, module_call, module_file, overrides, provider_check, settle, terraform_block,
-};
+use super::{file_set, merge, module_call, module_file, overrides, provider_check, settle, terraform_block};
 
 const NOT_INSTALLED: &str = "Module not installed";
 
@@ -133,6 +131,7 @@ fn empty_module(dir: &Path, path: addr::Module) -> Module {
         source: String::new(),
         version: None,
         required_versions: Vec::new(),
+        compatible_with: Vec::new(),
         backend: None,
         requirements: BTreeMap::new(),
         providers: IndexMap::new(),

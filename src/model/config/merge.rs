@@ -63,6 +63,7 @@ pub fn merge(
             let key = check.name.clone();
             add(&mut module.checks, key, check, |c| &c.range, &CHECK, diags);
         }
+        module.compatible_with.extend(file.compatible_with);
         module.moved.extend(file.moved);
         module.removed.extend(file.removed);
         module.imports.extend(file.imports);

@@ -12,6 +12,7 @@ mod constant;
 mod early;
 mod file_set;
 mod import;
+mod language_block;
 mod lifecycle;
 mod load;
 mod locals;

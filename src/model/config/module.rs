@@ -15,6 +15,7 @@ use super::block::{ByName, Local, ModuleCall, Output, ProviderBlock, Resource, V
 use super::check::Check;
 use super::early::Early;
 use super::import::Import;
+use super::language_block::Compatibility;
 use super::moved::Moved;
 use super::removed::Removed;
 
@@ -53,6 +54,8 @@ pub struct Module {
     pub version: Option<Version>,
     /// `required_version` constraints as written.
     pub required_versions: Vec<(String, Range)>,
+    /// What `language` blocks say of programs.
+    pub compatible_with: Vec<Compatibility>,
     pub backend: Option<Backend>,
     /// By local name; implied ones included.
     pub requirements: BTreeMap<Arc<str>, ProviderRequirement>,

@@ -97,7 +97,7 @@ pub(super) fn settle(call: &mut ModuleCall, early: &Early, diags: &mut Diagnosti
     let failed = found.has_errors();
     if source.is_none() && !failed {
         let detail = format!("The value of {} is null. A source address is required.", target("source"));
-        let error = Diagnostic::error("Invalid module source address", detail);
+        let error = Diagnostic::error(INVALID_SOURCE, detail);
         found.push(error.at(arguments.source.expr.range()));
     }
     let source = source.filter(|_| !failed);
@@ -271,7 +271,7 @@ fn decode_providers(attribute: &Attribute, diags: &mut Diagnostics) -> Vec<Provi
         if let Some(key) = &in_child.key {
             let detail = "A module expects whole provider configurations: an instance key may stand only on the right side, with \
                           the configuration that is passed.";
-            diags.push(Diagnostic::error("Invalid provider configuration reference", detail).at(key.range()));
+            diags.push(Diagnostic::error(names::INVALID_PROVIDER_REFERENCE, detail).at(key.range()));
             continue;
         }
         if let Some(previous) = passings.iter().find(|p| p.in_child.addr == in_child.addr) {

@@ -10,6 +10,7 @@ use crate::model::addr::ResourceMode;
 use super::block::{Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
 use super::check::{self, Check};
 use super::import::{self, Import};
+use super::language_block::{self, Compatibility};
 use super::moved::{self, Moved};
 use super::removed::{self, Removed};
 use super::terraform_block::TerraformBlock;
@@ -18,6 +19,7 @@ use super::{locals, module_call, output, provider_block, resource, terraform_blo
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
         .block("terraform", &[])
+        .block("language", &[])
         .block("required_providers", &[])
         .block("provider", &["name"])
         .block("variable", &["name"])
@@ -39,6 +41,7 @@ static TERRAFORM: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().bloc
 #[derive(Default)]
 pub struct ModuleFile {
     pub terraform: Vec<TerraformBlock>,
+    pub compatible_with: Vec<Compatibility>,
     pub providers: Vec<ProviderBlock>,
     pub variables: Vec<Variable>,
     pub locals: Vec<Local>,
@@ -73,6 +76,7 @@ pub fn decode(blocks: &[Block], diags: &mut Diagnostics) -> ModuleFile {
 fn decode_block(block: &Block, file: &mut ModuleFile, diags: &mut Diagnostics) {
     match block.kind.as_str() {
         "terraform" => file.terraform.push(terraform_block::decode(block, diags)),
+        "language" => file.compatible_with.extend(language_block::decode(block, diags)),
         "required_providers" => diags.push(
             Diagnostic::error(
                 "Invalid required_providers block",

@@ -156,11 +156,13 @@ pub fn depends_on(attribute: &Attribute, diags: &mut Diagnostics) -> Vec<Travers
     found
 }
 
+/// What stands where a provider configuration should be named.
+pub const INVALID_PROVIDER_REFERENCE: &str = "Invalid provider configuration reference";
+
 /// A reference to a provider configuration: `aws` or `aws.west`.
 pub fn provider_ref(expr: &Expression, argument: &str, diags: &mut Diagnostics) -> Option<ProviderRef> {
     let expr = unquote(expr, false, diags);
-    let invalid =
-        |detail: String, range: Range| Diagnostic::error("Invalid provider configuration reference", detail).at(range);
+    let invalid = |detail: String, range: Range| Diagnostic::error(INVALID_PROVIDER_REFERENCE, detail).at(range);
     let (expr, key) = split_key(expr);
     let usable = expr.as_traversal().filter(|t| t.steps.len() <= 1);
     let Some(traversal) = usable else {

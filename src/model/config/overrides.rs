@@ -18,6 +18,11 @@ const ORDER: [&str; 10] =
 pub fn apply(primary: &mut [Vec<Block>], file: &[Block], diags: &mut Diagnostics) -> Vec<TerraformBlock> {
     let terraform = file.iter().filter(|b| b.kind.as_str() == "terraform");
     let terraform = terraform.map(|block| terraform_block::decode(block, diags)).collect();
+    // These add to what the other files say.
+    let languages = file.iter().filter(|b| b.kind.as_str() == "language").cloned();
+    if let Some(first) = primary.first_mut() {
+        first.extend(languages);
+    }
     for kind in ORDER {
         for over in file.iter().filter(|b| b.kind.as_str() == kind) {
             match kind {

@@ -8,8 +8,9 @@ use crate::lang::syntax::ast::Block;
 use crate::lang::syntax::body::{Body, BodySchema};
 use crate::model::addr;
 use crate::model::deps::{Constraints, Operator, Version};
-use crate::model::version::LANGUAGE_VERSION;
+use crate::model::version::{LANGUAGE_VERSION, OPENTOFU_VERSION, PROGRAM_VERSION};
 
+use super::language_block::{Compatibility, Program};
 use super::module::{Backend, Config, ProviderRequirement};
 use super::{constant, names, requirements};
 
@@ -23,6 +24,9 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("required_providers", &[])
         .block("provider_meta", &["provider"])
 });
+
+/// A module that needs another edition of the language.
+pub const UNSUPPORTED_EDITION: &str = "Unsupported language edition";
 
 /// The parts of one `terraform` block.
 #[derive(Default)]
@@ -56,7 +60,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
     {
         diags.push(
             Diagnostic::error(
-                "Unsupported language edition",
+                UNSUPPORTED_EDITION,
                 format!(
                     "Terrane v{LANGUAGE_VERSION} only supports language edition TF2021. This module requires a newer \
                      version of Terrane CLI."
@@ -104,8 +108,30 @@ pub fn check_versions(config: &Config) -> Diagnostics {
     let mut diags = Diagnostics::new();
     for module in config.modules() {
         check_version(&module.required_versions, &module.path, &module.source, &mut diags);
+        for written in &module.compatible_with {
+            diags.extend(incompatible(written, &module.path));
+        }
     }
     diags
+}
+
+/// Why a module is not written for this program, by its own word.
+fn incompatible(written: &Compatibility, module: &addr::Module) -> Option<Diagnostic> {
+    let (name, version) = match written.program {
+        Program::OpenTofu => ("OpenTofu", OPENTOFU_VERSION),
+        Program::Terrane => ("Terrane", PROGRAM_VERSION),
+    };
+    let (constraints, current) = (Constraints::parse(&written.constraint).ok()?, Version::parse(version).ok()?);
+    if constraints.allows(&current) {
+        return None;
+    }
+    let who = if module.is_root() { "This configuration".to_owned() } else { format!("Module {module}") };
+    let detail = format!(
+        "{who} is written for {name} {}, and this version of Terrane speaks the language of {name} {version}. Choose another \
+         version of the module, or of Terrane.",
+        written.constraint
+    );
+    Some(Diagnostic::error("Incompatible module", detail).at(written.range.clone()))
 }
 
 fn check_version(written: &[(String, Range)], module: &addr::Module, source: &str, diags: &mut Diagnostics) {

@@ -123,6 +123,9 @@ pub struct ApplyResponse {
     pub diagnostics: ProviderDiagnostics,
 }
 
+/// A type whose objects nothing identifies but an id.
+pub const NO_IDENTITY: &str = "Import by identity is not supported";
+
 /// What identifies an object of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdentitySchema {

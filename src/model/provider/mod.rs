@@ -51,7 +51,7 @@ pub trait Provider: Send + Sync {
     /// As `import_resource_state`, for a type with an identity. `identity` is of the type that its schema gives.
     async fn import_by_identity(&self, kind: &str, _identity: Value) -> (Vec<ImportedObject>, ProviderDiagnostics) {
         let detail = format!("Objects of the type {kind:?} have no identity by which they could be imported.");
-        (Vec::new(), vec![ProviderDiagnostic::error("Import by identity is not supported", detail)])
+        (Vec::new(), vec![ProviderDiagnostic::error(NO_IDENTITY, detail)])
     }
     async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse;
     async fn read_data_source(&self, request: ReadDataRequest) -> (Value, ProviderDiagnostics);

@@ -7,9 +7,10 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
 use crate::engine::event::Event;
 use crate::engine::imports::Named;
+use crate::engine::mistakes::INVALID_IMPORT_IDENTITY;
 use crate::lang::value::{Type, Value, convert, json};
 use crate::model::plan::Importing;
-use crate::model::provider::{IdentitySchema, ImportedObject, has_errors};
+use crate::model::provider::{IdentitySchema, ImportedObject, NO_IDENTITY, has_errors};
 use crate::model::state::ObjectStatus;
 
 use super::object::{Stored, mark, nonconforming};
@@ -112,7 +113,7 @@ async fn by_identity(
                  by \"id\".",
                 instance.provider_addr.provider.for_display()
             );
-            let error = Diagnostic::error("Import by identity is not supported", detail).at(range.clone());
+            let error = Diagnostic::error(NO_IDENTITY, detail).at(range.clone());
             return (None, error.into());
         }
         Err(found) => return (None, instance.about(found)),
@@ -120,7 +121,7 @@ async fn by_identity(
     let identity = match complete(value, &schema) {
         Ok(identity) => identity,
         Err(detail) => {
-            let error = Diagnostic::error("Invalid import identity argument", detail).at(range.clone());
+            let error = Diagnostic::error(INVALID_IMPORT_IDENTITY, detail).at(range.clone());
             return (None, error.into());
         }
     };

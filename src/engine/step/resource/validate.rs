@@ -6,7 +6,6 @@ use super::ephemeral_use;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
 use crate::engine::imports;
-use crate::engine::references::did_you_mean;
 use crate::engine::results::{Each, ModuleSlots};
 use crate::engine::run::Run;
 use crate::engine::scope::ModuleScope;
@@ -21,6 +20,7 @@ use crate::lang::value::Value;
 use crate::model::addr::ResourceMode;
 use crate::model::config::ProvisionerBlock;
 use crate::model::config::{IgnoreChanges, Resource};
+use crate::model::mistakes::did_you_mean;
 use crate::model::schema::decode::decode_body;
 use crate::model::schema::{Block, Schema};
 

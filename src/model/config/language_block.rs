@@ -1,0 +1,74 @@
+//! `language` blocks: the edition of the language that a module is written in, and the programs that it is written for.
+
+use std::sync::LazyLock;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::Range;
+use crate::lang::syntax::ast::{Attribute, Block};
+use crate::lang::syntax::body::BodySchema;
+
+use super::{names, requirements, terraform_block};
+
+static SCHEMA: LazyLock<BodySchema> =
+    LazyLock::new(|| BodySchema::new().attribute("edition").attribute("experiments").block("compatible_with", &[]));
+
+/// The editions that there are.
+const EDITIONS: [&str; 2] = ["tofu2024", "TF2021"];
+
+/// A constraint on the version of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compatibility {
+    pub program: Program,
+    pub constraint: String,
+    pub range: Range,
+}
+
+/// The programs whose constraints count; those for others are for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    OpenTofu,
+    Terrane,
+}
+
+pub fn decode(block: &Block, diags: &mut Diagnostics) -> Vec<Compatibility> {
+    let content = diags.take(block.body.content(&SCHEMA));
+    if let Some(attribute) = content.attribute("edition") {
+        check_edition(attribute, diags);
+    }
+    if let Some(attribute) = content.attribute("experiments") {
+        check_experiments(attribute, diags);
+    }
+    let mut found = Vec::new();
+    for inner in content.blocks_of("compatible_with") {
+        let attributes = diags.take(inner.body.just_attributes());
+        for (name, program) in [("opentofu", Program::OpenTofu), ("terrane", Program::Terrane)] {
+            let constraint = attributes.get(name).and_then(|a| requirements::constraint_text(a, diags));
+            found.extend(constraint.map(|(constraint, range)| Compatibility { program, constraint, range }));
+        }
+    }
+    found
+}
+
+fn check_edition(attribute: &Attribute, diags: &mut Diagnostics) {
+    let range = attribute.expr.range();
+    let Some(edition) = attribute.expr.as_keyword() else {
+        let detail = "The \"edition\" argument expects a bare keyword, such as tofu2024.";
+        return diags.push(Diagnostic::error("Invalid language edition", detail).at(range));
+    };
+    if !EDITIONS.contains(&edition) {
+        let known = EDITIONS.join(" and ");
+        let detail = format!("This version of Terrane knows the language editions {known} only, not {edition:?}.");
+        diags.push(Diagnostic::error(terraform_block::UNSUPPORTED_EDITION, detail).at(range));
+    }
+}
+
+/// There are none; an empty list asks for none.
+fn check_experiments(attribute: &Attribute, diags: &mut Diagnostics) {
+    for item in names::static_list(&attribute.expr, diags) {
+        let detail = match item.as_keyword() {
+            Some(name) => format!("This version of Terrane knows no experimental language feature named {name:?}."),
+            None => "Experimental language features are named by bare keywords.".to_owned(),
+        };
+        diags.push(Diagnostic::error("Unknown experimental language feature", detail).at(item.range()));
+    }
+}

@@ -16,6 +16,7 @@ pub mod schema_cache;
 pub mod stdio;
 pub mod tls;
 
+mod import_client;
 pub mod provider_client;
 pub mod provisioner_client;
 

@@ -1,6 +1,5 @@
 //! A provider in another process, as `model::provider` wants one: every call goes over the wire and back.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -28,7 +27,7 @@ use crate::model::provider::{
 use crate::model::schema::{ProviderSchemas, Schema};
 
 /// What we can do beyond the protocol's first minor version.
-const CAPABILITIES: wire::ClientCapabilities =
+pub(super) const CAPABILITIES: wire::ClientCapabilities =
     wire::ClientCapabilities { deferral_allowed: false, write_only_attributes_allowed: true };
 
 /// Where schemas are kept, and under what key: a hash of the package.
@@ -127,7 +126,7 @@ impl<P: Protocol> ProviderClient<P> {
         self.channel.call(&self.methods[call as usize], request).await
     }
 
-    async fn call<A: Message + 'static, R: Message + Default>(
+    pub(super) async fn call<A: Message + 'static, R: Message + Default>(
         &self,
         call: Call,
         request: A,
@@ -159,11 +158,11 @@ impl<P: Protocol> ProviderClient<P> {
         self.callee(call).failure(status, &self.process).await
     }
 
-    fn garbage(&self, call: Call, error: impl std::fmt::Display) -> ProviderDiagnostic {
+    pub(super) fn garbage(&self, call: Call, error: impl std::fmt::Display) -> ProviderDiagnostic {
         self.callee(call).garbage(error)
     }
 
-    async fn managed(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {
+    pub(super) async fn managed(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {
         let schemas = self.wire_schemas().await?;
         found(schemas.managed(kind), || format!("unknown resource type {kind:?}"))
     }
@@ -186,7 +185,7 @@ impl<P: Protocol> ProviderClient<P> {
         if meta.is_null() { Ok(value::to_wire(&Value::null(ty.clone()), ty)) } else { Ok(value::to_wire(meta, ty)) }
     }
 
-    fn read_value(
+    pub(super) fn read_value(
         &self,
         call: Call,
         value: Option<wire::DynamicValue>,
@@ -292,54 +291,6 @@ impl<P: Protocol> ProviderClient<P> {
         })
     }
 
-    async fn identity_schemas(&self) -> Result<BTreeMap<String, IdentitySchema>, ProviderDiagnostics> {
-        let call = Call::GetResourceIdentitySchemas;
-        let request = wire::get_resource_identity_schemas::Request {};
-        let response: wire::get_resource_identity_schemas::Response = self.call(call, request).await.map_err(one)?;
-        let diagnostics = diagnostic::from_wire(response.diagnostics);
-        if has_errors(&diagnostics) {
-            return Err(diagnostics);
-        }
-        let mut schemas = BTreeMap::new();
-        for (kind, of) in response.identity_schemas {
-            let mut attributes = BTreeMap::new();
-            for attribute in of.identity_attributes {
-                let ty = Type::from_json_bytes(&attribute.r#type).map_err(|error| vec![self.garbage(call, error)])?;
-                attributes.insert(Arc::from(attribute.name), (ty, attribute.required_for_import));
-            }
-            schemas.insert(kind, IdentitySchema { version: of.version, attributes });
-        }
-        Ok(schemas)
-    }
-
-    async fn try_import(
-        &self,
-        kind: &str,
-        id: &str,
-        identity: Option<Value>,
-    ) -> Result<(Vec<ImportedObject>, ProviderDiagnostics), ProviderDiagnostics> {
-        let call = Call::ImportResourceState;
-        let request = wire::import_resource_state::Request {
-            type_name: kind.to_owned(),
-            id: id.to_owned(),
-            client_capabilities: Some(CAPABILITIES),
-            identity: identity
-                .map(|identity| wire::ResourceIdentityData { identity_data: value::to_wire(&identity, identity.ty()) }),
-        };
-        let response: wire::import_resource_state::Response = self.call(call, request).await.map_err(one)?;
-        let mut diagnostics = diagnostic::from_wire(response.diagnostics);
-        let mut objects = Vec::new();
-        for imported in response.imported_resources {
-            let schema = self.managed(&imported.type_name).await?;
-            let state = self.read_value(call, imported.state, schema.implied_type(), &mut diagnostics);
-            if let Some(state) = state {
-                let private = shared(&imported.private);
-                objects.push(ImportedObject { kind: imported.type_name.into(), state, private });
-            }
-        }
-        Ok((objects, diagnostics))
-    }
-
     async fn try_move(&self, request: MoveRequest) -> Result<MoveResponse, ProviderDiagnostics> {
         let call = Call::MoveResourceState;
         let schema = self.managed(&request.target_kind).await?;
@@ -426,7 +377,7 @@ impl<P: Protocol> ProviderClient<P> {
     }
 }
 
-fn one(diagnostic: ProviderDiagnostic) -> ProviderDiagnostics {
+pub(super) fn one(diagnostic: ProviderDiagnostic) -> ProviderDiagnostics {
     vec![diagnostic]
 }
 
@@ -449,7 +400,7 @@ fn bytes_of(data: &[u8]) -> Bytes {
     if data.is_empty() { Bytes::new() } else { Bytes::copy_from_slice(data) }
 }
 
-fn shared(data: &[u8]) -> Arc<[u8]> {
+pub(super) fn shared(data: &[u8]) -> Arc<[u8]> {
     Arc::from(data)
 }
 

@@ -58,6 +58,11 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Import> {
         let found = names::provider_ref(&a.expr, "provider", diags)?;
         Some(ProviderRef { range: a.range(), ..found })
     });
+    if let Some(key) = provider_ref.as_ref().and_then(|reference| reference.key.as_ref()) {
+        let detail = "Configuration is written for a single provider configuration: an instance key may only stand in the block of \
+                      the resource itself.";
+        diags.push(Diagnostic::error(names::INVALID_PROVIDER_REFERENCE, detail).at(key.range()));
+    }
     let by = named(&content, diags);
     let to = &names::native_reference(content.attribute("to")?, diags)?;
     let resource = target(to, diags)?;

@@ -161,7 +161,8 @@ pub const INVALID_PROVIDER_REFERENCE: &str = "Invalid provider configuration ref
 
 /// A reference to a provider configuration: `aws` or `aws.west`.
 pub fn provider_ref(expr: &Expression, argument: &str, diags: &mut Diagnostics) -> Option<ProviderRef> {
-    let expr = unquote(expr, false, diags);
+    let native = native_expression(expr, &mut Diagnostics::new()).filter(|native| expr.is_json() && has_key(native));
+    let expr = native.unwrap_or_else(|| unquote(expr, false, diags));
     let invalid = |detail: String, range: Range| Diagnostic::error(INVALID_PROVIDER_REFERENCE, detail).at(range);
     let (expr, key) = split_key(expr);
     let usable = expr.as_traversal().filter(|t| t.steps.len() <= 1);
@@ -195,6 +196,10 @@ pub fn provider_ref(expr: &Expression, argument: &str, diags: &mut Diagnostics) 
     };
     let range = expr.range_of(name_span);
     Some(ProviderRef { addr: addr::LocalProviderConfig { local_name: name, alias }, key, range })
+}
+
+fn has_key(expr: &Expression) -> bool {
+    split_key(expr.clone()).1.is_some()
 }
 
 /// `aws.west[key]` without its key, and the key. What has no alias has no key either.

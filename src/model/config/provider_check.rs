@@ -70,7 +70,7 @@ impl<'a> Names<'a> {
         };
         for (addr, block) in &module.providers {
             let (_, problems) = block.body.content(&BodySchema::new());
-            if problems.has_errors() || block.version.is_some() {
+            if problems.has_errors() || block.version.is_some() || block.for_each.is_some() {
                 names.configured.insert(addr.to_string());
             } else {
                 names.empty.insert(addr.to_string(), &block.range);
@@ -90,7 +90,7 @@ impl<'a> Names<'a> {
 
 /// Where a call says that it repeats or waits: what modules with configurations of their own cannot do.
 fn repetition_range(call: &ModuleCall) -> Option<Range> {
-    let by_expression = call.count.as_ref().or(call.for_each.as_ref()).map(|e| e.range());
+    let by_expression = call.repetition().expressions().next().map(|e| e.range());
     by_expression.or_else(|| {
         let first = call.depends_on.first()?;
         Some(super::names::traversal_range(first, call.body.file()))

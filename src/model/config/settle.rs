@@ -9,6 +9,7 @@ use crate::lang::syntax::ast::{
 };
 use crate::lang::syntax::body::{Body, NativeBody};
 use crate::lang::value::{Marks, Type, Value};
+use crate::model::mistakes::MISSING_VALUE;
 
 use super::early::{self, Early};
 use super::module::Module;
@@ -17,25 +18,41 @@ use super::{constant, module_call};
 /// Evaluates sources and versions of calls, instances of providers, constant variables and, in the root module, the
 /// arguments of the backend. Calls that are of no use are left as they are written.
 pub fn settle(module: &mut Module, early: Early, diags: &mut Diagnostics) {
+    let mut found = Diagnostics::new();
+    evaluate(module, &early, &mut found);
+    let mut missing = Vec::new();
+    for problem in found {
+        // A variable without a value is missed once, however much depends on it.
+        if problem.summary == MISSING_VALUE {
+            if missing.contains(&problem.subject) {
+                continue;
+            }
+            missing.push(problem.subject.clone());
+        }
+        diags.push(problem);
+    }
+    module.early = Some(early);
+}
+
+fn evaluate(module: &mut Module, early: &Early, diags: &mut Diagnostics) {
     for variable in module.variables.values().filter(|variable| variable.is_const) {
         diags.extend(early.check_constant(variable));
     }
     for call in module.calls.values_mut() {
         let written = call.early.clone();
-        if !module_call::settle(call, &early, diags) {
+        if !module_call::settle(call, early, diags) {
             call.early = written;
         }
     }
     for block in module.providers.values_mut() {
         if let Some(expr) = &block.for_each {
             let target = format!("provider.{}.for_each", block.name);
-            block.instances = Some(diags.take(instances(&target, expr, &early)).into());
+            block.instances = Some(diags.take(instances(&target, expr, early)).into());
         }
     }
     if module.path.is_root() {
-        settle_backend(module, &early, diags);
+        settle_backend(module, early, diags);
     }
-    module.early = Some(early);
 }
 
 type Elements = Vec<(Arc<str>, Value)>;

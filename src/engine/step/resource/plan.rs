@@ -290,20 +290,25 @@ pub fn check_prevent_destroy(instance: &Instance<'_>, change: &ResourceChange) -
     Diagnostic::error("Instance cannot be destroyed", detail).at(config.range.clone()).into()
 }
 
-/// The value of a `prevent_destroy` that is an expression.
-fn prevents(instance: &Instance<'_>, expr: &Expression) -> Result<bool, Diagnostics> {
-    let Some(module) = &instance.module else { return Ok(false) };
-    let (value, found) = evaluate(expr, &ModuleScope::new(instance.run, module));
+/// The value of a `prevent_destroy` that is an expression; none while it is unknown.
+pub fn prevention(expr: &Expression, scope: &ModuleScope<'_>) -> Result<Option<bool>, Diagnostics> {
+    let (value, found) = evaluate(expr, scope);
     if found.has_errors() {
         return Err(found);
     }
-    let invalid = |detail: String| Diagnostic::error("Invalid prevent_destroy argument", detail).at(expr.range());
-    let value = convert::convert(&value, &Type::Bool)
-        .map_err(|e| invalid(format!("The \"prevent_destroy\" value is unsuitable: {e}.")))?;
-    if value.is_null() {
-        return Ok(false);
-    }
-    value.as_bool().ok_or_else(|| {
+    let value = convert::convert(&value, &Type::Bool).map_err(|e| {
+        let detail = format!("The \"prevent_destroy\" value is unsuitable: {e}.");
+        Diagnostic::error(INVALID_PREVENTION, detail).at(expr.range())
+    })?;
+    Ok(if value.is_null() { Some(false) } else { value.as_bool() })
+}
+
+const INVALID_PREVENTION: &str = "Invalid prevent_destroy argument";
+
+fn prevents(instance: &Instance<'_>, expr: &Expression) -> Result<bool, Diagnostics> {
+    let Some(module) = &instance.module else { return Ok(false) };
+    let invalid = |detail: String| Diagnostic::error(INVALID_PREVENTION, detail).at(expr.range());
+    prevention(expr, &ModuleScope::new(instance.run, module))?.ok_or_else(|| {
         let detail = format!(
             "The plan calls for {} to be destroyed, but whether \"prevent_destroy\" forbids that depends on values that \
              cannot be determined until apply.",

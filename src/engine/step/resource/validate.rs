@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::ephemeral_use;
+use super::plan::prevention;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
 use crate::engine::imports;
@@ -19,7 +20,7 @@ use crate::lang::syntax::body::{Body, BodySchema};
 use crate::lang::value::Value;
 use crate::model::addr::ResourceMode;
 use crate::model::config::ProvisionerBlock;
-use crate::model::config::{IgnoreChanges, Resource};
+use crate::model::config::{IgnoreChanges, PreventDestroy, Resource};
 use crate::model::mistakes::did_you_mean;
 use crate::model::schema::decode::decode_body;
 use crate::model::schema::{Block, Schema};
@@ -36,6 +37,9 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let Some(instance) = run.results.module_instances(module).first() else { return diagnostics };
     let scope = ModuleScope::new(run, instance);
     let _ = diagnostics.take(expand(config.repetition(), &scope, true));
+    if let PreventDestroy::If(expr) = &config.lifecycle.prevent_destroy {
+        diagnostics.extend(prevention(expr, &scope).err().unwrap_or_default());
+    }
     let value = diagnostics.take(decode_body(&config.body, &schema.block, &block_scope(run, instance, config)));
     conditions(run, instance, config, &mut diagnostics);
     if diagnostics.has_errors() {

@@ -1,0 +1,61 @@
+//! The calls of a provider's client that import: by an id, and by what identifies an object.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::provider_client::{CAPABILITIES, ProviderClient, one, shared};
+use super::wire::protocol::{Call, Protocol};
+use super::wire::v6::message as wire;
+use super::wire::{diagnostic, value};
+use crate::lang::value::{Type, Value};
+use crate::model::provider::{IdentitySchema, ImportedObject, ProviderDiagnostics, has_errors};
+
+impl<P: Protocol> ProviderClient<P> {
+    pub(super) async fn identity_schemas(&self) -> Result<BTreeMap<String, IdentitySchema>, ProviderDiagnostics> {
+        let call = Call::GetResourceIdentitySchemas;
+        let request = wire::get_resource_identity_schemas::Request {};
+        let response: wire::get_resource_identity_schemas::Response = self.call(call, request).await.map_err(one)?;
+        let diagnostics = diagnostic::from_wire(response.diagnostics);
+        if has_errors(&diagnostics) {
+            return Err(diagnostics);
+        }
+        let mut schemas = BTreeMap::new();
+        for (kind, of) in response.identity_schemas {
+            let mut attributes = BTreeMap::new();
+            for attribute in of.identity_attributes {
+                let ty = Type::from_json_bytes(&attribute.r#type).map_err(|error| vec![self.garbage(call, error)])?;
+                attributes.insert(Arc::from(attribute.name), (ty, attribute.required_for_import));
+            }
+            schemas.insert(kind, IdentitySchema { version: of.version, attributes });
+        }
+        Ok(schemas)
+    }
+
+    pub(super) async fn try_import(
+        &self,
+        kind: &str,
+        id: &str,
+        identity: Option<Value>,
+    ) -> Result<(Vec<ImportedObject>, ProviderDiagnostics), ProviderDiagnostics> {
+        let call = Call::ImportResourceState;
+        let request = wire::import_resource_state::Request {
+            type_name: kind.to_owned(),
+            id: id.to_owned(),
+            client_capabilities: Some(CAPABILITIES),
+            identity: identity
+                .map(|identity| wire::ResourceIdentityData { identity_data: value::to_wire(&identity, identity.ty()) }),
+        };
+        let response: wire::import_resource_state::Response = self.call(call, request).await.map_err(one)?;
+        let mut diagnostics = diagnostic::from_wire(response.diagnostics);
+        let mut objects = Vec::new();
+        for imported in response.imported_resources {
+            let schema = self.managed(&imported.type_name).await?;
+            let state = self.read_value(call, imported.state, schema.implied_type(), &mut diagnostics);
+            if let Some(state) = state {
+                let private = shared(&imported.private);
+                objects.push(ImportedObject { kind: imported.type_name.into(), state, private });
+            }
+        }
+        Ok((objects, diagnostics))
+    }
+}

@@ -1,0 +1,3 @@
+output "folder" {
+  value = path.module
+}

@@ -1,0 +1,6 @@
+resource "terraform_data" "inside" {}
+
+output "name" {
+  value = "child"
+  type  = string
+}

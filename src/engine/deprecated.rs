@@ -66,7 +66,7 @@ impl Finder<'_> {
             }
             _ => {}
         }
-        each_child(expr, &mut |child| self.walk(child));
+        each_child(&expr.kind, &mut |child| self.walk(child));
     }
 
     /// `steps` lead from the call to one of its outputs, with a key between them or without.

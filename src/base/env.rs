@@ -62,6 +62,24 @@ variables! {
     TF_REATTACH_PROVIDERS;
     /// Any value: talk to plugins without TLS.
     TF_DISABLE_PLUGIN_TLS;
+    /// Token of the host that the rest of the name says: `_` for a dot, `__` for a dash.
+    TF_TOKEN_ = "TF_TOKEN_";
+    /// How often a registry that falters is asked again (1).
+    TF_REGISTRY_DISCOVERY_RETRY;
+    /// How long a registry may take to answer, in seconds (10); a download may pause three times as long.
+    TF_REGISTRY_CLIENT_TIMEOUT;
+    /// More to say in the `User-Agent` of requests.
+    TF_APPEND_USER_AGENT;
+    /// Checksums of modules: `off` neither checks nor records any, `verify` records none.
+    TERRANE_MODULE_CHECKSUMS;
+    /// How large a module's package may be when unpacked, in MiB (2048).
+    TERRANE_MODULE_SIZE_LIMIT;
+    /// The file with logins of hosts that modules are downloaded from, instead of `~/.netrc`.
+    NETRC;
+    /// The program and options that git uses for SSH; a source's `sshkey` is added to it.
+    GIT_SSH_COMMAND;
+    /// A token for modules in Google Cloud Storage.
+    GOOGLE_OAUTH_ACCESS_TOKEN;
     /// Accepted and ignored: nothing here phones home.
     CHECKPOINT_DISABLE;
     /// Any value: apply never reuses a provider process that plan has configured.

@@ -207,11 +207,13 @@ fn unreadable(dir: &Path, call: &ModuleCall) -> Diagnostic {
 pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -> Result<ModuleSite, Diagnostic> + '_ {
     move |request| {
         let call = request.call;
-        if let Ok(ModuleSource::Local(source)) = module_source::parse(&call.source) {
-            let dir = module_source::join_local(request.parent_dir, &source);
-            let unreadable = match manifest.get(request.path) {
-                Some(record) => not_there(&record.dir, call),
-                None => not_installed(call),
+        let source = module_source::parse(&call.source);
+        let normal = source.as_ref().map_or_else(|_| call.source.clone(), ToString::to_string);
+        if let Ok(ModuleSource::Local(source)) = source {
+            let (dir, unreadable) = match manifest.get(request.path) {
+                Some(record) if record.source == normal => (record.dir.clone(), not_there(&record.dir, call)),
+                Some(record) => (module_source::join_local(request.parent_dir, &source), not_there(&record.dir, call)),
+                None => (module_source::join_local(request.parent_dir, &source), not_installed(call)),
             };
             return Ok(ModuleSite { dir, version: None, unreadable: Some(unreadable) });
         }
@@ -221,7 +223,7 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
         let Some(record) = manifest.get(request.path) else {
             return Err(not_installed(call));
         };
-        if !manifest.same_source(&record.source, &call.source) {
+        if record.source != normal {
             return problem(
                 "Module source has changed",
                 format!("The source address was changed since this module was installed. {AGAIN}"),

@@ -126,7 +126,8 @@ fn check_source(source: String, attribute: &Attribute, has_version: bool, diags:
     let diagnostic = match problem {
         None => return Some(source),
         Some(SourceError::MaybeRelative) => {
-            let package = module_source::without_folder(&source);
+            let (package, _) = module_source::split_folder(&source);
+            let (_, package) = module_source::split_method(&package);
             Diagnostic::error(
                 INVALID_SOURCE,
                 format!(

@@ -68,13 +68,15 @@ impl ModuleManifest {
 
     /// The text of the file, sorted by path.
     pub fn to_json(&self) -> String {
-        let modules = self.records.iter().map(|(path, record)| Entry {
+        let entries = self.records.iter().map(|(path, record)| Entry {
             key: path.0.join("."),
             source: record.source.clone(),
             version: record.version.as_ref().map(Version::to_string).unwrap_or_default(),
             dir: record.dir.to_string_lossy().into_owned(),
         });
-        serde_json::to_string(&File { modules: modules.collect() }).unwrap_or_default()
+        let mut modules: Vec<Entry> = entries.collect();
+        modules.sort_by(|a, b| a.key.cmp(&b.key));
+        serde_json::to_string(&File { modules }).unwrap_or_default()
     }
 
     pub fn get(&self, path: &addr::Module) -> Option<&Record> {
@@ -89,10 +91,13 @@ impl ModuleManifest {
         self.records.is_empty()
     }
 
-    /// Whether a recorded source is the one that a call names; records carry the registry's host.
-    pub fn same_source(&self, recorded: &str, written: &str) -> bool {
-        recorded == written
-            || recorded.strip_prefix(addr::provider::DEFAULT_HOST).and_then(|r| r.strip_prefix('/')) == Some(written)
+    /// Forgets a module and everything that it calls.
+    pub fn remove(&mut self, path: &addr::Module) {
+        self.records.retain(|known, _| !known.starts_with(path));
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&addr::Module, &Record)> {
+        self.records.iter()
     }
 }
 
@@ -106,6 +111,6 @@ mod tests {
         let manifest = ModuleManifest::parse(text).unwrap();
         assert_eq!(manifest.to_json(), text);
         let record = manifest.get(&addr::Module::root().child("a").child("b")).unwrap();
-        assert!(manifest.same_source(&record.source, "x/y/z"));
+        assert_eq!(record.dir, Path::new(".terraform/modules/a.b"));
     }
 }

@@ -1,0 +1,499 @@
+//! HTTP as everybody here uses it: one client per command, over TLS with the system's certificates and the proxies of the
+//! environment; patient with hosts that falter, deaf to them once the command is asked to stop.
+//!
+//! Owns redirects, retries, limits and how failures are worded. Never knows what is asked for, and never shows a secret.
+
+use std::fmt;
+use std::io::Write;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
+use reqwest::{Method, StatusCode};
+use url::Url;
+
+use super::env::{self, Environment};
+use super::secret::{Secret, redacted};
+use super::stop::Stop;
+
+/// Answers are followed so far.
+const MOST_REDIRECTS: usize = 10;
+/// Answers that are read whole are no larger.
+const MOST_BYTES: u64 = 64 << 20;
+const FIRST_PAUSE: Duration = Duration::from_millis(400);
+const LONGEST_PAUSE: Duration = Duration::from_secs(20);
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub user_agent: String,
+    /// How long an answer that is read whole may take, from the first byte sent to the last received.
+    pub timeout: Duration,
+    /// How long a download may bring nothing.
+    pub idle: Duration,
+    /// Attempts after the first.
+    pub retries: u32,
+}
+
+impl Options {
+    pub fn of(environment: &Environment, program: &str) -> Options {
+        let number = |name: &str| environment.non_empty(name).and_then(|text| text.parse::<u32>().ok()).filter(|n| *n > 0);
+        let mut user_agent = program.to_owned();
+        if let Some(more) = environment.non_empty(env::TF_APPEND_USER_AGENT) {
+            user_agent.push_str(&format!(" {}", more.trim()));
+        }
+        let timeout = Duration::from_secs(number(env::TF_REGISTRY_CLIENT_TIMEOUT).unwrap_or(10).into());
+        let retries = number(env::TF_REGISTRY_DISCOVERY_RETRY).unwrap_or(1);
+        Options { user_agent, timeout, idle: timeout * 3, retries }
+    }
+}
+
+/// Cheap to clone; nothing is read or opened before the first request.
+#[derive(Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    options: Options,
+    stop: Stop,
+    client: OnceLock<Result<reqwest::Client, String>>,
+}
+
+/// What to ask for; always with GET.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub url: Url,
+    pub headers: Vec<(&'static str, String)>,
+    /// Sent as a bearer token to this very host, and to none that it leads to.
+    pub token: Option<Secret>,
+    /// Name and password, under the same rule.
+    pub login: Option<(String, Secret)>,
+    /// False: the first failure counts.
+    pub retry: bool,
+}
+
+impl Request {
+    pub fn new(url: Url) -> Request {
+        Request { url, headers: Vec::new(), token: None, login: None, retry: true }
+    }
+
+    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Request {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    pub fn token(mut self, token: Option<Secret>) -> Request {
+        self.token = token;
+        self
+    }
+
+    pub fn login(mut self, login: Option<(String, Secret)>) -> Request {
+        self.login = login;
+        self
+    }
+
+    pub fn once(mut self) -> Request {
+        self.retry = false;
+        self
+    }
+}
+
+/// An answer, whatever its status.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    /// Where it came from, after redirects.
+    pub url: Url,
+    /// Empty for downloads: their bytes went to the file.
+    pub body: Vec<u8>,
+    /// How often was asked.
+    pub attempts: u32,
+}
+
+impl Answer {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub kind: FailureKind,
+    /// Redacted.
+    url: String,
+    why: String,
+    pub attempts: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// The command was asked to stop.
+    Stopped,
+    TimedOut,
+    TooLarge,
+    /// It may be there the next time.
+    Unreachable,
+    Other,
+}
+
+/// `Get "https://example.com/": why`
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Get \"{}\": {}", self.url, self.why)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// How far a download is: bytes so far, and all if the host says.
+pub type Progress<'a> = &'a (dyn Fn(u64, Option<u64>) + Send + Sync);
+
+impl Client {
+    pub fn new(options: Options, stop: Stop) -> Client {
+        Client { shared: Arc::new(Shared { options, stop, client: OnceLock::new() }) }
+    }
+
+    pub fn stop(&self) -> &Stop {
+        &self.shared.stop
+    }
+
+    /// Asks and reads the whole answer. Hosts that cannot be reached, and those that say that they are in trouble, are asked
+    /// again.
+    pub async fn get(&self, request: &Request) -> Result<Answer, Failure> {
+        let most = if request.retry { self.shared.options.retries + 1 } else { 1 };
+        let mut pause = FIRST_PAUSE;
+        for attempt in 1.. {
+            let work = tokio::time::timeout(self.shared.options.timeout, self.whole(request));
+            let result = tokio::select! {
+                result = work => result.unwrap_or_else(|_| Err(timed_out(&request.url))),
+                () = self.shared.stop.stopping() => Err(stopped(&request.url)),
+            };
+            let wait = match &result {
+                Ok(answer) if is_trouble(answer.status) => Some(asked_pause(&answer.headers)),
+                Err(e) if matches!(e.kind, FailureKind::Unreachable | FailureKind::TimedOut) => Some(None),
+                _ => None,
+            };
+            let Some(asked) = wait.filter(|_| attempt < most) else {
+                return result
+                    .map(|answer| Answer { attempts: attempt, ..answer })
+                    .map_err(|failure| Failure { attempts: attempt, ..failure });
+            };
+            self.rest(asked.unwrap_or(pause), &request.url).await?;
+            pause *= 2;
+        }
+        Err(failure(&request.url, FailureKind::Other, "nothing was asked"))
+    }
+
+    /// Writes an answer's bytes to a file. Only an answer of status 200 is written; an interrupted download is an error.
+    pub async fn download(
+        &self,
+        request: &Request,
+        file: &mut std::fs::File,
+        limit: u64,
+        progress: Progress<'_>,
+    ) -> Result<Answer, Failure> {
+        tokio::select! {
+            result = self.stream(request, file, limit, progress) => result,
+            () = self.shared.stop.stopping() => Err(stopped(&request.url)),
+        }
+    }
+
+    async fn rest(&self, pause: Duration, url: &Url) -> Result<(), Failure> {
+        tokio::select! {
+            () = tokio::time::sleep(pause.min(LONGEST_PAUSE)) => Ok(()),
+            () = self.shared.stop.stopping() => Err(stopped(url)),
+        }
+    }
+
+    async fn whole(&self, request: &Request) -> Result<Answer, Failure> {
+        let (mut response, url) = self.follow(request).await?;
+        let mut body = Vec::new();
+        while let Some(piece) = response.chunk().await.map_err(|e| worded(&url, &e))? {
+            body.extend_from_slice(&piece);
+            if body.len() as u64 > MOST_BYTES {
+                return Err(too_large(&url, MOST_BYTES));
+            }
+        }
+        let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
+        Ok(Answer { status, headers, url, body, attempts: 1 })
+    }
+
+    async fn stream(
+        &self,
+        request: &Request,
+        file: &mut std::fs::File,
+        limit: u64,
+        progress: Progress<'_>,
+    ) -> Result<Answer, Failure> {
+        let idle = self.shared.options.idle;
+        let late = |_| timed_out(&request.url);
+        let (mut response, url) = tokio::time::timeout(idle, self.follow(request)).await.map_err(late)??;
+        let answer = |response: &mut reqwest::Response, url: Url| Answer {
+            status: response.status(),
+            headers: std::mem::take(response.headers_mut()),
+            url,
+            body: Vec::new(),
+            attempts: 1,
+        };
+        if response.status() != StatusCode::OK {
+            return Ok(answer(&mut response, url));
+        }
+        let (mut have, all) = (0, response.content_length());
+        if all.is_some_and(|all| all > limit) {
+            return Err(too_large(&url, limit));
+        }
+        loop {
+            let next = tokio::time::timeout(idle, response.chunk()).await.map_err(late)?;
+            let Some(piece) = next.map_err(|e| worded(&url, &e))? else { break };
+            have += piece.len() as u64;
+            if have > limit {
+                return Err(too_large(&url, limit));
+            }
+            file.write_all(&piece).map_err(|e| failure(&url, FailureKind::Other, &e.to_string()))?;
+            progress(have, all);
+        }
+        Ok(answer(&mut response, url))
+    }
+
+    /// The first answer that is no redirect. Credentials stay with the host that they are for.
+    async fn follow(&self, request: &Request) -> Result<(reqwest::Response, Url), Failure> {
+        let client = match self.client().await {
+            Ok(client) => client,
+            Err(why) => return Err(failure(&request.url, FailureKind::Other, &why)),
+        };
+        let mut url = request.url.clone();
+        for _ in 0..=MOST_REDIRECTS {
+            let same = url.host() == request.url.host() && url.port_or_known_default() == request.url.port_or_known_default();
+            let headers = headers(request, same && (url.scheme() == "https" || request.url.scheme() == "http"));
+            crate::log!(Debug, "http: Get {}", redacted(url.as_str()));
+            let sent = client.request(Method::GET, url.clone()).headers(headers).send().await;
+            let response = sent.map_err(|e| worded(&url, &e))?;
+            let led = response.status().is_redirection().then(|| response.headers().get(LOCATION)).flatten();
+            let Some(location) = led.and_then(|value| value.to_str().ok()) else { return Ok((response, url)) };
+            let next = url.join(location).ok().filter(|next| matches!(next.scheme(), "http" | "https"));
+            url = next.ok_or_else(|| {
+                failure(&url, FailureKind::Other, &format!("failed to parse Location header {:?}", redacted(location)))
+            })?;
+        }
+        Err(failure(&request.url, FailureKind::Other, &format!("stopped after {MOST_REDIRECTS} redirects")))
+    }
+
+    /// Made once; reading the system's certificates takes long enough to keep it off the other tasks.
+    async fn client(&self) -> Result<reqwest::Client, String> {
+        if let Some(made) = self.shared.client.get() {
+            return made.clone();
+        }
+        let shared = self.shared.clone();
+        let made = tokio::task::spawn_blocking(move || shared.client.get_or_init(|| build(&shared.options)).clone()).await;
+        made.unwrap_or_else(|e| Err(e.to_string()))
+    }
+}
+
+fn build(options: &Options) -> Result<reqwest::Client, String> {
+    let builder = reqwest::Client::builder()
+        .user_agent(&options.user_agent)
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(options.idle);
+    builder.build().map_err(|e| format!("cannot set up TLS: {}", innermost(&e)))
+}
+
+fn headers(request: &Request, with_credentials: bool) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &request.headers {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+    let credentials = match (&request.token, &request.login) {
+        (Some(token), _) => Some(format!("Bearer {}", token.reveal())),
+        (None, Some((name, password))) => Some(basic(name, password)),
+        (None, None) => None,
+    };
+    if let Some(mut value) = credentials.filter(|_| with_credentials).and_then(|c| HeaderValue::from_str(&c).ok()) {
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    headers
+}
+
+fn basic(name: &str, password: &Secret) -> String {
+    use base64::Engine;
+    let pair = format!("{name}:{}", password.reveal());
+    format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
+}
+
+/// The host is there, but not well: it may be the next time.
+fn is_trouble(status: StatusCode) -> bool {
+    status == StatusCode::TOO_MANY_REQUESTS || (status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED)
+}
+
+fn asked_pause(headers: &HeaderMap) -> Option<Duration> {
+    headers.get(RETRY_AFTER)?.to_str().ok()?.parse().ok().map(Duration::from_secs)
+}
+
+fn failure(url: &Url, kind: FailureKind, why: &str) -> Failure {
+    Failure { kind, url: redacted(url.as_str()), why: why.to_owned(), attempts: 1 }
+}
+
+fn stopped(url: &Url) -> Failure {
+    failure(url, FailureKind::Stopped, "context canceled")
+}
+
+fn timed_out(url: &Url) -> Failure {
+    failure(url, FailureKind::TimedOut, "context deadline exceeded (Client.Timeout exceeded while awaiting headers)")
+}
+
+fn too_large(url: &Url, limit: u64) -> Failure {
+    failure(url, FailureKind::TooLarge, &format!("the response is larger than {limit} bytes"))
+}
+
+/// The library's error in the words that people of the field search for.
+fn worded(url: &Url, error: &reqwest::Error) -> Failure {
+    let (host, port) = (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    let mut dns = false;
+    while let Some(e) = cause {
+        dns |= e.to_string().starts_with("dns error");
+        if let Some(io) = e.downcast_ref::<std::io::Error>() {
+            if let Some(tls) = io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+                return failure(url, FailureKind::Other, &tls_words(tls));
+            }
+            if io.kind() == std::io::ErrorKind::ConnectionRefused {
+                let why = format!("dial tcp {host}:{port}: connect: connection refused");
+                return failure(url, FailureKind::Unreachable, &why);
+            }
+        }
+        cause = e.source();
+    }
+    if dns {
+        return failure(url, FailureKind::Unreachable, &format!("dial tcp: lookup {host}: no such host"));
+    }
+    if error.is_timeout() {
+        return timed_out(url);
+    }
+    let kind = if error.is_builder() { FailureKind::Other } else { FailureKind::Unreachable };
+    failure(url, kind, &innermost(error))
+}
+
+fn tls_words(error: &rustls::Error) -> String {
+    use rustls::CertificateError;
+    match error {
+        rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
+            "tls: failed to verify certificate: x509: certificate signed by unknown authority".to_owned()
+        }
+        rustls::Error::InvalidCertificate(why) => format!("tls: failed to verify certificate: {why}"),
+        other => format!("tls: {other}"),
+    }
+}
+
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut last = error;
+    while let Some(next) = last.source() {
+        last = next;
+    }
+    last.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::io::{Read, Seek};
+    use std::net::TcpListener;
+
+    /// Answers the requests of as many connections, one each, and gives what was asked.
+    fn serve(answers: Vec<String>) -> (Url, std::thread::JoinHandle<Vec<String>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = Url::parse(&format!("http://{}/", listener.local_addr().unwrap())).unwrap();
+        let own = url.to_string();
+        let thread = std::thread::spawn(move || {
+            let mut asked = Vec::new();
+            for answer in answers {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut request = Vec::new();
+                let mut buffer = [0; 4096];
+                while !request.ends_with(b"\r\n\r\n") {
+                    let n = stream.read(&mut buffer).unwrap();
+                    request.extend_from_slice(&buffer[..n]);
+                }
+                asked.push(String::from_utf8(request).unwrap());
+                stream.write_all(answer.replace("OWN", &own).as_bytes()).unwrap();
+            }
+            asked
+        });
+        (url, thread)
+    }
+
+    fn answer(status: &str, headers: &str, body: &str) -> String {
+        let length = body.len();
+        format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}")
+    }
+
+    fn client() -> Client {
+        let environment = Environment::of([("TF_APPEND_USER_AGENT", "x/1")]);
+        Client::new(Options::of(&environment, "Terrane/0"), Stop::new())
+    }
+
+    #[tokio::test]
+    async fn redirects_are_followed_and_trouble_is_asked_again() {
+        let (url, thread) = serve(vec![
+            answer("503 Service Unavailable", "Retry-After: 0\r\n", ""),
+            answer("302 Found", "Location: /b?token=x\r\n", ""),
+            answer("200 OK", "", "hello"),
+        ]);
+        let request = Request::new(url.clone()).token(Some(Secret::new("t0ken")));
+        let got = client().get(&request).await.unwrap();
+        assert_eq!((got.text().as_str(), got.attempts, got.url.path()), ("hello", 2, "/b"));
+        let asked = thread.join().unwrap();
+        assert!(asked[2].starts_with("GET /b?token=x HTTP/1.1\r\n") && asked[2].contains("user-agent: Terrane/0 x/1"));
+        assert!(asked.iter().all(|request| request.contains("Bearer t0ken")));
+    }
+
+    #[tokio::test]
+    async fn credentials_stay_with_their_host() {
+        let (other, second) = serve(vec![answer("200 OK", "", "x")]);
+        let (url, first) = serve(vec![answer("302 Found", &format!("Location: {other}\r\n"), "")]);
+        let login = Some(("me".to_owned(), Secret::new("pw")));
+        client().get(&Request::new(url).login(login)).await.unwrap();
+        assert!(first.join().unwrap()[0].contains("authorization: Basic bWU6cHc="));
+        assert!(!second.join().unwrap()[0].contains("authorization"));
+    }
+
+    #[tokio::test]
+    async fn failures_are_worded_without_secrets() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        let url = Url::parse(&format!("http://u:pw@127.0.0.1:{port}/?token=t")).unwrap();
+        let failed = client().get(&Request::new(url).once()).await.unwrap_err();
+        let expected = format!(
+            "Get \"http://u:redacted@127.0.0.1:{port}/?token=redacted\": dial tcp 127.0.0.1:{port}: connect: connection refused"
+        );
+        assert_eq!(failed.to_string(), expected);
+        let stop = Stop::new();
+        stop.stop();
+        let client = Client::new(Options::of(&Environment::default(), "x"), stop);
+        let failed = client.get(&Request::new(Url::parse("http://127.0.0.1:1/").unwrap())).await.unwrap_err();
+        assert_eq!(failed.kind, FailureKind::Stopped);
+    }
+
+    #[tokio::test]
+    async fn downloads_go_to_a_file_and_no_further_than_allowed() {
+        let (url, _thread) = serve(vec![answer("200 OK", "", "12345"), answer("200 OK", "", "123456")]);
+        let mut file = tempfile::tempfile().unwrap();
+        let request = Request::new(url);
+        client().download(&request, &mut file, 5, &|have, all| assert_eq!((have, all), (5, Some(5)))).await.unwrap();
+        file.rewind().unwrap();
+        let mut text = String::new();
+        file.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "12345");
+        let failed = client().download(&request, &mut file, 5, &|_, _| {}).await.unwrap_err();
+        assert_eq!(failed.kind, FailureKind::TooLarge);
+    }
+}

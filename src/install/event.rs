@@ -1,6 +1,8 @@
 //! What can be heard while packages are installed.
 
-use crate::model::addr::Provider;
+use std::path::PathBuf;
+
+use crate::model::addr::{self, Provider};
 use crate::model::deps::{Constraints, Version};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -46,5 +48,36 @@ pub enum Authentication {
 impl std::fmt::Display for Authentication {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("unauthenticated")
+    }
+}
+
+/// What can be heard while modules are installed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModuleEvent {
+    /// A package is fetched for a module, or copied if it was fetched for another one. Holds no secrets.
+    Downloading {
+        path: addr::Module,
+        package: String,
+        version: Option<Version>,
+    },
+    Installed {
+        path: addr::Module,
+        dir: PathBuf,
+    },
+}
+
+/// As people read it.
+impl std::fmt::Display for ModuleEvent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ModuleEvent::Downloading { path, package, version } => {
+                write!(f, "Downloading {package} ")?;
+                if let Some(version) = version {
+                    write!(f, "{version} ")?;
+                }
+                write!(f, "for {}...", path.0.join("."))
+            }
+            ModuleEvent::Installed { path, dir } => write!(f, "- {} in {}", path.0.join("."), dir.display()),
+        }
     }
 }

@@ -1,10 +1,14 @@
 //! Packages: where they come from, whether they are the right ones, and how they get into the working directory.
 //!
-//! Two values: [`providers::resolve`] makes an [`providers::InstallPlan`] out of requirements and a lock,
-//! [`providers::execute`] makes a lock out of a plan. Never knows the engine or the state; never prints.
+//! Providers take two values: [`providers::resolve`] makes an [`providers::InstallPlan`] out of requirements and a lock,
+//! [`providers::execute`] makes a lock out of a plan. Modules are found while they are installed: [`modules::install`] walks from call to call.
+//! Never knows the engine or the state; never prints.
 
 pub mod event;
+pub mod modules;
 pub mod package;
+mod program;
 pub mod providers;
+pub mod registry;
 pub mod source;
 pub mod verify;

@@ -9,7 +9,7 @@ use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files};
 use crate::base::source::SourceFile;
-use crate::install::event::InstallEvent;
+use crate::install::event::{InstallEvent, ModuleEvent};
 use crate::install::package::platform;
 use crate::install::providers::{ExecuteInput, ResolveInput, execute, resolve};
 use crate::install::source::multi::Multi;
@@ -17,9 +17,10 @@ use crate::model::addr;
 use crate::model::config::{Backend, Config, values_file};
 use crate::model::deps::Requirements;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
-use crate::model::deps::module_manifest::ModuleManifest;
 
 use super::backend_record as record;
+use super::modules::{self, ModuleRequest};
+use super::network::Network;
 use super::open_backend::{self, same};
 use super::options::StateOptions;
 use super::setup::Setup;
@@ -27,6 +28,8 @@ use super::{load, packages, provider_factories};
 
 #[derive(Clone, Debug, Default)]
 pub struct InitRequest {
+    /// A module to copy into the folder first.
+    pub from_module: Option<String>,
     pub upgrade: bool,
     pub get: bool,
     pub backend: bool,
@@ -48,10 +51,15 @@ pub enum InitEvent {
     Modules {
         upgrade: bool,
     },
-    Module {
-        path: addr::Module,
-        dir: PathBuf,
-    },
+    Module(ModuleEvent),
+    /// The folder is filled with a copy of the module at this address (which holds no secrets).
+    Copying(String),
+    /// A module that the copied one calls is there.
+    Copied(addr::Module),
+    CopyDone,
+    /// The checksums of modules are new, or not what they were.
+    ModuleLockCreated,
+    ModuleLockChanged,
     Providers,
     Install(InstallEvent),
     /// The lock file is new, or not what it was.
@@ -64,11 +72,18 @@ pub type Tell<'a> = &'a mut (dyn FnMut(InitEvent) + Send);
 
 /// Makes the working directory ready.
 pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let network = Network::new(setup);
+    if let Some(source) = &request.from_module {
+        diagnostics.extend(modules::copy(setup, &network, source, tell).await);
+        if diagnostics.has_errors() {
+            return diagnostics;
+        }
+    }
     if !load::has_configuration() {
         tell(InitEvent::Empty);
-        return Diagnostics::new();
+        return diagnostics;
     }
-    let mut diagnostics = Diagnostics::new();
     let (root, found) = load::root_module(setup);
     tell(InitEvent::Backend);
     let Some(root) = root.filter(|_| !found.has_errors()) else { return not_sound(found) };
@@ -78,15 +93,24 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
         diagnostics.extend(problems);
         return diagnostics;
     }
-    let (loaded, found) = load::config(Path::new("."), setup, &Disk);
-    let Some(config) = loaded.filter(|_| !found.has_errors()).map(|l| l.config) else { return not_sound(found) };
-    diagnostics.extend(found);
-    if request.get
-        && let Err(problem) = modules(setup, &config, request.upgrade, tell)
-    {
-        diagnostics.push(problem);
-        return diagnostics;
+    if request.get {
+        if !root.calls.is_empty() {
+            tell(InitEvent::Modules { upgrade: request.upgrade });
+        }
+        let wanted = ModuleRequest { upgrade: request.upgrade, readonly: request.lockfile_readonly };
+        diagnostics.extend(modules::run(setup, &network, &root, wanted, tell).await);
+        if diagnostics.has_errors() {
+            return diagnostics;
+        }
     }
+    let (loaded, found) = load::config(Path::new("."), setup, &Disk);
+    let Some(config) = loaded.filter(|_| !found.has_errors()).map(|l| l.config) else {
+        // What is wrong with a module that was just installed needs no word on why that matters.
+        let found = if request.get { found } else { not_sound(found) };
+        diagnostics.extend(found);
+        return diagnostics;
+    };
+    diagnostics.extend(found);
     tell(InitEvent::Providers);
     let failed = providers(setup, &config, request, tell, &mut diagnostics).await;
     if !failed {
@@ -187,24 +211,6 @@ fn overlay(given: &[String]) -> Result<Map<String, Json>, Diagnostics> {
         }
     }
     Ok(overlay)
-}
-
-/// Records where the modules are; only local ones can be called yet, and those are where they are.
-fn modules(setup: &Setup, config: &Config, upgrade: bool, tell: Tell<'_>) -> Result<(), Diagnostic> {
-    if config.root.calls.is_empty() {
-        return Ok(());
-    }
-    tell(InitEvent::Modules { upgrade });
-    let mut manifest = ModuleManifest::default();
-    manifest.insert(addr::Module::root(), "", None, Path::new("."));
-    for module in config.modules().into_iter().filter(|module| !module.path.is_root()) {
-        manifest.insert(module.path.clone(), &module.source, None, &module.dir);
-        tell(InitEvent::Module { path: module.path.clone(), dir: module.dir.clone() });
-    }
-    let path = load::manifest_path(&setup.workdir);
-    let failed = |e: std::io::Error| Diagnostic::error("Failed to write module manifest", e.to_string());
-    std::fs::create_dir_all(setup.workdir.modules_dir()).map_err(failed)?;
-    atomic::write(&path, manifest.to_json().as_bytes()).map_err(failed)
 }
 
 /// Installs what the configuration and the state need. True: it failed.
@@ -333,13 +339,14 @@ fn incomplete_lock(old: &Lock, new: &Lock, fetched: Vec<addr::Provider>) -> Opti
 }
 
 /// `get`: the modules alone.
-pub fn get(setup: &Setup, upgrade: bool, tell: Tell<'_>) -> Diagnostics {
-    if !load::has_configuration() {
-        return Diagnostics::new();
-    }
-    let (loaded, mut diagnostics) = load::config(Path::new("."), setup, &Disk);
-    if let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) {
-        diagnostics.extend(modules(setup, &loaded.config, upgrade, tell).err());
+pub async fn get(setup: &Setup, upgrade: bool, tell: Tell<'_>) -> Diagnostics {
+    let (root, mut diagnostics) = load::root_module(setup);
+    let Some(root) = root.filter(|_| !diagnostics.has_errors()) else { return diagnostics };
+    let network = Network::new(setup);
+    let request = ModuleRequest { upgrade, readonly: false };
+    diagnostics.extend(modules::run(setup, &network, &root, request, tell).await);
+    if !diagnostics.has_errors() {
+        diagnostics.extend(load::config(Path::new("."), setup, &Disk).1);
     }
     diagnostics
 }

@@ -15,6 +15,8 @@ pub mod backend_record;
 mod host;
 pub mod init;
 pub mod load;
+pub mod modules;
+pub mod network;
 mod old_provisioners;
 pub mod open_backend;
 pub mod operation;

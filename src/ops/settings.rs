@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::base::diag::Diagnostics;
 use crate::base::env::{self, Environment};
 use crate::model::addr;
-use crate::model::service::{ProviderInstallation, cli_file};
+use crate::model::service::{CredentialSettings, HostServices, ProviderInstallation, cli_file};
 
 /// What the CLI configuration says, with the environment's word above it.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,9 @@ pub struct Settings {
     pub installation: Option<ProviderInstallation>,
     /// Where the user's own files live: plugins, credentials.
     pub config_dir: Option<PathBuf>,
+    pub credentials: CredentialSettings,
+    /// What hosts offer, where the settings say so in their place.
+    pub hosts: Vec<HostServices>,
 }
 
 impl Settings {
@@ -42,6 +45,7 @@ pub fn load(environment: &Environment) -> (Settings, Diagnostics) {
             ),
         }
     }
+    settings.credentials.read_environment(environment.with_prefix(env::TF_TOKEN_));
     if let Some(dir) = environment.non_empty(env::TF_PLUGIN_CACHE_DIR) {
         settings.plugin_cache_dir = Some(dir.into());
     }
@@ -90,7 +94,8 @@ fn files(environment: &Environment, settings: &Settings, diagnostics: &mut Diagn
     found.extend(home(environment).map(|home| home.join(name)).filter(|path| path.is_file()));
     let entries = settings.config_dir.as_ref().and_then(|dir| std::fs::read_dir(dir).ok());
     let mut more: Vec<PathBuf> = entries.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    more.retain(|path| path.extension().is_some_and(|e| e == "tfrc") && path.is_file());
+    let is_settings = |name: &str| name.ends_with(".tfrc") || name.ends_with(".tfrc.json");
+    more.retain(|path| path.file_name().is_some_and(|name| is_settings(&name.to_string_lossy())) && path.is_file());
     more.sort();
     found.extend(more);
     found
@@ -119,6 +124,12 @@ fn read(path: &Path, text: &str, environment: &Environment, settings: &mut Setti
                 let body = item.value.as_items().unwrap_or_default();
                 settings.installation = Some(diagnostics.take(ProviderInstallation::decode(body)));
             }
+            "credentials" => settings.credentials.read_block(item, diagnostics),
+            "credentials_helper" => settings.credentials.read_helper(item, diagnostics),
+            "host" => match HostServices::from_block(item) {
+                Ok(services) => settings.hosts.push(services),
+                Err(why) => diagnostics.error(why, ""),
+            },
             _ => {}
         }
     }
@@ -181,5 +192,18 @@ mod tests {
         assert_eq!(errors, Vec::<String>::new());
         assert_eq!(found.plugin_cache_dir, Some("/c//c/x".into()));
         assert_eq!(found.dev_overrides().len(), 1);
+    }
+
+    #[test]
+    fn credentials_are_read_from_both_forms() {
+        let text = "credentials \"a.example\" {\n  token = \"x\"\n}\ncredentials_helper \"h\" {}\n\
+                    host \"b.example\" {\n  services = { \"modules.v1\" = \"https://m.example/\" }\n}\n";
+        let (found, errors) = settings(text);
+        assert_eq!(errors, Vec::<String>::new());
+        assert_eq!((found.credentials.blocks.len(), found.hosts.len()), (1, 1));
+        let (found, errors) =
+            settings(r#"{"credentials": {"a.example": {"token": "x"}, "b.example": {"token": "y"}}}"#);
+        assert_eq!(errors, Vec::<String>::new());
+        assert_eq!(found.credentials.blocks.len(), 2);
     }
 }

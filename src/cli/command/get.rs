@@ -14,10 +14,13 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let console = &invocation.console;
-    let diagnostics = init::get(&setup, args.update, &mut |event| {
-        if let init::InitEvent::Module { path, dir } = event {
-            console.line(&format!("- {} in {}", path.0.join("."), dir.display()));
+    let mut tell = |event| {
+        if let init::InitEvent::Module(event) = event {
+            console.line(&event.to_string());
         }
-    });
-    super::finish(console, diagnostics)
+    };
+    match super::run_with(invocation, &setup.stop, init::get(&setup, args.update, &mut tell)) {
+        Ok(diagnostics) => super::finish(console, diagnostics),
+        Err(code) => code,
+    }
 }

@@ -14,18 +14,12 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(error) => return invocation.usage_error(error),
     };
     let console = &invocation.console;
-    if args.from_module.is_some() {
-        let problem = crate::base::diag::Diagnostic::error(
-            "-from-module is not supported yet",
-            "This version of Terrane cannot copy a module into the working directory yet. Nothing was done.",
-        );
-        return super::finish(console, problem.into());
-    }
     let setup = match super::setup(invocation, args.input) {
         Ok(setup) => setup.with_variables(&args.variables),
         Err(code) => return code,
     };
     let request = InitRequest {
+        from_module: args.from_module,
         upgrade: args.upgrade,
         get: args.get,
         backend: args.backend,
@@ -44,8 +38,11 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         // Said last, behind any warnings.
         InitEvent::Done => done = true,
         event => {
+            let is_progress = matches!(event, InitEvent::Module(_) | InitEvent::Copied(_));
             let Some((text, code)) = text(&event, &console.style) else { return };
             match args.json {
+                true if is_progress => write(console, &events::log(&text)),
+                true if text.is_empty() => {}
                 true => write(console, &events::init_output(text.trim(), code)),
                 false => console.line(&text),
             }
@@ -103,7 +100,24 @@ fn text(event: &InitEvent, style: &Style) -> Option<(String, &'static str)> {
         }
         InitEvent::Modules { upgrade: false } => (style.bold("Initializing modules..."), "initializing_modules_message"),
         InitEvent::Modules { upgrade: true } => (style.bold("Upgrading modules..."), "upgrading_modules_message"),
-        InitEvent::Module { path, dir } => (format!("- {} in {}", path.0.join("."), dir.display()), "module"),
+        InitEvent::Module(event) => (event.to_string(), "module"),
+        InitEvent::Copying(source) => {
+            (style.bold(format!("Copying configuration from {source:?}...")), "copying_configuration_message")
+        }
+        InitEvent::Copied(path) => (format!("- {}", path.0.join(".")), "module"),
+        InitEvent::CopyDone => (String::new(), "module"),
+        InitEvent::ModuleLockCreated => (
+            "Terrane has recorded the checksums of module packages in the file\n.terraform.modules.lock.hcl. Include this file in your \
+             version control\nrepository, so that the same packages are used wherever \"terrane init\" is run."
+                .into(),
+            "module_lock_info",
+        ),
+        InitEvent::ModuleLockChanged => (
+            "Terrane has made some changes to the checksums of module packages in the\nfile .terraform.modules.lock.hcl. Review those \
+             changes and commit them to\nyour version control system if they represent changes you intended to make."
+                .into(),
+            "module_lock_changes_info",
+        ),
         InitEvent::Providers => {
             (style.bold("Initializing provider plugins..."), "initializing_provider_plugin_message")
         }

@@ -73,7 +73,8 @@ fn of_reader(reader: &mut dyn Read) -> io::Result<String> {
     }
 }
 
-fn combine(mut lines: Vec<(String, String)>) -> Hash {
+/// The hash of files by their names and the hex SHA-256 of each.
+pub fn combine(mut lines: Vec<(String, String)>) -> Hash {
     lines.sort();
     let mut hasher = Sha256::new();
     for (name, sum) in lines {
@@ -82,7 +83,7 @@ fn combine(mut lines: Vec<(String, String)>) -> Hash {
     Hash::new(Scheme::H1, &STANDARD.encode(hasher.finalize()))
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 

@@ -1,11 +1,12 @@
 //! What a configuration depends on and what is locked: versions, constraints, requirements, package hashes, the lock
-//! file and the manifest of modules. Texts and rules only; fetching is `install`.
+//! files and the manifest of modules. Texts and rules only; fetching is `install`.
 //!
 //! Never opens a file, and never knows where packages can be had.
 
 pub mod constraint;
 pub mod hash;
 pub mod lock;
+pub mod module_lock;
 pub mod module_manifest;
 pub mod requirement;
 pub mod version;
@@ -13,5 +14,6 @@ pub mod version;
 pub use constraint::{Constraint, Constraints, Operator};
 pub use hash::Hash;
 pub use lock::{Lock, LockedProvider};
+pub use module_lock::{ModuleLock, PackageId};
 pub use requirement::Requirements;
 pub use version::Version;

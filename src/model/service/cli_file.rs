@@ -55,11 +55,42 @@ impl Node {
     }
 }
 
-/// The items of a file. The error says where, for people.
+/// The items of a file, in either syntax. The error says where, for people.
 pub fn parse(text: &str) -> Result<Vec<Item>, String> {
+    if text.trim_start().starts_with('{') {
+        return parse_json(text);
+    }
     let mut reader = Reader { text, chars: text.char_indices().peekable(), depth: 0 };
     let items = reader.items(None)?;
     Ok(items)
+}
+
+/// The same in JSON, where blocks are members of objects; labels are not told apart from keys.
+fn parse_json(text: &str) -> Result<Vec<Item>, String> {
+    let json: serde_json::Value =
+        serde_json::from_str(text).map_err(|e| format!("At {}:{}: {e}", e.line(), e.column()))?;
+    match node_of(&json) {
+        Some(Node::Items(items)) => Ok(items),
+        _ => Err("At 1:1: an object is required".to_owned()),
+    }
+}
+
+/// None for null. The reader of the text has limited how deep it goes.
+fn node_of(json: &serde_json::Value) -> Option<Node> {
+    use serde_json::Value as Json;
+    Some(match json {
+        Json::Null => return None,
+        Json::Bool(b) => Node::Bool(*b),
+        Json::Number(n) => Node::Number(n.to_string()),
+        Json::String(text) => Node::String(text.clone()),
+        Json::Array(all) => Node::List(all.iter().filter_map(node_of).collect()),
+        Json::Object(members) => {
+            let item = |(key, value): (&String, &Json)| {
+                Some(Item { key: key.clone(), labels: Vec::new(), value: node_of(value)? })
+            };
+            Node::Items(members.iter().filter_map(item).collect())
+        }
+    })
 }
 
 const MAX_DEPTH: usize = 32;

@@ -1,0 +1,192 @@
+//! Getting a package by its address into a folder that does not exist yet.
+//!
+//! Owns the methods, one file each, and the parameters that all of them share. Never knows modules: a package is files.
+
+mod address;
+mod archive;
+mod bucket;
+mod checksum;
+mod folder;
+mod git;
+mod hg;
+mod netrc;
+mod web;
+
+use std::fmt;
+use std::path::Path;
+
+use crate::base::env::{self, Environment};
+use crate::base::http::{Client, Failure, FailureKind};
+use crate::base::secret::redacted;
+
+use address::Address;
+use archive::Kind;
+pub use archive::Limits;
+
+/// Why a package did not come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FetchError {
+    Interrupted,
+    /// For people; holds no secrets.
+    Failed(String),
+}
+
+impl FetchError {
+    fn new(text: impl Into<String>) -> FetchError {
+        FetchError::Failed(text.into())
+    }
+}
+
+impl fmt::Display for FetchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FetchError::Interrupted => f.write_str("interrupted"),
+            FetchError::Failed(text) => f.write_str(text),
+        }
+    }
+}
+
+impl From<Failure> for FetchError {
+    fn from(failure: Failure) -> FetchError {
+        match failure.kind {
+            FailureKind::Stopped => FetchError::Interrupted,
+            _ => FetchError::Failed(failure.to_string()),
+        }
+    }
+}
+
+impl From<std::io::Error> for FetchError {
+    fn from(error: std::io::Error) -> FetchError {
+        FetchError::Failed(error.to_string())
+    }
+}
+
+/// What came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fetched {
+    Files,
+    /// A link to a folder of the user's, which is not ours to check.
+    Link,
+}
+
+/// Gets packages; shared by all that a command gets.
+pub struct Fetcher {
+    pub http: Client,
+    pub environment: Environment,
+    pub limits: Limits,
+}
+
+impl Fetcher {
+    pub fn new(http: Client, environment: Environment) -> Fetcher {
+        let mib = environment.non_empty(env::TERRANE_MODULE_SIZE_LIMIT).and_then(|text| text.parse::<u64>().ok());
+        let limits =
+            mib.map_or_else(Limits::default, |mib| Limits { bytes: mib.saturating_mul(1 << 20), ..Limits::default() });
+        Fetcher { http, environment, limits }
+    }
+
+    /// Brings the package at a normal address to `target`, whose parent folder exists and is on the disk where the package
+    /// is to stay.
+    pub async fn fetch(&self, package: &str, target: &Path) -> Result<Fetched, FetchError> {
+        self.fetch_led(package, target, 0).await
+    }
+
+    /// `led`: how many hosts have said by now that the package is elsewhere.
+    async fn fetch_led(&self, package: &str, target: &Path, led: usize) -> Result<Fetched, FetchError> {
+        let mut address = Address::parse(package)?;
+        let kind = Kind::of(address.take("archive"), &address.url);
+        let checksum = address.take("checksum");
+        let shown = redacted(&address.to_string());
+        let in_folder = |error: FetchError| match error {
+            FetchError::Failed(why) => FetchError::Failed(format!("error downloading '{shown}': {why}")),
+            interrupted => interrupted,
+        };
+        let method = address.method.clone();
+        let single = match method.as_str() {
+            "file" | "http" | "https" | "s3" | "gcs" => kind,
+            "git" | "hg" => None,
+            other => return Err(FetchError::new(format!("download not supported for scheme '{other}'"))),
+        };
+        if let Some(kind) = single {
+            let file = self.file(&address, target).await?;
+            if let Some(wanted) = &checksum {
+                self.check_file(wanted, file.path(), &address).await?;
+            }
+            let (path, place, limits) = (file.path().to_owned(), target.to_owned(), self.limits);
+            let unpacked = tokio::task::spawn_blocking(move || archive::unpack(kind, &path, &place, limits)).await;
+            unpacked.map_err(|e| FetchError::new(e.to_string()))??;
+            return Ok(Fetched::Files);
+        }
+        if checksum.is_some() {
+            return Err(FetchError::new("checksum cannot be specified for directory download"));
+        }
+        match method.as_str() {
+            "file" => folder::link(&address, target).map_err(in_folder),
+            "git" => git::fetch(self, address, target).await.map_err(in_folder).map(|()| Fetched::Files),
+            "hg" => hg::fetch(self, address, target).await.map_err(in_folder).map(|()| Fetched::Files),
+            "s3" | "gcs" => Err(in_folder(bucket::no_folders())),
+            _ => Box::pin(web::follow(self, &address, target, led)).await.map_err(in_folder),
+        }
+    }
+
+    /// The one file that an address names, in a temporary place beside `target` if it has to be fetched.
+    async fn file(&self, address: &Address, target: &Path) -> Result<OneFile, FetchError> {
+        if address.method == "file" {
+            return folder::file(address).map(OneFile::There);
+        }
+        let request = match address.method.as_str() {
+            "s3" => bucket::s3(address)?,
+            "gcs" => bucket::gcs(address, &self.environment)?,
+            _ => web::request(self, address)?,
+        };
+        let beside = target.parent().unwrap_or(Path::new("."));
+        let mut file = tempfile::Builder::new().prefix("download-").tempfile_in(beside)?;
+        let shown = redacted(request.url.as_str());
+        let progress = |have: u64, all: Option<u64>| {
+            if all == Some(have) || have % (16 << 20) < 16 << 10 {
+                crate::log!(Debug, "modules: {have} of {all:?} bytes of {shown}");
+            }
+        };
+        let answer = self.http.download(&request, file.as_file_mut(), self.limits.bytes, &progress).await?;
+        match answer.status.as_u16() {
+            200 => Ok(OneFile::Fetched(file)),
+            403 if address.method != "http" && address.method != "https" => Err(bucket::refused(&address.method)),
+            status => Err(FetchError::new(format!("bad response code: {status}"))),
+        }
+    }
+
+    async fn check_file(&self, wanted: &str, file: &Path, address: &Address) -> Result<(), FetchError> {
+        let name = address.url.rsplit('/').next().unwrap_or_default().to_owned();
+        let wanted = match wanted.strip_prefix("file:") {
+            None => checksum::Wanted::parse(wanted)?,
+            Some(list) => {
+                let list = Address::parse(list)?;
+                let answer = self.http.get(&web::request(self, &list)?).await?;
+                if answer.status.as_u16() != 200 {
+                    return Err(FetchError::new(format!(
+                        "Error downloading checksum file: bad response code: {}",
+                        answer.status.as_u16()
+                    )));
+                }
+                checksum::Wanted::in_list(&answer.text(), &name)?
+            }
+        };
+        let file = file.to_owned();
+        let checked = tokio::task::spawn_blocking(move || wanted.check(&file)).await;
+        checked.map_err(|e| FetchError::new(e.to_string()))?
+    }
+}
+
+enum OneFile {
+    /// The user's own.
+    There(std::path::PathBuf),
+    Fetched(tempfile::NamedTempFile),
+}
+
+impl OneFile {
+    fn path(&self) -> &Path {
+        match self {
+            OneFile::There(path) => path,
+            OneFile::Fetched(file) => file.path(),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Modules beside their caller: nothing to fetch, but to find, and to say why not.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::model::addr;
+use crate::model::config::module_source::{self, ModuleSource, leads_outside};
+
+use super::context::{Caller, Task};
+use super::place::without_links;
+
+impl Task {
+    /// The folder of a local module.
+    pub fn local(&self, path: &str) -> Result<PathBuf, Diagnostics> {
+        let joined = module_source::join_local(&self.caller.dir, path);
+        let problem = match without_links(&joined) {
+            Ok(dir) if dir.is_dir() => return Ok(dir),
+            Ok(dir) => vec![self.unreadable(&dir.display().to_string())],
+            Err(e) => {
+                let detail = format!("Unable to evaluate directory symlink: {e}");
+                vec![Diagnostic::error("Unreadable module directory", detail), self.unreadable("")]
+            }
+        };
+        Err(match self.escape() {
+            Some(better) => better.into(),
+            None => problem.into(),
+        })
+    }
+
+    fn unreadable(&self, dir: &str) -> Diagnostic {
+        let (name, spot) = (&*self.call.name, self.spot());
+        let detail = format!("The directory {dir} could not be read for module {name:?} at {spot}.");
+        Diagnostic::error("Unreadable module directory", detail)
+    }
+
+    /// What to say if the path leaves the package that the caller belongs to.
+    fn escape(&self) -> Option<Diagnostic> {
+        let mut steps: Vec<(addr::Module, String)> = vec![(self.path.clone(), self.source.to_string())];
+        let mut caller: &Arc<Caller> = &self.caller;
+        let (package, folder) = loop {
+            match caller.source.as_ref()? {
+                ModuleSource::Local(path) => steps.push((caller.path.clone(), path.clone())),
+                ModuleSource::Registry(source) => break (source.package(), source.folder.clone()),
+                ModuleSource::Remote(source) => break (source.package.clone(), source.folder.clone()),
+            }
+            caller = caller.parent.as_ref()?;
+        };
+        let mut inside = folder;
+        for (path, step) in steps.into_iter().rev() {
+            inside = module_source::clean(&format!("{inside}/{step}").trim_start_matches('/'));
+            if leads_outside(&inside) {
+                let shown = crate::base::secret::redacted(&package);
+                let mut detail = format!(
+                    "The given source directory for {path} would be outside of its containing package {shown:?}. Local source \
+                     addresses starting with \"../\" must stay within the same package that the calling module belongs to."
+                );
+                if package.starts_with('/') {
+                    detail.push_str(
+                        "\n\nTerrane treats absolute filesystem paths as external modules which establish a new module package. \
+                         To treat this directory as part of the same package as its caller, use a local path starting with \
+                         either \"./\" or \"../\".",
+                    );
+                }
+                return Some(Diagnostic::error("Local module path escapes module package", detail));
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,248 @@
+//! Folders of packages: finding the one inside that is meant, putting them in their place, copying them.
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use crate::base::files::named;
+
+/// The folder inside a package, whose name may be a pattern that only one fits. The error is for people.
+pub fn sub_folder(package: &Path, folder: &str) -> Result<PathBuf, String> {
+    let mut found = vec![package.to_owned()];
+    for part in folder.split('/').filter(|part| !part.is_empty()) {
+        let mut next = Vec::new();
+        for dir in &found {
+            if !part.contains(['*', '?', '[']) {
+                let path = dir.join(part);
+                next.extend(fs::symlink_metadata(&path).is_ok().then_some(path));
+                continue;
+            }
+            for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if matches(part.as_bytes(), name.as_bytes()) {
+                    next.push(entry.path());
+                }
+            }
+        }
+        found = next;
+    }
+    match found.len() {
+        0 => Err(format!("subdir {folder:?} not found")),
+        1 => Ok(found.swap_remove(0)),
+        _ => Err(format!("subdir {folder:?} matches multiple paths")),
+    }
+}
+
+/// `*`, `?` and `[a-z]`.
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        let step = match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p, n));
+                p += 1;
+                continue;
+            }
+            Some(b'?') => Some(1),
+            Some(b'[') => class(&pattern[p..], name[n]),
+            Some(byte) if *byte == name[n] => Some(1),
+            _ => None,
+        };
+        match (step, star) {
+            (Some(length), _) => {
+                p += length;
+                n += 1;
+            }
+            (None, Some((at, from))) => {
+                (p, n) = (at + 1, from + 1);
+                star = Some((at, from + 1));
+            }
+            (None, None) => return false,
+        }
+    }
+    pattern[p..].iter().all(|b| *b == b'*')
+}
+
+/// How long a class is if the byte is in it.
+fn class(pattern: &[u8], byte: u8) -> Option<usize> {
+    let end = pattern.iter().skip(1).position(|b| *b == b']')? + 1;
+    let (negated, inner) = match pattern[1..end].split_first() {
+        Some((b'^', rest)) => (true, rest),
+        _ => (false, &pattern[1..end]),
+    };
+    let mut inside = false;
+    let mut i = 0;
+    while i < inner.len() {
+        match inner.get(i..i + 3) {
+            Some([low, b'-', high]) => {
+                inside |= (*low..=*high).contains(&byte);
+                i += 3;
+            }
+            _ => {
+                inside |= inner[i] == byte;
+                i += 1;
+            }
+        }
+    }
+    (inside != negated).then_some(end + 1)
+}
+
+/// Puts a folder in its place. What is there goes to `attic` first, so that the place is empty for no longer than a rename.
+pub fn put(from: &Path, place: &Path, attic: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(place).is_ok() {
+        fs::rename(place, attic).map_err(|e| named(e, "remove", place))?;
+        remove(attic)?;
+    }
+    fs::rename(from, place).map_err(|e| named(e, "rename to", place))
+}
+
+/// Removes a folder with everything in it, or a link without what it leads to; nothing there is fine.
+pub fn remove(path: &Path) -> io::Result<()> {
+    let result = match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(_) => return Ok(()),
+    };
+    result.map_err(|e| named(e, "remove", path))
+}
+
+/// What of a folder is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Everything but the records of version control.
+    Package,
+    /// Nothing whose name begins with a dot: the user's own folder may hold much that is none of a module's business.
+    Visible,
+}
+
+/// Copies what is in a folder to another one, which is made if need be. Links are copied as links.
+pub fn copy(from: &Path, to: &Path, what: What) -> io::Result<()> {
+    // A link to a folder is followed at the top, nowhere else.
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let (source, target) = (from.join(&folder), to.join(&folder));
+        fs::create_dir_all(&target).map_err(|e| named(e, "create", &target))?;
+        for entry in fs::read_dir(&source).map_err(|e| named(e, "open", &source))? {
+            let entry = entry.map_err(|e| named(e, "read", &source))?;
+            let name = entry.file_name();
+            let hidden = name.as_encoded_bytes().starts_with(b".");
+            if is_history(&name.to_string_lossy()) || (hidden && what == What::Visible) {
+                continue;
+            }
+            let (path, place) = (entry.path(), target.join(&name));
+            let kind = entry.file_type().map_err(|e| named(e, "stat", &path))?;
+            if kind.is_dir() {
+                folders.push(folder.join(&name));
+            } else if kind.is_symlink() {
+                copy_link(&path, &place).map_err(|e| named(e, "create", &place))?;
+            } else {
+                fs::copy(&path, &place).map_err(|e| named(e, "write", &place))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The records of version control, which are no part of a package.
+pub fn is_history(name: &str) -> bool {
+    name == ".git" || name == ".hg"
+}
+
+#[cfg(unix)]
+fn copy_link(from: &Path, to: &Path) -> io::Result<()> {
+    let leads = fs::read_link(from)?;
+    match std::os::unix::fs::symlink(&leads, to) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_file(to)?;
+            std::os::unix::fs::symlink(&leads, to)
+        }
+        other => other,
+    }
+}
+
+#[cfg(not(unix))]
+fn copy_link(from: &Path, to: &Path) -> io::Result<()> {
+    fs::copy(from, to).map(|_| ())
+}
+
+/// A path without links: relative as long as none of them leads to an absolute one.
+pub fn without_links(path: &Path) -> io::Result<PathBuf> {
+    let mut left: Vec<PathBuf> = path.components().rev().map(|c| PathBuf::from(c.as_os_str())).collect();
+    let mut done = PathBuf::new();
+    let mut links = 0;
+    while let Some(part) = left.pop() {
+        match part.components().next() {
+            Some(Component::CurDir) | None => continue,
+            Some(Component::ParentDir) => {
+                match done.components().next_back() {
+                    Some(Component::Normal(_)) => {
+                        done.pop();
+                    }
+                    Some(Component::RootDir) => {}
+                    _ => done.push(".."),
+                }
+                continue;
+            }
+            Some(_) => {}
+        }
+        let here = done.join(&part);
+        let metadata = fs::symlink_metadata(&here).map_err(|e| named(e, "lstat", &here))?;
+        if !metadata.is_symlink() {
+            done = here;
+            continue;
+        }
+        links += 1;
+        if links > 255 {
+            return Err(io::Error::other("EvalSymlinks: too many links"));
+        }
+        let leads = fs::read_link(&here).map_err(|e| named(e, "readlink", &here))?;
+        if leads.is_absolute() {
+            done = PathBuf::new();
+        }
+        left.extend(leads.components().rev().map(|c| PathBuf::from(c.as_os_str())));
+    }
+    Ok(if done.as_os_str().is_empty() { PathBuf::from(".") } else { done })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_by_pattern() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["repo-1a2b/sub", "other/sub", "other/sup"] {
+            fs::create_dir_all(dir.path().join(name)).unwrap();
+        }
+        let found =
+            |folder: &str| sub_folder(dir.path(), folder).map(|p| p.strip_prefix(dir.path()).unwrap().to_owned());
+        assert_eq!(found("repo-*/s?b"), Ok("repo-1a2b/sub".into()));
+        assert_eq!(found("other/su[a-c]"), Ok("other/sub".into()));
+        assert_eq!(found(""), Ok("".into()));
+        assert_eq!(found("*"), Err("subdir \"*\" matches multiple paths".into()));
+        assert_eq!(found("gone/x"), Err("subdir \"gone/x\" not found".into()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn copies_and_links() {
+        use std::os::unix::fs::symlink;
+        let dir = tempfile::tempdir().unwrap();
+        let from = dir.path().join("from");
+        fs::create_dir_all(from.join("d/.git")).unwrap();
+        fs::write(from.join("d/.hidden"), "h").unwrap();
+        fs::write(from.join("d/f"), "f").unwrap();
+        symlink("d/f", from.join("l")).unwrap();
+        symlink(&from, dir.path().join("absolute")).unwrap();
+        let (all, visible) = (dir.path().join("all"), dir.path().join("visible"));
+        copy(&dir.path().join("absolute"), &all, What::Package).unwrap();
+        copy(&from, &visible, What::Visible).unwrap();
+        assert_eq!(fs::read_to_string(all.join("l")).unwrap(), "f");
+        assert!(all.join("d/.hidden").exists() && !all.join("d/.git").exists());
+        assert!(visible.join("d/f").exists() && !visible.join("d/.hidden").exists());
+        let real = without_links(&dir.path().join("absolute/./d/../d")).unwrap();
+        assert_eq!(real, from.join("d"));
+        assert!(without_links(&from.join("nope")).is_err());
+    }
+}

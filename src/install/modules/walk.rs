@@ -1,0 +1,398 @@
+//! The walk: from a module's calls to what they call, a task per call, told in the order of the tree.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::Disk;
+use crate::base::secret::{redacted, without_secrets};
+use crate::install::event::ModuleEvent;
+use crate::install::registry::discovery::Hosts;
+use crate::model::addr;
+use crate::model::config::module_source::{self, ModuleSource, RegistrySource, RemoteSource};
+use crate::model::config::{Module, ModuleCall, load_module};
+use crate::model::deps::module_manifest::{ModuleManifest, Record};
+use crate::model::deps::{Constraints, ModuleLock, PackageId, Version};
+
+use super::checksum::{self, Checksums, Installed, InstalledPackage};
+use super::context::{Caller, Context, Item, Task, staging};
+use super::fetch::{FetchError, Fetcher};
+use super::packages::{PackageError, Packages};
+use super::place;
+use super::resolve::Resolutions;
+
+/// What to install, and over what.
+pub struct Input<'a> {
+    pub root: &'a Module,
+    /// `.terraform/modules`; it exists.
+    pub modules_dir: &'a Path,
+    /// What is recorded as installed.
+    pub manifest: ModuleManifest,
+    /// The packages whose content is known.
+    pub lock: ModuleLock,
+    /// Fetch everything anew, the newest that is allowed, whatever its content.
+    pub upgrade: bool,
+    pub checksums: Checksums,
+}
+
+/// What is installed in the end, problems or not.
+pub struct Outcome {
+    pub manifest: ModuleManifest,
+    /// Complete only if there are no errors.
+    pub lock: ModuleLock,
+    pub diagnostics: Diagnostics,
+}
+
+const INTERRUPTED: &str = "Module download was interrupted";
+
+/// Calls are not followed deeper; loading says so.
+const MAX_DEPTH: usize = 64;
+
+/// Brings every module that the root needs to its folder. What was installed before stays if it is what the calls ask for.
+pub async fn install(
+    hosts: Arc<Hosts>,
+    fetcher: Arc<Fetcher>,
+    input: Input<'_>,
+    tell: &mut (dyn FnMut(ModuleEvent) + Send),
+) -> Outcome {
+    let mut outcome =
+        Outcome { manifest: ModuleManifest::default(), lock: input.lock.clone(), diagnostics: Diagnostics::new() };
+    outcome.manifest.insert(addr::Module::root(), "", None, &input.root.dir);
+    let staging = match staging(input.modules_dir) {
+        Ok(staging) => staging,
+        Err(e) => {
+            let detail = format!("A temporary folder in {} could not be created: {e}.", input.modules_dir.display());
+            outcome.diagnostics.error("Failed to install modules", detail);
+            return outcome;
+        }
+    };
+    let processors = std::thread::available_parallelism().map_or(2, usize::from);
+    let context = Arc::new(Context {
+        hosts,
+        fetcher,
+        modules_dir: input.modules_dir.to_owned(),
+        manifest: input.manifest,
+        installed: Installed::load(input.modules_dir),
+        lock: input.lock,
+        upgrade: input.upgrade,
+        checksums: input.checksums,
+        packages: Packages::new(staging.path()),
+        resolutions: Resolutions::default(),
+        work: Semaphore::new(processors * 2),
+    });
+    let root =
+        Caller { path: addr::Module::root(), dir: input.root.dir.clone(), source: None, parent: None, fresh: false };
+    let calls = input.root.calls.values().cloned().collect();
+    let tree = spawn(&context, &Arc::new(root), calls);
+    let collected = listen(tree, &mut outcome, tell).await;
+    collected.finish(&context, &mut outcome);
+    outcome
+}
+
+/// A task for each call, sorted by name.
+fn spawn(context: &Arc<Context>, caller: &Arc<Caller>, mut calls: Vec<ModuleCall>) -> Vec<UnboundedReceiver<Item>> {
+    calls.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut tree = Vec::with_capacity(calls.len());
+    for call in calls {
+        let Ok(source) = module_source::parse(&call.source) else { continue };
+        let path = caller.path.child(&call.name);
+        if path.0.len() > MAX_DEPTH {
+            continue;
+        }
+        let (say, hear) = unbounded_channel();
+        let task = Task { context: context.clone(), caller: caller.clone(), call, path, source, say };
+        tokio::spawn(run(task));
+        tree.push(hear);
+    }
+    tree
+}
+
+/// What the tasks have said, besides events and problems.
+#[derive(Default)]
+struct Collected {
+    used: BTreeSet<PackageId>,
+    installed: Installed,
+    hashes: Vec<(PackageId, crate::model::deps::Hash)>,
+}
+
+/// Hears every task to its end, in the order of the tree: a module, then what it calls, then its next sibling.
+async fn listen(
+    mut tree: Vec<UnboundedReceiver<Item>>,
+    outcome: &mut Outcome,
+    tell: &mut (dyn FnMut(ModuleEvent) + Send),
+) -> Collected {
+    let mut collected = Collected::default();
+    let mut interrupted = false;
+    tree.reverse();
+    while let Some(task) = tree.last_mut() {
+        match task.recv().await {
+            None => drop(tree.pop()),
+            Some(Item::Event(event)) => tell(event),
+            // All of them were interrupted; that is said once.
+            Some(Item::Problem(problem)) if problem.summary == INTERRUPTED && interrupted => {}
+            Some(Item::Problem(problem)) => {
+                interrupted |= problem.summary == INTERRUPTED;
+                outcome.diagnostics.push(problem);
+            }
+            Some(Item::Record(path, record)) => {
+                outcome.manifest.insert(path, &record.source, record.version, &record.dir);
+            }
+            Some(Item::Package(path, id, content)) => {
+                if let Some(content) = content {
+                    let package = InstalledPackage { hash: content.hash.to_string(), files: content.files };
+                    collected.installed.packages.insert(path.0.join("."), package);
+                    collected.hashes.push((id.clone(), content.hash));
+                }
+                collected.used.insert(id);
+            }
+            Some(Item::Children(children)) => tree.extend(children.into_iter().rev()),
+        }
+    }
+    collected
+}
+
+impl Collected {
+    /// Writes down what installed packages are made of, and what the lock is to hold.
+    fn finish(self, context: &Context, outcome: &mut Outcome) {
+        if context.checksums == Checksums::Off {
+            return;
+        }
+        if self.installed != context.installed
+            && let Err(e) = self.installed.save(&context.modules_dir)
+        {
+            outcome.diagnostics.warning("Failed to record the content of modules", e.to_string());
+        }
+        let lock = &mut outcome.lock;
+        lock.packages.retain(|id, _| self.used.contains(id));
+        for (id, hash) in self.hashes {
+            let known = lock.packages.entry(id).or_default();
+            if !known.contains(&hash) {
+                *known = BTreeSet::from([hash]);
+            }
+        }
+    }
+}
+
+/// What a task has found: where its module is, and whether that is new.
+struct Found {
+    dir: PathBuf,
+    fresh: bool,
+}
+
+fn run(task: Task) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        let found = match task.find().await {
+            Ok(found) => found,
+            Err(problems) => return problems.into_iter().for_each(|problem| task.say(Item::Problem(problem))),
+        };
+        let (dir, path) = (found.dir.clone(), task.path.clone());
+        // What is wrong inside is said when the whole is loaded.
+        let loaded = task.context.on_disk(move || load_module(&dir, path, &Disk).0).await;
+        let Some(module) = loaded.ok().flatten() else { return };
+        let Task { context, caller, path, source, .. } = &task;
+        let caller = Caller {
+            path: path.clone(),
+            dir: found.dir,
+            source: Some(source.clone()),
+            parent: Some(caller.clone()),
+            fresh: found.fresh,
+        };
+        let children = spawn(context, &Arc::new(caller), module.calls.into_values().collect());
+        task.say(Item::Children(children));
+    })
+}
+
+impl Task {
+    async fn find(&self) -> Result<Found, Diagnostics> {
+        if self.context.stop().is_stopping() {
+            return Err(self.interrupted().into());
+        }
+        if let Some(record) = self.recorded()
+            && self.is_intact(record).await?
+        {
+            self.say(Item::Record(self.path.clone(), record.clone()));
+            return Ok(Found { dir: record.dir.clone(), fresh: false });
+        }
+        let (dir, version) = match &self.source {
+            ModuleSource::Local(path) => (self.local(path)?, None),
+            ModuleSource::Registry(module) => {
+                let (dir, version) = self.from_registry(module).await?;
+                (dir, Some(version))
+            }
+            ModuleSource::Remote(remote) => (self.from_elsewhere(remote).await?, None),
+        };
+        let record = Record { source: self.source.to_string(), version, dir: dir.clone() };
+        self.say(Item::Record(self.path.clone(), record));
+        self.say(Item::Event(ModuleEvent::Installed { path: self.path.clone(), dir: dir.clone() }));
+        Ok(Found { dir, fresh: true })
+    }
+
+    /// What is installed already, if it is what the call asks for.
+    fn recorded(&self) -> Option<&Record> {
+        if self.context.upgrade || self.caller.fresh {
+            return None;
+        }
+        let record = self.context.manifest.get(&self.path)?;
+        let constraints =
+            self.call.version.as_ref().and_then(|(text, _)| Constraints::parse(text).ok()).unwrap_or_default();
+        let allowed = record.version.as_ref().is_none_or(|version| constraints.allows(version));
+        (record.source == self.source.to_string() && allowed && record.dir.is_dir()).then_some(record)
+    }
+
+    fn id(&self, version: Option<&Version>) -> Option<PackageId> {
+        let version = version.map(Version::to_string).unwrap_or_default();
+        match &self.source {
+            ModuleSource::Local(_) => None,
+            ModuleSource::Registry(module) => Some(PackageId { source: module.package(), version }),
+            ModuleSource::Remote(remote) => Some(PackageId { source: without_secrets(&remote.package), version }),
+        }
+    }
+
+    /// Whether an installed package is still what it was. False: nobody knows, it has to be fetched again.
+    async fn is_intact(&self, record: &Record) -> Result<bool, Diagnostics> {
+        let context = &self.context;
+        let place = context.place(&self.path);
+        let Some(id) = self.id(record.version.as_ref()) else { return Ok(true) };
+        if context.checksums == Checksums::Off || place.is_symlink() {
+            return Ok(true);
+        }
+        let known = context.lock.packages.get(&id).cloned();
+        let made_of = context.installed.packages.get(&self.path.0.join(".")).cloned();
+        let Some(made_of) = made_of else {
+            // Another program installed it. It may have left out files, so it is only believed if it has all of them.
+            let Some(known) = known else { return Ok(true) };
+            let summed = context.on_disk(move || checksum::of_folder(&place)).await;
+            let content = summed.ok().and_then(Result::ok).filter(|content| known.contains(&content.hash));
+            let intact = content.is_some();
+            if intact {
+                self.say(Item::Package(self.path.clone(), id, content));
+            }
+            return Ok(intact);
+        };
+        let files = made_of.files.clone();
+        let shown = place.clone();
+        let now = context.on_disk(move || checksum::of_installed(&place, &files)).await;
+        let now = now.and_then(|sum| sum.map_err(|e| e.to_string()));
+        let wanted = known.map_or_else(
+            || made_of.hash.clone(),
+            |known| known.iter().map(|hash| hash.as_str()).collect::<Vec<_>>().join(", "),
+        );
+        match now {
+            Ok(hash) if wanted.split(", ").any(|known| known == hash.as_str()) => {
+                let content = checksum::Content { hash, files: made_of.files };
+                self.say(Item::Package(self.path.clone(), id, Some(content)));
+                Ok(true)
+            }
+            now => {
+                let came = now.map_or_else(|e| e, |hash| hash.to_string());
+                Err(self.changed(&format!("The module in {}", shown.display()), &wanted, &came).into())
+            }
+        }
+    }
+
+    async fn from_registry(&self, module: &RegistrySource) -> Result<(PathBuf, Version), Diagnostics> {
+        let version = self.select(module).await?;
+        self.say(Item::Event(ModuleEvent::Downloading {
+            path: self.path.clone(),
+            package: module.package(),
+            version: Some(version.clone()),
+        }));
+        let remote = self.locate(module, &version).await?;
+        let (place, shown) = (self.context.place(&self.path), redacted(&remote.to_string()));
+        self.bring(&remote, &place, Some(&version)).await.map_err(|why| match why {
+            Failed::Said(problem) => *problem,
+            Failed::Why(why) => self.problem(
+                "Failed to download module",
+                format!("Could not download module {} source code from {shown:?}: {why}.", self.shown()),
+            ),
+        })?;
+        let dir = match remote.folder.contains(['*', '?', '[']) {
+            true => place::sub_folder(&place, &remote.folder)
+                .map_err(|e| self.problem("Failed to expand subdir globs", e))?,
+            false if remote.folder.is_empty() => place,
+            false => place.join(&remote.folder),
+        };
+        if dir.is_dir() {
+            return Ok((dir, version));
+        }
+        let (dir, folder) = (dir.display(), &remote.folder);
+        Err(match remote.folder.is_empty() {
+            true => self.problem("Unreadable module directory", format!("The directory {dir} could not be read.")),
+            false => self.problem(
+                "Unreadable module subdirectory",
+                format!("The directory {dir} does not exist. The target submodule {folder} does not exist within the target module."),
+            ),
+        }
+        .into())
+    }
+
+    async fn from_elsewhere(&self, remote: &RemoteSource) -> Result<PathBuf, Diagnostics> {
+        let package = redacted(&remote.package);
+        let path = self.path.clone();
+        self.say(Item::Event(ModuleEvent::Downloading { path, package: package.clone(), version: None }));
+        let place = self.context.place(&self.path);
+        self.bring(remote, &place, None).await.map_err(|why| match why {
+            Failed::Said(problem) => *problem,
+            Failed::Why(why) => self.problem(
+                "Failed to download module",
+                format!("Could not download module {} source code from {package:?}: {why}", self.shown()),
+            ),
+        })?;
+        let found = place::sub_folder(&place, &remote.folder);
+        let dir = found.map_err(|e| self.problem("Failed to expand subdir globs", e))?;
+        if dir.is_dir() {
+            return Ok(dir);
+        }
+        let detail = format!("The directory {} could not be read.", dir.display());
+        Err(self.problem("Unreadable module directory", detail).into())
+    }
+
+    async fn bring(&self, remote: &RemoteSource, place: &Path, version: Option<&Version>) -> Result<(), Failed> {
+        let id = self.id(version).unwrap_or_else(|| PackageId { source: String::new(), version: String::new() });
+        match self.context.bring(&remote.package, &id, place).await {
+            Ok(package) => {
+                if package.content.is_some() {
+                    self.say(Item::Package(self.path.clone(), id, package.content.clone()));
+                }
+                Ok(())
+            }
+            Err(PackageError::Fetch(FetchError::Interrupted)) => Err(Failed::Said(Box::new(self.interrupted()))),
+            Err(PackageError::Fetch(FetchError::Failed(why))) => Err(Failed::Why(why)),
+            Err(PackageError::Changed { known, came }) => {
+                let what = format!("What came from {:?}", id.source);
+                Err(Failed::Said(Box::new(self.changed(&what, &known, &came))))
+            }
+        }
+    }
+
+    fn changed(&self, what: &str, known: &str, came: &str) -> Diagnostic {
+        let file = crate::model::deps::module_lock::MODULE_LOCK_FILE;
+        self.problem(
+            "Module package has changed",
+            format!(
+                "{what} is not what it was when its checksum was recorded in {file}: the checksum is {came}, recorded is {known}.\n\nIf \
+                 you know why and want the package as it is at its source now, run \"terrane init -upgrade\". Sources that name a branch, \
+                 or nothing, change with it: a tag or a commit (\"?ref=...\") stays. To work without checksums, set \
+                 TERRANE_MODULE_CHECKSUMS=off."
+            ),
+        )
+    }
+
+    pub fn interrupted(&self) -> Diagnostic {
+        let detail =
+            format!("Interrupt signal received when downloading module {}.", redacted(&self.source.to_string()));
+        self.problem(INTERRUPTED, detail)
+    }
+}
+
+enum Failed {
+    /// It is worded already.
+    Said(Box<Diagnostic>),
+    Why(String),
+}

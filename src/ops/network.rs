@@ -1,0 +1,31 @@
+//! The hosts that a command may ask: wired once, from the settings and the environment.
+
+use std::sync::Arc;
+
+use crate::base::http::{Client, Options};
+use crate::install::modules::Fetcher;
+use crate::install::package::platform;
+use crate::install::registry::credentials::Credentials;
+use crate::install::registry::discovery::Hosts;
+use crate::model::version::PROGRAM_VERSION;
+
+use super::setup::Setup;
+
+/// What asks for packages. Nothing is asked before somebody wants something.
+#[derive(Clone)]
+pub struct Network {
+    pub hosts: Arc<Hosts>,
+    pub fetcher: Arc<Fetcher>,
+}
+
+impl Network {
+    pub fn new(setup: &Setup) -> Network {
+        let program = format!("Terrane/{PROGRAM_VERSION}");
+        let http = Client::new(Options::of(&setup.environment, &program), setup.stop.clone());
+        let plugins = setup.settings.config_dir.as_ref().map(|dir| dir.join("plugins"));
+        let folders = plugins.into_iter().flat_map(|dir| [dir.join(platform()), dir]).collect();
+        let credentials = Credentials::new(setup.settings.credentials.clone(), folders, setup.stop.clone());
+        let hosts = Hosts::new(http.clone(), credentials, setup.settings.hosts.clone());
+        Network { hosts: Arc::new(hosts), fetcher: Arc::new(Fetcher::new(http, setup.environment.clone())) }
+    }
+}

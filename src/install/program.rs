@@ -25,7 +25,13 @@ pub async fn run(mut command: Command, joined: bool, stop: &Stop) -> io::Result<
     let (out, out_end) = io::pipe()?;
     let (err, err_end) = io::pipe()?;
     command.stdin(Stdio::null()).kill_on_drop(true);
-    command.stderr(if joined { out_end.try_clone()? } else { err_end });
+    // A writing end that we kept would hold the reader for ever.
+    if joined {
+        drop(err_end);
+        command.stderr(out_end.try_clone()?);
+    } else {
+        command.stderr(err_end);
+    }
     command.stdout(out_end);
     let mut child = command.spawn()?;
     // The command owns our copies of the writing ends; the readers see the end only once they are gone.

@@ -8,5 +8,6 @@ mod commands;
 mod crash;
 mod faults;
 mod interop;
+mod modules;
 mod support;
 mod syntax;

@@ -35,6 +35,7 @@ const NETWORK: &[&str] = &[
     "rustls",
     "tokio_rustls",
     "russh",
+    "reqwest",
 ];
 const PROCESSES: &[&str] = &["std::process", "tokio::process"];
 const CLOCK: &[&str] =

@@ -19,8 +19,8 @@ pub enum HostError {
 impl Host {
     /// Reads a name as people write it: any case, letters of any script, an optional port.
     pub fn parse(given: &str) -> Result<Host, HostError> {
-        if given.split(['.', ':']).any(|label| label.len() > 4 && label[..label.len().min(4)].eq_ignore_ascii_case("xn--"))
-        {
+        let encoded = |label: &str| label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--"));
+        if given.split(['.', ':']).any(encoded) {
             return Err(HostError::Punycode);
         }
         Host::parse_any(given)

@@ -56,7 +56,7 @@ pub const AREAS: &[(u8, Part)] = &[
     (1, Part { path: "lang", may: &["base::diag", "base::files", "base::source", "base::suggest"],
         never: &[FILES, ENVIRONMENT, NETWORK, PROCESSES, CLOCK, CHANCE, RUNTIME, TERMINAL, ASYNC] }),
     (2, Part { path: "model", may: &["base::diag", "base::files", "base::source", "base::suggest",
-        "base::process::ProcessId", "lang"],
+        "base::process::ProcessId", "base::secret", "lang"],
         never: &[FILES, ENVIRONMENT, NETWORK, PROCESSES, CLOCK, CHANCE, RUNTIME, TERMINAL] }),
     (3, Part { path: "engine", may: &["base::diag", "base::files", "base::source", "base::stop", "base::suggest",
         "lang", "model"],

@@ -90,7 +90,11 @@ fn what_is_refused() {
         outcome.expect(1, texts);
         outcome.expect(1, &["on main.tf line 1"]);
         assert!(!outcome.text().contains("word"), "{}", outcome.err);
-        assert!(!project.exists("work/.terraform/modules/m") && !project.exists("work/.terraform/modules/evil.tf"));
+        // What came without the folder that was wanted is there, and recorded nowhere.
+        let came = project.path("work/.terraform/modules/m");
+        assert_eq!(came.exists(), source.contains("//nope"), "{source}");
+        assert!(!project.exists("work/.terraform/modules/evil.tf"));
+        let _ = std::fs::remove_dir_all(came);
     }
     project.set("TERRANE_MODULE_SIZE_LIMIT", "0");
     std::fs::write(project.path("m.tar"), fixture("module.tar")).unwrap();

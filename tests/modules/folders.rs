@@ -81,7 +81,7 @@ fn from_module() {
     project.ok(&["init", &from]).expect(
         0,
         &[
-            &format!("Copying configuration from {source:?}... - deep Downloading {} for far... - far", other.url()),
+            &format!("Copying configuration from {source:?}... Downloading {} for far... - deep - far", other.url()),
             "Initializing the backend... Initializing modules... - deep in deep",
             "has been successfully initialized!",
         ],

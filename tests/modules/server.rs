@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
@@ -54,7 +54,6 @@ type Handler = dyn Fn(&Asked) -> Option<Reply> + Send + Sync;
 /// The host runs until the test ends.
 pub struct Server {
     pub port: u16,
-    certificate: PathBuf,
     /// Every path asked for, in order.
     asked: Arc<Mutex<Vec<String>>>,
 }
@@ -76,7 +75,7 @@ impl Server {
                 std::thread::spawn(move || serve(stream, config, &*handler, &seen));
             }
         });
-        Server { port, certificate, asked }
+        Server { port, asked }
     }
 
     /// `127.0.0.1:PORT`
@@ -86,10 +85,6 @@ impl Server {
 
     pub fn url(&self, path: &str) -> String {
         format!("https://{}{path}", self.host())
-    }
-
-    pub fn certificate(&self) -> &Path {
-        &self.certificate
     }
 
     /// How often a path was asked for, whatever its query.

@@ -100,7 +100,7 @@ fn caller(source: &str) -> Result<Module, Diagnostic> {
     };
     let invalid = |why: String| {
         let detail = format!("Failed to parse module source address: {why}");
-        Diagnostic::error("Invalid module source address", detail)
+        Diagnostic::error(module_source::INVALID_SOURCE, detail)
     };
     match module_source::parse(&source) {
         Ok(_) => {}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::model::addr;
-use crate::model::config::module_source::{self, ModuleSource, leads_outside};
+use crate::model::config::module_source::{self, ModuleSource, UNREADABLE_FOLDER, leads_outside};
 
 use super::context::{Caller, Task};
 use super::place::without_links;
@@ -19,7 +19,7 @@ impl Task {
             Ok(dir) => vec![self.unreadable(&dir.display().to_string())],
             Err(e) => {
                 let detail = format!("Unable to evaluate directory symlink: {e}");
-                vec![Diagnostic::error("Unreadable module directory", detail), self.unreadable("")]
+                vec![Diagnostic::error(UNREADABLE_FOLDER, detail), self.unreadable("")]
             }
         };
         Err(match self.escape() {
@@ -31,7 +31,7 @@ impl Task {
     fn unreadable(&self, dir: &str) -> Diagnostic {
         let (name, spot) = (&*self.call.name, self.spot());
         let detail = format!("The directory {dir} could not be read for module {name:?} at {spot}.");
-        Diagnostic::error("Unreadable module directory", detail)
+        Diagnostic::error(UNREADABLE_FOLDER, detail)
     }
 
     /// What to say if the path leaves the package that the caller belongs to.

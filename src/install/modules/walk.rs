@@ -323,7 +323,7 @@ impl Task {
         }
         let (dir, folder) = (dir.display(), &remote.folder);
         Err(match remote.folder.is_empty() {
-            true => self.problem("Unreadable module directory", format!("The directory {dir} could not be read.")),
+            true => self.problem(module_source::UNREADABLE_FOLDER, format!("The directory {dir} could not be read.")),
             false => self.problem(
                 "Unreadable module subdirectory",
                 format!("The directory {dir} does not exist. The target submodule {folder} does not exist within the target module."),
@@ -350,7 +350,7 @@ impl Task {
             return Ok(dir);
         }
         let detail = format!("The directory {} could not be read.", dir.display());
-        Err(self.problem("Unreadable module directory", detail).into())
+        Err(self.problem(module_source::UNREADABLE_FOLDER, detail).into())
     }
 
     async fn bring(&self, remote: &RemoteSource, place: &Path, version: Option<&Version>) -> Result<(), Failed> {

@@ -200,7 +200,7 @@ fn unreadable(dir: &Path, call: &ModuleCall) -> Diagnostic {
         call.range.filename(),
         call.range.start().line
     );
-    Diagnostic::error("Unreadable module directory", detail).at(call.source_range.clone())
+    Diagnostic::error(module_source::UNREADABLE_FOLDER, detail).at(call.source_range.clone())
 }
 
 /// Local modules are found beside their caller; others through the manifest that installing writes.

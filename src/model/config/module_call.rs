@@ -10,10 +10,8 @@ use crate::lang::syntax::body::{Body, BodySchema, Content};
 use super::block::{EarlyArguments, ModuleCall, ProviderPassing};
 use super::early::Early;
 use super::module::Module;
-use super::module_source::{self, SourceError};
+use super::module_source::{self, INVALID_SOURCE, SourceError};
 use super::{constant, names, requirements};
-
-const INVALID_SOURCE: &str = "Invalid module source address";
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()

@@ -7,6 +7,11 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::model::service::{Host, HostError};
 
+/// The summary of what cannot be an address.
+pub const INVALID_SOURCE: &str = "Invalid module source address";
+/// The summary of a folder that should hold a module and cannot be read.
+pub const UNREADABLE_FOLDER: &str = "Unreadable module directory";
+
 /// A source address in its normal form, which is what it prints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModuleSource {
@@ -127,7 +132,9 @@ pub fn parse_registry(source: &str) -> Result<ModuleSource, SourceError> {
         }
     }
     if system.is_empty() || system.len() > 64 || !system.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) {
-        return invalid(format!("invalid target system {system:?}: must be between one and 64 ASCII letters or digits"));
+        return invalid(format!(
+            "invalid target system {system:?}: must be between one and 64 ASCII letters or digits"
+        ));
     }
     let [namespace, name, system] = [namespace, name, system].map(str::to_owned);
     Ok(ModuleSource::Registry(RegistrySource { host, namespace, name, system, folder }))
@@ -248,9 +255,7 @@ fn forge(address: &str) -> Result<Option<String>, SourceError> {
             let folder = if folder.is_empty() { String::new() } else { format!("//{}", folder.join("/")) };
             Ok(Some(format!("git::https://github.com/{user}/{repository}{git}{folder}{query}")))
         }
-        ["github.com", _] => {
-            Err(SourceError::Invalid("GitHub URLs should be github.com/username/repo".to_owned()))
-        }
+        ["github.com", _] => Err(SourceError::Invalid("GitHub URLs should be github.com/username/repo".to_owned())),
         ["bitbucket.org", _, ..] | ["gitlab.com", _, _] => {
             Ok(Some(format!("git::https://{path}{}{query}", dot_git(path))))
         }
@@ -380,8 +385,14 @@ mod tests {
             ("bitbucket.org/a/b", "git::https://bitbucket.org/a/b.git"),
             ("gitlab.com/a/b//sub", "git::https://gitlab.com/a/b.git//sub"),
             ("git@github.com:a/b.git//sub?ref=x", "git::ssh://git@github.com/a/b.git//sub?ref=x"),
-            ("git::git@example.com:a/b.git//m/n?ref=x&depth=1", "git::ssh://git@example.com/a/b.git//m/n?depth=1&ref=x"),
-            ("git::https://x.com/a/b.git//sub/dir?ref=v1&depth=1", "git::https://x.com/a/b.git//sub/dir?ref=v1&depth=1"),
+            (
+                "git::git@example.com:a/b.git//m/n?ref=x&depth=1",
+                "git::ssh://git@example.com/a/b.git//m/n?depth=1&ref=x",
+            ),
+            (
+                "git::https://x.com/a/b.git//sub/dir?ref=v1&depth=1",
+                "git::https://x.com/a/b.git//sub/dir?ref=v1&depth=1",
+            ),
             ("https://x.com/a.zip//sub", "https://x.com/a.zip//sub"),
             ("https://x.com/a?u=http://y//z", "https://x.com/a?u=http://y//z"),
             ("bucket.s3.amazonaws.com/foo/bar.zip", "s3::https://s3.amazonaws.com/bucket/foo/bar.zip"),
@@ -399,7 +410,8 @@ mod tests {
 
     #[test]
     fn what_is_no_source() {
-        let relative = ["modules/a", "127.0.0.1:1/a/b.git", "git::127.0.0.1:1/a", "user@h.example:p", "localhost/a/b/c"];
+        let relative =
+            ["modules/a", "127.0.0.1:1/a/b.git", "git::127.0.0.1:1/a", "user@h.example:p", "localhost/a/b/c"];
         for text in relative.into_iter().chain(["a/b/c//sub?x", "xn--80akhbyknj4f.com/a/b/c"]) {
             assert_eq!(parse(text), Err(SourceError::MaybeRelative), "{text}");
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::sync::{OnceCell, Semaphore};
 
@@ -12,7 +12,7 @@ use crate::model::deps::PackageId;
 use super::checksum::{self, Checksums, Content};
 use super::context::Context;
 use super::fetch::{FetchError, Fetched};
-use super::place::{self, What};
+use super::place::{self, Image, What};
 
 /// So many packages are fetched at the same time.
 const AT_ONCE: usize = 8;
@@ -36,6 +36,8 @@ pub struct Package {
     staged: PathBuf,
     /// The first place that it was put to: the others are copies of that.
     home: Mutex<Option<PathBuf>>,
+    /// What is copied, once somebody needs it; None: too large to keep.
+    image: OnceLock<Option<Image>>,
 }
 
 type Cell = Arc<OnceCell<Result<Arc<Package>, PackageError>>>;
@@ -101,7 +103,7 @@ impl Context {
             let known: Vec<&str> = known.iter().map(|hash| hash.as_str()).collect();
             return Err(PackageError::Changed { known: known.join(", "), came: content.hash.to_string() });
         }
-        Ok(Arc::new(Package { fetched, content, staged, home: Mutex::new(None) }))
+        Ok(Arc::new(Package { fetched, content, staged, home: Mutex::new(None), image: OnceLock::new() }))
     }
 }
 
@@ -119,7 +121,19 @@ impl Package {
             }
         };
         let what = if self.fetched == Fetched::Link { What::Visible } else { What::Package };
-        place::copy(&source, copy, what)?;
+        match self.image.get() {
+            Some(Some(image)) => image.write(copy)?,
+            Some(None) => place::copy(&source, copy, what)?,
+            None => {
+                let image = Image::of(&source, what)?;
+                match &image {
+                    Some(image) => image.write(copy)?,
+                    None => place::copy(&source, copy, what)?,
+                }
+                // Whoever was first, it is the same image.
+                let _ = self.image.set(image);
+            }
+        }
         place::put(copy, target, attic)
     }
 }

@@ -1,7 +1,7 @@
 //! Folders of packages: finding the one inside that is meant, putting them in their place, copying them.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
 use crate::base::files::named;
@@ -116,13 +116,19 @@ pub enum What {
     Visible,
 }
 
-/// Copies what is in a folder to another one, which is made if need be. Links are copied as links.
-pub fn copy(from: &Path, to: &Path, what: What) -> io::Result<()> {
-    // A link to a folder is followed at the top, nowhere else.
-    let mut folders = vec![PathBuf::new()];
-    while let Some(folder) = folders.pop() {
-        let (source, target) = (from.join(&folder), to.join(&folder));
-        fs::create_dir_all(&target).map_err(|e| named(e, "create", &target))?;
+/// What a folder holds, by paths relative to it; folders before what is in them. Links are links, but for the folder itself.
+struct Listing {
+    folders: Vec<PathBuf>,
+    files: Vec<PathBuf>,
+    links: Vec<PathBuf>,
+}
+
+fn list(from: &Path, what: What) -> io::Result<Listing> {
+    let mut listing = Listing { folders: vec![PathBuf::new()], files: Vec::new(), links: Vec::new() };
+    let mut next = 0;
+    while let Some(folder) = listing.folders.get(next).cloned() {
+        next += 1;
+        let source = from.join(&folder);
         for entry in fs::read_dir(&source).map_err(|e| named(e, "open", &source))? {
             let entry = entry.map_err(|e| named(e, "read", &source))?;
             let name = entry.file_name();
@@ -130,18 +136,111 @@ pub fn copy(from: &Path, to: &Path, what: What) -> io::Result<()> {
             if is_history(&name.to_string_lossy()) || (hidden && what == What::Visible) {
                 continue;
             }
-            let (path, place) = (entry.path(), target.join(&name));
-            let kind = entry.file_type().map_err(|e| named(e, "stat", &path))?;
-            if kind.is_dir() {
-                folders.push(folder.join(&name));
-            } else if kind.is_symlink() {
-                copy_link(&path, &place).map_err(|e| named(e, "create", &place))?;
-            } else {
-                fs::copy(&path, &place).map_err(|e| named(e, "write", &place))?;
-            }
+            let kind = entry.file_type().map_err(|e| named(e, "stat", &entry.path()))?;
+            let list = match () {
+                () if kind.is_dir() => &mut listing.folders,
+                () if kind.is_symlink() => &mut listing.links,
+                () => &mut listing.files,
+            };
+            list.push(folder.join(&name));
         }
     }
-    Ok(())
+    Ok(listing)
+}
+
+/// Copies what is in a folder to another one, which is made if need be. Links are copied as links.
+pub fn copy(from: &Path, to: &Path, what: What) -> io::Result<()> {
+    let listing = list(from, what)?;
+    listing.make_folders(to)?;
+    for name in &listing.files {
+        let place = to.join(name);
+        fs::copy(from.join(name), &place).map_err(|e| named(e, "write", &place))?;
+    }
+    listing.make_links(from, to)
+}
+
+impl Listing {
+    fn make_folders(&self, to: &Path) -> io::Result<()> {
+        fs::create_dir_all(to).map_err(|e| named(e, "create", to))?;
+        for name in self.folders.iter().skip(1) {
+            let place = to.join(name);
+            match fs::create_dir(&place) {
+                Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(named(e, "create", &place)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn make_links(&self, from: &Path, to: &Path) -> io::Result<()> {
+        for name in &self.links {
+            let place = to.join(name);
+            copy_link(&from.join(name), &place).map_err(|e| named(e, "create", &place))?;
+        }
+        Ok(())
+    }
+}
+
+/// A folder in memory, to be written many times: what most modules are is small.
+pub struct Image {
+    from: PathBuf,
+    listing: Listing,
+    /// One for each file: whether it may be run, and its bytes.
+    contents: Vec<(bool, Vec<u8>)>,
+}
+
+/// Larger folders are copied from the disk.
+const LARGEST_IMAGE: u64 = 32 << 20;
+
+impl Image {
+    /// None: the folder is too large.
+    pub fn of(from: &Path, what: What) -> io::Result<Option<Image>> {
+        let listing = list(from, what)?;
+        let (mut contents, mut size) = (Vec::with_capacity(listing.files.len()), 0);
+        for name in &listing.files {
+            let path = from.join(name);
+            let metadata = fs::metadata(&path).map_err(|e| named(e, "stat", &path))?;
+            size += metadata.len();
+            if size > LARGEST_IMAGE {
+                return Ok(None);
+            }
+            contents.push((is_executable(&metadata), fs::read(&path).map_err(|e| named(e, "read", &path))?));
+        }
+        Ok(Some(Image { from: from.to_owned(), listing, contents }))
+    }
+
+    pub fn write(&self, to: &Path) -> io::Result<()> {
+        self.listing.make_folders(to)?;
+        for (name, (executable, content)) in self.listing.files.iter().zip(&self.contents) {
+            let place = to.join(name);
+            write_new(&place, *executable, content).map_err(|e| named(e, "write", &place))?;
+        }
+        self.listing.make_links(&self.from, to)
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_metadata: &fs::Metadata) -> bool {
+    false
+}
+
+fn write_new(path: &Path, executable: bool, content: &[u8]) -> io::Result<()> {
+    let mut options = fs::File::options();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(if executable { 0o777 } else { 0o666 });
+    }
+    #[cfg(not(unix))]
+    let _ = executable;
+    options.open(path)?.write_all(content)
 }
 
 /// The records of version control, which are no part of a package.
@@ -238,6 +337,9 @@ mod tests {
         let (all, visible) = (dir.path().join("all"), dir.path().join("visible"));
         copy(&dir.path().join("absolute"), &all, What::Package).unwrap();
         copy(&from, &visible, What::Visible).unwrap();
+        let image = Image::of(&from, What::Package).unwrap().unwrap();
+        image.write(&dir.path().join("image")).unwrap();
+        assert_eq!(fs::read_to_string(dir.path().join("image/l")).unwrap(), "f");
         assert_eq!(fs::read_to_string(all.join("l")).unwrap(), "f");
         assert!(all.join("d/.hidden").exists() && !all.join("d/.git").exists());
         assert!(visible.join("d/f").exists() && !visible.join("d/.hidden").exists());

@@ -17,7 +17,7 @@ use crate::base::files::named;
 use crate::install::package::hash;
 use crate::model::deps::Hash;
 
-use super::place::is_history;
+use super::place::{is_configuration, is_history};
 
 /// What is done about checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,10 +58,6 @@ pub fn of_installed(dir: &Path, known: &BTreeSet<String>) -> io::Result<Hash> {
     let mut files: BTreeSet<String> = files_below(dir)?.into_iter().filter(|name| is_configuration(name)).collect();
     files.extend(known.iter().cloned());
     sum(dir, &files)
-}
-
-fn is_configuration(name: &str) -> bool {
-    [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|end| name.ends_with(end))
 }
 
 fn sum(dir: &Path, files: &BTreeSet<String>) -> io::Result<Hash> {

@@ -181,12 +181,13 @@ impl Listing {
     }
 }
 
-/// A folder in memory, to be written many times: what most modules are is small.
+/// A package to be put to many places: configuration, which nobody but us reads and nobody writes, is the same file in all of
+/// them; what is left is kept in memory, since most modules are small.
 pub struct Image {
     from: PathBuf,
     listing: Listing,
-    /// One for each file: whether it may be run, and its bytes.
-    contents: Vec<(bool, Vec<u8>)>,
+    /// One for each file: whether it may be run, and its bytes; None for configuration.
+    contents: Vec<Option<(bool, Vec<u8>)>>,
 }
 
 /// Larger folders are copied from the disk.
@@ -198,22 +199,31 @@ impl Image {
         let listing = list(from, what)?;
         let (mut contents, mut size) = (Vec::with_capacity(listing.files.len()), 0);
         for name in &listing.files {
+            if what == What::Package && is_configuration(&name.to_string_lossy()) {
+                contents.push(None);
+                continue;
+            }
             let path = from.join(name);
             let metadata = fs::metadata(&path).map_err(|e| named(e, "stat", &path))?;
             size += metadata.len();
             if size > LARGEST_IMAGE {
                 return Ok(None);
             }
-            contents.push((is_executable(&metadata), fs::read(&path).map_err(|e| named(e, "read", &path))?));
+            let content = fs::read(&path).map_err(|e| named(e, "read", &path))?;
+            contents.push(Some((is_executable(&metadata), content)));
         }
         Ok(Some(Image { from: from.to_owned(), listing, contents }))
     }
 
     pub fn write(&self, to: &Path) -> io::Result<()> {
         self.listing.make_folders(to)?;
-        for (name, (executable, content)) in self.listing.files.iter().zip(&self.contents) {
+        for (name, content) in self.listing.files.iter().zip(&self.contents) {
             let place = to.join(name);
-            write_new(&place, *executable, content).map_err(|e| named(e, "write", &place))?;
+            let written = match content {
+                Some((executable, content)) => write_new(&place, *executable, content),
+                None => share(&self.from.join(name), &place),
+            };
+            written.map_err(|e| named(e, "write", &place))?;
         }
         self.listing.make_links(&self.from, to)
     }
@@ -228,6 +238,16 @@ fn is_executable(metadata: &fs::Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_executable(_metadata: &fs::Metadata) -> bool {
     false
+}
+
+/// One file under two names, or its copy where the disk does not have that.
+fn share(from: &Path, to: &Path) -> io::Result<()> {
+    fs::hard_link(from, to).or_else(|_| fs::copy(from, to).map(|_| ()))
+}
+
+/// Files that a module is made of, and that only programs like this one read.
+pub fn is_configuration(name: &str) -> bool {
+    [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|end| name.ends_with(end))
 }
 
 fn write_new(path: &Path, executable: bool, content: &[u8]) -> io::Result<()> {
@@ -332,6 +352,7 @@ mod tests {
         fs::create_dir_all(from.join("d/.git")).unwrap();
         fs::write(from.join("d/.hidden"), "h").unwrap();
         fs::write(from.join("d/f"), "f").unwrap();
+        fs::write(from.join("d/f.tf"), "f").unwrap();
         symlink("d/f", from.join("l")).unwrap();
         symlink(&from, dir.path().join("absolute")).unwrap();
         let (all, visible) = (dir.path().join("all"), dir.path().join("visible"));
@@ -340,6 +361,9 @@ mod tests {
         let image = Image::of(&from, What::Package).unwrap().unwrap();
         image.write(&dir.path().join("image")).unwrap();
         assert_eq!(fs::read_to_string(dir.path().join("image/l")).unwrap(), "f");
+        use std::os::unix::fs::MetadataExt;
+        let links = |name: &str| fs::metadata(dir.path().join("image/d").join(name)).unwrap().nlink();
+        assert_eq!((links("f"), links("f.tf")), (1, 2), "only configuration is shared");
         assert_eq!(fs::read_to_string(all.join("l")).unwrap(), "f");
         assert!(all.join("d/.hidden").exists() && !all.join("d/.git").exists());
         assert!(visible.join("d/f").exists() && !visible.join("d/.hidden").exists());

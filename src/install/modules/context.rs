@@ -12,8 +12,8 @@ use crate::base::stop::Stop;
 use crate::install::event::ModuleEvent;
 use crate::install::registry::discovery::Hosts;
 use crate::model::addr;
-use crate::model::config::ModuleCall;
 use crate::model::config::module_source::ModuleSource;
+use crate::model::config::{Early, ModuleCall};
 use crate::model::deps::module_manifest::{ModuleManifest, Record};
 use crate::model::deps::{ModuleLock, PackageId};
 
@@ -63,6 +63,8 @@ pub struct Caller {
     /// None for the root.
     pub source: Option<ModuleSource>,
     pub parent: Option<Arc<Caller>>,
+    /// What the module's own sources and versions are evaluated with; None if it is not sound.
+    pub early: Option<Early>,
     /// It is new here: nothing that was recorded of what it calls counts.
     pub fresh: bool,
 }

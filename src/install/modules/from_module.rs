@@ -10,7 +10,7 @@ use crate::install::event::ModuleEvent;
 use crate::install::registry::discovery::Hosts;
 use crate::model::addr;
 use crate::model::config::module_source::{self, ModuleSource, SourceError};
-use crate::model::config::{Module, load_module};
+use crate::model::config::{Module, Nothing, load_module, load_root};
 use crate::model::deps::ModuleLock;
 use crate::model::deps::module_manifest::ModuleManifest;
 
@@ -112,7 +112,7 @@ fn caller(source: &str) -> Result<Module, Diagnostic> {
     let quoted = source.replace('\\', "\\\\").replace('"', "\\\"").replace("${", "$${").replace("%{", "%%{");
     let text = format!("module \"{ROOT}\" {{\n  source = \"{quoted}\"\n}}\n");
     let files = Memory::of([("main.tf", text)]);
-    let (module, mut diagnostics) = load_module(Path::new("."), addr::Module::root(), &files);
+    let (module, mut diagnostics) = load_root(Path::new("."), &files, Arc::new(Nothing));
     match module {
         Some(module) if !diagnostics.has_errors() => Ok(module),
         _ => Err(diagnostics.iter_mut().next().cloned().unwrap_or_else(|| invalid(redacted(&source)))),

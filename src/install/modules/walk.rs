@@ -16,7 +16,7 @@ use crate::install::event::ModuleEvent;
 use crate::install::registry::discovery::Hosts;
 use crate::model::addr;
 use crate::model::config::module_source::{self, ModuleSource, RegistrySource, RemoteSource};
-use crate::model::config::{Module, ModuleCall, load_module};
+use crate::model::config::{Early, Module, ModuleCall, load_module, settle};
 use crate::model::deps::module_manifest::{ModuleManifest, Record};
 use crate::model::deps::{Constraints, ModuleLock, PackageId, Version};
 
@@ -86,8 +86,14 @@ pub async fn install(
         resolutions: Resolutions::default(),
         work: Semaphore::new(processors * 2),
     });
-    let root =
-        Caller { path: addr::Module::root(), dir: input.root.dir.clone(), source: None, parent: None, fresh: false };
+    let root = Caller {
+        path: addr::Module::root(),
+        dir: input.root.dir.clone(),
+        source: None,
+        parent: None,
+        early: input.root.early.clone(),
+        fresh: false,
+    };
     let calls = input.root.calls.values().cloned().collect();
     let tree = spawn(&context, &Arc::new(root), calls);
     let collected = listen(tree, &mut outcome, tell).await;
@@ -99,7 +105,8 @@ pub async fn install(
 fn spawn(context: &Arc<Context>, caller: &Arc<Caller>, mut calls: Vec<ModuleCall>) -> Vec<UnboundedReceiver<Item>> {
     calls.sort_by(|a, b| a.name.cmp(&b.name));
     let mut tree = Vec::with_capacity(calls.len());
-    for call in calls {
+    // A source that could not be evaluated is reported when the whole is loaded.
+    for call in calls.into_iter().filter(|call| call.early.is_none()) {
         let Ok(source) = module_source::parse(&call.source) else { continue };
         let path = caller.path.child(&call.name);
         if path.0.len() > MAX_DEPTH {
@@ -192,8 +199,8 @@ fn run(task: Task) -> Pin<Box<dyn Future<Output = ()> + Send>> {
             Err(problems) => return problems.into_iter().for_each(|problem| task.say(Item::Problem(problem))),
         };
         let (dir, path) = (found.dir.clone(), task.path.clone());
-        // What is wrong inside is said when the whole is loaded.
-        let loaded = task.context.on_disk(move || load_module(&dir, path, &Disk).0).await;
+        let (early, call) = (task.caller.early.clone(), task.call.clone());
+        let loaded = task.context.on_disk(move || load_sound(&dir, path, early, &call)).await;
         let Some(module) = loaded.ok().flatten() else { return };
         let Task { context, caller, path, source, .. } = &task;
         let caller = Caller {
@@ -201,11 +208,23 @@ fn run(task: Task) -> Pin<Box<dyn Future<Output = ()> + Send>> {
             dir: found.dir,
             source: Some(source.clone()),
             parent: Some(caller.clone()),
+            early: module.early.clone(),
             fresh: found.fresh,
         };
         let children = spawn(context, &Arc::new(caller), module.calls.into_values().collect());
         task.say(Item::Children(children));
     })
+}
+
+/// A module with its calls' sources evaluated. What is wrong inside is said when the whole is loaded.
+fn load_sound(dir: &Path, path: addr::Module, early: Option<Early>, call: &ModuleCall) -> Option<Module> {
+    let (module, problems) = load_module(dir, path, &Disk);
+    let mut module = module?;
+    if let Some(early) = early.filter(|_| !problems.has_errors()) {
+        let early = early.child(call, &module);
+        settle(&mut module, early, &mut Diagnostics::new());
+    }
+    Some(module)
 }
 
 impl Task {

@@ -193,12 +193,13 @@ impl Invocation {
                     ));
                 }
             }
+            ArgsError::Json(diagnostics) => view::json::mistakes(&self.console, diagnostics),
             ArgsError::Text { text, usage } => {
-                self.console.error_line(&text);
                 let entry = COMMANDS.iter().find(|entry| entry.name == self.command);
                 if let (true, Some(entry)) = (usage, entry) {
-                    self.console.print(&entry_page(entry));
+                    self.console.print_error(&entry_page(entry));
                 }
+                self.console.error_line(&text);
             }
         }
         1

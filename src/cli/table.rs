@@ -82,7 +82,11 @@ pub const COMMANDS: &[Entry] = &[
         "Show signatures of the available functions",
         runs(args::metadata::functions_command, command::metadata::run_functions),
     ),
-    entry("modules", "Show all declared modules in a working directory", Run::Missing),
+    entry(
+        "modules",
+        "Show all declared modules in a working directory",
+        runs(args::modules::command, command::modules::run),
+    ),
     entry("output", "Show output values from your root module", runs(args::output::command, command::output::run)),
     entry(
         "providers",

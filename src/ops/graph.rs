@@ -10,7 +10,7 @@ use crate::engine::outline::{self, Kind, Outline, OutlineInput, Outlined};
 use crate::engine::ports::Ports;
 use crate::model::deps::Requirements;
 use crate::model::state::State;
-use crate::render::dot;
+use crate::render::{dot, mermaid};
 
 use super::host::Machine;
 use super::listen::Deaf;
@@ -30,8 +30,20 @@ pub enum GraphType {
     Apply,
 }
 
-/// The graph in the DOT language.
-pub async fn run(setup: &Setup, wanted: GraphType, plan: Option<&Path>) -> Result<(String, Diagnostics), Diagnostics> {
+/// The language that a graph is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Dot,
+    Mermaid,
+}
+
+/// The graph in the language asked for.
+pub async fn run(
+    setup: &Setup,
+    wanted: GraphType,
+    format: Format,
+    plan: Option<&Path>,
+) -> Result<(String, Diagnostics), Diagnostics> {
     let saved = match plan {
         Some(path) => Some(plan_file::read(path)?),
         None => None,
@@ -72,8 +84,8 @@ pub async fn run(setup: &Setup, wanted: GraphType, plan: Option<&Path>) -> Resul
     };
     factories.shutdown().await;
     let text = match wanted {
-        GraphType::Resources => resources(&drawn?),
-        GraphType::Plan | GraphType::PlanDestroy | GraphType::Apply => everything(drawn?),
+        GraphType::Resources => resources(&drawn?, format),
+        GraphType::Plan | GraphType::PlanDestroy | GraphType::Apply => everything(drawn?, format),
     };
     Ok((text, diagnostics))
 }
@@ -83,16 +95,19 @@ async fn stored(setup: &Setup) -> Result<State, Diagnostics> {
     Ok(loaded.file.map(|file| file.state).unwrap_or_default())
 }
 
-fn resources(outline: &Outline) -> String {
+fn resources(outline: &Outline, format: Format) -> String {
     let (found, edges) = outline.resources();
     let shown: Vec<_> = found
         .into_iter()
         .map(|addr| dot::Resource { module: addr.module.to_string(), name: addr.resource.to_string() })
         .collect();
-    dot::resources(&shown, &edges)
+    match format {
+        Format::Dot => dot::resources(&shown, &edges),
+        Format::Mermaid => mermaid::resources(&shown, &edges),
+    }
 }
 
-fn everything(outline: Outline) -> String {
+fn everything(outline: Outline, format: Format) -> String {
     let shown: Vec<_> = outline
         .nodes
         .into_iter()
@@ -106,5 +121,8 @@ fn everything(outline: Outline) -> String {
             dot::Node { name: node.name, own_line }
         })
         .collect();
-    dot::operation(&shown, &outline.edges)
+    match format {
+        Format::Dot => dot::operation(&shown, &outline.edges),
+        Format::Mermaid => mermaid::operation(&shown, &outline.edges),
+    }
 }

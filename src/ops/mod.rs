@@ -29,6 +29,7 @@ mod sink;
 mod variables;
 
 pub mod apply;
+pub mod called_modules;
 pub mod console;
 mod early;
 pub mod fmt;

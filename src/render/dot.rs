@@ -34,7 +34,8 @@ pub struct Resource {
 }
 
 impl Resource {
-    fn whole(&self) -> String {
+    /// The address from the root.
+    pub fn whole(&self) -> String {
         if self.module.is_empty() { self.name.clone() } else { format!("{}.{}", self.module, self.name) }
     }
 }

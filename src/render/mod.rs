@@ -4,4 +4,5 @@
 
 pub mod dot;
 pub mod json;
+pub mod mermaid;
 pub mod text;

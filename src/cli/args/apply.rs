@@ -2,10 +2,10 @@
 
 use clap::Command;
 
-use super::ArgsError;
 use super::common::*;
 use super::flags::{self, Given, switch};
-use crate::base::diag::Diagnostic;
+use super::{ArgsError, gather};
+use crate::base::diag::Diagnostics;
 use crate::model::plan::Mode;
 use crate::ops::options::{PlanOptions, StateOptions, VariableArgument};
 
@@ -46,48 +46,55 @@ fn with_flags(command: Command) -> Command {
 }
 
 pub fn parse(args: &[String]) -> Result<Apply, ArgsError> {
-    let given = flags::parse(command(), args).map_err(ArgsError::flag)?;
-    let plan_file = at_most_one(&given)?;
-    let plan = plan_options(&given).map_err(|diagnostics| ArgsError::Diagnostics { diagnostics, hint: true })?;
+    let (apply, diagnostics) = read(command(), args);
+    checked(apply, diagnostics)
+}
+
+/// `destroy` is `apply` in destroy mode, without a plan file.
+pub fn parse_destroy(args: &[String]) -> Result<Apply, ArgsError> {
+    let (mut apply, mut diagnostics) = read(destroy_command(), args);
+    const INVALID_MODE: &str = "Invalid mode option";
+    match apply.plan.mode {
+        Mode::Normal => {}
+        Mode::Destroy => diagnostics.error(
+            INVALID_MODE,
+            "The -destroy option is not valid for \"terrane destroy\", because this command always runs in destroy mode.",
+        ),
+        Mode::RefreshOnly => {
+            diagnostics.error(INVALID_MODE, "The -refresh-only option is not valid for \"terrane destroy\".")
+        }
+    }
+    apply.plan.mode = Mode::Destroy;
+    checked(apply, diagnostics)
+}
+
+fn checked(apply: Apply, diagnostics: Diagnostics) -> Result<Apply, ArgsError> {
+    if diagnostics.has_errors() { Err(ArgsError::all(diagnostics, apply.json)) } else { Ok(apply) }
+}
+
+fn read(command: Command, args: &[String]) -> (Apply, Diagnostics) {
+    let (given, mut diagnostics) = gather(command, args);
+    let words = given.positional();
+    if words.len() > 1 {
+        diagnostics.error(TOO_MANY, AT_MOST_ONE);
+    }
+    let plan_file = words.into_iter().next();
     let json = given.on("json");
     let auto_approve = given.on("auto-approve");
     if json && !auto_approve && plan_file.is_none() {
-        return Err(ArgsError::Diagnostics {
-            diagnostics: Diagnostic::error(
-                "Plan file or auto-approve required",
-                "Terrane cannot ask for interactive approval when -json is set. You can either apply a saved plan file, or enable the -auto-approve option.",
-            )
-            .into(),
-            hint: false,
-        });
+        diagnostics.error(
+            "Plan file or auto-approve required",
+            "Terrane cannot ask for interactive approval when -json is set. You can either apply a saved plan file, or enable the -auto-approve option.",
+        );
     }
-    Ok(Apply {
-        plan,
+    let apply = Apply {
+        plan: sound_plan_options(&given, &mut diagnostics),
         state: state_options(&given),
         variables: variable_arguments(&given),
         input: given.on("input") && !json,
         json,
         auto_approve,
         plan_file,
-    })
-}
-
-/// `destroy` is `apply` in destroy mode, without a plan file.
-pub fn parse_destroy(args: &[String]) -> Result<Apply, ArgsError> {
-    let mut apply = parse(args)?;
-    let mode = match apply.plan.mode {
-        Mode::Normal => None,
-        Mode::Destroy => Some((
-            "Invalid mode option",
-            "The -destroy option is not valid for \"terrane destroy\", because this command always runs in destroy mode.",
-        )),
-        Mode::RefreshOnly => {
-            Some(("Invalid mode option", "The -refresh-only option is not valid for \"terrane destroy\"."))
-        }
     };
-    if let Some((summary, detail)) = mode {
-        return Err(ArgsError::usage(summary, detail));
-    }
-    apply.plan.mode = Mode::Destroy;
-    Ok(apply)
+    (apply, diagnostics)
 }

@@ -134,6 +134,14 @@ pub fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(options) }
 }
 
+/// As `plan_options`; where there are mistakes, which go to the others, those of nothing given.
+pub fn sound_plan_options(given: &ArgMatches, diagnostics: &mut Diagnostics) -> PlanOptions {
+    plan_options(given).unwrap_or_else(|found| {
+        diagnostics.extend(found);
+        PlanOptions::default()
+    })
+}
+
 /// An address of `-target`, or what is wrong with it.
 fn target(text: &str) -> Result<Target, String> {
     crate::model::addr::command_line::target(text).map_err(first_detail)
@@ -188,11 +196,14 @@ pub fn test_directory_flag() -> Arg {
         .default_value("tests")
 }
 
+/// What is said where there are more words than the one that may be there.
+pub const AT_MOST_ONE: &str = "Expected at most one positional argument.";
+
 /// The only positional argument, if any; more are too many.
 pub fn at_most_one(given: &ArgMatches) -> Result<Option<String>, ArgsError> {
     let mut all = given.positional();
     if all.len() > 1 {
-        return Err(ArgsError::usage(TOO_MANY, "Expected at most one positional argument."));
+        return Err(ArgsError::usage(TOO_MANY, AT_MOST_ONE));
     }
     Ok(all.pop())
 }

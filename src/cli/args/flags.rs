@@ -51,26 +51,40 @@ pub fn duration(name: &'static str, default: &'static str, help: &'static str) -
 
 /// The arguments sorted out, or what is wrong with the first one that is wrong.
 pub fn parse(command: Command, args: &[String]) -> Result<ArgMatches, String> {
-    let normal = normalise(&command, args)?;
-    command.try_get_matches_from(normal).map_err(|error| error.to_string())
+    match parse_partly(command, args) {
+        (given, None) => Ok(given),
+        (_, Some(why)) => Err(why),
+    }
 }
 
-/// The arguments as clap reads them without doubt: `--name=value` for each flag, then `--`, then the rest.
-fn normalise(command: &Command, args: &[String]) -> Result<Vec<String>, String> {
+/// The arguments sorted out up to the first one that is wrong, what is wrong with that, and behind it only words.
+pub fn parse_partly(command: Command, args: &[String]) -> (ArgMatches, Option<String>) {
     let mut normal = Vec::with_capacity(args.len() + 1);
     let mut rest = args.iter();
+    let mistake = flags(&command, &mut rest, &mut normal).err();
+    normal.push("--".to_string());
+    normal.extend(rest.cloned());
+    match command.try_get_matches_from(normal) {
+        Ok(given) => (given, mistake),
+        Err(error) => (ArgMatches::default(), Some(error.to_string())),
+    }
+}
+
+/// Takes the flags off the words, as clap reads them without doubt: `--name=value` each. A wrong one is taken off too.
+fn flags(command: &Command, rest: &mut std::slice::Iter<'_, String>, normal: &mut Vec<String>) -> Result<(), String> {
     while let Some(arg) = rest.as_slice().first() {
         if arg == "-" || !arg.starts_with('-') {
             break;
         }
-        rest.next();
         if arg == "--" {
+            rest.next();
             break;
         }
         let bare = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-')).unwrap_or(arg);
         if bare.is_empty() || bare.starts_with(['-', '=']) {
             return Err(format!("bad flag syntax: {arg}"));
         }
+        rest.next();
         let (name, value) = bare.split_once('=').map_or((bare, None), |(name, value)| (name, Some(value)));
         let Some(flag) = command.get_arguments().find(|a| a.get_long() == Some(name)) else {
             return Err(format!("flag provided but not defined: -{name}"));
@@ -83,9 +97,7 @@ fn normalise(command: &Command, args: &[String]) -> Result<Vec<String>, String> 
         check(flag, name, value)?;
         normal.push(format!("--{name}={value}"));
     }
-    normal.push("--".to_string());
-    normal.extend(rest.cloned());
-    Ok(normal)
+    Ok(())
 }
 
 pub fn is_switch(flag: &Arg) -> bool {

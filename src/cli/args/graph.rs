@@ -8,7 +8,7 @@ use super::ArgsError;
 use super::common::{variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, number, switch, text};
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::ops::graph::GraphType;
+use crate::ops::graph::{Format, GraphType};
 use crate::ops::options::VariableArgument;
 
 #[derive(Debug)]
@@ -16,6 +16,7 @@ pub struct Graph {
     pub wanted: GraphType,
     pub plan: Option<PathBuf>,
     pub variables: Vec<VariableArgument>,
+    pub format: Format,
 }
 
 pub fn command() -> Command {
@@ -27,6 +28,8 @@ pub fn command() -> Command {
         )
         .args([
             text("plan", "path", "Show what applying this saved plan does."),
+            text("format", "format", "The language of the graph: dot, or mermaid.").default_value("dot"),
+            switch("verbose", false, "Accepted for compatibility; changes nothing.").hide(true),
             switch("draw-cycles", false, "Accepted for compatibility: cycles are reported as errors."),
             text("type", "type", "The operation to show: plan, plan-refresh-only, plan-destroy or apply."),
             number("module-depth", "-1", "Accepted for compatibility; changes nothing."),
@@ -43,7 +46,18 @@ pub fn parse(args: &[String]) -> Result<Graph, ArgsError> {
     let plan = given.text("plan").filter(|path| !path.is_empty()).map(PathBuf::from);
     let wanted = graph_type(&given.text("type").unwrap_or_default(), plan.is_some());
     let wanted = wanted.map_err(|d| ArgsError::Diagnostics { diagnostics: Diagnostics::from(d), hint: false })?;
-    Ok(Graph { wanted, plan, variables: variable_arguments(&given) })
+    let format = match given.text("format").as_deref() {
+        Some("mermaid") => Format::Mermaid,
+        None | Some("dot") => Format::Dot,
+        Some(_) => {
+            let problem = Diagnostic::error(
+                "Unsupported graph format",
+                "The -format=... argument must be either \"dot\" or \"mermaid\".",
+            );
+            return Err(ArgsError::Diagnostics { diagnostics: problem.into(), hint: false });
+        }
+    };
+    Ok(Graph { wanted, plan, format, variables: variable_arguments(&given) })
 }
 
 fn graph_type(text: &str, has_plan: bool) -> Result<GraphType, Diagnostic> {

@@ -14,6 +14,7 @@ pub mod get;
 pub mod graph;
 pub mod init;
 pub mod metadata;
+pub mod modules;
 pub mod output;
 pub mod plan;
 pub mod providers;
@@ -23,6 +24,8 @@ pub mod state;
 pub mod validate;
 pub mod version;
 
+use clap::{ArgMatches, Command};
+
 use crate::base::diag::{Diagnostic, Diagnostics};
 
 /// Why the arguments were not understood, in the two ways in which commands say so.
@@ -30,9 +33,14 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 pub enum ArgsError {
     /// Diagnostics; `hint`: followed by how to get help.
     Diagnostics { diagnostics: Diagnostics, hint: bool },
+    /// Diagnostics for programs: a stream of JSON lines.
+    Json(Diagnostics),
     /// A line of text; `usage`: with the command's help page.
     Text { text: String, usage: bool },
 }
+
+/// The summary where a flag is not understood.
+const BAD_FLAGS: &str = "Failed to parse command-line flags";
 
 impl ArgsError {
     /// A diagnostic followed by how to get help.
@@ -42,7 +50,12 @@ impl ArgsError {
 
     /// A flag was not understood by a command that answers with diagnostics.
     pub fn flag(text: String) -> ArgsError {
-        ArgsError::usage("Failed to parse command-line flags", text)
+        ArgsError::usage(BAD_FLAGS, text)
+    }
+
+    /// All that is wrong with the arguments, for people or for programs.
+    pub fn all(diagnostics: Diagnostics, json: bool) -> ArgsError {
+        if json { ArgsError::Json(diagnostics) } else { ArgsError::Diagnostics { diagnostics, hint: true } }
     }
 
     /// A flag was not understood by a command that answers with its help page.
@@ -50,7 +63,14 @@ impl ArgsError {
         ArgsError::Text { text: format!("Error parsing command-line flags: {text}\n"), usage: true }
     }
 
+    /// There are words where a command takes none.
     pub fn too_many() -> ArgsError {
         ArgsError::Text { text: "Too many command line arguments. Did you mean to use -chdir?".into(), usage: false }
     }
+}
+
+/// What was given, and what is wrong with the flags: the commands that answer with diagnostics look at the rest all the same.
+pub fn gather(command: Command, args: &[String]) -> (ArgMatches, Diagnostics) {
+    let (given, mistake) = flags::parse_partly(command, args);
+    (given, mistake.map(|text| Diagnostic::error(BAD_FLAGS, text)).into_iter().collect())
 }

@@ -3,9 +3,9 @@
 use crate::cli::args::common::TOO_MANY;
 use clap::Command;
 
-use super::ArgsError;
 use super::common::*;
 use super::flags::{self, Given, switch, text};
+use super::{ArgsError, gather};
 use crate::ops::options::{PlanOptions, StateOptions, VariableArgument};
 
 #[derive(Debug)]
@@ -41,15 +41,15 @@ pub fn command() -> Command {
 }
 
 pub fn parse(args: &[String]) -> Result<Plan, ArgsError> {
-    let given = flags::parse(command(), args).map_err(ArgsError::flag)?;
+    let (given, mut diagnostics) = gather(command(), args);
     if !given.positional().is_empty() {
-        return Err(ArgsError::usage(
-            TOO_MANY,
-            "To specify a working directory for the plan, use the global -chdir flag.",
-        ));
+        diagnostics.error(TOO_MANY, "To specify a working directory for the plan, use the global -chdir flag.");
     }
-    let plan = plan_options(&given).map_err(|diagnostics| ArgsError::Diagnostics { diagnostics, hint: true })?;
+    let plan = sound_plan_options(&given, &mut diagnostics);
     let json = given.on("json");
+    if diagnostics.has_errors() {
+        return Err(ArgsError::all(diagnostics, json));
+    }
     Ok(Plan {
         plan,
         state: state_options(&given),

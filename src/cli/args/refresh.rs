@@ -3,9 +3,9 @@
 use crate::cli::args::common::TOO_MANY;
 use clap::Command;
 
-use super::ArgsError;
 use super::common::*;
 use super::flags::{self, Given, list, number};
+use super::{ArgsError, gather};
 use crate::model::plan::Mode;
 use crate::ops::options::{PlanOptions, StateOptions, VariableArgument};
 
@@ -41,15 +41,17 @@ pub fn command() -> Command {
 }
 
 pub fn parse(args: &[String]) -> Result<Refresh, ArgsError> {
-    let given = flags::parse(command().args(hidden_operation_flags()), args).map_err(ArgsError::flag)?;
-    at_most_one(&given).and_then(|found| match found {
-        None => Ok(()),
-        Some(_) => Err(ArgsError::usage(TOO_MANY, "Expected at most one positional argument.")),
-    })?;
-    let mut plan = plan_options(&given).map_err(|diagnostics| ArgsError::Diagnostics { diagnostics, hint: true })?;
+    let (given, mut diagnostics) = gather(command().args(hidden_operation_flags()), args);
+    if !given.positional().is_empty() {
+        diagnostics.error(TOO_MANY, AT_MOST_ONE);
+    }
+    let mut plan = sound_plan_options(&given, &mut diagnostics);
     plan.mode = Mode::RefreshOnly;
     plan.refresh = true;
     let json = given.on("json");
+    if diagnostics.has_errors() {
+        return Err(ArgsError::all(diagnostics, json));
+    }
     Ok(Refresh {
         plan,
         state: state_options(&given),

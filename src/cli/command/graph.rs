@@ -13,7 +13,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(setup) => setup.with_variables(&args.variables),
         Err(code) => return code,
     };
-    let work = graph::run(&setup, args.wanted, args.plan.as_deref());
+    let work = graph::run(&setup, args.wanted, args.format, args.plan.as_deref());
     let console = &invocation.console;
     match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok((text, warnings))) => {

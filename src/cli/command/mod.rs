@@ -10,6 +10,7 @@ pub mod get;
 pub mod graph;
 pub mod init;
 pub mod metadata;
+pub mod modules;
 pub mod output;
 pub mod plan;
 pub mod providers;

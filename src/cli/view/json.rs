@@ -41,6 +41,12 @@ pub fn write(console: &Console, message: &Message) {
     console.print(&message.line(&timestamp));
 }
 
+/// A stream of nothing but what kept the command from beginning.
+pub fn mistakes(console: &Console, diagnostics: Diagnostics) {
+    write(console, &events::version());
+    diagnostics.iter().for_each(|diagnostic| write(console, &events::diagnostic(diagnostic)));
+}
+
 fn counts(tally: Tally) -> Counts {
     Counts { add: tally.added, change: tally.changed, import: tally.imported, remove: tally.removed }
 }

@@ -12,6 +12,7 @@ mod shortest_edit;
 pub mod snippet;
 pub mod state;
 pub mod style;
+pub mod tree;
 pub mod unified_diff;
 pub mod value;
 pub mod wrap;

@@ -29,7 +29,7 @@ pub fn run(setup: &Setup) -> (Vec<Called>, Diagnostics) {
     if !load::has_configuration() {
         return (Vec::new(), Diagnostics::new());
     }
-    let (loaded, mut diagnostics) = load::config(Path::new("."), &setup.workdir, &Disk);
+    let (loaded, mut diagnostics) = load::config(Path::new("."), setup, &Disk);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return (Vec::new(), diagnostics) };
     match load::manifest(&setup.workdir, &Disk) {
         Ok(manifest) => (calls(&loaded.config.root, &manifest), diagnostics),

@@ -52,3 +52,6 @@ pub fn undeclared_local<'n>(name: &str, declared: impl IntoIterator<Item = &'n A
     let detail = format!("A local value with the name {name:?} has not been declared.{hint}");
     Diagnostic::error("Reference to undeclared local value", detail).at(range.clone())
 }
+
+/// The configuration names a backend that there is not.
+pub const INVALID_BACKEND_TYPE: &str = "Invalid backend type";

@@ -1,10 +1,11 @@
 //! `init`: modules, backend and providers made ready.
 
-use crate::model::mistakes::UNREADABLE_FILE;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
+use crate::backend::table;
 use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files};
@@ -14,9 +15,10 @@ use crate::install::package::platform;
 use crate::install::providers::{ExecuteInput, ResolveInput, execute, resolve};
 use crate::install::source::multi::Multi;
 use crate::model::addr;
-use crate::model::config::{Backend, Config, values_file};
+use crate::model::config::{self, Backend, Config, Module, values_file};
 use crate::model::deps::Requirements;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
+use crate::model::mistakes::{INVALID_BACKEND_TYPE, UNREADABLE_FILE};
 
 use super::backend_record as record;
 use super::modules::{self, ModuleRequest};
@@ -46,8 +48,10 @@ pub enum InitEvent {
     /// There is no configuration: nothing was done.
     Empty,
     Backend,
-    /// A backend was opened that was not in use before, or (None) is in use no more.
-    BackendSet(Option<String>),
+    /// A backend was opened that was not in use before.
+    BackendSet(String),
+    /// There was a backend, and now there is none.
+    BackendUnset(String),
     Modules {
         upgrade: bool,
     },
@@ -84,32 +88,42 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
         tell(InitEvent::Empty);
         return diagnostics;
     }
-    let (root, found) = load::root_module(setup);
-    tell(InitEvent::Backend);
-    let Some(root) = root.filter(|_| !found.has_errors()) else { return not_sound(found) };
-    if request.backend
-        && let Err(problems) = backend(setup, root.backend.as_ref(), request, tell).await
-    {
-        diagnostics.extend(problems);
-        return diagnostics;
+    let (root, early) = load::root_module(setup);
+    let Some(root) = root else { return not_sound(early) };
+    let mut of_backend = Diagnostics::new();
+    if request.backend {
+        tell(InitEvent::Backend);
+        of_backend = backend(setup, root.backend.as_ref(), request, tell).await;
     }
-    if request.get {
-        if !root.calls.is_empty() {
-            tell(InitEvent::Modules { upgrade: request.upgrade });
-        }
+    // Mistakes of the root module wait: its modules may say better what is wrong, such as that they need another version.
+    if request.get && !root.calls.is_empty() {
+        tell(InitEvent::Modules { upgrade: request.upgrade });
         let wanted = ModuleRequest { upgrade: request.upgrade, readonly: request.lockfile_readonly };
-        diagnostics.extend(modules::run(setup, &network, &root, wanted, tell).await);
-        if diagnostics.has_errors() {
+        let found = modules::run(setup, &network, &root, wanted, tell).await;
+        let own = version_problems(root.clone()).unwrap_or_else(|| early.clone());
+        if found.has_errors() || own.has_errors() {
+            diagnostics.extend(own);
+            diagnostics.extend(found);
             return diagnostics;
         }
+        diagnostics.extend(found);
     }
     let (loaded, found) = load::config(Path::new("."), setup, &Disk);
-    let Some(config) = loaded.filter(|_| !found.has_errors()).map(|l| l.config) else {
-        // What is wrong with a module that was just installed needs no word on why that matters.
-        let found = if request.get { found } else { not_sound(found) };
-        diagnostics.extend(found);
-        return diagnostics;
+    let config = match loaded {
+        Some(loaded) if !found.has_errors() => loaded.config,
+        loaded => {
+            let problems = loaded.and_then(|l| version_problems(Module::clone(&l.config.root)));
+            return problems.unwrap_or_else(|| {
+                diagnostics.extend(of_backend);
+                diagnostics.extend(not_sound(found));
+                diagnostics
+            });
+        }
     };
+    diagnostics.extend(of_backend);
+    if diagnostics.has_errors() {
+        return diagnostics;
+    }
     diagnostics.extend(found);
     tell(InitEvent::Providers);
     let failed = providers(setup, &config, request, tell, &mut diagnostics).await;
@@ -119,30 +133,56 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
     diagnostics
 }
 
-/// What is wrong with the configuration, after a word on why that matters here.
-fn not_sound(found: Diagnostics) -> Diagnostics {
-    let mut diagnostics = Diagnostics::from(Diagnostic::error(
-        "Terrane encountered problems during initialisation, including problems with the configuration, described below.",
-        "The Terrane configuration must be valid before initialization so that Terrane can determine which modules and providers need \
-         to be installed.",
-    ));
-    diagnostics.extend(found);
-    diagnostics
+/// What is wrong with the versions that modules ask for, if anything: everything else may follow from that.
+fn version_problems(root: Module) -> Option<Diagnostics> {
+    let found = config::check_versions(&Config { root: Arc::new(root) });
+    found.has_errors().then_some(found)
 }
 
-async fn backend(
+/// What is wrong with the configuration, with a word on why that matters here.
+fn not_sound(mut found: Diagnostics) -> Diagnostics {
+    found.push(Diagnostic::error(
+        "Terrane encountered problems during initialisation, including problems\nwith the configuration, described below.\n\n\
+         The Terrane configuration must be valid before initialization so that\nTerrane can determine which modules and \
+         providers need to be installed.",
+        "",
+    ));
+    found
+}
+
+/// Takes the backend of the configuration into use.
+async fn backend(setup: &Setup, block: Option<&Backend>, request: &InitRequest, tell: Tell<'_>) -> Diagnostics {
+    let mut warnings = Diagnostics::new();
+    if block.is_none() && !request.backend_config.is_empty() {
+        warnings.push(Diagnostic::warning(
+            "Missing backend configuration",
+            "-backend-config was used without a \"backend\" block in the configuration.\n\nIf you intended to override the \
+             default local backend configuration,\nno action is required, but you may add an explicit backend block to \
+             your\nconfiguration to clear this warning:\n\nterraform {\n  backend \"local\" {}\n}\n\nHowever, if you intended to \
+             override a defined backend, please verify that\nthe backend configuration is present and valid.\n",
+        ));
+    }
+    warnings.extend(configure(setup, block, request, tell).await.err().into_iter().flatten());
+    warnings
+}
+
+async fn configure(
     setup: &Setup,
     block: Option<&Backend>,
     request: &InitRequest,
     tell: Tell<'_>,
 ) -> Result<(), Diagnostics> {
-    let overlay = overlay(&request.backend_config)?;
+    let overlay = if block.is_some() { overlay(&request.backend_config)? } else { Map::new() };
     let (wanted, diagnostics) = open_backend::wanted(block, &overlay);
-    if diagnostics.has_errors() {
-        return Err(diagnostics);
+    let unknown = diagnostics.iter().any(|diagnostic| diagnostic.summary == INVALID_BACKEND_TYPE);
+    if let Some(block) = block.filter(|_| unknown) {
+        return Err(table::find(&block.kind)
+            .map_or_else(|problem| problem.at(block.kind_range.clone()).into(), |_| diagnostics));
     }
     let recorded = open_backend::recorded(setup)?;
+    let broken = diagnostics.has_errors();
     let changed = match (&wanted, &recorded) {
+        _ if broken => true,
         (None, None) => return Ok(()),
         (Some(wanted), Some(recorded)) => !same(wanted, recorded),
         _ => true,
@@ -156,13 +196,18 @@ async fn backend(
         )
         .into());
     }
+    if broken {
+        return Err(diagnostics);
+    }
     if changed && !request.reconfigure {
         keep_state(setup, recorded.as_ref(), wanted.as_ref()).await?;
     }
     let write = record::write(&setup.workdir.data_dir, wanted.as_ref());
     write.map_err(|e| Diagnostics::from(Diagnostic::error("Failed to save the backend's settings", e.to_string())))?;
-    if changed {
-        tell(InitEvent::BackendSet(wanted.map(|w| w.kind)));
+    match (changed, wanted, recorded) {
+        (true, Some(wanted), _) => tell(InitEvent::BackendSet(wanted.kind)),
+        (true, None, Some(recorded)) if !request.reconfigure => tell(InitEvent::BackendUnset(recorded.kind)),
+        _ => {}
     }
     Ok(())
 }
@@ -222,7 +267,7 @@ async fn providers(
     diagnostics: &mut Diagnostics,
 ) -> bool {
     let mut requirements = diagnostics.take(Requirements::of_config(config));
-    match state_requirements(setup, config).await {
+    match state_requirements(setup).await {
         Ok(of_state) => requirements = requirements.merge(of_state),
         Err(problems) => diagnostics.extend(problems),
     }
@@ -274,8 +319,11 @@ async fn providers(
     false
 }
 
-async fn state_requirements(setup: &Setup, config: &Config) -> Result<Requirements, Diagnostics> {
-    let opened = open_backend::open(setup, config.root.backend.as_ref(), &StateOptions::default()).await?;
+/// What the state needs, as the backend that is in use holds it.
+async fn state_requirements(setup: &Setup) -> Result<Requirements, Diagnostics> {
+    let recorded = open_backend::recorded(setup)?;
+    let opened =
+        open_backend::open_record(recorded.as_ref(), &StateOptions::default(), &setup.workdir.workspace).await?;
     let loaded = crate::backend::load(&*opened.store, crate::backend::Access::ReadOnly).await?;
     Ok(loaded.file.map(|file| Requirements::of_state(&file.state)).unwrap_or_default())
 }

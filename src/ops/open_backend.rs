@@ -65,28 +65,30 @@ pub async fn open(
     options: &StateOptions,
 ) -> Result<Opened, Diagnostics> {
     let (wanted, diagnostics) = wanted(block, &Map::new());
+    // A block of a kind that there is may be wrong in itself: until it was initialised, that alone is said.
+    let known = wanted.as_ref().is_none_or(|wanted| table::find(&wanted.kind).is_ok());
+    let recorded = recorded(setup)?;
     if diagnostics.has_errors() {
-        return Err(diagnostics);
+        return Err(match (&wanted, &recorded) {
+            (Some(wanted), None) if known => init_needed(", ", &first_time(wanted)),
+            (Some(wanted), Some(recorded)) if known && wanted.kind == recorded.kind => init_needed(": ", CHANGED),
+            (Some(wanted), Some(recorded)) if known => init_needed(": ", &other_kind(wanted, recorded)),
+            _ => diagnostics,
+        });
     }
-    let record = match (wanted, recorded(setup)?) {
+    let record = match (wanted, recorded) {
         (None, None) => None,
         // Settings of the command line are in the record only: the block's own must be as they were.
         (Some(wanted), Some(recorded)) if same(&wanted, &recorded) || wanted.hash == recorded.hash => Some(recorded),
-        (Some(wanted), None) => {
-            let reason = format!("Initial configuration of the requested backend {:?}", wanted.kind);
-            return Err(init_needed(", ", &reason));
-        }
+        (Some(wanted), None) => return Err(init_needed(", ", &first_time(&wanted))),
         (None, Some(recorded)) => {
             let reason = format!("Unsetting the previously set backend {:?}", recorded.kind);
             return Err(init_needed(", ", &reason));
         }
         (Some(wanted), Some(recorded)) if wanted.kind == recorded.kind => {
-            return Err(init_needed(": ", "Backend configuration block has changed"));
+            return Err(init_needed(": ", CHANGED));
         }
-        (Some(wanted), Some(recorded)) => {
-            let reason = format!("Backend type changed from {:?} to {:?}", recorded.kind, wanted.kind);
-            return Err(init_needed(": ", &reason));
-        }
+        (Some(wanted), Some(recorded)) => return Err(init_needed(": ", &other_kind(&wanted, &recorded))),
     };
     open_record(record.as_ref(), options, &setup.workdir.workspace).await
 }
@@ -122,6 +124,16 @@ fn complete(record: Option<&BackendRecord>, schema: &Schema) -> String {
     let all: Map<String, Json> =
         names.map(|name| (name.to_string(), given.get(&**name).cloned().unwrap_or(Json::Null))).collect();
     Json::Object(all).to_string()
+}
+
+const CHANGED: &str = "Backend configuration block has changed";
+
+fn first_time(wanted: &BackendRecord) -> String {
+    format!("Initial configuration of the requested backend {:?}", wanted.kind)
+}
+
+fn other_kind(wanted: &BackendRecord, recorded: &BackendRecord) -> String {
+    format!("Backend type changed from {:?} to {:?}", recorded.kind, wanted.kind)
 }
 
 fn init_needed(joint: &str, reason: &str) -> Diagnostics {

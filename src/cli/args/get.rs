@@ -13,7 +13,7 @@ pub fn command() -> Command {
         .long_about("Fetches the modules that the configuration calls. \"terrane init\" does so too.")
         .args([
             switch("update", false, "Look for newer versions of modules that are there already."),
-            json_flag().hide(true),
+            json_flag(),
             test_directory_flag(),
         ])
         .args(variable_flags())
@@ -24,6 +24,7 @@ pub fn command() -> Command {
 pub struct Get {
     /// Look for newer versions.
     pub update: bool,
+    pub json: bool,
     pub variables: Vec<VariableArgument>,
 }
 
@@ -32,5 +33,5 @@ pub fn parse(args: &[String]) -> Result<Get, ArgsError> {
     if !given.positional().is_empty() {
         return Err(ArgsError::too_many());
     }
-    Ok(Get { update: given.on("update"), variables: variable_arguments(&given) })
+    Ok(Get { update: given.on("update"), json: given.on("json"), variables: variable_arguments(&given) })
 }

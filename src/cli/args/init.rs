@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use clap::Command;
 
-use super::ArgsError;
 use super::common::*;
 use super::flags::{self, Given, duration, list, switch, text};
-use crate::base::diag::Diagnostic;
+use super::{ArgsError, gather};
 use crate::ops::options::VariableArgument;
 
 #[derive(Debug)]
@@ -60,27 +59,28 @@ pub fn command() -> Command {
 }
 
 pub fn parse(args: &[String]) -> Result<Init, ArgsError> {
-    let given = flags::parse(command(), args).map_err(ArgsError::flag)?;
-    let plain = |summary: &str, detail: &str| ArgsError::Diagnostics {
-        diagnostics: Diagnostic::error(summary, detail).into(),
-        hint: false,
-    };
-    if given.on("migrate-state") && given.on("json") {
-        return Err(plain(
+    let (given, mut diagnostics) = gather(command(), args);
+    let json = given.on("json");
+    if given.on("migrate-state") && json {
+        diagnostics.error(
             "The -migrate-state and -json options are mutually-exclusive",
             "Terrane cannot ask for interactive approval when -json is set. To use the -migrate-state option, disable the -json option.",
-        ));
+        );
     }
     if given.on("migrate-state") && given.on("reconfigure") {
-        return Err(plain(
-            "Invalid init options",
-            "The -migrate-state and -reconfigure options are mutually-exclusive.",
-        ));
+        diagnostics
+            .error("Invalid init options", "The -migrate-state and -reconfigure options are mutually-exclusive.");
     }
     if !given.positional().is_empty() {
-        return Err(plain("Too many command line arguments. Did you mean to use -chdir?", ""));
+        diagnostics.error("Too many command line arguments. Did you mean to use -chdir?", "");
     }
-    let json = given.on("json");
+    if diagnostics.has_errors() {
+        return Err(if json {
+            ArgsError::Json(diagnostics)
+        } else {
+            ArgsError::Diagnostics { diagnostics, hint: false }
+        });
+    }
     Ok(Init {
         upgrade: given.on("upgrade"),
         get: given.on("get"),

@@ -22,7 +22,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
             console.print(&text);
             0
         }
-        Ok(Err(diagnostics)) => super::finish(console, diagnostics),
+        Ok(Err(diagnostics)) => super::finish_spaced(console, diagnostics),
         Err(code) => code,
     }
 }

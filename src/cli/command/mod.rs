@@ -131,6 +131,13 @@ fn report_settings(console: &Console, problems: Diagnostics) {
     }
 }
 
+/// As `finish`, for the commands that the reference never gave a view.
+fn finish_spaced(console: &Console, diagnostics: Diagnostics) -> u8 {
+    let failed = diagnostics.has_errors();
+    console.spaced_diagnostics(diagnostics);
+    u8::from(failed)
+}
+
 /// Shows what is left to say and gives the exit code.
 fn finish(console: &Console, diagnostics: Diagnostics) -> u8 {
     let failed = diagnostics.has_errors();

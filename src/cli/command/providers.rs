@@ -19,7 +19,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let (needs, warnings) = match super::run_with(invocation, &setup.stop, providers::tree(&setup)) {
         Ok(Ok(found)) => found,
-        Ok(Err(diagnostics)) => return super::finish(&invocation.console, diagnostics),
+        Ok(Err(diagnostics)) => return super::finish_spaced(&invocation.console, diagnostics),
         Err(code) => return code,
     };
     let mut text = "\nProviders required by configuration:\n.\n".to_string();
@@ -32,7 +32,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         }
     }
     invocation.console.print(&text);
-    super::finish(&invocation.console, warnings)
+    super::finish_spaced(&invocation.console, warnings)
 }
 
 fn branches(needs: &Needs) -> Vec<Branch> {

@@ -41,6 +41,12 @@ pub fn write(console: &Console, message: &Message) {
     console.print(&message.line(&timestamp));
 }
 
+/// One line of the stream, in the way of `init`: its messages have no fractions of seconds.
+pub fn write_to_the_second(console: &Console, message: &Message) {
+    let timestamp = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    console.print(&message.line(&timestamp));
+}
+
 /// A stream of nothing but what kept the command from beginning.
 pub fn mistakes(console: &Console, diagnostics: Diagnostics) {
     write(console, &events::version());

@@ -3,6 +3,7 @@
 //! Owns when something is shown. Never decides what is done; layouts are `render`'s.
 
 pub mod human;
+pub mod init;
 pub mod json;
 pub mod operation;
 pub mod shown;

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::syntax::body::BodySchema;
+use crate::model::mistakes::INVALID_BACKEND_TYPE;
 
 use super::constant;
 use super::module::Backend;
@@ -60,7 +61,7 @@ fn unusable(backend: &Backend) -> Diagnostic {
             format!("This version of Terrane keeps state in local files only; the backend {kind:?} comes later."),
         )
     } else {
-        Diagnostic::error("Invalid backend type", format!("There is no backend type named {kind:?}."))
+        Diagnostic::error(INVALID_BACKEND_TYPE, format!("There is no backend type named {kind:?}."))
     };
     diagnostic.at(backend.kind_range.clone())
 }

@@ -52,3 +52,4 @@ pub use moved::{MoveEndpoint, Moved};
 pub use removed::Removed;
 pub use resource::decode_managed as resource_from_text;
 pub use settle::settle;
+pub use terraform_block::check_versions;

@@ -1,0 +1,212 @@
+//! What `init` shows: lines for people, or a stream of JSON lines.
+
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostics;
+use crate::cli::console::Console;
+use crate::install::event::InstallEvent;
+use crate::ops::init::InitEvent;
+use crate::render::json::events;
+use crate::render::text::style::Style;
+
+use super::json::{write, write_to_the_second};
+
+pub struct InitView {
+    console: Arc<Console>,
+    json: bool,
+    /// Nobody wants to hear what to do next.
+    automation: bool,
+}
+
+impl InitView {
+    /// Begins the stream, if it is one.
+    pub fn new(console: Arc<Console>, json: bool, automation: bool) -> InitView {
+        if json {
+            write(&console, &events::version());
+        }
+        InitView { console, json, automation }
+    }
+
+    pub fn event(&self, event: &InitEvent) {
+        if !self.json {
+            self.console.line(&human(event, &self.console.style));
+            return;
+        }
+        let Some((text, code)) = program(event) else { return };
+        match code {
+            Some(code) => self.output(&text, code),
+            None => write(&self.console, &events::log(text)),
+        }
+    }
+
+    /// What is left to say; `done`: the working directory is ready.
+    pub fn finish(&self, diagnostics: Diagnostics, done: bool) {
+        if self.json {
+            diagnostics.iter().for_each(|diagnostic| write(&self.console, &events::diagnostic(diagnostic)));
+            if done {
+                self.output(READY, "output_init_success_message");
+                if !self.automation {
+                    self.output(ADVICE.trim_start(), "output_init_success_cli_message");
+                }
+            }
+            return;
+        }
+        if done {
+            self.console.line("");
+        }
+        self.console.diagnostics(diagnostics);
+        if done {
+            self.console.line(&self.console.style.success(READY));
+            if !self.automation {
+                self.console.line(&self.console.style.green(ADVICE));
+            }
+        }
+    }
+
+    fn output(&self, text: &str, code: &str) {
+        write_to_the_second(&self.console, &events::init_output(text, code));
+    }
+}
+
+const READY: &str = "Terrane has been successfully initialized!";
+
+const ADVICE: &str = "
+You may now begin working with Terrane. Try running \"terrane plan\" to see
+any changes that are required for your infrastructure. All Terrane commands
+should now work.
+
+If you ever set or change modules or backend configuration for Terrane,
+rerun this command to reinitialize your working directory. If you forget, other
+commands will detect it and remind you to do so if necessary.";
+
+/// As people read it.
+fn human(event: &InitEvent, style: &Style) -> String {
+    match event {
+        InitEvent::Backend | InitEvent::Modules { .. } | InitEvent::Copying(_) | InitEvent::Providers => {
+            style.bold(program(event).map(|(text, _)| text).unwrap_or_default())
+        }
+        InitEvent::BackendSet(_) => {
+            style.green(format!("\n{}", program(event).map(|(text, _)| text).unwrap_or_default()))
+        }
+        InitEvent::BackendUnset(kind) => {
+            let unset = style.green(format!("\n\n{}", program(event).map(|(text, _)| text).unwrap_or_default()));
+            format!("Terrane has detected you're unconfiguring your previously set {kind:?} backend.\n{unset}")
+        }
+        InitEvent::Install(event) => install(event),
+        InitEvent::Copied(path) => format!("- {}", path.0.join(".")),
+        _ => program(event).map(|(text, _)| text).unwrap_or_default(),
+    }
+}
+
+fn install(event: &InstallEvent) -> String {
+    match event {
+        InstallEvent::BuiltIn { provider } => format!("- {} is built in to Terrane", provider.for_display()),
+        InstallEvent::QueryStarted { provider, locked: true, .. } => {
+            format!("- Reusing previous version of {} from the dependency lock file", provider.for_display())
+        }
+        InstallEvent::QueryStarted { provider, constraints, .. } if constraints.is_empty() => {
+            format!("- Finding latest version of {}...", provider.for_display())
+        }
+        InstallEvent::QueryStarted { provider, constraints, .. } => {
+            format!("- Finding {} versions matching \"{constraints}\"...", provider.for_display())
+        }
+        InstallEvent::AlreadyInstalled { provider, version } => {
+            format!("- Using previously-installed {} v{version}", provider.for_display())
+        }
+        InstallEvent::LinkedFromCache { provider, version } => {
+            format!("- Using {} v{version} from the shared cache directory", provider.for_display())
+        }
+        InstallEvent::FetchStarted { provider, version } => {
+            format!("- Installing {} v{version}...", provider.for_display())
+        }
+        InstallEvent::Fetched { provider, version, authentication } => {
+            format!("- Installed {} v{version} ({authentication})", provider.for_display())
+        }
+    }
+}
+
+/// As programs read it, with its code; without one it is a message of the log. None: not for them.
+fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
+    let (text, code): (String, _) = match event {
+        InitEvent::Empty => (EMPTY.into(), "output_init_empty_message"),
+        InitEvent::Backend => ("Initializing the backend...".into(), "initializing_backend_message"),
+        InitEvent::BackendSet(kind) => (
+            format!(
+                "Successfully configured the backend {kind:?}! Terrane will automatically\nuse this backend unless the backend \
+                 configuration changes."
+            ),
+            "backend_configured_success",
+        ),
+        InitEvent::BackendUnset(kind) => (
+            format!("Successfully unset the backend {kind:?}. Terrane will now operate locally."),
+            "backend_configured_unset",
+        ),
+        InitEvent::Modules { upgrade: false } => ("Initializing modules...".into(), "initializing_modules_message"),
+        InitEvent::Modules { upgrade: true } => ("Upgrading modules...".into(), "upgrading_modules_message"),
+        InitEvent::Copying(source) => {
+            (format!("Copying configuration from {source:?}..."), "copying_configuration_message")
+        }
+        InitEvent::Providers => ("Initializing provider plugins...".into(), "initializing_provider_plugin_message"),
+        InitEvent::LockCreated => (LOCK_CREATED.into(), "lock_info"),
+        InitEvent::LockChanged => (LOCK_CHANGED.into(), "dependencies_lock_changes_info"),
+        InitEvent::ModuleLockCreated => (MODULE_LOCK_CREATED.into(), "module_lock_info"),
+        InitEvent::ModuleLockChanged => (MODULE_LOCK_CHANGED.into(), "module_lock_changes_info"),
+        InitEvent::Module(event) => return Some((event.to_string(), None)),
+        InitEvent::Copied(path) => return Some((format!("- {}", path.0.join(".")), None)),
+        InitEvent::Install(event) => return Some((install_for_programs(event), None)),
+        InitEvent::CopyDone | InitEvent::Done => return None,
+    };
+    Some((text, Some(code)))
+}
+
+fn install_for_programs(event: &InstallEvent) -> String {
+    match event {
+        InstallEvent::BuiltIn { provider } => format!("{} is built in to Terrane", provider.for_display()),
+        InstallEvent::QueryStarted { provider, locked: true, .. } => {
+            format!("{}: Reusing previous version from the dependency lock file", provider.for_display())
+        }
+        InstallEvent::QueryStarted { provider, constraints, .. } if constraints.is_empty() => {
+            format!("{}: Finding latest version...", provider.for_display())
+        }
+        InstallEvent::QueryStarted { provider, constraints, .. } => {
+            format!(
+                "Finding matching versions for provider: {}, version_constraint: \"{constraints}\"",
+                provider.for_display()
+            )
+        }
+        InstallEvent::AlreadyInstalled { provider, version } => {
+            format!("{} v{version}: Using previously-installed provider version", provider.for_display())
+        }
+        InstallEvent::LinkedFromCache { provider, version } => {
+            format!("{} v{version}: Using from the shared cache directory", provider.for_display())
+        }
+        InstallEvent::FetchStarted { provider, version } => {
+            format!("Installing provider version: {} v{version}...", provider.for_display())
+        }
+        InstallEvent::Fetched { provider, version, authentication } => {
+            format!("Installed provider version: {} v{version} ({authentication})", provider.for_display())
+        }
+    }
+}
+
+const EMPTY: &str = "Terrane initialized in an empty directory!
+
+The directory has no Terrane configuration files. You may begin working
+with Terrane immediately by creating Terrane configuration files.";
+
+const LOCK_CREATED: &str = "Terrane has created a lock file .terraform.lock.hcl to record the provider
+selections it made above. Include this file in your version control repository
+so that Terrane can guarantee to make the same selections by default when
+you run \"terrane init\" in the future.";
+
+const LOCK_CHANGED: &str = "Terrane has made some changes to the provider dependency selections recorded
+in the .terraform.lock.hcl file. Review those changes and commit them to your
+version control system if they represent changes you intended to make.";
+
+const MODULE_LOCK_CREATED: &str = "Terrane has recorded the checksums of module packages in the file
+.terraform.modules.lock.hcl. Include this file in your version control
+repository, so that the same packages are used wherever \"terrane init\" is run.";
+
+const MODULE_LOCK_CHANGED: &str = "Terrane has made some changes to the checksums of module packages in the
+file .terraform.modules.lock.hcl. Review those changes and commit them to
+your version control system if they represent changes you intended to make.";

@@ -1,6 +1,7 @@
 //! Puts a [`Provider`] on the wire: the answering end of what `provider_client` calls, in either protocol version.
 
 use crate::plugin::wire::INVALID_CALL;
+use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -15,8 +16,8 @@ use super::wire::v6::message as wire;
 use super::wire::{diagnostic, function, schema, value};
 use crate::lang::value::{Type, Value};
 use crate::model::provider::{
-    ApplyRequest, ConfigureRequest, FunctionError, MoveRequest, PlanRequest, Provider, ProviderDiagnostic,
-    ProviderDiagnostics, RawState, ReadDataRequest, ReadRequest, UpgradeRequest, no_provider_meta,
+    ApplyRequest, ConfigureRequest, FunctionError, IdentitySchema, MoveRequest, PlanRequest, Provider,
+    ProviderDiagnostic, ProviderDiagnostics, RawState, ReadDataRequest, ReadRequest, UpgradeRequest, no_provider_meta,
 };
 use crate::model::schema::{ProviderSchemas, Schema};
 
@@ -65,7 +66,7 @@ impl<P: Protocol> ProviderServer<P> {
             Call::OpenEphemeralResource => self.open_ephemeral(read(request)?).await,
             Call::RenewEphemeralResource => self.renew_ephemeral(read(request)?).await,
             Call::CloseEphemeralResource => self.close_ephemeral(read(request)?).await,
-            Call::GetResourceIdentitySchemas => Ok(encoded(&wire::get_resource_identity_schemas::Response::default())),
+            Call::GetResourceIdentitySchemas => self.identity_schemas().await,
             Call::UpgradeResourceIdentity => Err(grpc::unimplemented(&P::path(call))),
         }
     }
@@ -286,9 +287,33 @@ impl<P: Protocol> ProviderServer<P> {
         Ok(encoded(&settle(answer.await, failed)))
     }
 
+    async fn identity_schemas(&self) -> Result<Bytes, Status> {
+        let answer = async {
+            let mut identity_schemas = HashMap::new();
+            for kind in self.schemas().await?.managed_names() {
+                if let Some(schema) = self.provider.identity_schema(&kind).await? {
+                    identity_schemas.insert(kind.to_string(), identity_schema(&schema));
+                }
+            }
+            Ok(wire::get_resource_identity_schemas::Response { identity_schemas, diagnostics: Vec::new() })
+        };
+        let failed = |diagnostics| wire::get_resource_identity_schemas::Response { diagnostics, ..Default::default() };
+        Ok(encoded(&settle(answer.await, failed)))
+    }
+
     async fn import(&self, request: wire::import_resource_state::Request) -> Result<Bytes, Status> {
         let answer = async {
-            let (objects, diagnostics) = self.provider.import_resource_state(&request.type_name, &request.id).await;
+            let kind = &request.type_name;
+            let (objects, diagnostics) = match request.identity {
+                Some(identity) => {
+                    let schema = self.provider.identity_schema(kind).await?;
+                    let schema =
+                        schema.ok_or_else(|| vec![bad(format!("objects of the type {kind:?} have no identity"))])?;
+                    let identity = decode(identity.identity_data, &schema.implied_type())?;
+                    self.provider.import_by_identity(kind, identity).await
+                }
+                None => self.provider.import_resource_state(kind, &request.id).await,
+            };
             let mut imported_resources = Vec::with_capacity(objects.len());
             for object in objects {
                 let schema = self.managed(&object.kind).await?;
@@ -436,6 +461,19 @@ fn decode(value: Option<wire::DynamicValue>, ty: &Type) -> Answer<Value> {
 /// A provider that failed may have no value of the right type: the caller gets null then.
 fn encode(value: &Value, ty: &Type) -> Option<wire::DynamicValue> {
     if value.is_null() { value::to_wire(&Value::null(ty.clone()), ty) } else { value::to_wire(value, ty) }
+}
+
+fn identity_schema(schema: &IdentitySchema) -> wire::ResourceIdentitySchema {
+    let attribute =
+        |(name, (ty, required)): (&Arc<str>, &(Type, bool))| wire::resource_identity_schema::IdentityAttribute {
+            name: name.to_string(),
+            r#type: ty.to_json_bytes().into(),
+            required_for_import: *required,
+            optional_for_import: !required,
+            description: String::new(),
+        };
+    let identity_attributes = schema.attributes.iter().map(attribute).collect();
+    wire::ResourceIdentitySchema { version: schema.version, identity_attributes }
 }
 
 fn settle<T>(answer: Answer<T>, failed: impl FnOnce(Vec<wire::Diagnostic>) -> T) -> T {

@@ -129,6 +129,17 @@ impl Provider for Thing {
         (vec![ImportedObject { kind: kind.into(), state, private: Arc::default() }], Vec::new())
     }
 
+    async fn identity_schema(&self, kind: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
+        let attributes = [(Arc::from("name"), (Type::String, true)), (Arc::from("place"), (Type::String, false))];
+        Ok((kind == "t_thing").then(|| IdentitySchema { version: 2, attributes: attributes.into() }))
+    }
+
+    async fn import_by_identity(&self, kind: &str, identity: Value) -> (Vec<ImportedObject>, ProviderDiagnostics) {
+        let name = identity.get("name").and_then(Value::as_str).unwrap_or_default();
+        let state = thing(name, Value::string("found"));
+        (vec![ImportedObject { kind: kind.into(), state, private: Arc::default() }], Vec::new())
+    }
+
     async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {
         let state = thing(&request.source_kind, Value::string("moved"));
         MoveResponse { state, private: request.source_private, diagnostics: Vec::new() }
@@ -234,6 +245,12 @@ async fn everything_crosses_both_protocols() {
 
         let (imported, _) = provider.import_resource_state("t_thing", "id7").await;
         assert_eq!(imported[0].state, thing("imported", Value::string("id7")));
+        let schema = provider.identity_schema("t_thing").await.unwrap().unwrap();
+        assert_eq!((schema.version, schema.attributes.len(), schema.attributes["name"].1), (2, 2, true));
+        assert_eq!(provider.identity_schema("t_other").await, Ok(None));
+        let identity = Value::object([("name", Value::string("n")), ("place", Value::null(Type::String))]);
+        let (imported, _) = provider.import_by_identity("t_thing", identity).await;
+        assert_eq!(imported[0].state, thing("n", Value::string("found")));
         let data = ReadDataRequest { kind, config: config.clone(), provider_meta: no_provider_meta() };
         assert_eq!(provider.read_data_source(data).await.0, config);
         let opened = provider.open_ephemeral("t_thing", config.clone()).await;

@@ -7,7 +7,7 @@ mod statements;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, ResourceMode, Target};
+use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ResourceMode, Target};
 use crate::model::config::Config;
 use crate::model::state::{Instance, ResourceState, State};
 
@@ -39,6 +39,7 @@ pub(super) fn apply(config: &Config, state: &mut State) -> (Moved, Diagnostics) 
             moved.insert(to, origin);
         }
     }
+    apply_implied_of_modules(config, state, &explicit, &mut moved);
     apply_implied(config, state, &explicit, &mut moved);
     moved.retain(|to, from| to != from);
     if !blocked.is_empty() {
@@ -91,6 +92,37 @@ fn take(state: &mut State, addr: &AbsResourceInstance) -> Option<(crate::model::
         state.resources.remove(&key);
     }
     Some((provider, instance))
+}
+
+/// A module call that loses `count` to `lifecycle.enabled` keeps instance 0.
+fn apply_implied_of_modules(config: &Config, state: &mut State, explicit: &BTreeSet<AbsResource>, moved: &mut Moved) {
+    for module in config.modules() {
+        for call in module.calls.values().filter(|call| call.enabled.is_some()) {
+            let depth = module.path.0.len();
+            let is_first = |addr: &AbsResourceInstance, key: &InstanceKey| {
+                let step = addr.module.0.get(depth);
+                step.is_some_and(|step| step.name == call.name && step.key == *key)
+                    && addr.module.module().0.starts_with(&module.path.0)
+            };
+            let all: Vec<AbsResourceInstance> = state.instances().map(|(addr, _, _)| addr).collect();
+            if all.iter().any(|addr| is_first(addr, &InstanceKey::None)) {
+                continue;
+            }
+            for addr in all.into_iter().filter(|addr| is_first(addr, &InstanceKey::Int(0))) {
+                if explicit.contains(&addr.containing_resource()) {
+                    continue;
+                }
+                let mut steps = addr.module.0.to_vec();
+                steps[depth].key = InstanceKey::None;
+                let to = AbsResourceInstance { module: ModuleInstance(steps.into()), ..addr.clone() };
+                rename(state, &addr, &to);
+                if addr.mode() == ResourceMode::Managed {
+                    let origin = moved.remove(&addr).unwrap_or(addr);
+                    moved.insert(to, origin);
+                }
+            }
+        }
+    }
 }
 
 /// A resource that gains `count` keeps its object as instance 0, one that loses it keeps instance 0.

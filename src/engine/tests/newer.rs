@@ -184,6 +184,46 @@ async fn modules_import_what_is_theirs() {
     assert_eq!(found.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(), ["Import returned no resources"]);
 }
 
+#[tokio::test]
+async fn objects_are_imported_by_their_identity() {
+    let text = |identity: &str| {
+        format!(
+            "resource \"test_thing\" \"a\" {{\n name = \"x\"\n}}\nimport {{\n to = test_thing.a\n identity = {identity}\n}}"
+        )
+    };
+    let world = World::new();
+    let config_of = |identity: &str| config(&[("main.tf", &text(identity))]);
+    let (found, warnings) = plan(&world, &config_of("{ name = \"x\" }"), &State::default(), Options::default()).await;
+    assert!(warnings.is_empty(), "{:?}", texts(&warnings));
+    let found = found.unwrap();
+    let importing = found.changes[0].importing.as_ref().unwrap();
+    assert_eq!((importing.id.as_deref(), importing.identity.as_deref()), (None, Some("{\"name\":\"x\"}")));
+    let cases = [
+        ("{ place = \"here\" }", "Invalid import identity argument"),
+        ("{ name = \"x\", other = 1 }", "Invalid import identity argument"),
+        ("\"x\"", "Invalid import identity argument"),
+        ("{ name = sensitive(\"x\") }", "Invalid import identity argument"),
+        ("{ name = \"nothing\" }", "Import returned null resource"),
+    ];
+    for (identity, summary) in cases {
+        let (_, found) = plan(&world, &config_of(identity), &State::default(), Options::default()).await;
+        assert_eq!(found.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(), [summary], "{identity}");
+    }
+}
+
+#[tokio::test]
+async fn a_counted_module_becomes_an_enabled_one() {
+    let world = World::new();
+    let child = "resource \"test_thing\" \"a\" {\n name = \"a\"\n}";
+    let files = |root: &str| config(&[("main.tf", root), ("m/main.tf", child)]);
+    let counted = files("module \"m\" {\n source = \"./m\"\n count = 1\n}");
+    let (state, _) = apply_as(&world, &counted, &State::default(), Mode::Normal).await;
+    assert_eq!(addresses(&state), ["module.m[0].test_thing.a"]);
+    let enabled = files("module \"m\" {\n source = \"./m\"\n lifecycle {\n enabled = true\n }\n}");
+    let (plan, _) = plan(&world, &enabled, &state, Options::default()).await;
+    assert_eq!(actions(&plan.unwrap()), Vec::<String>::new());
+}
+
 const REGIONS: &str = "locals {\n regions = { e = \"east\", w = \"west\" }\n}\n\
     provider \"test\" {\n alias = \"by\"\n for_each = local.regions\n region = each.value\n}\n";
 

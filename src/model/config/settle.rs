@@ -46,7 +46,8 @@ fn evaluate(module: &mut Module, early: &Early, diags: &mut Diagnostics) {
     }
     for block in module.providers.values_mut() {
         if let Some(expr) = &block.for_each {
-            let target = format!("provider.{}.for_each", block.name);
+            let alias = block.alias.as_deref().unwrap_or_default();
+            let target = format!("provider.{}.{alias}.for_each", block.name);
             block.instances = Some(diags.take(instances(&target, expr, early)).into());
         }
     }

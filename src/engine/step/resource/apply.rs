@@ -241,7 +241,7 @@ fn breach(path: &Path, wrong: &str) -> String {
 
 /// Tells that the plan imported the object: it is in the state already.
 pub fn announce_import(run: &Run, change: &ResourceChange) {
-    let Some(id) = change.importing.as_ref().and_then(|i| i.id.clone()) else { return };
+    let Some(id) = change.importing.as_ref().and_then(|i| i.id.clone().or_else(|| i.identity.clone())) else { return };
     let addr = &change.addr;
     run.ports.observer.event(Event::ImportStarted { addr: addr.clone(), id: id.clone() });
     run.ports.observer.event(Event::ImportFinished { addr: addr.clone(), id });

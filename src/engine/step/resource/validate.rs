@@ -15,9 +15,10 @@ use crate::engine::step::resource::provision::missing_host;
 use crate::engine::step::{about_body, connection_schema};
 use crate::engine::tree::ModuleId;
 use crate::lang::eval::evaluate;
+use crate::lang::eval::evaluate_to;
 use crate::lang::syntax::ast::TraversalStep;
 use crate::lang::syntax::body::{Body, BodySchema};
-use crate::lang::value::Value;
+use crate::lang::value::{Type, Value};
 use crate::model::addr::ResourceMode;
 use crate::model::config::ProvisionerBlock;
 use crate::model::config::{IgnoreChanges, PreventDestroy, Resource};
@@ -37,6 +38,9 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let Some(instance) = run.results.module_instances(module).first() else { return diagnostics };
     let scope = ModuleScope::new(run, instance);
     let _ = diagnostics.take(expand(config.repetition(), &scope, true));
+    if let Some(key) = config.provider_ref.as_ref().and_then(|reference| reference.key.as_ref()) {
+        let _ = diagnostics.take(evaluate_to(key, &Type::String, &block_scope(run, instance, config)));
+    }
     if let PreventDestroy::If(expr) = &config.lifecycle.prevent_destroy {
         diagnostics.extend(prevention(expr, &scope).err().unwrap_or_default());
     }

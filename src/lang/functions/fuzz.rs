@@ -243,7 +243,10 @@ fn random_arguments() {
     }
     assert!(succeeded * 20 > calls, "only {succeeded} of {calls} calls had a result: the arguments are too wild");
     if seconds.is_some() {
-        panic!("{calls} calls, {succeeded} with a result, nothing found (not an error: the count is to be seen)");
+        #[allow(clippy::print_stderr)] // the count is what a long run is for
+        {
+            eprintln!("{calls} calls, {succeeded} with a result");
+        }
     }
 }
 

@@ -28,15 +28,12 @@ pub(super) fn sort_elements(ty: &Type, elements: &mut Vec<Value>) {
         .collect();
     keyed.sort_by(|a, b| (a.0, a.1.as_bytes()).cmp(&(b.0, b.1.as_bytes())));
     let mut run_start = 0;
+    let mut last: Option<(u8, String)> = None;
     for (rank, key, value) in keyed {
         // Equal elements have equal keys, but not the reverse (numbers are cut to ten digits): compare within the run.
-        let last_key_differs = elements.last().is_none_or(|last| {
-            let mut last_key = String::new();
-            write_hash(last, &mut last_key);
-            rank != self::rank(last) || last_key != key
-        });
-        if last_key_differs {
+        if last.as_ref().is_none_or(|(last_rank, last_key)| (*last_rank, last_key) != (rank, &key)) {
             run_start = elements.len();
+            last = Some((rank, key));
         }
         if value.is_wholly_known() && elements[run_start..].contains(&value) {
             continue;

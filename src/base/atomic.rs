@@ -18,10 +18,10 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     write_with(path, DEFAULT_MODE, |file| file.write_all(content))
 }
 
-/// As [`write`], for one of many files whose new content can be made again: it is synced, but not its name, so that
-/// after a power failure the file may have its old content.
+/// As [`write`], for one of many files of the user's that are rewritten at once, such as by a formatter: nothing is
+/// synced. A killed program leaves the old content or the new; after a power failure it is up to the file system.
 pub fn write_content(path: &Path, content: &[u8]) -> io::Result<()> {
-    let replaced = renamed(&link_target(path), DEFAULT_MODE, |file| file.write_all(content));
+    let replaced = renamed(&link_target(path), DEFAULT_MODE, false, |file| file.write_all(content));
     replaced.map_err(|e| named(e, "write", path))
 }
 
@@ -77,17 +77,19 @@ pub fn directory_of(path: &Path) -> &Path {
 }
 
 fn replace(target: &Path, mode: u32, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    renamed(target, mode, fill)?;
+    renamed(target, mode, true, fill)?;
     sync_directory(directory_of(target))
 }
 
-fn renamed(target: &Path, mode: u32, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+fn renamed(target: &Path, mode: u32, sync: bool, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let mut temporary = temporary_beside(target, mode)?;
     if let Ok(existing) = std::fs::metadata(target) {
         temporary.as_file().set_permissions(existing.permissions())?;
     }
     fill(temporary.as_file_mut())?;
-    temporary.as_file().sync_all()?;
+    if sync {
+        temporary.as_file().sync_all()?;
+    }
     temporary.persist(target).map_err(|e| e.error)?;
     Ok(())
 }

@@ -17,9 +17,6 @@ use crate::render::text::unified_diff::unified_diff;
 /// Ends of the names of files that have a standard style.
 const EXTENSIONS: &[&str] = &[".tf", ".tfvars", ".tftest.hcl", ".tfmock.hcl", ".tfquery.hcl", ".tofu", ".tofutest.hcl"];
 
-/// Files at work at once: writing waits for the disk, and the disk serves many at once faster than one by one.
-const AT_ONCE: usize = 64;
-
 /// What comes of formatting. If nothing is listed, written or shown as a difference, the
 /// formatted text itself is shown.
 #[derive(Clone, Debug)]
@@ -168,8 +165,9 @@ fn all_at_once(options: &FmtOptions, files: &[(usize, &Path)]) -> Vec<Outcome> {
         }
         results.lock().unwrap_or_else(|e| e.into_inner()).extend(own);
     };
+    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
-        for _ in 1..files.len().min(AT_ONCE) {
+        for _ in 1..files.len().min(at_once) {
             scope.spawn(worker);
         }
         worker();

@@ -74,6 +74,45 @@ pub fn read_secret(written: &mut dyn Write) -> io::Result<Option<String>> {
     line
 }
 
+/// How the terminal is set now, set so again when this is dropped. Nothing where input is no terminal.
+#[cfg(unix)]
+pub struct Mode {
+    before: Option<libc::termios>,
+}
+
+#[cfg(unix)]
+impl Mode {
+    pub fn keep() -> Mode {
+        // SAFETY: tcgetattr fills the structure, which is read only if it says so.
+        unsafe {
+            let mut before: libc::termios = std::mem::zeroed();
+            Mode { before: (libc::tcgetattr(libc::STDIN_FILENO, &mut before) == 0).then_some(before) }
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Mode {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            // SAFETY: the settings are those that tcgetattr gave.
+            unsafe {
+                libc::tcsetattr(libc::STDIN_FILENO, libc::TCSADRAIN, before);
+            }
+        }
+    }
+}
+
+#[cfg(not(unix))]
+pub struct Mode;
+
+#[cfg(not(unix))]
+impl Mode {
+    pub fn keep() -> Mode {
+        Mode
+    }
+}
+
 /// The terminal without echo for as long as this lives.
 #[cfg(unix)]
 struct Hidden {

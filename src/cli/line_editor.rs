@@ -13,7 +13,7 @@ use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
 /// Where the word before a place in a line starts, and what may stand in its stead.
-pub type Complete = Box<dyn Fn(&str, usize) -> (usize, Vec<String>)>;
+pub type Complete = Box<dyn Fn(&str, usize) -> (usize, Vec<String>) + Send>;
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Input {

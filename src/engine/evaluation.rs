@@ -46,7 +46,7 @@ impl Evaluation {
         if mistakes.has_errors() {
             return (Value::dynamic(), mistakes);
         }
-        evaluate(expr, &ConsoleScope(ModuleScope::new(&self.run, &self.module)))
+        evaluate(expr, &ConsoleScope(ModuleScope::new(&self.run, &self.module).with_changing_files()))
     }
 
     pub fn names(&self) -> Names {

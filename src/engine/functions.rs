@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
+use crate::lang::functions::consistency::Reads;
 use crate::lang::functions::{CallContext, Function, FunctionError, Param, Signature};
 use crate::lang::value::{Type, Value};
 use crate::model::addr::Provider;
@@ -65,6 +66,7 @@ struct ProviderFunction {
     signature: Signature,
     returns: Type,
     providers: Arc<dyn Providers>,
+    identity: String,
 }
 
 impl ProviderFunction {
@@ -80,7 +82,9 @@ impl ProviderFunction {
             variadic: described.variadic.as_ref().map(param),
             description: Cow::Owned(described.description.clone()),
         };
-        ProviderFunction { provider: provider.clone(), name, signature, returns: described.returns.clone(), providers }
+        let identity = format!("{NAMESPACE}{provider}::{name}");
+        let returns = described.returns.clone();
+        ProviderFunction { provider: provider.clone(), name, signature, returns, providers, identity }
     }
 
     /// Nested unknown values are for functions that ask for them.
@@ -137,5 +141,13 @@ impl Function for ProviderFunction {
 
     fn never_null(&self) -> bool {
         false
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Provider
+    }
+
+    fn identity(&self) -> &str {
+        &self.identity
     }
 }

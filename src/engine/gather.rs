@@ -44,6 +44,7 @@ pub(super) fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i
         checks: checks::results(run, gathered.checks, None).unwrap_or_default(),
         timestamp: format_time(now),
         relevant_attributes,
+        function_results: std::mem::take(&mut *run.results.calls()),
         applyable: false,
         complete: false,
         errored,

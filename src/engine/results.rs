@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use crate::base::diag::Diagnostics;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance};
-use crate::model::plan::{Action, OutputChange, ResourceChange};
+use crate::model::plan::{Action, FunctionResults, OutputChange, ResourceChange};
 use crate::model::provider::Provider;
 use crate::model::state::{CheckStatus, DeposedKey, State};
 
@@ -194,6 +194,7 @@ pub struct Results {
     modules: Vec<OnceLock<Vec<Arc<ModuleSlots>>>>,
     providers: Vec<OnceLock<Arc<dyn Provider>>>,
     gathered: Mutex<Gathered>,
+    calls: Mutex<FunctionResults>,
 }
 
 #[derive(Default)]
@@ -236,12 +237,14 @@ impl Gathered {
 }
 
 impl Results {
-    pub fn new(tree: &Tree, providers: usize, state: State) -> Results {
+    /// `calls`: what functions gave before this run, which they must give again.
+    pub fn new(tree: &Tree, providers: usize, state: State, calls: FunctionResults) -> Results {
         let root = ModuleSlots::new(tree, ROOT, ModuleInstance::root(), Each::None);
         let modules: Vec<OnceLock<Vec<Arc<ModuleSlots>>>> = tree.ids().map(|_| OnceLock::new()).collect();
         let _ = modules[ROOT as usize].set(vec![root.clone()]);
         let gathered = Gathered { previous: state.clone(), state, ..Gathered::default() };
-        Results { root, modules, providers: slots(providers).into_vec(), gathered: Mutex::new(gathered) }
+        let providers = slots(providers).into_vec();
+        Results { root, modules, providers, gathered: Mutex::new(gathered), calls: Mutex::new(calls) }
     }
 
     /// The instances of a module; none before its call is expanded.
@@ -276,6 +279,11 @@ impl Results {
 
     pub fn set_provider(&self, index: u32, provider: Arc<dyn Provider>) {
         let _ = self.providers[index as usize].set(provider);
+    }
+
+    /// What functions that look outside gave, by call.
+    pub fn calls(&self) -> MutexGuard<'_, FunctionResults> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn gathered(&self) -> MutexGuard<'_, Gathered> {

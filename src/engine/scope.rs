@@ -8,6 +8,7 @@ use crate::base::files::Files;
 use crate::base::source::{Range, SourceFile};
 use crate::base::suggest;
 use crate::lang::eval::{Resolved, Scope};
+use crate::lang::functions::consistency::{Fingerprint, Reads};
 use crate::lang::functions::{Function, Machine};
 use crate::lang::syntax::ast::Traversal;
 use crate::lang::value::{Marks, Type, Value};
@@ -30,11 +31,13 @@ pub struct ModuleScope<'r> {
     pub self_value: Option<Value>,
     /// The variable whose rules are being checked, with its value: in validate no other has one.
     pub judged: Option<(Arc<str>, Value)>,
+    /// Files may give something else each time they are read.
+    pub changing_files: bool,
 }
 
 impl<'r> ModuleScope<'r> {
     pub fn new(run: &'r Run, module: &'r Arc<ModuleSlots>) -> ModuleScope<'r> {
-        ModuleScope { run, module, each: Each::None, self_value: None, judged: None }
+        ModuleScope { run, module, each: Each::None, self_value: None, judged: None, changing_files: false }
     }
 
     pub fn with_each(mut self, each: Each) -> ModuleScope<'r> {
@@ -44,6 +47,11 @@ impl<'r> ModuleScope<'r> {
 
     pub fn with_self(mut self, value: Value) -> ModuleScope<'r> {
         self.self_value = Some(value);
+        self
+    }
+
+    pub fn with_changing_files(mut self) -> ModuleScope<'r> {
+        self.changing_files = true;
         self
     }
 
@@ -389,5 +397,14 @@ impl Machine for ModuleScope<'_> {
 
     fn random(&self, bytes: &mut [u8]) {
         self.run.ports.host.random(bytes);
+    }
+
+    fn remembers(&self, reads: Reads) -> bool {
+        let checked = reads != Reads::Files || !self.changing_files;
+        checked && (self.run.is_plan() || self.run.is_apply())
+    }
+
+    fn confirms(&self, call: Fingerprint, result: Fingerprint) -> bool {
+        *self.run.results.calls().entry(call).or_insert(result) == result
     }
 }

@@ -31,7 +31,7 @@ use super::tree::{ModuleId, Tree};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::model::addr::{AbsResource, AbsResourceInstance, ModuleInstance};
 use crate::model::config::{Config, call_check};
-use crate::model::plan::{Action, Mode, Plan, ResourceChange};
+use crate::model::plan::{Action, FunctionResults, Mode, Plan, ResourceChange};
 use crate::model::state::State;
 
 /// What a run needs to be told; the rest follows from configuration and state.
@@ -49,6 +49,8 @@ struct Request {
     generate_config: bool,
     /// What apply carries out.
     changes: Vec<Arc<ResourceChange>>,
+    /// What functions gave before.
+    calls: FunctionResults,
 }
 
 pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
@@ -64,6 +66,7 @@ pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
         plan_time: None,
         generate_config: false,
         changes: Vec::new(),
+        calls: FunctionResults::new(),
     };
     match prepare(request, ports).await {
         Ok(run) => execute(run).await.1,
@@ -85,6 +88,7 @@ pub async fn evaluate(input: EvaluateInput, ports: &Ports) -> (Option<Evaluation
         plan_time: None,
         generate_config: false,
         changes: Vec::new(),
+        calls: FunctionResults::new(),
     };
     let (run, found) = match prepare(request, ports).await {
         Ok(run) => execute(run).await,
@@ -121,6 +125,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     }
     let now = ports.host.now();
     let previous = input.state.clone();
+    let mut calls = FunctionResults::new();
     let (verb, mut state, mut refreshed) = match input.mode {
         Mode::Normal => (Verb::Plan { refresh_only: false, lenient: false }, input.state.clone(), None),
         Mode::RefreshOnly => (Verb::Plan { refresh_only: true, lenient: false }, input.state.clone(), None),
@@ -139,8 +144,9 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
         let gathered = std::mem::take(&mut *run.results.gathered());
         state = gathered.state;
         refreshed = Some((gathered.previous, gathered.drift, run.moved.clone()));
+        calls = std::mem::take(&mut *run.results.calls());
     }
-    let request = plan_request(&input, verb, state, now);
+    let request = Request { calls, ..plan_request(&input, verb, state, now) };
     let (run, found) = match prepare(request, ports).await {
         Ok(run) => execute(run).await,
         Err(found) => return (None, found),
@@ -177,6 +183,7 @@ fn plan_request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) ->
         plan_time: Some(now),
         generate_config: input.generate_config,
         changes: Vec::new(),
+        calls: FunctionResults::new(),
     }
 }
 
@@ -245,6 +252,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
         plan_time: parse_time(&plan.timestamp),
         generate_config: false,
         changes: plan.changes.iter().cloned().map(Arc::new).collect(),
+        calls: plan.function_results.clone(),
     };
     let (run, mut diagnostics) = match prepare(request, ports).await {
         Ok(run) => execute(run).await,
@@ -349,7 +357,7 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
             stored.entry(block).or_default().push(addr.clone());
         }
     }
-    let results = Results::new(&tree, parts.providers.len(), state.clone());
+    let results = Results::new(&tree, parts.providers.len(), state.clone(), request.calls);
     let run = Run {
         verb: request.verb,
         ports: ports.clone(),

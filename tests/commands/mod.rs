@@ -19,7 +19,8 @@ fn folder() -> PathBuf {
 }
 
 /// Cases of what the reference does not know: we play them ourselves, and read what was recorded.
-const OURS: [&str; 4] = ["deprecations", "early_values", "lifecycles", "provider_instances"];
+const OURS: [&str; 6] =
+    ["changed_files", "deprecations", "early_values", "lifecycles", "metadata", "provider_instances"];
 
 /// Plays a case and compares it whole; or, if asked to record, lets the reference play it.
 fn check(case: &str) {
@@ -45,6 +46,7 @@ macro_rules! cases {
 
 cases!(
     apply_and_destroy,
+    changed_files,
     cli_arguments,
     console_input,
     console_values,
@@ -56,6 +58,7 @@ cases!(
     json_syntax,
     json_values,
     lifecycles,
+    metadata,
     output_values,
     provider_instances,
     replace_and_target,

@@ -1,8 +1,9 @@
 //! What the reference's console cannot do.
 
 use std::fs::File;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use crate::support::{Project, program};
+use crate::support::{Project, Running, program};
 
 const CONFIGURATION: &str = r#"
 locals {
@@ -36,4 +37,44 @@ fn expressions_see_the_names_of_the_scope() {
     ask("").expect(1, &["Error: Reference to undeclared local value"]);
     ask("module.child").expect(1, &["Error: Invalid scope", "no module instance module.child"]);
     ask("foo.bar").expect(1, &["Error: Invalid scope \"foo.bar\""]);
+}
+
+/// The two ends of a new terminal: ours, and that of the program.
+fn terminal() -> (OwnedFd, OwnedFd) {
+    let (mut ours, mut theirs) = (0, 0);
+    let none = std::ptr::null_mut();
+    // SAFETY: the call writes the two descriptors, which nobody else has then.
+    unsafe {
+        assert_eq!(libc::openpty(&mut ours, &mut theirs, none, none.cast(), none.cast()), 0);
+        (OwnedFd::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs))
+    }
+}
+
+/// Whether lines are edited and echoed by the terminal itself, as it is where nobody reads keys.
+fn is_cooked(terminal: &OwnedFd) -> bool {
+    // SAFETY: the call fills the structure.
+    unsafe {
+        let mut mode: libc::termios = std::mem::zeroed();
+        assert_eq!(libc::tcgetattr(terminal.as_raw_fd(), &mut mode), 0);
+        mode.c_lflag & (libc::ECHO | libc::ICANON) == libc::ECHO | libc::ICANON
+    }
+}
+
+#[test]
+fn a_signal_ends_the_prompt() {
+    let project = project();
+    for folder in ["work", "empty"] {
+        std::fs::create_dir_all(project.path(folder)).unwrap();
+        let (_ours, theirs) = terminal();
+        let mut command = project.command(program(), &["console", "-no-color"]);
+        command.current_dir(project.path(folder)).stdin(theirs.try_clone().unwrap());
+        let mut running = Running::start(command);
+        running.until(|screen| screen.contains("> "));
+        assert_eq!(project.exists("work/.terraform.tfstate.lock.info"), folder == "work");
+        // SAFETY: the call touches no memory.
+        assert_eq!(unsafe { libc::kill(running.child.id() as i32, libc::SIGTERM) }, 0);
+        let ended = running.finish();
+        assert_eq!(ended.code, Some(1), "{folder}: {ended:?}");
+        assert!(!project.exists("work/.terraform.tfstate.lock.info") && is_cooked(&theirs), "{folder}");
+    }
 }

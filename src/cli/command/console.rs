@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::stop::Stop;
 use crate::base::term;
 use crate::cli::Invocation;
 use crate::cli::args::console::parse;
@@ -22,14 +23,14 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let screen = &*invocation.console;
-    if !console::is_configured() {
+    if !console::is_configured() && !screen.terminal.input {
         return bare(screen, &setup, &request);
     }
     let work = async {
         let Some(session) = begin(screen, &setup, &request).await else { return 1 };
         let code = match screen.terminal.input {
             // The editor waits for keys: what runs beside us must be able to go on.
-            true => typed(screen, &session, |editor, prompt| tokio::task::block_in_place(|| editor.read(prompt))),
+            true => typed(screen, &session, &setup.stop).await,
             false => {
                 let next = || async {
                     let read = tokio::task::spawn_blocking(term::read_line_lossy);
@@ -43,23 +44,20 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         };
         end(screen, &session, code).await
     };
+    // A prompt that is left by a signal cannot clean up behind itself.
+    let _mode = term::Mode::keep();
     super::run_with(invocation, &setup.stop, work).unwrap_or_else(|code| code)
 }
 
-/// Without configuration there is neither a lock to give back nor a process to end: an interrupt may end us at once.
+/// Without configuration and without a prompt there is neither a lock to give back nor a process to end: an interrupt may end us at once.
 fn bare(screen: &Console, setup: &Setup, request: &ConsoleRequest) -> u8 {
     let runtime = match tokio::runtime::Builder::new_current_thread().build() {
         Ok(runtime) => runtime,
         Err(e) => return unreadable(screen, &e.to_string()),
     };
     let Some(session) = runtime.block_on(begin(screen, setup, request)) else { return 1 };
-    let code = match screen.terminal.input {
-        true => typed(screen, &session, LineEditor::read),
-        false => {
-            let next = || async { term::read_line_lossy().ok().flatten().ok_or(End::Input) };
-            runtime.block_on(piped(screen, &session, next))
-        }
-    };
+    let next = || async { term::read_line_lossy().ok().flatten().ok_or(End::Input) };
+    let code = runtime.block_on(piped(screen, &session, next));
     runtime.block_on(end(screen, &session, code))
 }
 
@@ -113,12 +111,27 @@ where
     0
 }
 
+/// Waits for a line while what runs beside us goes on. None once we are asked to stop: then nobody reads what is typed.
+async fn read_line(
+    mut editor: LineEditor,
+    prompt: &'static str,
+    stop: &Stop,
+) -> Option<(LineEditor, Result<Input, String>)> {
+    if stop.is_stopping() {
+        return None;
+    }
+    let read = tokio::task::spawn_blocking(move || {
+        let input = editor.read(prompt);
+        (editor, input)
+    });
+    tokio::select! {
+        read = read => read.ok(),
+        () = stop.stopping() => None,
+    }
+}
+
 /// A prompt. An expression goes on over lines until its brackets are closed or a line is empty; mistakes do not end it.
-fn typed(
-    screen: &Console,
-    session: &Arc<Session>,
-    read: impl Fn(&mut LineEditor, &str) -> Result<Input, String>,
-) -> u8 {
+async fn typed(screen: &Console, session: &Arc<Session>, stop: &Stop) -> u8 {
     let completer = session.clone();
     let mut editor = match LineEditor::new(Box::new(move |line, at| completer.complete(line, at))) {
         Ok(editor) => editor,
@@ -127,7 +140,9 @@ fn typed(
     let mut text = String::new();
     loop {
         let first = text.is_empty();
-        match read(&mut editor, if first { "> " } else { ": " }) {
+        let Some((again, input)) = read_line(editor, if first { "> " } else { ": " }, stop).await else { return 1 };
+        editor = again;
+        match input {
             Ok(Input::Line(line)) => {
                 text.push_str(&line);
                 text.push('\n');

@@ -28,7 +28,8 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
         (Some(body), Some((module, _))) => {
             // A module with provider blocks has one instance; where it has none, nothing uses the configuration.
             let Some(instance) = run.results.module_instances(module).first() else { return diagnostics };
-            let scope = ModuleScope::new(run, instance).with_each(each_of(run, index));
+            // Credentials in files may be renewed between plan and apply.
+            let scope = ModuleScope::new(run, instance).with_each(each_of(run, index)).with_changing_files();
             diagnostics.take(decode_body(body, &schema.block, &scope))
         }
         _ => {

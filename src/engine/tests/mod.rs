@@ -1,6 +1,7 @@
 //! The engine with a provider, a provisioner and a host of its own making: no process, no disk, no clock.
 
 mod blocks;
+mod consistency;
 mod newer;
 mod order;
 mod paths;

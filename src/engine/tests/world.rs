@@ -29,6 +29,8 @@ pub struct World {
     pub gone: Arc<Mutex<Vec<String>>>,
     /// Names whose creation fails.
     pub failing: Arc<Mutex<Vec<String>>>,
+    /// What functions read.
+    pub files: Arc<Memory>,
     counter: AtomicU64,
 }
 
@@ -53,6 +55,7 @@ impl World {
             log: Arc::default(),
             gone: Arc::default(),
             failing: Arc::default(),
+            files: Arc::new(Memory::new()),
             counter: AtomicU64::new(1),
         })
     }
@@ -75,7 +78,7 @@ impl World {
             providers: Arc::new(Plugins(self.clone())),
             observer: Arc::new(Silent),
             sink: Arc::new(Sink(self.clone())),
-            host: Arc::new(Machine),
+            host: Arc::new(Machine(self.files.clone())),
             stop: Stop::new(),
         }
     }
@@ -108,11 +111,10 @@ impl StateSink for Sink {
     }
 }
 
-struct Machine;
-static NO_FILES: std::sync::LazyLock<Memory> = std::sync::LazyLock::new(Memory::new);
+struct Machine(Arc<Memory>);
 impl Host for Machine {
     fn files(&self) -> &dyn Files {
-        &*NO_FILES
+        &*self.0
     }
     fn now(&self) -> (i64, u32) {
         (1_000_000_000, 0)
@@ -320,8 +322,10 @@ impl Provider for Things {
     async fn close_ephemeral(&self, _: &str, _: Vec<u8>) -> ProviderDiagnostics {
         Vec::new()
     }
-    async fn call_function(&self, _: &str, _: Vec<Value>) -> Result<Value, FunctionError> {
-        panic!("not asked for")
+    /// `read`: the text of a file, as a provider would that has its answers from elsewhere.
+    async fn call_function(&self, _: &str, args: Vec<Value>) -> Result<Value, FunctionError> {
+        let content = self.0.files.read(FilePath::new(args[0].as_str().unwrap())).unwrap();
+        Ok(Value::string(String::from_utf8(content).unwrap()))
     }
     async fn stop(&self) -> Result<(), String> {
         Ok(())

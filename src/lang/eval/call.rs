@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use crate::base::diag::{Diagnostic, FunctionCall};
 use crate::base::source::Span;
 use crate::base::suggest;
+use crate::lang::functions::consistency::confirm;
 use crate::lang::functions::{CallContext, Function, FunctionError, Param, Signature};
 use crate::lang::syntax::ast::{Call, Expr};
 use crate::lang::value::convert::convert;
@@ -457,7 +458,13 @@ pub fn invoke(
     if dynamic {
         return Ok(Value::dynamic().mark(marks));
     }
-    let result = if unknown { Value::unknown(function.return_type(&args)?) } else { function.call(&args, context)? };
+    let result = if unknown {
+        Value::unknown(function.return_type(&args)?)
+    } else {
+        let result = function.call(&args, context)?;
+        confirm(function.reads(), function.identity(), &args, &result, context)?;
+        result
+    };
     let result = if function.never_null() && !result.ty().is_dynamic() { result.refine_not_null() } else { result };
     Ok(result.mark(marks))
 }

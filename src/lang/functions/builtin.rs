@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use super::consistency::Reads;
 use super::signature::{CallContext, Function, FunctionError, Param, Signature};
 use crate::lang::value::{Number, Type, Value};
 
@@ -17,6 +18,7 @@ pub struct Builtin {
     result: ResultType,
     body: Body,
     never_null: bool,
+    reads: Reads,
 }
 
 #[derive(Clone)]
@@ -33,6 +35,7 @@ impl Builtin {
             result: ResultType::Fixed(result),
             body,
             never_null: true,
+            reads: Reads::Nothing,
         }
     }
 
@@ -46,6 +49,11 @@ impl Builtin {
     pub fn typed(mut self, of: fn(&[Value]) -> TypeOutcome) -> Builtin {
         let documented = self.documented_type().clone();
         self.result = ResultType::Computed { of, documented };
+        self
+    }
+
+    pub fn of_files(mut self) -> Builtin {
+        self.reads = Reads::Files;
         self
     }
 
@@ -86,6 +94,10 @@ impl Function for Builtin {
     fn never_null(&self) -> bool {
         self.never_null
     }
+
+    fn reads(&self) -> Reads {
+        self.reads
+    }
 }
 
 /// Parameters.
@@ -113,6 +125,8 @@ pub trait Allow {
     fn marked(self) -> Self;
     /// All four.
     fn everything(self) -> Self;
+    /// What the parameter means, for documentation.
+    fn about(self, description: &'static str) -> Self;
 }
 
 impl Allow for Param {
@@ -138,6 +152,11 @@ impl Allow for Param {
 
     fn everything(self) -> Param {
         self.null().unknown().dynamic().marked()
+    }
+
+    fn about(mut self, description: &'static str) -> Param {
+        self.description = Cow::Borrowed(description);
+        self
     }
 }
 

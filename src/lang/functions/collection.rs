@@ -20,9 +20,19 @@ pub(super) fn table() -> Vec<Builtin> {
         Builtin::new("contains", vec![any("list"), any("value")], Type::Dynamic, contains)
             .typed(|_| Ok(Type::Bool))
             .doc("Whether a list or set has an element."),
-        Builtin::new("keys", vec![any("inputMap").unknown().marked()], Type::Dynamic, keys)
-            .typed(keys_type)
-            .doc("The keys of a map, in order."),
+        Builtin::new(
+            "keys",
+            vec![
+                any("inputMap")
+                    .unknown()
+                    .marked()
+                    .about("A map, or an object: then the result is a tuple of its attribute names."),
+            ],
+            Type::Dynamic,
+            keys,
+        )
+        .typed(keys_type)
+        .doc("The keys of a map, in order."),
         Builtin::new("values", vec![any("mapping").marked()], Type::Dynamic, values)
             .typed(values_type)
             .doc("The values of a map, in the order of their keys."),

@@ -18,7 +18,7 @@ pub(super) fn table() -> Vec<Builtin> {
         Builtin::new(name, vec![string("str")], Type::String, body).doc(doc)
     };
     let of_file = |name: &'static str, body: super::builtin::Body, doc: &'static str| {
-        Builtin::new(name, vec![string("path").unknown().marked()], Type::String, body).doc(doc)
+        Builtin::new(name, vec![string("path").unknown().marked()], Type::String, body).of_files().doc(doc)
     };
     vec![
         of_text("md5", |a, _| Ok(Value::string(hex(&Md5::digest(text(a, 0))))), "The MD5 hash of a text."),
@@ -50,7 +50,7 @@ pub(super) fn table() -> Vec<Builtin> {
             "The SHA-512 hash of a file in base64.",
         ),
         Builtin::new("bcrypt", vec![string("str")], s.clone(), bcrypt)
-            .variadic(number("cost"))
+            .variadic(number("cost").about("How much work a hash takes, as a power of two; 10 if it is left out."))
             .doc("The bcrypt hash of a password."),
         Builtin::new("uuid", vec![], s.clone(), uuid).doc("A new random identifier."),
         Builtin::new("uuidv5", vec![string("namespace"), string("name")], s.clone(), uuid_v5)

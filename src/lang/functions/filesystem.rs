@@ -18,10 +18,14 @@ use crate::lang::value::{Marks, Type, Value};
 pub(super) fn table() -> Vec<Builtin> {
     let s = Type::String;
     vec![
-        Builtin::new("file", vec![string("path").unknown().marked()], s.clone(), file).doc("The content of a file."),
+        Builtin::new("file", vec![string("path").unknown().marked()], s.clone(), file)
+            .of_files()
+            .doc("The content of a file."),
         Builtin::new("filebase64", vec![string("path").unknown().marked()], s.clone(), file_base64)
+            .of_files()
             .doc("The content of a file in base64."),
         Builtin::new("fileexists", vec![string("path").unknown().marked()], Type::Bool, file_exists)
+            .of_files()
             .doc("Whether there is a file at a path."),
         Builtin::new(
             "fileset",
@@ -29,6 +33,7 @@ pub(super) fn table() -> Vec<Builtin> {
             Type::set(s.clone()),
             file_set,
         )
+        .of_files()
         .doc("The files below a directory whose names match a pattern."),
         Builtin::new("abspath", vec![string("path")], s.clone(), |a, c| {
             let path = machine(c)?.working_dir().join(text(a, 0));

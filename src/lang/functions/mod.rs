@@ -8,6 +8,7 @@ mod base64_text;
 mod builtin;
 mod charset;
 mod collection;
+pub mod consistency;
 mod crypto;
 mod encoding;
 mod filesystem;

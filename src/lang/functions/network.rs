@@ -13,8 +13,16 @@ use crate::lang::value::{Type, Value};
 pub(super) fn table() -> Vec<Builtin> {
     let s = Type::String;
     vec![
-        Builtin::new("cidrhost", vec![string("prefix"), number("hostnum")], s.clone(), host)
-            .doc("The address of a host within a prefix."),
+        Builtin::new(
+            "cidrhost",
+            vec![
+                string("prefix").about(PREFIX),
+                number("hostnum").about("The number of the host: a whole number that fits the bits behind the prefix."),
+            ],
+            s.clone(),
+            host,
+        )
+        .doc("The address of a host within a prefix."),
         Builtin::new(
             "cidrcontains",
             vec![string("containing_prefix"), string("contained_ip_or_prefix")],
@@ -22,14 +30,27 @@ pub(super) fn table() -> Vec<Builtin> {
             contains,
         )
         .doc("Whether a prefix contains an address or another prefix."),
-        Builtin::new("cidrnetmask", vec![string("prefix")], s.clone(), netmask).doc("The netmask of an IPv4 prefix."),
-        Builtin::new("cidrsubnet", vec![string("prefix"), number("newbits"), number("netnum")], s.clone(), subnet)
-            .doc("A subnet within a prefix, by its number."),
-        Builtin::new("cidrsubnets", vec![string("prefix")], Type::list(s), subnets)
+        Builtin::new("cidrnetmask", vec![string("prefix").about(PREFIX)], s.clone(), netmask)
+            .doc("The netmask of an IPv4 prefix."),
+        Builtin::new(
+            "cidrsubnet",
+            vec![
+                string("prefix").about(PREFIX),
+                number("newbits").about("By how many bits the prefix gets longer."),
+                number("netnum").about("The number of the subnet: a whole number that fits the new bits."),
+            ],
+            s.clone(),
+            subnet,
+        )
+        .doc("A subnet within a prefix, by its number."),
+        Builtin::new("cidrsubnets", vec![string("prefix").about(PREFIX)], Type::list(s), subnets)
             .variadic(number("newbits").dynamic())
             .doc("Consecutive subnets within a prefix."),
     ]
 }
+
+/// As most parameters of a network are described.
+const PREFIX: &str = "A network in CIDR notation (RFC 4632), such as `10.0.0.0/8`.";
 
 /// An address range: the bits of its first address and how many of them are fixed.
 #[derive(Clone, Copy)]

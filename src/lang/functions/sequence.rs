@@ -14,14 +14,23 @@ pub(super) fn table() -> Vec<Builtin> {
     let mut all = vec![
         Builtin::new(
             "chunklist",
-            vec![p("list", any_list()).marked(), number("size").marked()],
+            vec![
+                p("list", any_list()).marked(),
+                number("size").marked().about("How many elements a chunk has; the last may have fewer."),
+            ],
             Type::list(any_list()),
             chunk,
         )
         .typed(|a| Ok(Type::list(a[0].ty().clone())))
         .doc("A list cut into lists of a size."),
         Builtin::new("coalescelist", vec![], Type::Dynamic, coalesce_list)
-            .variadic(any("vals").null().unknown().dynamic())
+            .variadic(
+                any("vals")
+                    .null()
+                    .unknown()
+                    .dynamic()
+                    .about("Lists or tuples, of which the first with an element is taken."),
+            )
             .typed(coalesce_list_type)
             .doc("The first of its arguments that is not empty."),
         Builtin::new("compact", vec![p("list", texts())], texts(), compact)

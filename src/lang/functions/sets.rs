@@ -30,7 +30,12 @@ pub(super) fn table() -> Vec<Builtin> {
         .typed(common_set)
         .doc("The elements of all sets."),
         Builtin::new("setproduct", vec![], Type::Dynamic, product)
-            .variadic(any("sets").unknown().marked())
+            .variadic(
+                any("sets")
+                    .unknown()
+                    .marked()
+                    .about("The sets to combine; of lists and tuples alone, the result keeps their order."),
+            )
             .typed(product_type)
             .doc("All combinations of one element from each."),
     ]

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use super::consistency::{Fingerprint, Reads};
 use crate::base::files::Files;
 use crate::lang::eval::Scope;
 use crate::lang::value::{self, Type, Value};
@@ -21,6 +22,16 @@ pub trait Function: Send + Sync {
     /// True if the result is never null, so that an unknown result can say so.
     fn never_null(&self) -> bool {
         true
+    }
+
+    /// Where its answers come from. What is not `Nothing` must give the same answer each time, which is checked.
+    fn reads(&self) -> Reads {
+        Reads::Nothing
+    }
+
+    /// A name that no other function has, wherever it is called.
+    fn identity(&self) -> &str {
+        &self.signature().name
     }
 }
 
@@ -123,4 +134,14 @@ pub trait Machine: Sync {
     fn plan_time(&self) -> Option<(i64, u32)>;
 
     fn random(&self, bytes: &mut [u8]);
+
+    /// Whether results of such functions are kept, to be confirmed by later calls.
+    fn remembers(&self, _reads: Reads) -> bool {
+        false
+    }
+
+    /// Keeps the result of a call, or compares it with the one that is kept: false if they differ.
+    fn confirms(&self, _call: Fingerprint, _result: Fingerprint) -> bool {
+        true
+    }
 }

@@ -15,10 +15,17 @@ pub(super) fn table() -> Vec<Builtin> {
             Ok(Value::string(text(a, 0).trim_end_matches(['\n', '\r'])))
         })
         .doc("The string without newlines at its end."),
-        Builtin::new("indent", vec![p("spaces", Type::Number), string("str")], s.clone(), indent)
-            .doc("The string with spaces before every line but the first."),
-        Builtin::new("join", vec![string("separator")], s.clone(), join)
-            .variadic(p("lists", texts.clone()).unknown())
+        Builtin::new(
+            "indent",
+            vec![p("spaces", Type::Number).about("How many spaces go before each line."), string("str")],
+            s.clone(),
+            indent,
+        )
+        .doc("The string with spaces before every line but the first."),
+        Builtin::new("join", vec![string("separator").about("What goes between two strings.")], s.clone(), join)
+            .variadic(
+                p("lists", texts.clone()).unknown().about("Lists whose strings are joined, one list after the other."),
+            )
             .doc("All strings of the lists as one, with a separator between them."),
         Builtin::new("split", vec![string("separator"), string("str")], texts, split)
             .doc("The parts of a string between separators."),
@@ -48,10 +55,15 @@ pub(super) fn table() -> Vec<Builtin> {
 fn trimming() -> Vec<Builtin> {
     let s = Type::String;
     vec![
-        Builtin::new("trim", vec![string("str"), string("cutset")], s.clone(), |a, _| {
-            let cut = text(a, 1);
-            Ok(Value::string(text(a, 0).trim_matches(|c| cut.contains(c))))
-        })
+        Builtin::new(
+            "trim",
+            vec![string("str"), string("cutset").about("The characters to remove, in any order.")],
+            s.clone(),
+            |a, _| {
+                let cut = text(a, 1);
+                Ok(Value::string(text(a, 0).trim_matches(|c| cut.contains(c))))
+            },
+        )
         .doc("The string without the given characters at start and end."),
         Builtin::new("trimprefix", vec![string("str"), string("prefix")], s.clone(), |a, _| {
             let whole = text(a, 0);

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use super::builtin::{Allow, Builtin, Outcome, any, fail, fail_argument, quoted, shown, string};
+use super::consistency::{Reads, confirm};
 use super::filesystem::read_text;
 use super::signature::{CallContext, Function, FunctionError, Machine};
 use crate::base::diag::Diagnostics;
@@ -29,7 +30,10 @@ pub(super) fn table() -> Vec<Builtin> {
         .doc("A file's content with its template sequences evaluated."),
         Builtin::new(
             "templatestring",
-            vec![string("template").unknown().marked(), any("vars").unknown()],
+            vec![
+                string("template").unknown().marked().about("A reference to the string that holds the template."),
+                any("vars").unknown().about("An object or map of what the template can name."),
+            ],
             Type::String,
             template_string,
         )
@@ -92,6 +96,10 @@ fn template_file(a: &[Value], context: &CallContext<'_>) -> Outcome {
         return Ok(Value::dynamic().mark(a[0].marks() | a[1].marks()));
     }
     let content = read_text(&a[0], context)?;
+    // The template, not what it renders to: its values may differ for good reasons, and functions that it calls are
+    // looked at by themselves.
+    let source = Value::string(content.as_str());
+    confirm(Reads::Files, "templatefile", &a[..1], &source, context)?;
     let name = if a[0].is_sensitive() { "(sensitive value)" } else { a[0].as_str().unwrap_or_default() };
     let (expression, diagnostics) = parse_template(SourceFile::new(name, content));
     if diagnostics.has_errors() {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 pub use action::{Action, ActionReason, DeferredReason};
 pub use change::{Change, Importing, OutputChange, ResourceChange};
 
+use crate::lang::functions::consistency::Fingerprint;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, Target};
 use crate::model::state::{CheckResult, State};
@@ -23,6 +24,9 @@ pub enum Mode {
     Destroy,
     RefreshOnly,
 }
+
+/// Fingerprints of results by those of the calls.
+pub type FunctionResults = BTreeMap<Fingerprint, Fingerprint>;
 
 /// A plan: everything that apply needs beside the configuration.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +53,8 @@ pub struct Plan {
     pub timestamp: String,
     /// References of resource attributes that contributed to the plan: resource address text and path text of each.
     pub relevant_attributes: Vec<(AbsResourceInstance, crate::lang::value::Path)>,
+    /// What functions gave that look outside: what they give in apply must be the same.
+    pub function_results: FunctionResults,
     /// False if planning failed or nothing is to be done.
     pub applyable: bool,
     /// False with targets, deferrals or errors: another plan is needed to converge.

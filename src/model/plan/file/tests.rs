@@ -63,6 +63,7 @@ fn sample() -> SavedPlan {
         checks: vec![check],
         timestamp: "2026-01-01T00:00:00Z".into(),
         relevant_attributes: vec![(addr, Path::new().attr("a").index_str("k"))],
+        function_results: [([1; 32], [0xff; 32]), ([2; 32], [0; 32])].into(),
         applyable: true,
         complete: true,
         ..Plan::default()

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::lang::functions::consistency::Fingerprint;
 use crate::lang::value::{Marks, Path, PathStep, Type, Value, msgpack};
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ConfigResource, ModuleInstance, Target};
 use crate::model::plan::{Action, ActionReason, Change, Importing, Mode, OutputChange, ResourceChange};
@@ -36,6 +37,8 @@ struct Top {
     checks: Vec<CheckText>,
     timestamp: String,
     relevant: Vec<(String, Vec<StepText>)>,
+    /// Call and result, in base64.
+    function_results: Vec<(String, String)>,
     applyable: bool,
     complete: bool,
     errored: bool,
@@ -170,6 +173,11 @@ pub(super) fn encode(saved: &SavedPlan) -> Vec<u8> {
         checks: plan.checks.iter().map(check_text).collect(),
         timestamp: plan.timestamp.clone(),
         relevant,
+        function_results: plan
+            .function_results
+            .iter()
+            .map(|(call, result)| (base64_of(call), base64_of(result)))
+            .collect(),
         applyable: plan.applyable,
         complete: plan.complete,
         errored: plan.errored,
@@ -311,6 +319,11 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
         .into_iter()
         .map(|(addr, path)| Ok((instance_of(&addr)?, reader.path(path)?)))
         .collect::<Result<_, String>>()?;
+    plan.function_results = top
+        .function_results
+        .iter()
+        .map(|(call, result)| Ok((fingerprint_of(call)?, fingerprint_of(result)?)))
+        .collect::<Result<_, String>>()?;
     plan.timestamp = top.timestamp;
     (plan.applyable, plan.complete, plan.errored) = (top.applyable, top.complete, top.errored);
     let (kind, workspace, config) = top.backend;
@@ -390,6 +403,15 @@ impl Reader {
             sensitive: text.sensitive,
         })
     }
+}
+
+fn base64_of(fingerprint: &Fingerprint) -> String {
+    base64::engine::general_purpose::STANDARD_NO_PAD.encode(fingerprint)
+}
+
+fn fingerprint_of(text: &str) -> Result<Fingerprint, String> {
+    let bytes = base64::engine::general_purpose::STANDARD_NO_PAD.decode(text).map_err(|e| e.to_string())?;
+    bytes.try_into().map_err(|_| format!("{text:?} is no fingerprint"))
 }
 
 fn instance_of(text: &str) -> Result<AbsResourceInstance, String> {

@@ -1,0 +1,11 @@
+resource "terraform_data" "copy" {
+  provisioner "local-exec" {
+    command = "cp ../b.txt a.txt"
+    quiet   = true
+  }
+}
+
+output "again" {
+  value      = file("a.txt")
+  depends_on = [terraform_data.copy]
+}

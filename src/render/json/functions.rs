@@ -50,6 +50,23 @@ fn parameter(param: &Param) -> Json {
 mod tests {
     use super::*;
 
+    /// The parameters that the reference describes.
+    const DESCRIBED: [(&str, &str); 13] = [
+        ("bcrypt", "cost"),
+        ("chunklist", "size"),
+        ("cidrhost", "prefix hostnum"),
+        ("cidrnetmask", "prefix"),
+        ("cidrsubnet", "prefix newbits netnum"),
+        ("cidrsubnets", "prefix"),
+        ("coalescelist", "vals"),
+        ("indent", "spaces"),
+        ("join", "separator lists"),
+        ("keys", "inputMap"),
+        ("setproduct", "sets"),
+        ("templatestring", "template vars"),
+        ("trim", "cutset"),
+    ];
+
     #[test]
     fn document() {
         let document: Json = serde_json::from_str(&signatures()).unwrap();
@@ -63,5 +80,12 @@ mod tests {
         let variadic = json!({ "name": "args", "is_nullable": true, "type": "dynamic" });
         assert_eq!(by_name["format"]["variadic_parameter"], variadic);
         assert!(by_name.values().all(|f| f["description"].is_string()));
+        for (function, params) in DESCRIBED {
+            let described = by_name[function]["parameters"].as_array().into_iter().flatten();
+            let described = described.chain(by_name[function].get("variadic_parameter"));
+            let names: Vec<&str> =
+                described.filter(|p| p["description"].is_string()).filter_map(|p| p["name"].as_str()).collect();
+            assert_eq!(names.join(" "), params, "{function}");
+        }
     }
 }

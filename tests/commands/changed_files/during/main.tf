@@ -1,6 +1,6 @@
 resource "terraform_data" "copy" {
   provisioner "local-exec" {
-    command = "cp ../b.txt a.txt"
+    command = "cp ../other.tftpl a.txt"
     quiet   = true
   }
 }

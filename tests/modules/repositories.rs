@@ -69,6 +69,35 @@ fn branches_tags_commits_and_folders() {
     assert_eq!(again, out);
 }
 
+/// Sources and versions may be expressions, in modules that were just fetched too.
+#[test]
+fn sources_are_evaluated_on_the_way() {
+    let project = Project::new("");
+    let repository = Repository::new(&project, "repository");
+    let inner = format!(
+        "variable \"tag\" {{\n  const = true\n  type  = string\n}}\nmodule \"inner\" {{\n  source = \"{}//inner?ref=${{var.tag}}\"\n}}\n",
+        repository.url()
+    );
+    repository.commit(&[("main.tf", &inner), ("inner/main.tf", MAIN)]);
+    repository.git(&["tag", "v1"]);
+    repository.commit(&[("inner/main.tf", "")]);
+    let main = format!(
+        "variable \"tag\" {{\n  const = true\n  type  = string\n}}\nmodule \"m\" {{\n  source = \"{}?ref=${{var.tag}}\"\n  tag    = var.tag\n}}\n",
+        repository.url()
+    );
+    project.write("work/main.tf", &main);
+    let url = repository.url();
+    project.ok(&["init", "-var=tag=v1"]).expect(
+        0,
+        &[
+            &format!("Downloading {url}?ref=v1 for m... - m in .terraform/modules/m"),
+            &format!("Downloading {url}?ref=v1 for m.inner... - m.inner in .terraform/modules/m.inner/inner"),
+        ],
+    );
+    assert_eq!(project.read("work/.terraform/modules/m.inner/inner/main.tf"), MAIN);
+    project.ok(&["validate", "-var=tag=v1"]);
+}
+
 #[test]
 fn over_https_with_submodules() {
     let mut project = Project::new("");

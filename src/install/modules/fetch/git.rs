@@ -111,6 +111,8 @@ pub async fn finish(program: &Path, command: Command, fetcher: &Fetcher, address
     let ran = program::run(command, true, fetcher.http.stop()).await;
     match ran.map_err(|e| FetchError::new(format!("error running {shown}: {e}")))? {
         None => Err(FetchError::Interrupted),
+        // An interrupt at the terminal ends the program before we hear of it.
+        Some(ran) if !ran.status.success() && fetcher.http.stop().is_stopping() => Err(FetchError::Interrupted),
         Some(ran) if ran.status.success() => Ok(()),
         Some(ran) => {
             let code = ran.status.code().unwrap_or(-1);

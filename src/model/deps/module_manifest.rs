@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::model::addr;
+use crate::model::config::module_source;
 use crate::model::deps::Version;
 
 /// Installed modules by their path in the tree; the root is the entry with an empty path.
@@ -61,7 +62,12 @@ impl ModuleManifest {
             };
             // Paths of other systems.
             let dir = PathBuf::from(entry.dir.replace('\\', "/"));
-            records.insert(path, Record { source: entry.source, version, dir });
+            // Older programs left out the usual registry's host.
+            let source = match module_source::parse_registry(&entry.source) {
+                Ok(source) => source.to_string(),
+                Err(_) => entry.source,
+            };
+            records.insert(path, Record { source, version, dir });
         }
         Ok(ModuleManifest { records })
     }
@@ -112,5 +118,7 @@ mod tests {
         assert_eq!(manifest.to_json(), text);
         let record = manifest.get(&addr::Module::root().child("a").child("b")).unwrap();
         assert_eq!(record.dir, Path::new(".terraform/modules/a.b"));
+        let older = ModuleManifest::parse(&text.replace("registry.terraform.io/", "")).unwrap();
+        assert_eq!(older.to_json(), text);
     }
 }

@@ -24,7 +24,7 @@ pub struct Given {
 }
 
 impl Given {
-    pub fn new(setup: &Setup) -> Arc<dyn Outside> {
+    pub fn of(setup: &Setup) -> Arc<dyn Outside> {
         let surroundings = Surroundings(Machine::new(setup));
         Arc::new(Given { setup: setup.clone(), surroundings, collected: Mutex::default() })
     }
@@ -64,7 +64,7 @@ pub struct Planned {
 }
 
 impl Planned {
-    pub fn new(setup: &Setup, variables: &BTreeMap<Arc<str>, Value>) -> Arc<dyn Outside> {
+    pub fn of(setup: &Setup, variables: &BTreeMap<Arc<str>, Value>) -> Arc<dyn Outside> {
         Arc::new(Planned { variables: variables.clone(), surroundings: Surroundings(Machine::new(setup)) })
     }
 }

@@ -44,7 +44,7 @@ pub struct LoadedConfig {
 
 /// The whole configuration under a root folder, with the modules that `init` installed. None if there is no such folder.
 pub fn config(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
-    config_with(root, &setup.workdir, files, early::Given::new(setup))
+    config_with(root, &setup.workdir, files, early::Given::of(setup))
 }
 
 /// As `config`, with the values of a saved plan where the configuration needs some to be loaded.
@@ -53,7 +53,7 @@ pub fn planned_config(
     files: &dyn Files,
     variables: &BTreeMap<Arc<str>, Value>,
 ) -> (Option<LoadedConfig>, Diagnostics) {
-    config_with(Path::new("."), &setup.workdir, files, early::Planned::new(setup, variables))
+    config_with(Path::new("."), &setup.workdir, files, early::Planned::of(setup, variables))
 }
 
 fn config_with(
@@ -82,7 +82,7 @@ pub fn root_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
     if !has_configuration() {
         return (None, Diagnostics::new());
     }
-    config::load_root(Path::new("."), &Disk, early::Given::new(setup))
+    config::load_root(Path::new("."), &Disk, early::Given::of(setup))
 }
 
 /// The root module as far as its backend needs it. None if there is no configuration.
@@ -90,7 +90,7 @@ pub fn backend_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
     if !has_configuration() {
         return (None, Diagnostics::new());
     }
-    config::load_for_backend(Path::new("."), &Disk, early::Given::new(setup))
+    config::load_for_backend(Path::new("."), &Disk, early::Given::of(setup))
 }
 
 /// Remembers what is read through it.

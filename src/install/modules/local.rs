@@ -48,7 +48,7 @@ impl Task {
         };
         let mut inside = folder;
         for (path, step) in steps.into_iter().rev() {
-            inside = module_source::clean(&format!("{inside}/{step}").trim_start_matches('/'));
+            inside = module_source::clean(format!("{inside}/{step}").trim_start_matches('/'));
             if leads_outside(&inside) {
                 let shown = crate::base::secret::redacted(&package);
                 let mut detail = format!(

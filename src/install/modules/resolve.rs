@@ -102,7 +102,7 @@ impl Task {
         };
         if !module.folder.is_empty() {
             remote.folder =
-                module_source::clean(&format!("{}/{}", remote.folder, module.folder).trim_start_matches('/'));
+                module_source::clean(format!("{}/{}", remote.folder, module.folder).trim_start_matches('/'));
         }
         Ok(remote)
     }

@@ -241,10 +241,10 @@ impl Task {
         let (dir, version) = match &self.source {
             ModuleSource::Local(path) => (self.local(path)?, None),
             ModuleSource::Registry(module) => {
-                let (dir, version) = self.from_registry(module).await?;
+                let (dir, version) = self.by_registry(module).await?;
                 (dir, Some(version))
             }
-            ModuleSource::Remote(remote) => (self.from_elsewhere(remote).await?, None),
+            ModuleSource::Remote(remote) => (self.by_address(remote).await?, None),
         };
         let record = Record { source: self.source.to_string(), version, dir: dir.clone() };
         self.say(Item::Record(self.path.clone(), record));
@@ -315,7 +315,7 @@ impl Task {
         }
     }
 
-    async fn from_registry(&self, module: &RegistrySource) -> Result<(PathBuf, Version), Diagnostics> {
+    async fn by_registry(&self, module: &RegistrySource) -> Result<(PathBuf, Version), Diagnostics> {
         let version = self.select(module).await?;
         self.say(Item::Event(ModuleEvent::Downloading {
             path: self.path.clone(),
@@ -351,7 +351,7 @@ impl Task {
         .into())
     }
 
-    async fn from_elsewhere(&self, remote: &RemoteSource) -> Result<PathBuf, Diagnostics> {
+    async fn by_address(&self, remote: &RemoteSource) -> Result<PathBuf, Diagnostics> {
         let package = redacted(&remote.package);
         let path = self.path.clone();
         self.say(Item::Event(ModuleEvent::Downloading { path, package: package.clone(), version: None }));

@@ -153,7 +153,7 @@ impl<'a> Rewriter<'a, '_> {
         for text in quoted {
             pieces.push((TokenKind::OpenQuote, "\"".into()));
             if !text.is_empty() {
-                pieces.push((TokenKind::QuotedText, text.into()));
+                pieces.push((TokenKind::QuotedText, text));
             }
             pieces.push((TokenKind::CloseQuote, "\"".into()));
         }

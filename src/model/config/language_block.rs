@@ -12,6 +12,9 @@ use super::{names, requirements, terraform_block};
 static SCHEMA: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().attribute("edition").attribute("experiments").block("compatible_with", &[]));
 
+static COMPATIBLE_WITH: LazyLock<BodySchema> =
+    LazyLock::new(|| BodySchema::new().attribute("opentofu").attribute("terrane"));
+
 /// The editions that there are.
 const EDITIONS: [&str; 2] = ["tofu2024", "TF2021"];
 
@@ -40,9 +43,10 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Vec<Compatibility> {
     }
     let mut found = Vec::new();
     for inner in content.blocks_of("compatible_with") {
-        let attributes = diags.take(inner.body.just_attributes());
+        // Whatever else stands there is for other programs.
+        let (attributes, _, _) = inner.body.partial_content(&COMPATIBLE_WITH);
         for (name, program) in [("opentofu", Program::OpenTofu), ("terrane", Program::Terrane)] {
-            let constraint = attributes.get(name).and_then(|a| requirements::constraint_text(a, diags));
+            let constraint = attributes.attribute(name).and_then(|a| requirements::constraint_text(a, diags));
             found.extend(constraint.map(|(constraint, range)| Compatibility { program, constraint, range }));
         }
     }

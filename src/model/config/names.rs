@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile, Span};
 use crate::lang::syntax::ast::{
-    Attribute, Block, Expr, ExprKind, Expression, IndexKey, Template, TemplateForm, TemplatePart, Traversal,
+    Attribute, Block, Expr, ExprKind, Expression, Ident, IndexKey, Template, TemplateForm, TemplatePart, Traversal,
     TraversalStep,
 };
 use crate::lang::syntax::parser;
@@ -164,7 +164,8 @@ pub fn provider_ref(expr: &Expression, argument: &str, diags: &mut Diagnostics) 
     let native = native_expression(expr, &mut Diagnostics::new()).filter(|native| expr.is_json() && has_key(native));
     let expr = native.unwrap_or_else(|| unquote(expr, false, diags));
     let invalid = |detail: String, range: Range| Diagnostic::error(INVALID_PROVIDER_REFERENCE, detail).at(range);
-    let (expr, key) = split_key(expr);
+    let (expr, key) = split_key(named_by_word(expr));
+    let expr = named_by_word(expr);
     let usable = expr.as_traversal().filter(|t| t.steps.len() <= 1);
     let Some(traversal) = usable else {
         diags.push(invalid(
@@ -199,7 +200,26 @@ pub fn provider_ref(expr: &Expression, argument: &str, diags: &mut Diagnostics) 
 }
 
 fn has_key(expr: &Expression) -> bool {
-    split_key(expr.clone()).1.is_some()
+    split_key(named_by_word(expr.clone())).1.is_some()
+}
+
+/// `null.west` as a reference to a provider: names come before the words of the language here.
+fn named_by_word(expr: Expression) -> Expression {
+    let word = |node: &Expr| match node.kind {
+        ExprKind::Null => Some("null"),
+        ExprKind::Bool(true) => Some("true"),
+        ExprKind::Bool(false) => Some("false"),
+        _ => None,
+    };
+    let (name, span, steps) = match expr.kind() {
+        ExprKind::RelativeTraversal { source, steps } => (word(source), source.span, steps.clone()),
+        _ => (word(&expr.node), expr.node.span, Vec::new()),
+    };
+    let Some(name) = name else { return expr };
+    let root = Ident { name: name.into(), span };
+    let traversal = Traversal { root, steps, span: expr.node.span };
+    let node = Expr::new(expr.node.span, ExprKind::Variable(traversal));
+    Expression { file: expr.file.clone(), node: Arc::new(node) }
 }
 
 /// `aws.west[key]` without its key, and the key. What has no alias has no key either.
@@ -232,4 +252,31 @@ fn split_key(expr: Expression) -> (Expression, Option<Expression>) {
 pub fn traversal_range(traversal: &Traversal, file: &Arc<SourceFile>) -> Range {
     let last: Span = traversal.steps.last().map_or(traversal.root.span, TraversalStep::span);
     traversal.root.span.to(last).in_file(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn provider_configurations_are_named() {
+        let cases = [
+            ("aws", "aws", false),
+            ("aws.west", "aws.west", false),
+            ("null", "null", false),
+            ("null.west", "null.west", false),
+            ("aws.west[\"k\"]", "aws.west", true),
+            ("null.west[each.key]", "null.west", true),
+        ];
+        for (text, addr, has_key) in cases {
+            let (expr, _) = parser::parse_expression(SourceFile::new("x.tf", text));
+            let mut diags = Diagnostics::new();
+            let found = provider_ref(&expr, "provider", &mut diags).unwrap();
+            assert_eq!(
+                (found.addr.to_string().as_str(), found.key.is_some(), diags.len()),
+                (addr, has_key, 0),
+                "{text}"
+            );
+        }
+    }
 }

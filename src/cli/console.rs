@@ -54,13 +54,6 @@ impl Console {
         self.print_error(&format!("{text}\n"));
     }
 
-    /// All on standard error, for commands whose output is for another program.
-    pub fn error_diagnostics(&self, diagnostics: Diagnostics) {
-        for shown in render_all(diagnostics, &self.style, self.compact_warnings) {
-            self.print_error(&shown.text);
-        }
-    }
-
     /// As `diagnostics`, each followed by an empty line: so do the commands that the reference never gave a view.
     pub fn spaced_diagnostics(&self, diagnostics: Diagnostics) {
         for shown in render_all(diagnostics, &self.style, self.compact_warnings) {

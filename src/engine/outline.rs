@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::build::config::Builder;
-use super::graph::{Node, NodeId};
+use super::graph::{Dag, Node, NodeId};
+use super::mistakes;
 use super::ports::Ports;
 use super::provider_configs;
 use super::references::{Gatherer, Needs};
@@ -25,6 +26,8 @@ pub struct OutlineInput {
     pub config: Arc<Config>,
     pub state: State,
     pub operation: Outlined,
+    /// Cycles are wanted too, and no mistake.
+    pub draw_cycles: bool,
 }
 
 /// The operation whose graph is wanted.
@@ -55,9 +58,11 @@ pub struct OutlineNode {
 pub struct Outline {
     pub nodes: Vec<OutlineNode>,
     pub edges: Vec<(u32, u32)>,
+    /// Nodes that wait for each other in circles; empty for a sound configuration.
+    pub cycles: Vec<Vec<u32>>,
 }
 
-/// Draws the graph. The edges hold nothing that others imply.
+/// Draws the graph. The edges hold nothing that others imply, unless there are cycles.
 pub async fn outline(input: OutlineInput, ports: &Ports) -> Result<Outline, Diagnostics> {
     let (schemas, diagnostics) = Schemas::load(&input.config, Some(&input.state), ports).await;
     if diagnostics.has_errors() {
@@ -85,7 +90,8 @@ pub async fn outline(input: OutlineInput, ports: &Ports) -> Result<Outline, Diag
     sketch.ephemeral_ends();
     sketch.provider_ends();
     sketch.root();
-    Ok(sketch.finish())
+    let drawn = sketch.finish();
+    if input.draw_cycles || drawn.cycles.is_empty() { Ok(drawn) } else { Err(drawn.mistakes()) }
 }
 
 /// An object of the state with the provider configuration that serves it.
@@ -432,12 +438,37 @@ impl<'a> Sketch<'a> {
             let Some(from) = place[from] else { continue };
             edges[from as usize] = to.iter().filter_map(|to| place[*to as usize]).collect();
         }
-        let edges = reduce::reduced(&edges);
-        Outline { nodes, edges }
+        let cycles = cycles(&edges);
+        let edges = match cycles.is_empty() {
+            true => reduce::reduced(&edges),
+            false => (0..).zip(&edges).flat_map(|(from, to)| to.iter().map(move |to| (from, *to))).collect(),
+        };
+        Outline { nodes, edges, cycles }
     }
 }
 
+fn cycles(edges: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    let mut graph = Dag::default();
+    for _ in edges {
+        graph.add(());
+    }
+    for (from, to) in (0..).zip(edges) {
+        to.iter().for_each(|to| graph.connect(from, *to));
+    }
+    graph.cycles()
+}
+
 impl Outline {
+    /// The cycles, told by name.
+    fn mistakes(&self) -> Diagnostics {
+        let told = self.cycles.iter().map(|members| {
+            let mut names: Vec<String> = members.iter().map(|node| self.nodes[*node as usize].name.clone()).collect();
+            names.sort();
+            mistakes::cycle(&names)
+        });
+        told.collect()
+    }
+
     /// The resources alone, in order, each waiting for the nearest ones that it waits for.
     pub fn resources(&self) -> (Vec<ConfigResource>, Vec<(u32, u32)>) {
         let mut edges = vec![Vec::new(); self.nodes.len()];

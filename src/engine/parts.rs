@@ -6,7 +6,7 @@ use super::graph::{Dag, Node, NodeId};
 use super::imports::Imports;
 use super::run::{Orphans, Task, Verb};
 use super::tree::{ModuleId, Tree};
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::Diagnostics;
 use crate::model::addr::{AbsResourceInstance, ResourceMode};
 use crate::model::plan::{Action, ResourceChange};
 use crate::model::state::State;
@@ -178,7 +178,7 @@ pub(super) fn name_cycles(
     };
     let cycle = |nodes: Vec<NodeId>| {
         let names: Vec<String> = nodes.iter().filter_map(name).collect();
-        Diagnostic::error(format!("Cycle: {}", names.join(", ")), "")
+        super::mistakes::cycle(&names)
     };
     graph.cycles().into_iter().map(cycle).collect()
 }

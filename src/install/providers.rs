@@ -48,7 +48,9 @@ pub struct Selection {
 pub fn resolve(input: &ResolveInput, events: &mut dyn FnMut(InstallEvent)) -> (InstallPlan, Diagnostics) {
     let mut plan = InstallPlan::default();
     let mut diags = Diagnostics::new();
-    for (provider, constraints) in &input.requirements.0 {
+    // What needs no asking comes first.
+    let (ours, others): (Vec<_>, Vec<_>) = input.requirements.0.iter().partition(|(provider, _)| provider.is_builtin());
+    for (provider, constraints) in ours.into_iter().chain(others) {
         if input.unmanaged.contains(provider) {
             plan.kept.extend(input.lock.get(provider).map(|locked| (provider.clone(), locked.clone())));
             continue;
@@ -99,8 +101,7 @@ fn select(
         return Err(failed(SourceError::Failed(format!(
             "locked provider {} {} does not match configured version constraint {constraints}; must use terrane init \
              -upgrade to allow selection of new versions",
-            provider.for_display(),
-            locked.version
+            provider, locked.version
         ))));
     }
     let versions = input.source.versions(provider).map_err(failed)?;

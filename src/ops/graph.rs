@@ -1,7 +1,7 @@
 //! `graph`: who waits for whom.
 
 use crate::ops::operation::CANCELED;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -37,14 +37,20 @@ pub enum Format {
     Mermaid,
 }
 
+#[derive(Clone, Debug)]
+pub struct GraphRequest {
+    pub wanted: GraphType,
+    pub format: Format,
+    /// A saved plan.
+    pub plan: Option<PathBuf>,
+    /// Cycles are drawn, where they would be mistakes.
+    pub draw_cycles: bool,
+}
+
 /// The graph in the language asked for.
-pub async fn run(
-    setup: &Setup,
-    wanted: GraphType,
-    format: Format,
-    plan: Option<&Path>,
-) -> Result<(String, Diagnostics), Diagnostics> {
-    let saved = match plan {
+pub async fn run(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagnostics), Diagnostics> {
+    let GraphRequest { wanted, format, draw_cycles, .. } = *request;
+    let saved = match &request.plan {
         Some(path) => Some(plan_file::read(path)?),
         None => None,
     };
@@ -73,13 +79,13 @@ pub async fn run(
         host: Arc::new(Machine::new(setup)),
         stop: setup.stop.clone(),
     };
-    let operation = match saved {
-        Some(saved) => Outlined::Apply(Arc::new(saved.plan)),
-        None if wanted == GraphType::PlanDestroy => Outlined::PlanDestroy,
-        None => Outlined::Plan,
+    let operation = match (saved, wanted) {
+        (Some(saved), GraphType::Apply) => Outlined::Apply(Arc::new(saved.plan)),
+        (_, GraphType::PlanDestroy) => Outlined::PlanDestroy,
+        _ => Outlined::Plan,
     };
     let drawn = tokio::select! {
-        drawn = outline::outline(OutlineInput { config, state, operation }, &ports) => drawn,
+        drawn = outline::outline(OutlineInput { config, state, operation, draw_cycles }, &ports) => drawn,
         () = setup.stop.killed() => Err(Diagnostic::error(CANCELED, "").into()),
     };
     factories.shutdown().await;
@@ -122,7 +128,7 @@ fn everything(outline: Outline, format: Format) -> String {
         })
         .collect();
     match format {
-        Format::Dot => dot::operation(&shown, &outline.edges),
+        Format::Dot => dot::operation(&shown, &outline.edges, &outline.cycles),
         Format::Mermaid => mermaid::operation(&shown, &outline.edges),
     }
 }

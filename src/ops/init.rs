@@ -96,11 +96,15 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
         of_backend = backend(setup, root.backend.as_ref(), request, tell).await;
     }
     // Mistakes of the root module wait: its modules may say better what is wrong, such as that they need another version.
-    if request.get && !root.calls.is_empty() {
-        tell(InitEvent::Modules { upgrade: request.upgrade });
+    let calls = !root.calls.is_empty();
+    // What is called no more is forgotten, unless the calls may only be hidden by a mistake.
+    if request.get && (calls || !early.has_errors()) {
+        if calls {
+            tell(InitEvent::Modules { upgrade: request.upgrade });
+        }
         let wanted = ModuleRequest { upgrade: request.upgrade, readonly: request.lockfile_readonly };
         let found = modules::run(setup, &network, &root, wanted, tell).await;
-        let own = version_problems(root.clone()).unwrap_or_else(|| early.clone());
+        let own = version_problems(root.clone()).filter(|_| calls).unwrap_or_else(|| early.clone());
         if found.has_errors() || own.has_errors() {
             diagnostics.extend(own);
             diagnostics.extend(found);
@@ -112,10 +116,13 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
     let config = match loaded {
         Some(loaded) if !found.has_errors() => loaded.config,
         loaded => {
-            let problems = loaded.and_then(|l| version_problems(Module::clone(&l.config.root)));
+            let config = loaded.map(|loaded| loaded.config);
+            let problems = config.as_ref().and_then(|config| version_problems(Module::clone(&config.root)));
             return problems.unwrap_or_else(|| {
                 diagnostics.extend(of_backend);
-                diagnostics.extend(not_sound(found));
+                // What is wrong in a module that was just installed needs no word on why that matters.
+                let installed = request.get && config.is_some_and(|config| calls_broken(&config));
+                diagnostics.extend(if installed { found } else { not_sound(found) });
                 diagnostics
             });
         }
@@ -124,7 +131,7 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
     if diagnostics.has_errors() {
         return diagnostics;
     }
-    diagnostics.extend(found);
+    add_new(&mut diagnostics, found);
     tell(InitEvent::Providers);
     let failed = providers(setup, &config, request, tell, &mut diagnostics).await;
     if !failed {
@@ -137,6 +144,21 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
 fn version_problems(root: Module) -> Option<Diagnostics> {
     let found = config::check_versions(&Config { root: Arc::new(root) });
     found.has_errors().then_some(found)
+}
+
+/// Adds what was not said before: installing a module and loading it find the same.
+fn add_new(diagnostics: &mut Diagnostics, found: Diagnostics) {
+    for diagnostic in found {
+        if !diagnostics.iter().any(|d| d.summary == diagnostic.summary && d.subject == diagnostic.subject) {
+            diagnostics.push(diagnostic);
+        }
+    }
+}
+
+/// Whether one of the modules that are called is broken in itself.
+fn calls_broken(config: &Config) -> bool {
+    let called = config.modules().into_iter().skip(1);
+    called.into_iter().any(|module| config::load_module(&module.dir, module.path.clone(), &Disk).1.has_errors())
 }
 
 /// What is wrong with the configuration, with a word on why that matters here.
@@ -388,13 +410,21 @@ fn incomplete_lock(old: &Lock, new: &Lock, fetched: Vec<addr::Provider>) -> Opti
 
 /// `get`: the modules alone.
 pub async fn get(setup: &Setup, upgrade: bool, tell: Tell<'_>) -> Diagnostics {
-    let (root, mut diagnostics) = load::root_module(setup);
-    let Some(root) = root.filter(|_| !diagnostics.has_errors()) else { return diagnostics };
+    let (root, early) = load::root_module(setup);
+    let Some(root) = root else { return early };
     let network = Network::new(setup);
     let request = ModuleRequest { upgrade, readonly: false };
-    diagnostics.extend(modules::run(setup, &network, &root, request, tell).await);
-    if !diagnostics.has_errors() {
-        diagnostics.extend(load::config(Path::new("."), setup, &Disk).1);
+    let mut diagnostics = modules::run(setup, &network, &root, request, tell).await;
+    // Everything else may follow from versions that do not fit.
+    if let Some(problems) = version_problems(root) {
+        return problems;
+    }
+    if early.has_errors() {
+        diagnostics.extend(early);
+    } else if !diagnostics.has_errors() {
+        let (loaded, found) = load::config(Path::new("."), setup, &Disk);
+        let problems = loaded.and_then(|loaded| version_problems(Module::clone(&loaded.config.root)));
+        add_new(&mut diagnostics, problems.unwrap_or(found));
     }
     diagnostics
 }

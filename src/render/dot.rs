@@ -9,8 +9,8 @@ pub struct Node {
     pub own_line: Option<(String, &'static str)>,
 }
 
-/// All that an operation does.
-pub fn operation(nodes: &[Node], edges: &[(u32, u32)]) -> String {
+/// All that an operation does. Edges within a cycle are drawn in red.
+pub fn operation(nodes: &[Node], edges: &[(u32, u32)], cycles: &[Vec<u32>]) -> String {
     let root = |node: &Node| quoted(&format!("[root] {}", node.name));
     let mut lines: Vec<(&str, String)> = Vec::new();
     for node in nodes {
@@ -20,7 +20,11 @@ pub fn operation(nodes: &[Node], edges: &[(u32, u32)]) -> String {
     }
     lines.sort();
     // Nodes may share a name; what is between them shows once.
-    let arrow = |from: u32, to: u32| format!("\t\t{} -> {}\n", root(&nodes[from as usize]), root(&nodes[to as usize]));
+    let arrow = |from: u32, to: u32| {
+        let circular = cycles.iter().any(|cycle| cycle.contains(&from) && cycle.contains(&to));
+        let look = if circular { " [color = \"red\", penwidth = \"2.0\"]" } else { "" };
+        format!("\t\t{} -> {}{look}\n", root(&nodes[from as usize]), root(&nodes[to as usize]))
+    };
     let arrows: BTreeSet<String> = edges.iter().map(|(from, to)| arrow(*from, *to)).collect();
     let lines: String = lines.into_iter().map(|(_, line)| line).chain(arrows).collect();
     format!("digraph {{\n\tcompound = \"true\"\n\tnewrank = \"true\"\n\tsubgraph \"root\" {{\n{lines}\t}}\n}}\n")
@@ -43,6 +47,10 @@ impl Resource {
 /// Resources alone, in the order given, framed by module.
 pub fn resources(resources: &[Resource], edges: &[(u32, u32)]) -> String {
     let mut out = String::from("digraph G {\n  rankdir = \"RL\";\n  node [shape = rect, fontname = \"sans-serif\"];\n");
+    if resources.is_empty() {
+        out += "  /* This configuration does not contain any resources.         */\n";
+        out += "  /* For a more detailed graph, try: terrane graph -type=plan */\n";
+    }
     let mut order: Vec<&str> = Vec::new();
     let mut modules: BTreeMap<&str, Vec<&Resource>> = BTreeMap::new();
     for resource in resources {

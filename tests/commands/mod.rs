@@ -46,6 +46,7 @@ macro_rules! cases {
 
 cases!(
     apply_and_destroy,
+    called_modules,
     changed_files,
     cli_arguments,
     console_input,
@@ -54,6 +55,7 @@ cases!(
     early_values,
     formatting,
     graphs,
+    init_streams,
     json_mistakes,
     json_syntax,
     json_values,

@@ -208,6 +208,15 @@ pub fn at_most_one(given: &ArgMatches) -> Result<Option<String>, ArgsError> {
     Ok(all.pop())
 }
 
+/// As `at_most_one`, told together with what was wrong before.
+pub fn first_of_at_most_one(given: &ArgMatches, mut before: Diagnostics) -> Result<Option<String>, ArgsError> {
+    let words = given.positional();
+    if words.len() > 1 {
+        before.error(TOO_MANY, AT_MOST_ONE);
+    }
+    if before.has_errors() { Err(ArgsError::all(before, false)) } else { Ok(words.into_iter().next()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

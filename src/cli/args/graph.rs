@@ -8,15 +8,13 @@ use super::ArgsError;
 use super::common::{variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, number, switch, text};
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::ops::graph::{Format, GraphType};
+use crate::ops::graph::{Format, GraphRequest, GraphType};
 use crate::ops::options::VariableArgument;
 
 #[derive(Debug)]
 pub struct Graph {
-    pub wanted: GraphType,
-    pub plan: Option<PathBuf>,
+    pub request: GraphRequest,
     pub variables: Vec<VariableArgument>,
-    pub format: Format,
 }
 
 pub fn command() -> Command {
@@ -30,7 +28,7 @@ pub fn command() -> Command {
             text("plan", "path", "Show what applying this saved plan does."),
             text("format", "format", "The language of the graph: dot, or mermaid.").default_value("dot"),
             switch("verbose", false, "Accepted for compatibility; changes nothing.").hide(true),
-            switch("draw-cycles", false, "Accepted for compatibility: cycles are reported as errors."),
+            switch("draw-cycles", false, "With -type: draw cycles in red instead of reporting them."),
             text("type", "type", "The operation to show: plan, plan-refresh-only, plan-destroy or apply."),
             number("module-depth", "-1", "Accepted for compatibility; changes nothing."),
         ])
@@ -57,7 +55,9 @@ pub fn parse(args: &[String]) -> Result<Graph, ArgsError> {
             return Err(ArgsError::Diagnostics { diagnostics: problem.into(), hint: false });
         }
     };
-    Ok(Graph { wanted, plan, format, variables: variable_arguments(&given) })
+    let draw_cycles = given.on("draw-cycles");
+    let request = GraphRequest { wanted, format, plan, draw_cycles };
+    Ok(Graph { request, variables: variable_arguments(&given) })
 }
 
 fn graph_type(text: &str, has_plan: bool) -> Result<GraphType, Diagnostic> {

@@ -61,6 +61,7 @@ pub fn command() -> Command {
 pub fn parse(args: &[String]) -> Result<Init, ArgsError> {
     let (given, mut diagnostics) = gather(command(), args);
     let json = given.on("json");
+    let words = given.positional();
     if given.on("migrate-state") && json {
         diagnostics.error(
             "The -migrate-state and -json options are mutually-exclusive",
@@ -71,7 +72,7 @@ pub fn parse(args: &[String]) -> Result<Init, ArgsError> {
         diagnostics
             .error("Invalid init options", "The -migrate-state and -reconfigure options are mutually-exclusive.");
     }
-    if !given.positional().is_empty() {
+    if !words.is_empty() && !diagnostics.has_errors() {
         diagnostics.error("Too many command line arguments. Did you mean to use -chdir?", "");
     }
     if diagnostics.has_errors() {

@@ -2,9 +2,9 @@
 
 use clap::Command;
 
-use super::ArgsError;
 use super::common::*;
 use super::flags::{self, Given};
+use super::{ArgsError, gather};
 
 #[derive(Debug)]
 pub struct Show {
@@ -22,6 +22,7 @@ pub fn command() -> Command {
 }
 
 pub fn parse(args: &[String]) -> Result<Show, ArgsError> {
-    let given = flags::parse(command(), args).map_err(ArgsError::flag)?;
-    Ok(Show { path: at_most_one(&given)?.filter(|path| !path.is_empty()), json: given.on("json") })
+    let (given, diagnostics) = gather(command(), args);
+    let path = first_of_at_most_one(&given, diagnostics)?;
+    Ok(Show { path: path.filter(|path| !path.is_empty()), json: given.on("json") })
 }

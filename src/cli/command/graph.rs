@@ -13,12 +13,15 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(setup) => setup.with_variables(&args.variables),
         Err(code) => return code,
     };
-    let work = graph::run(&setup, args.wanted, args.format, args.plan.as_deref());
+    if let Some(plan) = args.request.plan.as_ref().filter(|plan| !plan.exists()) {
+        invocation.console.error_line(&format!("stat {}: no such file or directory", plan.display()));
+        return 1;
+    }
+    let work = graph::run(&setup, &args.request);
     let console = &invocation.console;
     match super::run_with(invocation, &setup.stop, work) {
-        Ok(Ok((text, warnings))) => {
-            // The graph is for another program: nothing else may stand beside it.
-            console.error_diagnostics(warnings);
+        Ok(Ok((text, _))) => {
+            // The graph is for another program: warnings may not stand beside it.
             console.print(&text);
             0
         }

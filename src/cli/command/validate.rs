@@ -9,6 +9,7 @@ use crate::cli::console::Console;
 use crate::render::json::diagnostic::diagnostic_json;
 use crate::render::json::go;
 use crate::render::text::style::Tint;
+use crate::render::text::wrap::wrap;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let args = match parse(args) {
@@ -40,12 +41,10 @@ fn result(console: &Console, diagnostics: Diagnostics) {
         return;
     }
     let success = console.style.paint(&[Tint::Bold, Tint::Green], "Success!");
-    console.line(&match silent {
-        true => format!("{success} The configuration is valid.\n"),
-        false => {
-            format!("{success} The configuration is valid, but there were some\nvalidation warnings as shown above.\n")
-        }
-    });
+    let but = if silent { "" } else { ", but there were some validation warnings as shown above" };
+    // The reference counts its escape sequences as text, and has two characters of them more.
+    let width = console.style.width.saturating_sub(if console.style.colour { 2 } else { 0 });
+    console.line(&wrap(&format!("{success} The configuration is valid{but}.\n"), width));
 }
 
 fn json_result(console: &Console, diagnostics: &Diagnostics) {

@@ -1,4 +1,4 @@
-//! Trees drawn with lines, the way `modules` and `providers` show them.
+//! Trees drawn with lines, the way `modules` and `providers` show them. The blanks behind a line are hard, as in the reference.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ pub fn draw(branches: &[Branch]) -> String {
 
 fn grow(out: &mut String, branches: &[Branch], lead: &str) {
     for (i, branch) in branches.iter().enumerate() {
-        let (knot, rest) = if i + 1 == branches.len() { ("└── ", "    ") } else { ("├── ", "│   ") };
+        let (knot, rest) = if i + 1 == branches.len() { ("└── ", "    ") } else { ("├── ", "│\u{a0}\u{a0} ") };
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{lead}{knot}{}", branch.label);
         grow(out, &branch.branches, &format!("{lead}{rest}"));
@@ -32,6 +32,6 @@ mod tests {
         let leaf = |label: &str| Branch { label: label.to_string(), branches: Vec::new() };
         let a = Branch { label: "a".to_string(), branches: vec![leaf("b"), leaf("c")] };
         let d = Branch { label: "d".to_string(), branches: vec![leaf("e")] };
-        assert_eq!(draw(&[a, d]), "├── a\n│   ├── b\n│   └── c\n└── d\n    └── e\n");
+        assert_eq!(draw(&[a, d]), "├── a\n│\u{a0}\u{a0} ├── b\n│\u{a0}\u{a0} └── c\n└── d\n    └── e\n");
     }
 }

@@ -1,0 +1,7 @@
+terraform {
+  required_version = ">= 1.0"
+}
+
+output "name" {
+  value = "shared"
+}

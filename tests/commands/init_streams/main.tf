@@ -1,0 +1,7 @@
+module "a" {
+  source = "./a"
+}
+
+resource "terraform_data" "b" {
+  input = module.a.name
+}

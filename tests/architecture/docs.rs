@@ -38,7 +38,8 @@ fn variables_are_declared_and_read() {
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         for call in ["environment.get(\"", ".non_empty(\"", ".with_prefix(\""] {
             assert!(
-                path == "base/env.rs" || !code.contains(call),
+                // The language has no environment, but refinements of strings with the same names.
+                path == "base/env.rs" || path.starts_with("lang/") || !code.contains(call),
                 "{path} reads a variable that is not in base/env.rs"
             );
         }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Entry, Files, Metadata};
 use crate::lang::value::Value;
+use crate::model::config::test_file::{self, TestFile};
 use crate::model::config::{self, Config, Module, Outside};
 use crate::model::deps::module_manifest::ModuleManifest;
 use crate::model::plan::file::ConfigSnapshot;
@@ -70,6 +71,40 @@ fn config_with(
     let (config, diagnostics) = config::load(root, &recorder, &config::manifest_resolver(&manifest), outside);
     let snapshot = recorder.snapshot();
     (config.map(|config| LoadedConfig { config: Arc::new(config), snapshot }), diagnostics)
+}
+
+/// A configuration with its test files.
+pub struct LoadedTests {
+    pub config: Arc<Config>,
+    pub tests: Vec<TestFile>,
+}
+
+/// The whole configuration under a root folder with its test files and what their runs test. None if nothing was loaded.
+/// No test folder: test files are not looked at.
+pub fn config_with_tests(root: &Path, test_dir: Option<&str>, setup: &Setup) -> (Option<LoadedTests>, Diagnostics) {
+    let (mut tests, found) = tests(root, test_dir);
+    let outside = early::Given::new(setup);
+    if found.has_errors() {
+        let (_, mut diagnostics) = config::load_root(root, &Disk, outside);
+        diagnostics.extend(found);
+        return (None, diagnostics);
+    }
+    let (loaded, mut diagnostics) = config(root, setup, &Disk);
+    diagnostics.extend(found);
+    let Some(config) = loaded.map(|loaded| loaded.config) else { return (None, diagnostics) };
+    let sound = || !config::load_root(root, &Disk, outside.clone()).1.has_errors();
+    if !tests.is_empty() && (!diagnostics.has_errors() || sound()) {
+        let manifest = manifest(&setup.workdir, &Disk).unwrap_or_default();
+        let resolver = config::manifest_resolver(&manifest);
+        let loader = |dir: &Path, resolver: &config::Resolver<'_>| config::load(dir, &Disk, resolver, outside.clone());
+        diagnostics.extend(test_file::load::link(&mut tests, &config, &Disk, &resolver, &loader));
+    }
+    (Some(LoadedTests { config, tests }), diagnostics)
+}
+
+/// The test files of a root module as they stand. No test folder: none.
+pub fn tests(root: &Path, test_dir: Option<&str>) -> (Vec<TestFile>, Diagnostics) {
+    test_dir.map(|dir| test_file::load::read(root, dir, &Disk)).unwrap_or_default()
 }
 
 /// Whether the working directory holds any configuration.

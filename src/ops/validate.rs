@@ -2,13 +2,15 @@
 
 use crate::model::mistakes::UNREADABLE_MODULE;
 use crate::ops::operation::CANCELED;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::Disk;
 use crate::engine::ports::Ports;
 use crate::engine::{self, ValidateInput};
+use crate::model::config::Config;
+use crate::model::config::module_source::{self, ModuleSource};
 use crate::model::deps::Requirements;
 
 use super::host::Machine;
@@ -18,8 +20,16 @@ use super::setup::Setup;
 use super::sink::NoSink;
 use super::{load, packages};
 
+/// What of a configuration is looked at.
+pub struct ValidateRequest {
+    pub path: String,
+    /// The folder of test files; none: they are not looked at.
+    pub test_dir: Option<String>,
+}
+
 /// Everything there is to say about the configuration in a folder.
-pub async fn run(setup: &Setup, path: &str) -> Diagnostics {
+pub async fn run(setup: &Setup, request: &ValidateRequest) -> Diagnostics {
+    let path = &request.path;
     let dir = Path::new(path);
     if path != "." && !dir.is_dir() {
         return Diagnostic::error(
@@ -28,9 +38,34 @@ pub async fn run(setup: &Setup, path: &str) -> Diagnostics {
         )
         .into();
     }
-    let (loaded, mut diagnostics) = load::config(dir, setup, &Disk);
-    let Some(config) = loaded.filter(|_| !diagnostics.has_errors()).map(|l| l.config) else { return diagnostics };
-    let requirements = diagnostics.take(Requirements::of_config(&config));
+    let (loaded, mut diagnostics) = load::config_with_tests(dir, request.test_dir.as_deref(), setup);
+    let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return diagnostics };
+    diagnostics.extend(one(setup, loaded.config.clone()).await);
+    let mut done = BTreeSet::new();
+    for file in &loaded.tests {
+        diagnostics.extend(file.check(&loaded.config));
+        for run in &file.runs {
+            let Some(config) = &run.under_test else {
+                diagnostics.extend(run.check(&loaded.config));
+                continue;
+            };
+            // Modules from elsewhere are their authors' business.
+            let call = run
+                .module
+                .as_ref()
+                .filter(|call| matches!(module_source::parse(&call.source), Ok(ModuleSource::Local(_))));
+            if call.is_some_and(|call| done.insert(call.source.clone())) {
+                diagnostics.extend(one(setup, Arc::new(config.clone())).await);
+            }
+            diagnostics.extend(run.check(config));
+        }
+    }
+    diagnostics
+}
+
+/// One tree of modules.
+async fn one(setup: &Setup, config: Arc<Config>) -> Diagnostics {
+    let (requirements, mut diagnostics) = Requirements::of_config(&config);
     if diagnostics.has_errors() {
         return diagnostics;
     }

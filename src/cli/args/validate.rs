@@ -12,6 +12,8 @@ pub struct Validate {
     pub path: String,
     pub json: bool,
     pub variables: Vec<VariableArgument>,
+    /// The folder of test files; none: they are not looked at.
+    pub test_dir: Option<String>,
 }
 
 pub fn command() -> Command {
@@ -30,5 +32,7 @@ pub fn command() -> Command {
 pub fn parse(args: &[String]) -> Result<Validate, ArgsError> {
     let given = flags::parse(command(), args).map_err(ArgsError::flag)?;
     let path = at_most_one(&given)?.unwrap_or_else(|| ".".to_string());
-    Ok(Validate { path, json: given.on("json"), variables: variable_arguments(&given) })
+    let test_dir = given.text("test-directory").unwrap_or_else(|| "tests".to_string());
+    let test_dir = Some(test_dir).filter(|_| !given.on("no-tests"));
+    Ok(Validate { path, json: given.on("json"), test_dir, variables: variable_arguments(&given) })
 }

@@ -6,6 +6,7 @@ use crate::base::diag::Diagnostics;
 use crate::cli::Invocation;
 use crate::cli::args::validate::parse;
 use crate::cli::console::Console;
+use crate::ops::validate::ValidateRequest;
 use crate::render::json::diagnostic::diagnostic_json;
 use crate::render::json::go;
 use crate::render::text::style::Tint;
@@ -20,7 +21,8 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(setup) => setup.with_variables(&args.variables),
         Err(code) => return code,
     };
-    let work = crate::ops::validate::run(&setup, &args.path);
+    let request = ValidateRequest { path: args.path, test_dir: args.test_dir };
+    let work = crate::ops::validate::run(&setup, &request);
     let diagnostics = match super::run_with(invocation, &setup.stop, work) {
         Ok(diagnostics) => diagnostics,
         Err(code) => return code,

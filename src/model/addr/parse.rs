@@ -55,6 +55,17 @@ pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<
     }
 }
 
+/// The same where a test file says it, which also knows outputs, checks and runs.
+pub fn parse_test_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<Reference, Diagnostic> {
+    let reader = Reader { traversal, file };
+    match traversal.root_name() {
+        "output" => reader.attribute(Subject::Output),
+        "check" => reader.attribute(Subject::Check),
+        "run" => reader.attribute(Subject::Run),
+        _ => parse_reference(traversal, file),
+    }
+}
+
 struct Reader<'t> {
     traversal: &'t Traversal,
     file: &'t Arc<SourceFile>,

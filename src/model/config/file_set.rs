@@ -78,7 +78,7 @@ fn is_shadowed(name: &str, names: &BTreeSet<&str>) -> bool {
 }
 
 /// What editors leave behind.
-fn is_ignored(name: &str) -> bool {
+pub fn is_ignored(name: &str) -> bool {
     name.starts_with('.') || name.ends_with('~') || (name.starts_with('#') && name.ends_with('#'))
 }
 

@@ -116,7 +116,13 @@ fn decode_source(attribute: &Attribute, has_version: bool, diags: &mut Diagnosti
     check_source(source, attribute, has_version, diags)
 }
 
-fn check_source(source: String, attribute: &Attribute, has_version: bool, diags: &mut Diagnostics) -> Option<String> {
+/// The address, if it is one; a mistake is reported where it stands.
+pub(super) fn check_source(
+    source: String,
+    attribute: &Attribute,
+    has_version: bool,
+    diags: &mut Diagnostics,
+) -> Option<String> {
     let problem = match has_version {
         true => module_source::parse_registry(&source).err(),
         false => module_source::parse(&source).err(),
@@ -254,7 +260,7 @@ pub(super) fn check_blocks(
     }
 }
 
-fn decode_providers(attribute: &Attribute, diags: &mut Diagnostics) -> Vec<ProviderPassing> {
+pub(super) fn decode_providers(attribute: &Attribute, diags: &mut Diagnostics) -> Vec<ProviderPassing> {
     let Some(pairs) = attribute.expr.as_static_map() else {
         diags.push(
             Diagnostic::error(INVALID_EXPRESSION, "A static map expression is required.")

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::syntax::ast::Block;
+use crate::lang::syntax::ast::{Attribute, Block};
 use crate::lang::syntax::body::BodySchema;
 
 use super::block::ProviderBlock;
@@ -20,6 +20,25 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
 
 /// None if the name cannot be a provider's local name.
 pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ProviderBlock> {
+    decode_block(block, false, diags)
+}
+
+/// The same in a test file, where no version may be given.
+pub fn decode_in_test(block: &Block, diags: &mut Diagnostics) -> Option<ProviderBlock> {
+    decode_block(block, true, diags)
+}
+
+/// An alias; none if it is no constant or empty.
+pub fn alias(attribute: &Attribute, diags: &mut Diagnostics) -> Option<Arc<str>> {
+    let text = constant::string(attribute, diags).unwrap_or_default();
+    if !is_identifier(&text) {
+        let detail = format!("An alias must be a valid name. {BAD_IDENTIFIER}");
+        diags.push(Diagnostic::error("Invalid provider configuration alias", detail));
+    }
+    Some(text.into()).filter(|text: &Arc<str>| !text.is_empty())
+}
+
+fn decode_block(block: &Block, in_test: bool, diags: &mut Diagnostics) -> Option<ProviderBlock> {
     let (content, rest, problems) = block.body.partial_content(&SCHEMA);
     diags.extend(problems);
     let name = block.label(0).clone();
@@ -27,15 +46,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ProviderBlock> {
         diags.push(problem);
         return None;
     }
-    let mut alias: Option<Arc<str>> = None;
-    if let Some(attribute) = content.attribute("alias") {
-        let text = constant::string(attribute, diags).unwrap_or_default();
-        if !is_identifier(&text) {
-            let detail = format!("An alias must be a valid name. {BAD_IDENTIFIER}");
-            diags.push(Diagnostic::error("Invalid provider configuration alias", detail));
-        }
-        alias = Some(text.into()).filter(|text: &Arc<str>| !text.is_empty());
-    }
+    let alias = content.attribute("alias").and_then(|a| alias(a, diags));
     let for_each = content.attribute("for_each");
     if let Some(attribute) = for_each.filter(|_| alias.is_none()) {
         let detail = "The \"for_each\" argument needs an \"alias\" beside it: the configurations are told apart by its keys, which \
@@ -43,7 +54,10 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ProviderBlock> {
         diags.push(Diagnostic::error("Alias required when using \"for_each\"", detail).at(attribute.name_range()));
     }
     let version = content.attribute("version");
-    if let Some(attribute) = version {
+    if let Some(attribute) = version.filter(|_| in_test) {
+        diags.push(version_in_test(attribute));
+    }
+    if let Some(attribute) = version.filter(|_| !in_test) {
         diags.push(
             Diagnostic::warning(
                 "Version constraints inside provider configuration blocks are deprecated",
@@ -78,4 +92,13 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ProviderBlock> {
         body,
         range: block.header_range(),
     })
+}
+
+fn version_in_test(attribute: &Attribute) -> Diagnostic {
+    Diagnostic::error(
+        "Version constraints are not allowed in test files",
+        "Version constraints inside provider configuration blocks are not allowed in test files. To silence this error, move \
+         the provider version constraint into the required_providers block of the configuration that uses this provider.",
+    )
+    .at(attribute.expr.range())
 }

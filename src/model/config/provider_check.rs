@@ -13,7 +13,7 @@ use crate::model::addr::{self, Provider, provider::parse_part};
 use super::block::{ModuleCall, ProviderPassing};
 use super::module::{Config, Module};
 
-const WRONG_PROVIDER: &str = "Provider type mismatch";
+pub const WRONG_PROVIDER: &str = "Provider type mismatch";
 
 const NOT_PASSED: &str = "Missing required provider configuration";
 

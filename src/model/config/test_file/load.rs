@@ -1,0 +1,125 @@
+//! Finding and reading test files, and loading the modules that their runs test.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostics;
+use crate::base::files::Files;
+use crate::model::addr;
+use crate::model::config::file_set;
+use crate::model::config::load::{ModuleRequest, Resolver};
+use crate::model::config::module::Config;
+
+use super::{DEFAULT_DIR, TestFile, TestProvider, decode, mock, providers};
+
+/// Endings of test files.
+const ENDINGS: [&str; 2] = [".tftest.hcl", ".tftest.json"];
+
+/// The test files of a root module: those in its folder and in one below it.
+pub fn read(root: &Path, test_dir: &str, files: &dyn Files) -> (Vec<TestFile>, Diagnostics) {
+    let mut diags = Diagnostics::new();
+    let Some(paths) = find(root, test_dir, files, &mut diags) else { return (Vec::new(), diags) };
+    let mut all = Vec::with_capacity(paths.len());
+    for path in paths {
+        let source = match file_set::read(&path, files) {
+            Ok(source) => source,
+            Err(problem) => {
+                diags.push(problem);
+                continue;
+            }
+        };
+        let body = diags.take(file_set::parse(source));
+        let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+        all.push(decode(&name, &body, &mut diags));
+    }
+    (all, diags)
+}
+
+/// None if there is a test folder that cannot be read.
+fn find(root: &Path, test_dir: &str, files: &dyn Files, diags: &mut Diagnostics) -> Option<Vec<PathBuf>> {
+    let beside = |dir: &Path, name: &str| if dir == Path::new(".") { PathBuf::from(name) } else { dir.join(name) };
+    let list = |dir: &Path| {
+        let entries = files.list(dir)?;
+        let wanted = entries.into_iter().filter(|e| {
+            !e.is_dir && !file_set::is_ignored(&e.name) && ENDINGS.iter().any(|ending| e.name.ends_with(ending))
+        });
+        Ok::<_, std::io::Error>(wanted.map(|e| beside(dir, &e.name)).collect::<Vec<_>>())
+    };
+    let dir = beside(root, test_dir.trim_start_matches('/'));
+    let mut paths = match list(&dir) {
+        Ok(paths) => paths,
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            if test_dir != DEFAULT_DIR {
+                let detail = format!("Requested test directory {} does not exist.", dir.display());
+                diags.warning("Test directory does not exist", detail);
+            }
+            Vec::new()
+        }
+        Err(e) => {
+            let detail = format!("Test directory {} could not be read: {e}.", dir.display());
+            diags.error("Failed to read test directory", detail);
+            return None;
+        }
+    };
+    paths.extend(list(root).unwrap_or_default());
+    Some(paths)
+}
+
+/// Loads a configuration by its folder.
+pub type Loader<'a> = dyn Fn(&Path, &Resolver<'_>) -> (Option<Config>, Diagnostics) + 'a;
+
+/// Reads the mock data that files name and loads what runs test instead of the root module, then checks that each file's providers fit. The modules of runs
+/// have places of their own among the installed ones: `test.FOLDER.FILE.RUN`.
+pub fn link(
+    tests: &mut [TestFile],
+    root: &Config,
+    files: &dyn Files,
+    resolver: &Resolver<'_>,
+    loader: &Loader<'_>,
+) -> Diagnostics {
+    let mut diags = Diagnostics::new();
+    for file in &mut *tests {
+        for provider in file.providers.values_mut() {
+            if let TestProvider::Mock(mock) = provider {
+                mock::add_shared_data(mock, files, &mut diags);
+            }
+        }
+        let name = file.name.clone();
+        for run in &mut file.runs {
+            let Some(call) = &run.module else { continue };
+            let path = module_path(&name, &run.name);
+            let request = ModuleRequest { path: &path, parent_dir: &root.root.dir, call };
+            let site = match resolver(&request) {
+                Ok(site) => site,
+                Err(problem) => {
+                    diags.push(problem);
+                    continue;
+                }
+            };
+            let below = |request: &ModuleRequest| {
+                let path: Vec<_> = path.0.iter().chain(request.path.0.iter()).cloned().collect();
+                resolver(&ModuleRequest { path: &path.into(), ..*request })
+            };
+            let (config, problems) = loader(&site.dir, &below);
+            let unreadable = site.unreadable.filter(|_| config.is_none());
+            let problems = unreadable.map_or(problems, Diagnostics::from);
+            for problem in problems {
+                // Several runs may test the same module.
+                if !diags.iter().any(|known| *known == problem) {
+                    diags.push(problem);
+                }
+            }
+            run.under_test = config;
+        }
+    }
+    tests.iter().for_each(|file| providers::check(file, &root.root, &mut diags));
+    diags
+}
+
+/// Where among the installed modules that of a run is.
+pub fn module_path(file: &str, run: &Arc<str>) -> addr::Module {
+    let stem = file.strip_suffix(ENDINGS[0]).unwrap_or(file);
+    let folders = stem.split('/').map(Arc::from);
+    std::iter::once(Arc::from("test")).chain(folders).chain([run.clone()]).collect::<Vec<_>>().into()
+}

@@ -6,6 +6,7 @@
 mod build;
 pub mod change;
 mod checks;
+mod cycles;
 mod deprecated;
 mod evaluation;
 pub mod event;

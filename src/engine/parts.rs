@@ -153,32 +153,3 @@ fn cut_resources(graph: Dag<Node>, tree: &Tree) -> Dag<Node> {
     }
     cut
 }
-
-pub(super) fn name_cycles(
-    graph: &Dag<Node>,
-    tree: &Tree,
-    providers: &super::provider_configs::ProviderConfigs,
-    orphans: &[Orphans],
-    tasks: &[Task],
-) -> Diagnostics {
-    let detail = |node: Node| match node {
-        Node::Provider(index) => providers.get(index).addr.to_string(),
-        Node::Generate(_) => "import".into(),
-        Node::Orphans(index) => format!("{} (orphan)", orphans[index as usize].resource),
-        Node::Instance(index) => tasks[index as usize].change.addr.to_string(),
-        Node::Destroy(index) => match &tasks[index as usize].change.deposed {
-            Some(key) => format!("{} (destroy deposed {key})", tasks[index as usize].change.addr),
-            None => format!("{} (destroy)", tasks[index as usize].change.addr),
-        },
-        _ => String::new(),
-    };
-    let name = |id: &NodeId| match graph.node(*id) {
-        Node::Gate => None,
-        node => Some(node.name(tree, &detail)),
-    };
-    let cycle = |nodes: Vec<NodeId>| {
-        let names: Vec<String> = nodes.iter().filter_map(name).collect();
-        super::mistakes::cycle(&names)
-    };
-    graph.cycles().into_iter().map(cycle).collect()
-}

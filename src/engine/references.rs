@@ -35,6 +35,8 @@ pub enum Need {
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
     pub on: Vec<Need>,
+    /// Where the block says so.
+    pub places: Vec<(Need, Range)>,
     /// Set where a reference cannot be right whatever the values are.
     pub mistakes: Diagnostics,
     /// Variables and local values that are not declared: mistakes even where nothing evaluates them.
@@ -89,7 +91,7 @@ impl<'a> Gatherer<'a> {
 
     /// Waits for a resource of the module.
     pub fn resource(&mut self, resource: &addr::Resource) {
-        self.need(&Subject::Resource(resource.clone()));
+        self.need(&Subject::Resource(resource.clone()), None);
     }
 
     /// As it is, with `self` allowed in what `f` adds.
@@ -203,7 +205,7 @@ impl<'a> Gatherer<'a> {
                     if let Some(mistake) = self.undeclared(&reference) {
                         self.needs.mistakes.push(mistake);
                     }
-                    self.need(&reference.subject);
+                    self.need(&reference.subject, Some(&reference.range));
                 }
                 Err(error) => self.needs.mistakes.push(error),
             }
@@ -214,7 +216,7 @@ impl<'a> Gatherer<'a> {
         match parse_reference(traversal, file) {
             Ok(reference) => {
                 self.check(&reference);
-                self.need(&reference.subject);
+                self.need(&reference.subject, Some(&reference.range));
                 self.check_declared(&reference);
             }
             Err(error) => self.needs.mistakes.push(error),
@@ -235,7 +237,7 @@ impl<'a> Gatherer<'a> {
         self.needs.undeclared.push(mistake);
     }
 
-    fn need(&mut self, subject: &Subject) {
+    fn need(&mut self, subject: &Subject, place: Option<&Range>) {
         let module = self.tree.module(self.module);
         let at = |index: Option<usize>| index.map(|i| i as u32);
         let m = self.module;
@@ -258,6 +260,7 @@ impl<'a> Gatherer<'a> {
             Subject::SelfObject | Subject::Output(_) | Subject::Check(_) | Subject::Run(_) => None,
         };
         if let Some(need) = found.filter(|need| !self.needs.on.contains(need)) {
+            self.needs.places.extend(place.map(|place| (need.clone(), place.clone())));
             self.needs.on.push(need);
         }
     }

@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use super::build::config::Builder;
 use super::build::{apply as apply_graph, orphans};
 use super::checks;
+use super::cycles;
 use super::evaluation::Evaluation;
 use super::functions::ProviderFunctions;
 use super::gather::{gather_plan, is_applyable, parse_time};
@@ -20,7 +21,7 @@ use super::input::{
     ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput,
 };
 use super::moves;
-use super::parts::{Parts, awaited, name_cycles, resource_nodes};
+use super::parts::{Parts, awaited, resource_nodes};
 use super::ports::Ports;
 use super::removed::RemovedBlocks;
 use super::results::Results;
@@ -346,8 +347,9 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
     };
     call_check::check(&request.config, &mut diagnostics);
     diagnostics.extend(parts.diagnostics);
-    let cycles = name_cycles(&parts.graph, &tree, &parts.providers, &parts.orphans, &parts.tasks);
-    diagnostics.extend(cycles);
+    let names =
+        cycles::Names { tree: &tree, providers: &parts.providers, orphans: &parts.orphans, tasks: &parts.tasks };
+    diagnostics.extend(cycles::report(&parts.graph, &parts.needs, &names));
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
@@ -413,5 +415,6 @@ fn check_apply_graph(run: &Run, plan: &Plan) -> Diagnostics {
     let mut builder = Builder::new(&run.tree, &run.schemas);
     let forced = &run.create_before_destroy;
     let built = apply_graph::build(&mut builder, &changes, &plan.prior_state, forced, plan.mode == Mode::Destroy);
-    name_cycles(&built.graph, &run.tree, &builder.providers, &[], &built.tasks)
+    let names = cycles::Names { tree: &run.tree, providers: &builder.providers, orphans: &[], tasks: &built.tasks };
+    cycles::report(&built.graph, &builder.needs, &names)
 }

@@ -15,12 +15,13 @@ use crate::install::package::platform;
 use crate::install::providers::{ExecuteInput, ResolveInput, execute, resolve};
 use crate::install::source::multi::Multi;
 use crate::model::addr;
-use crate::model::config::{self, Backend, Config, Module, values_file};
+use crate::model::config::{self, Backend, Config, Module, test_file, values_file};
 use crate::model::deps::Requirements;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
 use crate::model::mistakes::{INVALID_BACKEND_TYPE, UNREADABLE_FILE};
 
 use super::backend_record as record;
+use super::load::LoadedTests;
 use super::modules::{self, ModuleRequest};
 use super::network::Network;
 use super::open_backend::{self, same};
@@ -41,6 +42,8 @@ pub struct InitRequest {
     pub migrate_state: bool,
     pub plugin_dirs: Vec<PathBuf>,
     pub lockfile_readonly: bool,
+    /// The folder of test files; none: they are not looked at.
+    pub test_dir: Option<String>,
 }
 
 /// What can be heard while a working directory is made ready.
@@ -96,14 +99,16 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
         of_backend = backend(setup, root.backend.as_ref(), request, tell).await;
     }
     // Mistakes of the root module wait: its modules may say better what is wrong, such as that they need another version.
-    let calls = !root.calls.is_empty();
+    let (tests, _) = load::tests(Path::new("."), request.test_dir.as_deref());
+    let besides = test_file::load::calls(&tests);
+    let calls = !(root.calls.is_empty() && besides.is_empty());
     // What is called no more is forgotten, unless the calls may only be hidden by a mistake.
     if request.get && (calls || !early.has_errors()) {
         if calls {
             tell(InitEvent::Modules { upgrade: request.upgrade });
         }
         let wanted = ModuleRequest { upgrade: request.upgrade, readonly: request.lockfile_readonly };
-        let found = modules::run(setup, &network, &root, wanted, tell).await;
+        let found = modules::run(setup, &network, &root, besides, wanted, tell).await;
         let own = version_problems(root.clone()).filter(|_| calls).unwrap_or_else(|| early.clone());
         if found.has_errors() || own.has_errors() {
             diagnostics.extend(own);
@@ -112,9 +117,9 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
         }
         diagnostics.extend(found);
     }
-    let (loaded, found) = load::config(Path::new("."), setup, &Disk);
-    let config = match loaded {
-        Some(loaded) if !found.has_errors() => loaded.config,
+    let (loaded, found) = load::config_with_tests(Path::new("."), request.test_dir.as_deref(), setup);
+    let loaded = match loaded {
+        Some(loaded) if !found.has_errors() => loaded,
         loaded => {
             let config = loaded.map(|loaded| loaded.config);
             let problems = config.as_ref().and_then(|config| version_problems(Module::clone(&config.root)));
@@ -133,7 +138,7 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
     }
     add_new(&mut diagnostics, found);
     tell(InitEvent::Providers);
-    let failed = providers(setup, &config, request, tell, &mut diagnostics).await;
+    let failed = providers(setup, &loaded, request, tell, &mut diagnostics).await;
     if !failed {
         tell(InitEvent::Done);
     }
@@ -283,12 +288,15 @@ fn overlay(given: &[String]) -> Result<Map<String, Json>, Diagnostics> {
 /// Installs what the configuration and the state need. True: it failed.
 async fn providers(
     setup: &Setup,
-    config: &Config,
+    loaded: &LoadedTests,
     request: &InitRequest,
     tell: Tell<'_>,
     diagnostics: &mut Diagnostics,
 ) -> bool {
-    let mut requirements = diagnostics.take(Requirements::of_config(config));
+    let mut requirements = diagnostics.take(Requirements::of_config(&loaded.config));
+    for tested in loaded.tests.iter().flat_map(|file| &file.runs).filter_map(|run| run.under_test.as_ref()) {
+        requirements = requirements.merge(diagnostics.take(Requirements::of_config(tested)));
+    }
     match state_requirements(setup).await {
         Ok(of_state) => requirements = requirements.merge(of_state),
         Err(problems) => diagnostics.extend(problems),
@@ -414,7 +422,9 @@ pub async fn get(setup: &Setup, upgrade: bool, tell: Tell<'_>) -> Diagnostics {
     let Some(root) = root else { return early };
     let network = Network::new(setup);
     let request = ModuleRequest { upgrade, readonly: false };
-    let mut diagnostics = modules::run(setup, &network, &root, request, tell).await;
+    let (tests, _) = load::tests(Path::new("."), Some(test_file::DEFAULT_DIR));
+    let besides = test_file::load::calls(&tests);
+    let mut diagnostics = modules::run(setup, &network, &root, besides, request, tell).await;
     // Everything else may follow from versions that do not fit.
     if let Some(problems) = version_problems(root) {
         return problems;

@@ -11,7 +11,8 @@ use crate::base::source::SourceFile;
 use crate::install::event::ModuleEvent;
 use crate::install::modules::from_module::{self, Copying};
 use crate::install::modules::{Checksums, Input, install};
-use crate::model::config::Module;
+use crate::model::addr;
+use crate::model::config::{Module, ModuleCall};
 use crate::model::deps::ModuleLock;
 use crate::model::deps::module_lock::MODULE_LOCK_FILE;
 
@@ -34,6 +35,7 @@ pub async fn run(
     setup: &Setup,
     network: &Network,
     root: &Module,
+    besides: Vec<(addr::Module, ModuleCall)>,
     request: ModuleRequest,
     tell: Tell<'_>,
 ) -> Diagnostics {
@@ -42,7 +44,7 @@ pub async fn run(
         Ok(manifest) => manifest,
         Err(problems) => return problems,
     };
-    if root.calls.is_empty() && manifest.is_empty() {
+    if root.calls.is_empty() && besides.is_empty() && manifest.is_empty() {
         return Diagnostics::new();
     }
     let mut checksums = Checksums::parse(setup.environment.get(env::TERRANE_MODULE_CHECKSUMS).unwrap_or_default());
@@ -56,8 +58,15 @@ pub async fn run(
     if let Err(e) = std::fs::create_dir_all(&modules_dir) {
         return not_written(&e).into();
     }
-    let input =
-        Input { root, modules_dir: &modules_dir, manifest, lock: known.clone(), upgrade: request.upgrade, checksums };
+    let input = Input {
+        root,
+        besides,
+        modules_dir: &modules_dir,
+        manifest,
+        lock: known.clone(),
+        upgrade: request.upgrade,
+        checksums,
+    };
     let mut hear = |event: ModuleEvent| tell(InitEvent::Module(event));
     let outcome = install(network.hosts.clone(), network.fetcher.clone(), input, &mut hear).await;
     diagnostics.extend(outcome.diagnostics);

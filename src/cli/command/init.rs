@@ -25,6 +25,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         migrate_state: args.migrate_state,
         plugin_dirs: args.plugin_dirs,
         lockfile_readonly: args.lockfile_readonly,
+        test_dir: Some(args.test_dir),
     };
     let view = InitView::new(console.clone(), args.json, super::plan::in_automation(invocation));
     let mut done = false;

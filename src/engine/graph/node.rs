@@ -65,9 +65,14 @@ impl Node {
         };
         match self {
             Node::Variable { module, index } => {
-                let name = tree.variable(module, index).name.clone();
-                let expand = if tree.module(module).path.is_root() { "" } else { " (expand)" };
-                within(module, format!("var.{name}{expand}"))
+                let variable = tree.variable(module, index);
+                let part = match (tree.module(module).path.is_root(), variable.validations.is_empty()) {
+                    (true, true) => "",
+                    // What it is given cannot refer to anything, but its rules can.
+                    (true, false) => " (validation)",
+                    (false, _) => " (expand)",
+                };
+                within(module, format!("var.{}{part}", variable.name))
             }
             Node::Local { module, index } => {
                 within(module, format!("local.{} (expand)", tree.local(module, index).name))

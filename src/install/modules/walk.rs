@@ -30,6 +30,8 @@ use super::resolve::Resolutions;
 /// What to install, and over what.
 pub struct Input<'a> {
     pub root: &'a Module,
+    /// Calls beside those of the root, each with the path of what calls it: the modules that tests bring.
+    pub besides: Vec<(addr::Module, ModuleCall)>,
     /// `.terraform/modules`; it exists.
     pub modules_dir: &'a Path,
     /// What is recorded as installed.
@@ -86,16 +88,14 @@ pub async fn install(
         resolutions: Resolutions::default(),
         work: Semaphore::new(processors * 2),
     });
-    let root = Caller {
-        path: addr::Module::root(),
-        dir: input.root.dir.clone(),
-        source: None,
-        parent: None,
-        early: input.root.early.clone(),
-        fresh: false,
+    let caller = |path: addr::Module, early| {
+        Arc::new(Caller { path, dir: input.root.dir.clone(), source: None, parent: None, early, fresh: false })
     };
     let calls = input.root.calls.values().cloned().collect();
-    let tree = spawn(&context, &Arc::new(root), calls);
+    let mut tree = spawn(&context, &caller(addr::Module::root(), input.root.early.clone()), calls);
+    for (path, call) in input.besides {
+        tree.extend(spawn(&context, &caller(path, None), vec![call]));
+    }
     let collected = listen(tree, &mut outcome, tell).await;
     collected.finish(&context, &mut outcome);
     outcome

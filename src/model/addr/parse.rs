@@ -304,6 +304,12 @@ impl<'t> Steps<'t> {
         self.parts.get(self.next).map_or(self.whole, |(_, span)| *span)
     }
 
+    /// From a part to the end; the whole if there is nothing any more.
+    fn rest(&self, from: usize) -> Span {
+        let parts = self.parts.get(from..).unwrap_or_default();
+        parts.iter().map(|(_, span)| *span).reduce(Span::to).unwrap_or(self.whole)
+    }
+
     fn key(&mut self) -> Result<InstanceKey, Diagnostic> {
         let Some((Part::Key(key), span)) = self.parts.get(self.next) else { return Ok(InstanceKey::None) };
         self.next += 1;
@@ -324,6 +330,7 @@ impl<'t> Steps<'t> {
 
     fn resource(&mut self) -> Result<Resource, Diagnostic> {
         let mut mode = ResourceMode::Managed;
+        let after_module = self.next;
         let missing = |span, file| invalid(TYPE_AND_NAME_REQUIRED, span, file);
         let mut kind = self.name().ok_or_else(|| missing(self.whole, self.file))?;
         if matches!(&*kind, "data" | "ephemeral" | "resource") {
@@ -332,7 +339,7 @@ impl<'t> Steps<'t> {
                 "ephemeral" => ResourceMode::Ephemeral,
                 _ => ResourceMode::Managed,
             };
-            kind = self.name().ok_or_else(|| missing(self.whole, self.file))?;
+            kind = self.name().ok_or_else(|| missing(self.rest(after_module + 1), self.file))?;
         } else if RESERVED.contains(&&*kind) {
             let detail = format!(
                 "The keyword {kind:?} is reserved and cannot be used to target a resource address. If you are targeting a \
@@ -341,7 +348,8 @@ impl<'t> Steps<'t> {
             return Err(invalid(detail, self.whole, self.file));
         }
         if self.at_end() {
-            return Err(missing(self.whole, self.file));
+            let from = if mode == ResourceMode::Managed { after_module } else { after_module + 1 };
+            return Err(missing(self.rest(from), self.file));
         }
         let what = if mode == ResourceMode::Data { "data source" } else { "resource" };
         let span = self.span();

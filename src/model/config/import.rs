@@ -50,7 +50,15 @@ pub struct Import {
     pub range: Range,
 }
 
+/// None if anything is wrong with it, which is reported.
 pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<Import> {
+    let mut found = Diagnostics::new();
+    let import = decode_all(block, &mut found).filter(|_| !found.has_errors());
+    diags.extend(found);
+    import
+}
+
+fn decode_all(block: &Block, diags: &mut Diagnostics) -> Option<Import> {
     let probe = BodySchema::new().attribute("identity");
     let by_identity = block.body.partial_content(&probe).0.attribute("identity").is_some();
     let content = diags.take(block.body.content(if by_identity { &WITH_IDENTITY } else { &SCHEMA }));
@@ -91,6 +99,7 @@ pub fn check(module: &super::Module, diags: &mut Diagnostics) {
         let Some(addr) = static_address(import) else { continue };
         let first = module.imports[..index].iter().find(|other| static_address(other).as_ref() == Some(&addr));
         if let Some(first) = first {
+            let addr = import.resource.to_string();
             let detail = format!(
                 "An import block for the resource {addr:?} was already declared at {}. A resource can have only one import \
                  block.",

@@ -16,7 +16,7 @@ use crate::model::deps::{Constraints, Version};
 use super::block::ModuleCall;
 use super::early::{Early, Outside};
 use super::import;
-use super::module::{Config, Module};
+use super::module::{Backend, Config, Module};
 use super::module_source::{self, ModuleSource};
 use super::{file_set, merge, module_call, module_file, overrides, provider_check, settle, terraform_block};
 
@@ -184,12 +184,22 @@ fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>
             let early = early.child(&call, &child);
             settle::settle(&mut child, early, diags);
         }
+        if let Some(backend) = child.backend.as_ref().filter(|backend| &*backend.kind != "cloud") {
+            diags.push(backend_ignored(backend));
+        }
         load_children(&mut child, files, resolver, diags);
         if let Some(call) = module.calls.get_mut(&call.name) {
             module_call::take_newer_arguments(call, &child, diags);
         }
         module.children.insert(call.name.clone(), Arc::new(child));
     }
+}
+
+fn backend_ignored(backend: &Backend) -> Diagnostic {
+    let detail = "Any selected backend applies to the entire configuration, so Terrane expects provider configurations only in the \
+                  root module.\n\nThis is a warning rather than an error because it's sometimes convenient to temporarily call a \
+                  root module as a child module for testing purposes, but this backend configuration block will have no effect.";
+    Diagnostic::warning("Backend configuration ignored", detail).at(backend.range.clone())
 }
 
 fn unreadable(dir: &Path, call: &ModuleCall) -> Diagnostic {

@@ -57,7 +57,8 @@ pub fn merge(
             add(&mut module.calls, key, call, |c| &c.range, &CALL, diags);
         }
         for resource in file.resources {
-            add_resource(resource, &mut module, diags);
+            let in_check = file.checks.iter().any(|check| check.data.as_ref() == Some(&resource.addr));
+            add_resource(resource, in_check, &mut module, diags);
         }
         for check in file.checks {
             let key = check.name.clone();
@@ -78,8 +79,7 @@ pub fn merge(
              block is configured at {hosted}; a backend is configured at {kept}. Remove the backend block to configure HCP \
              Terraform or Terraform Enteprise."
         );
-        let later = if hosted.span.start > kept.span.start { hosted } else { kept };
-        diags.push(Diagnostic::error("Both a backend and cloud configuration are present", detail).at(later.clone()));
+        diags.push(Diagnostic::error("Both a backend and cloud configuration are present", detail).at(kept.clone()));
     }
     module.backend = module.backend.or(cloud);
     imply_by_imports(&mut module);
@@ -267,7 +267,7 @@ fn add_provider(block: ProviderBlock, module: &mut Module, diags: &mut Diagnosti
     module.providers.insert(key, block);
 }
 
-fn add_resource(mut resource: Resource, module: &mut Module, diags: &mut Diagnostics) {
+fn add_resource(mut resource: Resource, in_check: bool, module: &mut Module, diags: &mut Diagnostics) {
     if let Some(existing) = module.resources.get(&resource.addr) {
         let (kind, word) = match resource.addr.mode {
             ResourceMode::Managed => ("resource", "resource"),
@@ -275,8 +275,11 @@ fn add_resource(mut resource: Resource, module: &mut Module, diags: &mut Diagnos
             ResourceMode::Ephemeral => ("ephemeral", "ephemeral resource"),
         };
         let detail = format!(
-            "A {} {word} named {:?} was already declared at {}. Resource names must be unique per type in each module.",
-            resource.addr.kind, &*resource.addr.name, existing.range
+            "A {} {word} named {:?} was already declared at {}. Resource names must be unique per type in each module{}.",
+            resource.addr.kind,
+            &*resource.addr.name,
+            existing.range,
+            if in_check { ", including within check blocks" } else { "" }
         );
         let summary = format!("Duplicate {kind} {:?} configuration", &*resource.addr.kind);
         diags.push(Diagnostic::error(summary, detail).at(resource.range.clone()));

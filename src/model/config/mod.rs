@@ -47,7 +47,9 @@ pub use check::Check;
 pub use early::{Early, Nothing, Outside};
 pub use file_set::has_configuration;
 pub use import::{Import, ImportBy};
-pub use load::{ModuleRequest, ModuleSite, Resolver, load, load_for_backend, load_module, load_root, manifest_resolver};
+pub use load::{
+    ModuleRequest, ModuleSite, Resolver, load, load_for_backend, load_module, load_root, manifest_resolver,
+};
 pub use module::{Backend, Config, Module, ProviderRequirement};
 pub use moved::{MoveEndpoint, Moved};
 pub use removed::Removed;

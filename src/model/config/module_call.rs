@@ -269,6 +269,7 @@ pub(super) fn decode_providers(attribute: &Attribute, diags: &mut Diagnostics) -
         return Vec::new();
     };
     let mut passings: Vec<ProviderPassing> = Vec::with_capacity(pairs.len());
+    let mut written = Vec::with_capacity(pairs.len());
     for (key, value) in pairs {
         let in_child = names::provider_ref(&key, "providers", diags);
         let in_parent = names::provider_ref(&value, "providers", diags);
@@ -279,15 +280,14 @@ pub(super) fn decode_providers(attribute: &Attribute, diags: &mut Diagnostics) -
             diags.push(Diagnostic::error(names::INVALID_PROVIDER_REFERENCE, detail).at(key.range()));
             continue;
         }
-        if let Some(previous) = passings.iter().find(|p| p.in_child.addr == in_child.addr) {
+        if let Some(previous) = passings.iter().position(|p| p.in_child.addr == in_child.addr) {
             diags.push(
                 Diagnostic::error(
                     "Duplicate provider address",
                     format!(
                         "A provider configuration was already passed to {} at {}. Each child provider configuration \
                          can be assigned only once.",
-                        in_child.addr,
-                        previous.in_child.range.to(&previous.in_parent.range)
+                        in_child.addr, written[previous]
                     ),
                 )
                 .at(value.range()),
@@ -295,6 +295,7 @@ pub(super) fn decode_providers(attribute: &Attribute, diags: &mut Diagnostics) -
             continue;
         }
         passings.push(ProviderPassing { in_child, in_parent });
+        written.push(key.range().to(&value.range()));
     }
     passings
 }

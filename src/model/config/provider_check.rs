@@ -40,6 +40,7 @@ fn check_module(module: &Module, caller: Option<&Caller>, fixed: Option<&Range>,
     }
     let names = Names::of(module, caller);
     warn_of_twice_required(module, diags);
+    check_implied_by_blocks(module, diags);
     check_implied_names(module, diags);
     check_passed_on(module, caller, &names, diags);
     let Some(caller) = caller else { return };
@@ -142,6 +143,26 @@ fn check_implied_names(module: &Module, diags: &mut Diagnostics) {
                 &**other
             );
             diags.push(Diagnostic::warning(REQUIRED_TWICE, detail).at(resource.range.clone()));
+        }
+    }
+}
+
+/// Provider blocks by a name of which `required_providers` says nothing, though it knows the provider by another one.
+fn check_implied_by_blocks(module: &Module, diags: &mut Diagnostics) {
+    for block in module.providers.values() {
+        if module.requirements.get(&block.name).is_some_and(|r| r.explicit) {
+            continue;
+        }
+        let implied = Provider::default_for(&block.name);
+        for (other, requirement) in module.requirements.iter().filter(|(_, r)| r.explicit && r.source == implied) {
+            let detail = format!(
+                "Provider {} with the local name {:?} was implicitly required via a configuration block as {:?}. The provider \
+                 configuration block name must match the name used in required_providers.",
+                requirement.source.for_display(),
+                &**other,
+                &*block.name
+            );
+            diags.push(Diagnostic::warning(REQUIRED_TWICE, detail).at(requirement.range.clone()));
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::base::diag::Diagnostics;
 use crate::base::files::Files;
 use crate::model::addr;
+use crate::model::config::block::ModuleCall;
 use crate::model::config::file_set;
 use crate::model::config::load::{ModuleRequest, Resolver};
 use crate::model::config::module::Config;
@@ -88,7 +89,7 @@ pub fn link(
         let name = file.name.clone();
         for run in &mut file.runs {
             let Some(call) = &run.module else { continue };
-            let path = module_path(&name, &run.name);
+            let path = module_parent(&name).child(&run.name);
             let request = ModuleRequest { path: &path, parent_dir: &root.root.dir, call };
             let site = match resolver(&request) {
                 Ok(site) => site,
@@ -117,9 +118,18 @@ pub fn link(
     diags
 }
 
-/// Where among the installed modules that of a run is.
-pub fn module_path(file: &str, run: &Arc<str>) -> addr::Module {
+/// The calls of modules that are tested instead of the root, each with the place of its caller among installed modules.
+pub fn calls(tests: &[TestFile]) -> Vec<(addr::Module, ModuleCall)> {
+    let of_file = |file: &TestFile| {
+        let parent = module_parent(&file.name);
+        file.runs.iter().filter_map(move |run| Some((parent.clone(), run.module.clone()?))).collect::<Vec<_>>()
+    };
+    tests.iter().flat_map(of_file).collect()
+}
+
+/// Where among the installed modules those of a file's runs are.
+fn module_parent(file: &str) -> addr::Module {
     let stem = file.strip_suffix(ENDINGS[0]).unwrap_or(file);
     let folders = stem.split('/').map(Arc::from);
-    std::iter::once(Arc::from("test")).chain(folders).chain([run.clone()]).collect::<Vec<_>>().into()
+    std::iter::once(Arc::from("test")).chain(folders).collect::<Vec<_>>().into()
 }

@@ -1,6 +1,6 @@
 //! `run` blocks.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
@@ -94,7 +94,7 @@ fn decode_blocks(blocks: &[Block], run: &mut TestRun, diags: &mut Diagnostics) {
         match block.kind.as_str() {
             "plan_options" => run.options = options::decode(block, &mut found),
             "variables" => run.variables = variables(block, &mut found),
-            _ => run.module = decode_module(block, &mut found),
+            _ => run.module = decode_module(&run.name, block, &mut found),
         }
         // One with mistakes does not count as the one that there may be; variables always do.
         if !found.has_errors() || block.kind.as_str() == "variables" {
@@ -118,7 +118,7 @@ fn command(attribute: &Attribute, diags: &mut Diagnostics) -> TestCommand {
 }
 
 /// The module that a run tests, as a call without arguments: it becomes a root of its own.
-fn decode_module(block: &Block, diags: &mut Diagnostics) -> Option<ModuleCall> {
+fn decode_module(run: &Arc<str>, block: &Block, diags: &mut Diagnostics) -> Option<ModuleCall> {
     let content = diags.take(block.body.content(&MODULE));
     let version = content.attribute("version");
     let has_version = version.is_some();
@@ -134,7 +134,7 @@ fn decode_module(block: &Block, diags: &mut Diagnostics) -> Option<ModuleCall> {
     let source = module_call::check_source(text, attribute, has_version, &mut found);
     diags.extend(found.into_vec().into_iter().map(|problem| problem.at(attribute.range())));
     Some(ModuleCall {
-        name: "".into(),
+        name: run.clone(),
         source: source?,
         source_range: attribute.range(),
         version,

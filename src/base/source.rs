@@ -134,6 +134,15 @@ pub struct Range {
 }
 
 impl Range {
+    /// Line 0 of no file: a place that programs are told where people are told none.
+    pub fn nowhere() -> Range {
+        Span::default().in_file(&SourceFile::new("", ""))
+    }
+
+    pub fn is_nowhere(&self) -> bool {
+        self.file.name().is_empty() && self.file.text().is_empty()
+    }
+
     pub fn filename(&self) -> &str {
         self.file.name()
     }

@@ -101,7 +101,7 @@ pub fn is_static(import: &Import) -> bool {
 
 pub fn not_static(to: &Expression) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    diagnostics.error(INVALID_ADDRESS, INSTANCE_REQUIRED);
+    diagnostics.push(Diagnostic::error(INVALID_ADDRESS, INSTANCE_REQUIRED).at(Range::nowhere()));
     diagnostics.push(not_a_reference(to.range()));
     diagnostics
 }

@@ -77,7 +77,12 @@ pub fn severity_name(severity: Severity) -> &'static str {
 
 /// One diagnostic as its JSON document.
 pub fn diagnostic_json(diagnostic: &Diagnostic) -> DiagnosticJson {
+    let nowhere = diagnostic.subject.as_ref().is_some_and(|subject| subject.is_nowhere());
     let range = diagnostic.subject.as_ref().map(|subject| {
+        if nowhere {
+            let at = |at| PositionJson { line: 0, column: at, byte: at };
+            return RangeJson { filename: String::new(), start: at(0), end: at(1) };
+        }
         let shown = shown_subject(subject);
         RangeJson { filename: shown.filename().into(), start: shown.start().into(), end: end_of(&shown) }
     });
@@ -87,7 +92,7 @@ pub fn diagnostic_json(diagnostic: &Diagnostic) -> DiagnosticJson {
         detail: diagnostic.detail.clone(),
         address: diagnostic.address.clone(),
         range,
-        snippet: snippet_json(diagnostic),
+        snippet: if nowhere { None } else { snippet_json(diagnostic) },
     }
 }
 

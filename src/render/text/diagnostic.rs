@@ -76,7 +76,7 @@ fn compact_warnings(list: &[Joined], style: &Style) -> String {
             0 => String::new(),
             n => format!(" (and {n} more)"),
         };
-        match &joined.first.subject {
+        match joined.first.subject.as_ref().filter(|subject| !subject.is_nowhere()) {
             Some(subject) => {
                 let _ = writeln!(out, "  on {} line {}{more}", subject.filename(), subject.start().line);
             }
@@ -138,7 +138,7 @@ fn place(out: &mut String, diagnostic: &Diagnostic, style: &Style) {
     if let Some(address) = &diagnostic.address {
         let _ = writeln!(out, "  with {address},");
     }
-    let Some(subject) = &diagnostic.subject else { return };
+    let Some(subject) = diagnostic.subject.as_ref().filter(|subject| !subject.is_nowhere()) else { return };
     let (file, line) = (subject.filename(), subject.start().line);
     match snippet(diagnostic) {
         None => {

@@ -65,7 +65,6 @@ cases!(
     provider_instances,
     replace_and_target,
     saved_plans,
-    test_files,
     validation,
     variables
 );

@@ -1,4 +1,0 @@
-mock_data "x" {}
-override_resource {
-  target = terraform_data.x
-}

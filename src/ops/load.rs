@@ -83,7 +83,7 @@ pub struct LoadedTests {
 /// No test folder: test files are not looked at.
 pub fn config_with_tests(root: &Path, test_dir: Option<&str>, setup: &Setup) -> (Option<LoadedTests>, Diagnostics) {
     let (mut tests, found) = tests(root, test_dir);
-    let outside = early::Given::new(setup);
+    let outside = early::Given::of(setup);
     if found.has_errors() {
         let (_, mut diagnostics) = config::load_root(root, &Disk, outside);
         diagnostics.extend(found);

@@ -36,7 +36,8 @@ pub struct Options {
 
 impl Options {
     pub fn of(environment: &Environment, program: &str) -> Options {
-        let number = |name: &str| environment.non_empty(name).and_then(|text| text.parse::<u32>().ok()).filter(|n| *n > 0);
+        let number =
+            |name: &str| environment.non_empty(name).and_then(|text| text.parse::<u32>().ok()).filter(|n| *n > 0);
         let mut user_agent = program.to_owned();
         if let Some(more) = environment.non_empty(env::TF_APPEND_USER_AGENT) {
             user_agent.push_str(&format!(" {}", more.trim()));
@@ -269,7 +270,8 @@ impl Client {
         };
         let mut url = request.url.clone();
         for _ in 0..=MOST_REDIRECTS {
-            let same = url.host() == request.url.host() && url.port_or_known_default() == request.url.port_or_known_default();
+            let same =
+                url.host() == request.url.host() && url.port_or_known_default() == request.url.port_or_known_default();
             let headers = headers(request, same && (url.scheme() == "https" || request.url.scheme() == "http"));
             crate::log!(Debug, "http: Get {}", redacted(url.as_str()));
             let sent = client.request(Method::GET, url.clone()).headers(headers).send().await;
@@ -290,7 +292,8 @@ impl Client {
             return made.clone();
         }
         let shared = self.shared.clone();
-        let made = tokio::task::spawn_blocking(move || shared.client.get_or_init(|| build(&shared.options)).clone()).await;
+        let made =
+            tokio::task::spawn_blocking(move || shared.client.get_or_init(|| build(&shared.options)).clone()).await;
         made.unwrap_or_else(|e| Err(e.to_string()))
     }
 }

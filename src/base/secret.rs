@@ -42,8 +42,20 @@ const HIDDEN: &str = "redacted";
 /// Parameters whose values let others in: keys, tokens and signatures of addresses that were signed beforehand.
 fn is_secret_parameter(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    let parts = ["token", "secret", "password", "passwd", "signature", "credential", "sshkey", "apikey", "api_key", "accesskey"];
-    parts.iter().any(|part| name.contains(part)) || ["sig", "key", "auth", "access_key", "googleaccessid"].contains(&name.as_str())
+    let parts = [
+        "token",
+        "secret",
+        "password",
+        "passwd",
+        "signature",
+        "credential",
+        "sshkey",
+        "apikey",
+        "api_key",
+        "accesskey",
+    ];
+    parts.iter().any(|part| name.contains(part))
+        || ["sig", "key", "auth", "access_key", "googleaccessid"].contains(&name.as_str())
 }
 
 /// An address as it may be shown: without its password, without a token in the user's place, without what signs it.
@@ -108,7 +120,11 @@ mod tests {
         let cases = [
             ("https://user:pw@h/a?ref=x", "https://user:redacted@h/a?ref=x", "https://user@h/a?ref=x"),
             ("git::https://tok3n@h/a", "git::https://redacted@h/a", "git::https://h/a"),
-            ("git::ssh://git@h/a?sshkey=AAA&ref=v1", "git::ssh://git@h/a?sshkey=redacted&ref=v1", "git::ssh://git@h/a?ref=v1"),
+            (
+                "git::ssh://git@h/a?sshkey=AAA&ref=v1",
+                "git::ssh://git@h/a?sshkey=redacted&ref=v1",
+                "git::ssh://git@h/a?ref=v1",
+            ),
             ("https://h/a.zip?X-Amz-Signature=1", "https://h/a.zip?X-Amz-Signature=redacted", "https://h/a.zip"),
             ("file:///a@b", "file:///a@b", "file:///a@b"),
             ("./x", "./x", "./x"),

@@ -37,7 +37,9 @@ impl Host {
             .map_err(|_| HostError::Invalid)?;
         let port = match port {
             None => None,
-            Some(text) if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) => return Err(HostError::Invalid),
+            Some(text) if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) => {
+                return Err(HostError::Invalid);
+            }
             Some(text) => Some(text.parse::<u16>().map_err(|_| HostError::Invalid)?).filter(|port| *port != 443),
         };
         Ok(Host(match port {
@@ -88,7 +90,8 @@ mod tests {
             let host = Host::parse(given).unwrap();
             assert_eq!((host.as_str(), host.for_display().as_str()), (ascii, shown), "{given}");
         }
-        for bad in ["", "ex..com", "-ex.com", "ex_a.com", "a b.com", "x.com:", "x.com:99999", "[::1]:8443", "x.com:+1"] {
+        for bad in ["", "ex..com", "-ex.com", "ex_a.com", "a b.com", "x.com:", "x.com:99999", "[::1]:8443", "x.com:+1"]
+        {
             assert_eq!(Host::parse(bad), Err(HostError::Invalid), "{bad:?}");
         }
         assert_eq!(Host::parse("xn--80akhbyknj4f.com"), Err(HostError::Punycode));

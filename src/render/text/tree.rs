@@ -16,7 +16,8 @@ pub fn draw(branches: &[Branch]) -> String {
 
 fn grow(out: &mut String, branches: &[Branch], lead: &str) {
     for (i, branch) in branches.iter().enumerate() {
-        let (knot, rest) = if i + 1 == branches.len() { ("└── ", "    ") } else { ("├── ", "│\u{a0}\u{a0} ") };
+        let (knot, rest) =
+            if i + 1 == branches.len() { ("└── ", "    ") } else { ("├── ", "│\u{a0}\u{a0} ") };
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{lead}{knot}{}", branch.label);
         grow(out, &branch.branches, &format!("{lead}{rest}"));

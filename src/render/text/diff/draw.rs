@@ -379,7 +379,8 @@ fn map(diff: &Diff, elements: &BTreeMap<Arc<str>, Diff>, align: bool, indent: us
         write_warnings(&mut out, element, indent + 1, d);
         let text = draw(element, indent + 1, &inner);
         let comma = if align { "" } else { "," };
-        let _ = writeln!(out, "{}{}{:width$} = {text}{comma}", pad(indent + 1), d.symbol(element.action), go_quoted(key));
+        let _ =
+            writeln!(out, "{}{}{:width$} = {text}{comma}", pad(indent + 1), d.symbol(element.action), go_quoted(key));
     }
     write_hidden(&mut out, "element", hidden, indent, d);
     let _ = write!(out, "{}{}}}{suffix}", pad(indent), d.symbol(Action::NoOp));

@@ -65,6 +65,7 @@ cases!(
     provider_instances,
     replace_and_target,
     saved_plans,
+    test_files,
     validation,
     variables
 );

@@ -10,7 +10,7 @@ use crate::lang::syntax::body::BodySchema;
 use crate::model::config::block::ByName;
 use crate::model::config::{constant, file_set, names, provider_block};
 
-use super::{MockData, MockProvider, MockResource, override_during, overriding};
+use super::{MockData, MockProvider, MockResource, duplicate, override_during, overriding};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     data_blocks(BodySchema::new().attribute("alias").attribute("source").attribute("override_during"))
@@ -72,7 +72,7 @@ fn add_blocks(blocks: &[Block], data: &mut MockData, diags: &mut Diagnostics) {
         if let Some(first) = known.get(block.label(0)) {
             let kind = block.kind.as_str();
             let detail = format!("A {kind} block for {} has already been defined at {}.", block.label(0), first.range);
-            diags.push(Diagnostic::error(format!("Duplicate {kind} block"), detail).at(block.label_range(0)));
+            diags.push(duplicate(block, detail).at(block.label_range(0)));
             continue;
         }
         known.insert(block.label(0).clone(), decode_resource(block, diags));

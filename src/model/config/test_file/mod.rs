@@ -262,6 +262,11 @@ fn repeated(block: &Block, context: &str, first: &Range) -> Diagnostic {
     Diagnostic::error(format!("Multiple {kind:?} blocks"), detail).at(block.header_range())
 }
 
+/// A block for something that another one is for already.
+fn duplicate(block: &Block, detail: String) -> Diagnostic {
+    Diagnostic::error(format!("Duplicate {} block", block.kind.as_str()), detail)
+}
+
 fn variables(block: &Block, diags: &mut Diagnostics) -> ByName<Expression> {
     let attributes = diags.take(block.body.just_attributes());
     attributes.into_iter().map(|(name, attribute)| (name, attribute.expr)).collect()

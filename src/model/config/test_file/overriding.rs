@@ -11,7 +11,7 @@ use crate::model::addr::parse::parse_target_traversal;
 use crate::model::addr::{ResourceMode, Target};
 use crate::model::config::{constant, names};
 
-use super::{Override, OverrideKind, Overrides, override_during};
+use super::{Override, OverrideKind, Overrides, duplicate, override_during};
 
 static RESOURCE: LazyLock<BodySchema> = LazyLock::new(|| schema("values"));
 static MODULE: LazyLock<BodySchema> = LazyLock::new(|| schema("outputs"));
@@ -31,7 +31,7 @@ pub fn add(block: &Block, overrides: &mut Overrides, diags: &mut Diagnostics) {
         Some(first) => {
             let kind = block.kind.as_str();
             let detail = format!("An {kind} block targeting {key} has already been defined at {}.", first.range);
-            diags.push(Diagnostic::error(format!("Duplicate {kind} block"), detail).at(new.range));
+            diags.push(duplicate(block, detail).at(new.range));
         }
         None => {
             overrides.insert(key, new);

@@ -1,0 +1,4 @@
+mock_data "x" {}
+override_resource {
+  target = terraform_data.x
+}

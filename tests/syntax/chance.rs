@@ -216,7 +216,10 @@ pub fn mutated(chance: &mut Chance, seeds: &[String]) -> String {
         let (from, to) = piece(chance, &text);
         match chance.below(7) {
             0 => text.replace_range(from..to, ""),
-            1 => text.insert_str(to, &text[from..to].to_owned()),
+            1 => {
+                let piece = text[from..to].to_owned();
+                text.insert_str(to, &piece);
+            }
             2 => text.replace_range(from..to, chance.one_of(TOKENS)),
             3 | 4 => text.insert_str(from, chance.one_of(TOKENS)),
             5 => {

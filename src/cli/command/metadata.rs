@@ -12,8 +12,8 @@ pub fn run_functions(invocation: &Invocation, args: &[String]) -> u8 {
             0
         }
         Ok(false) => {
-            let text = "The `terrane metadata functions` command requires the `-json` flag.\n".to_owned();
-            invocation.usage_error(ArgsError::Text { text, usage: true })
+            invocation.console.error_line("The `terrane metadata functions` command requires the `-json` flag.\n");
+            invocation.usage_error(ArgsError::Text { text: String::new(), usage: true })
         }
         Err(error) => invocation.usage_error(error),
     }

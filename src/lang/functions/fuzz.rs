@@ -273,6 +273,7 @@ fn excess_ends_in_an_error_or_soon() {
         "chunklist(range(1000), 1e18)".to_owned(),
         "timeadd(\"2024-01-01T00:00:00Z\", \"9223372036854775807ns\")".to_owned(),
         "cidrsubnet(\"::/0\", 128, 1e300)".to_owned(),
+        "cidrsubnet(\"10.0.0.0/8\", 9223372036854775807, 0)".to_owned(),
         "cidrhost(\"::/0\", -1e300)".to_owned(),
         "substr(\"abc\", -9223372036854775807, -9223372036854775807)".to_owned(),
         format!("fileset(\".\", {:?})", "{a,b}".repeat(40)),

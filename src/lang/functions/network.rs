@@ -175,7 +175,7 @@ fn subnet(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let new_bits = whole(&num(a, 1)).map_err(FunctionError::new)?;
     let number = big(a, 2)?;
     let prefix = prefix(a)?;
-    let length = i64::from(prefix.length) + new_bits;
+    let length = i64::from(prefix.length).saturating_add(new_bits);
     let length = match u32::try_from(length) {
         Ok(length) if length <= prefix.width() => length,
         _ => {

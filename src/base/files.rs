@@ -64,13 +64,18 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Disk;
 
+/// The empty path is the current folder.
+fn here(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() { Path::new(".") } else { path }
+}
+
 impl Files for Disk {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         std::fs::read(path).map_err(|e| named(e, "open", path))
     }
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        let metadata = std::fs::metadata(path).map_err(|e| named(e, "stat", path))?;
+        let metadata = std::fs::metadata(here(path)).map_err(|e| named(e, "stat", path))?;
         let kind = match () {
             () if metadata.is_dir() => Kind::Directory,
             () if metadata.is_file() => Kind::File,
@@ -81,8 +86,7 @@ impl Files for Disk {
 
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
         let mut entries = Vec::new();
-        let here = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        for entry in std::fs::read_dir(here).map_err(|e| named(e, "open", path))? {
+        for entry in std::fs::read_dir(here(path)).map_err(|e| named(e, "open", path))? {
             let entry = entry.map_err(|e| named(e, "readdirent", path))?;
             let is_dir = match entry.file_type() {
                 Ok(t) if t.is_symlink() => std::fs::metadata(entry.path()).is_ok_and(|m| m.is_dir()),
@@ -297,6 +301,11 @@ mod tests {
         let entries = entries.unwrap();
         let names: Vec<_> = entries.iter().map(|e| format!("{}{}", e.name, if e.is_dir { "/" } else { "" })).collect();
         names.join(" ")
+    }
+
+    #[test]
+    fn the_empty_path_is_the_current_folder() {
+        assert_eq!(Disk.metadata(Path::new("")).unwrap().kind, Kind::Directory);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::lang::syntax::quote::quoted;
 use crate::lang::value::{Type, Value, json};
 use crate::model::addr::{LocalProviderConfig, Resource};
 use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
@@ -218,28 +219,6 @@ fn key_text(key: &str) -> String {
     let starts = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_');
     let is_name = starts && chars.all(|c| c.is_alphanumeric() || c == '_' || c == '-');
     if is_name { key.to_string() } else { quoted(key) }
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '$' | '%' => {
-                out.push(c);
-                if chars.peek() == Some(&'{') {
-                    out.push(c);
-                }
-            }
-            c => out.push(c),
-        }
-    }
-    out + "\""
 }
 
 #[cfg(test)]

@@ -160,6 +160,17 @@ fn judge_variable(rule: &Condition, scope: &dyn Scope) -> (CheckStatus, Option<S
     }
 }
 
+/// What a message evaluated to, as a string; None, and the mistake, if it cannot be one.
+fn message_text(rule: &Condition, message: &Value, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Value> {
+    convert::convert(message, &Type::String)
+        .map_err(|error| {
+            let detail = format!("Unsuitable value for error message: {}.", error.message);
+            let error = Diagnostic::error(INVALID_MESSAGE_VALUE, detail).at(rule.error_message.range());
+            diagnostics.push(with_values(error, &rule.error_message, scope));
+        })
+        .ok()
+}
+
 /// The message of a variable's rule as it is shown.
 fn variable_message(
     rule: &Condition,
@@ -168,15 +179,7 @@ fn variable_message(
     diagnostics: &mut Diagnostics,
 ) -> Option<String> {
     let at = rule.error_message.range();
-    let text = match convert::convert(&message, &Type::String) {
-        Ok(text) => text,
-        Err(error) => {
-            let detail = format!("Unsuitable value for error message: {}.", error.message);
-            let error = Diagnostic::error(INVALID_MESSAGE_VALUE, detail).at(at);
-            diagnostics.push(with_values(error, &rule.error_message, scope));
-            return None;
-        }
-    };
+    let text = message_text(rule, &message, scope, diagnostics)?;
     let (kind, mend) = match text.marks() {
         marks if marks.contains(Marks::SENSITIVE) => ("sensitive", "nonsensitive"),
         marks if marks.contains(Marks::EPHEMERAL) => ("ephemeral", "ephemeralasnull"),
@@ -244,15 +247,7 @@ fn error_message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnost
         return None;
     }
     let at = rule.error_message.range();
-    let text = match convert::convert(&value, &Type::String) {
-        Ok(text) => text,
-        Err(error) => {
-            let detail = format!("Unsuitable value for error message: {}.", error.message);
-            let error = Diagnostic::error(INVALID_MESSAGE_VALUE, detail).at(at);
-            diagnostics.push(with_values(error, &rule.error_message, scope));
-            return None;
-        }
-    };
+    let text = message_text(rule, &value, scope, diagnostics)?;
     if text.is_null() {
         let detail = "Unsuitable value for error message: must not be null.";
         diagnostics.push(Diagnostic::error(INVALID_MESSAGE_VALUE, detail).at(at));

@@ -8,6 +8,7 @@ pub mod json;
 pub mod lexer;
 pub mod mistakes;
 pub mod parser;
+pub mod quote;
 pub mod token;
 pub mod unfinished;
 pub mod visit;

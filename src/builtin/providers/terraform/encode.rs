@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::builtin::wording::is_printable;
 use crate::lang::syntax::lexer::is_identifier;
+use crate::lang::syntax::quote::quoted;
 use crate::lang::value::Value;
 
 /// The text of an expression, without a newline at its end.
@@ -160,38 +160,6 @@ fn name_widths(lines: &[Line]) -> Vec<usize> {
 
 fn columns(name: &str) -> usize {
     name.chars().count()
-}
-
-/// In quotes, with what would be an escape or a template escaped.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        match c {
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '$' | '%' => {
-                out.push(c);
-                if rest.peek() == Some(&'{') {
-                    out.push(c);
-                }
-            }
-            // Writing to a string does not fail.
-            c if !is_printable(c) => {
-                let _ = if u32::from(c) < 0x10000 {
-                    write!(out, "\\u{:04x}", u32::from(c))
-                } else {
-                    write!(out, "\\U{:08x}", u32::from(c))
-                };
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 //! today's way.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 
 use super::super::ast::{Attribute, Block, Body};
+use super::super::quote::write_escaped;
 use super::super::token::{Token, TokenKind};
 use super::{Edit, Piece};
 use crate::base::source::Span;
@@ -196,30 +196,6 @@ fn escaped<'a>(source: &'a str, text: &str) -> Cow<'a, str> {
     }
     let mut out = String::with_capacity(text.len() + 8);
     // Escapes of one character may have become two that combine.
-    let mut rest = text.nfc().peekable();
-    while let Some(c) = rest.next() {
-        match c {
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '$' | '%' => {
-                out.push(c);
-                if rest.peek() == Some(&'{') {
-                    out.push(c);
-                }
-            }
-            c if is_printable(c) => out.push(c),
-            c if (c as u32) < 0x10000 => drop(write!(out, "\\u{:04x}", c as u32)),
-            c => drop(write!(out, "\\U{:08x}", c as u32)),
-        }
-    }
+    write_escaped(text.nfc(), &mut out);
     Cow::Owned(out)
-}
-
-/// Letters, marks, numbers, signs and the space; our own debug form escapes the rest.
-fn is_printable(c: char) -> bool {
-    // Behind a letter, where marks stand for themselves.
-    c == ' ' || !c.is_whitespace() && !['a', c].iter().collect::<String>().escape_debug().skip(1).any(|c| c == '\\')
 }

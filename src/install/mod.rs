@@ -4,6 +4,7 @@
 //! [`providers::execute`] makes a lock out of a plan. Modules are found while they are installed: [`modules::install`] walks from call to call.
 //! Never knows the engine or the state; never prints.
 
+pub mod authenticate;
 pub mod event;
 pub mod modules;
 pub mod package;

@@ -1,0 +1,99 @@
+//! Whether a package is what its makers released: steps, each its own type, that look at an archive before it is unpacked.
+//!
+//! Owns checksums, signatures and what follows from them. Never knows where the archive came from, and installs nothing.
+
+pub mod checksum;
+
+use std::fmt;
+use std::path::Path;
+
+use crate::model::deps::Hash;
+
+/// An archive on disk, before it is unpacked.
+#[derive(Clone, Copy, Debug)]
+pub struct Archive<'a> {
+    pub path: &'a Path,
+    /// Of the archive's bytes, taken while they arrived.
+    pub sha256: &'a [u8; 32],
+}
+
+/// One thing to find out about an archive.
+pub trait Step: Send + Sync {
+    /// What is known of the archive after this step.
+    fn check(&self, archive: &Archive<'_>) -> Result<Authentication, AuthenticationError>;
+
+    /// The hashes of packages, for any platform, that are as good as the archive if this step succeeds: they may be locked.
+    fn acceptable_hashes(&self) -> Vec<Hash> {
+        Vec::new()
+    }
+}
+
+/// What is known of a package's origin; the later the better.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Authentication {
+    /// Nothing vouches for it.
+    Unauthenticated,
+    /// It is what its source said it would be.
+    VerifiedChecksum,
+    /// Signed by a key that only the registry vouches for.
+    Community { key_id: String },
+    /// Signed by a key that the makers of the language vouch for.
+    Partner { key_id: String },
+    /// Signed by the makers of the language.
+    Official { key_id: String },
+}
+
+/// As people read it behind a package's name.
+impl fmt::Display for Authentication {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Authentication::Unauthenticated => "unauthenticated",
+            Authentication::VerifiedChecksum => "verified checksum",
+            Authentication::Community { .. } => "self-signed",
+            Authentication::Partner { .. } => "signed by a HashiCorp partner",
+            Authentication::Official { .. } => "signed by HashiCorp",
+        })
+    }
+}
+
+impl Authentication {
+    /// The key that made the signature: 16 hexadecimal digits.
+    pub fn key_id(&self) -> Option<&str> {
+        match self {
+            Authentication::Unauthenticated | Authentication::VerifiedChecksum => None,
+            Authentication::Community { key_id }
+            | Authentication::Partner { key_id }
+            | Authentication::Official { key_id } => Some(key_id),
+        }
+    }
+}
+
+/// Why an archive is refused; for people, without a full stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuthenticationError(pub String);
+
+impl fmt::Display for AuthenticationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for AuthenticationError {}
+
+/// Several steps that must all succeed; the best of what they found counts. Without steps nothing is known.
+#[derive(Default)]
+pub struct Steps(pub Vec<Box<dyn Step>>);
+
+impl Step for Steps {
+    fn check(&self, archive: &Archive<'_>) -> Result<Authentication, AuthenticationError> {
+        let mut best = Authentication::Unauthenticated;
+        for step in &self.0 {
+            best = step.check(archive)?.max(best);
+        }
+        Ok(best)
+    }
+
+    fn acceptable_hashes(&self) -> Vec<Hash> {
+        self.0.iter().flat_map(|step| step.acceptable_hashes()).collect()
+    }
+}

@@ -106,7 +106,7 @@ pub struct Answer {
     pub headers: HeaderMap,
     /// Where it came from, after redirects.
     pub url: Url,
-    /// Empty for downloads: their bytes went to the file.
+    /// Empty for downloads: their bytes went elsewhere.
     pub body: Vec<u8>,
     /// How often was asked.
     pub attempts: u32,
@@ -191,16 +191,16 @@ impl Client {
         Err(failure(&request.url, FailureKind::Other, "nothing was asked"))
     }
 
-    /// Writes an answer's bytes to a file. Only an answer of status 200 is written; an interrupted download is an error.
+    /// Writes an answer's bytes where the caller wants them. Only an answer of status 200 is written; an interrupted download is an error.
     pub async fn download(
         &self,
         request: &Request,
-        file: &mut std::fs::File,
+        into: &mut (dyn Write + Send),
         limit: u64,
         progress: Progress<'_>,
     ) -> Result<Answer, Failure> {
         tokio::select! {
-            result = self.stream(request, file, limit, progress) => result,
+            result = self.stream(request, into, limit, progress) => result,
             () = self.shared.stop.stopping() => Err(stopped(&request.url)),
         }
     }
@@ -228,7 +228,7 @@ impl Client {
     async fn stream(
         &self,
         request: &Request,
-        file: &mut std::fs::File,
+        into: &mut (dyn Write + Send),
         limit: u64,
         progress: Progress<'_>,
     ) -> Result<Answer, Failure> {
@@ -256,7 +256,7 @@ impl Client {
             if have > limit {
                 return Err(too_large(&url, limit));
             }
-            file.write_all(&piece).map_err(|e| failure(&url, FailureKind::Other, &e.to_string()))?;
+            into.write_all(&piece).map_err(|e| failure(&url, FailureKind::Other, &e.to_string()))?;
             progress(have, all);
         }
         Ok(answer(&mut response, url))

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::install::authenticate::Authentication;
 use crate::model::addr::{self, Provider};
-use crate::model::deps::{Constraints, Version};
+use crate::model::deps::{Constraints, Hash, Version};
 
+/// Events inform; nobody's answer is waited for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InstallEvent {
     /// The provider is part of this program: nothing to install.
@@ -17,8 +19,23 @@ pub enum InstallEvent {
         constraints: Constraints,
         locked: bool,
     },
+    /// A version is decided on.
+    Selected {
+        provider: Provider,
+        version: Version,
+    },
+    /// What its source wants users to know.
+    Warned {
+        provider: Provider,
+        warnings: Vec<String>,
+    },
     /// The working directory has the package already.
     AlreadyInstalled {
+        provider: Provider,
+        version: Version,
+    },
+    /// Another process works on the same package of the shared cache: it is waited for.
+    CacheContended {
         provider: Provider,
         version: Version,
     },
@@ -31,24 +48,63 @@ pub enum InstallEvent {
         provider: Provider,
         version: Version,
     },
+    /// How far the download is: bytes so far, and all if the host says.
+    Progress {
+        provider: Provider,
+        have: u64,
+        all: Option<u64>,
+    },
+    /// The archive is on this machine.
+    Downloaded {
+        provider: Provider,
+        version: Version,
+        bytes: u64,
+    },
+    /// What is known of the archive's origin, before it is unpacked.
+    Authenticated {
+        provider: Provider,
+        version: Version,
+        authentication: Authentication,
+    },
+    /// Unpacked, with the hash of its files.
+    Unpacked {
+        provider: Provider,
+        version: Version,
+        hash: Hash,
+    },
+    /// In its place, whole and checked.
     Fetched {
         provider: Provider,
         version: Version,
         authentication: Authentication,
     },
+    /// It is not installed, whichever check or step it was.
+    Failed {
+        provider: Provider,
+        version: Version,
+        step: FailedStep,
+        why: String,
+    },
+    /// What the lock file is to hold: hashes taken here, those that the source vouches for, those it held before.
+    Locked {
+        provider: Provider,
+        version: Version,
+        local: Vec<Hash>,
+        signed: Vec<Hash>,
+        prior: Vec<Hash>,
+    },
 }
 
-/// What is known of a package's origin.
+/// Where an install ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Authentication {
-    /// From a folder: nothing but its own checksum is known.
-    Unauthenticated,
-}
-
-impl std::fmt::Display for Authentication {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("unauthenticated")
-    }
+pub enum FailedStep {
+    Source,
+    Download,
+    Authentication,
+    Hash,
+    Unpacking,
+    Executable,
+    Link,
 }
 
 /// What can be heard while modules are installed.

@@ -67,10 +67,10 @@ pub fn find_packages(
 ) -> (BTreeMap<Provider, InstalledPackage>, BTreeMap<Provider, String>) {
     let mut packages = BTreeMap::new();
     let mut problems = BTreeMap::new();
-    let mut stamps = Stamps::load(data_dir);
+    let stamps = Stamps::load(data_dir);
     for provider in requirements.0.keys().filter(|p| !p.is_builtin()) {
         let Some(locked) = lock.get(provider) else { continue };
-        match find_package(provider, &locked.version, &locked.hashes, data_dir, &mut stamps) {
+        match find_package(provider, &locked.version, &locked.hashes, data_dir, &stamps) {
             Ok(package) => {
                 packages.insert(provider.clone(), package);
             }
@@ -88,7 +88,7 @@ fn find_package(
     version: &Version,
     hashes: &BTreeSet<Hash>,
     data_dir: &Path,
-    stamps: &mut Stamps,
+    stamps: &Stamps,
 ) -> Result<InstalledPackage, String> {
     let base = data_dir.join(PACKAGES_DIR);
     let dir = base.join(relative_dir(provider, version));

@@ -6,28 +6,21 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use crate::backend::table;
-use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files};
 use crate::base::source::SourceFile;
 use crate::install::event::{InstallEvent, ModuleEvent};
-use crate::install::package::platform;
-use crate::install::providers::{ExecuteInput, ResolveInput, execute, resolve};
-use crate::install::source::multi::Multi;
 use crate::model::addr;
 use crate::model::config::{self, Backend, Config, Module, test_file, values_file};
-use crate::model::deps::Requirements;
-use crate::model::deps::lock::{LOCK_FILE, Lock};
 use crate::model::mistakes::{INVALID_BACKEND_TYPE, UNREADABLE_FILE};
 
 use super::backend_record as record;
-use super::load::LoadedTests;
 use super::modules::{self, ModuleRequest};
 use super::network::Network;
 use super::open_backend::{self, same};
 use super::options::StateOptions;
 use super::setup::Setup;
-use super::{load, packages, provider_factories};
+use super::{install, load};
 
 #[derive(Clone, Debug, Default)]
 pub struct InitRequest {
@@ -138,7 +131,7 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
     }
     add_new(&mut diagnostics, found);
     tell(InitEvent::Providers);
-    let failed = providers(setup, &loaded, request, tell, &mut diagnostics).await;
+    let failed = install::run(setup, &network, &loaded, request, tell, &mut diagnostics).await;
     if !failed {
         tell(InitEvent::Done);
     }
@@ -283,137 +276,6 @@ fn overlay(given: &[String]) -> Result<Map<String, Json>, Diagnostics> {
         }
     }
     Ok(overlay)
-}
-
-/// Installs what the configuration and the state need. True: it failed.
-async fn providers(
-    setup: &Setup,
-    loaded: &LoadedTests,
-    request: &InitRequest,
-    tell: Tell<'_>,
-    diagnostics: &mut Diagnostics,
-) -> bool {
-    let mut requirements = diagnostics.take(Requirements::of_config(&loaded.config));
-    for tested in loaded.tests.iter().flat_map(|file| &file.runs).filter_map(|run| run.under_test.as_ref()) {
-        requirements = requirements.merge(diagnostics.take(Requirements::of_config(tested)));
-    }
-    match state_requirements(setup).await {
-        Ok(of_state) => requirements = requirements.merge(of_state),
-        Err(problems) => diagnostics.extend(problems),
-    }
-    let lock = diagnostics.take(packages::lock_file());
-    if diagnostics.has_errors() {
-        return true;
-    }
-    let source = source(setup, request);
-    let builtins: Vec<&str> = provider_factories::built_in_names().collect();
-    let unmanaged = setup.settings.dev_overrides().into_keys().collect();
-    let input = ResolveInput {
-        requirements: &requirements,
-        lock: &lock,
-        source: &source,
-        upgrade: request.upgrade,
-        builtins: &builtins,
-        unmanaged: &unmanaged,
-    };
-    let plan = diagnostics.take(resolve(&input, &mut |event| tell(InitEvent::Install(event))));
-    if diagnostics.has_errors() {
-        return true;
-    }
-    let input = ExecuteInput {
-        plan: &plan,
-        data_dir: &setup.workdir.data_dir,
-        cache_dir: setup.settings.plugin_cache_dir.as_deref(),
-        cache_may_break_lock: setup.settings.plugin_cache_may_break_lock_file,
-    };
-    let mut fetched = Vec::new();
-    let new = diagnostics.take(execute(&input, &mut |event| {
-        if let InstallEvent::Fetched { provider, .. } | InstallEvent::LinkedFromCache { provider, .. } = &event {
-            fetched.push(provider.clone());
-        }
-        tell(InitEvent::Install(event));
-    }));
-    if diagnostics.has_errors() {
-        return true;
-    }
-    if !unmanaged.is_empty() {
-        diagnostics.push(packages::overrides_warning(setup));
-    }
-    if let Err(problem) = keep_lock(&lock, &new, request.lockfile_readonly, tell) {
-        diagnostics.push(problem);
-        return true;
-    }
-    if !lock.same_as(&new) && !request.lockfile_readonly {
-        diagnostics.extend(incomplete_lock(&lock, &new, fetched));
-    }
-    false
-}
-
-/// What the state needs, as the backend that is in use holds it.
-async fn state_requirements(setup: &Setup) -> Result<Requirements, Diagnostics> {
-    let recorded = open_backend::recorded(setup)?;
-    let opened =
-        open_backend::open_record(recorded.as_ref(), &StateOptions::default(), &setup.workdir.workspace).await?;
-    let loaded = crate::backend::load(&*opened.store, crate::backend::Access::ReadOnly).await?;
-    Ok(loaded.file.map(|file| Requirements::of_state(&file.state)).unwrap_or_default())
-}
-
-/// Where packages come from: the folders of the command line, the methods of the settings, or the implied ones.
-fn source(setup: &Setup, request: &InitRequest) -> Multi {
-    if !request.plugin_dirs.is_empty() {
-        return Multi::folders(&request.plugin_dirs);
-    }
-    match &setup.settings.installation {
-        Some(installation) if !installation.methods.is_empty() => Multi::configured(installation),
-        _ => {
-            let mut folders = vec![setup.original_dir.join("terraform.d/plugins")];
-            folders.extend(setup.settings.config_dir.as_ref().map(|dir| dir.join("plugins")));
-            folders.extend(["/usr/local/share/terraform/plugins", "/usr/share/terraform/plugins"].map(PathBuf::from));
-            Multi::implied(&folders)
-        }
-    }
-}
-
-fn keep_lock(old: &Lock, new: &Lock, readonly: bool, tell: Tell<'_>) -> Result<(), Diagnostic> {
-    let exists = Disk.exists(Path::new(LOCK_FILE));
-    if old.same_as(new) || (new.is_empty() && !exists) {
-        return Ok(());
-    }
-    if readonly {
-        return Err(Diagnostic::error(
-            "Provider dependency changes detected",
-            "Changes to the required provider dependencies were detected, but the lock file is read-only. To use and record these \
-             requirements, run \"terrane init\" without the \"-lockfile=readonly\" flag.",
-        ));
-    }
-    atomic::write(Path::new(LOCK_FILE), new.to_text().as_bytes())
-        .map_err(|e| Diagnostic::error("Failed to write dependency lock file", e.to_string()))?;
-    tell(if exists { InitEvent::LockChanged } else { InitEvent::LockCreated });
-    Ok(())
-}
-
-/// Packages that do not come from a registry have no checksums for other platforms: the lock file is of use only here.
-fn incomplete_lock(old: &Lock, new: &Lock, fetched: Vec<addr::Provider>) -> Option<Diagnostic> {
-    let known = |provider: &addr::Provider| {
-        let (old, new) = (old.get(provider)?, new.get(provider)?);
-        Some(old.version == new.version && !old.hashes.is_empty() && old.hashes != new.hashes)
-    };
-    let mut names: Vec<String> =
-        fetched.iter().filter(|p| known(p) != Some(true)).map(addr::Provider::for_display).collect();
-    if names.is_empty() {
-        return None;
-    }
-    names.sort();
-    let (names, platform) = (names.join("\n  - "), platform());
-    Some(Diagnostic::warning(
-        "Incomplete lock file information for providers",
-        format!(
-            "Due to your customized provider installation methods, Terrane was forced to calculate lock file checksums locally for the \
-             following providers:\n  - {names}\n\nThe current .terraform.lock.hcl file only includes checksums for {platform}, so \
-             Terrane running on another platform will fail to install these providers.\n\nTo calculate additional checksums for another \
-             platform, run:\n  terrane providers lock -platform=linux_amd64\n(where linux_amd64 is the platform to generate)",
-        ),
-    ))
 }
 
 /// `get`: the modules alone.

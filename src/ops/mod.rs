@@ -14,6 +14,7 @@ pub mod workdir;
 pub mod backend_record;
 mod host;
 pub mod init;
+mod install;
 pub mod load;
 pub mod modules;
 pub mod network;

@@ -29,7 +29,9 @@ impl InitView {
 
     pub fn event(&self, event: &InitEvent) {
         if !self.json {
-            self.console.line(&human(event, &self.console.style));
+            if let Some(text) = human(event, &self.console.style) {
+                self.console.line(&text);
+            }
             return;
         }
         let Some((text, code)) = program(event) else { return };
@@ -79,9 +81,9 @@ If you ever set or change modules or backend configuration for Terrane,
 rerun this command to reinitialize your working directory. If you forget, other
 commands will detect it and remind you to do so if necessary.";
 
-/// As people read it.
-fn human(event: &InitEvent, style: &Style) -> String {
-    match event {
+/// As people read it. None: they are not told.
+fn human(event: &InitEvent, style: &Style) -> Option<String> {
+    Some(match event {
         InitEvent::Backend | InitEvent::Modules { .. } | InitEvent::Copying(_) | InitEvent::Providers => {
             style.bold(program(event).map(|(text, _)| text).unwrap_or_default())
         }
@@ -92,14 +94,14 @@ fn human(event: &InitEvent, style: &Style) -> String {
             let unset = style.green(format!("\n\n{}", program(event).map(|(text, _)| text).unwrap_or_default()));
             format!("Terrane has detected you're unconfiguring your previously set {kind:?} backend.\n{unset}")
         }
-        InitEvent::Install(event) => install(event),
+        InitEvent::Install(event) => return install(event, style),
         InitEvent::Copied(path) => format!("- {}", path.0.join(".")),
         _ => program(event).map(|(text, _)| text).unwrap_or_default(),
-    }
+    })
 }
 
-fn install(event: &InstallEvent) -> String {
-    match event {
+fn install(event: &InstallEvent, style: &Style) -> Option<String> {
+    Some(match event {
         InstallEvent::BuiltIn { provider } => format!("- {} is built in to Terrane", provider.for_display()),
         InstallEvent::QueryStarted { provider, locked: true, .. } => {
             format!("- Reusing previous version of {} from the dependency lock file", provider.for_display())
@@ -120,9 +122,15 @@ fn install(event: &InstallEvent) -> String {
             format!("- Installing {} v{version}...", provider.for_display())
         }
         InstallEvent::Fetched { provider, version, authentication } => {
-            format!("- Installed {} v{version} ({authentication})", provider.for_display())
+            let key = authentication.stranger().map(|key| format!(", key ID {}", style.bold(key))).unwrap_or_default();
+            format!("- Installed {} v{version} ({authentication}{key})", provider.for_display())
         }
-    }
+        InstallEvent::CacheContended { provider, version } => format!(
+            "- Waiting for another process that installs {} v{version} to the shared cache directory...",
+            provider.for_display()
+        ),
+        _ => return None,
+    })
 }
 
 /// As programs read it, with its code; without one it is a message of the log. None: not for them.
@@ -153,14 +161,14 @@ fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
         InitEvent::ModuleLockChanged => (MODULE_LOCK_CHANGED.into(), "module_lock_changes_info"),
         InitEvent::Module(event) => return Some((event.to_string(), None)),
         InitEvent::Copied(path) => return Some((format!("- {}", path.0.join(".")), None)),
-        InitEvent::Install(event) => return Some((install_for_programs(event), None)),
+        InitEvent::Install(event) => return install_for_programs(event).map(|text| (text, None)),
         InitEvent::CopyDone | InitEvent::Done => return None,
     };
     Some((text, Some(code)))
 }
 
-fn install_for_programs(event: &InstallEvent) -> String {
-    match event {
+fn install_for_programs(event: &InstallEvent) -> Option<String> {
+    Some(match event {
         InstallEvent::BuiltIn { provider } => format!("{} is built in to Terrane", provider.for_display()),
         InstallEvent::QueryStarted { provider, locked: true, .. } => {
             format!("{}: Reusing previous version from the dependency lock file", provider.for_display())
@@ -184,9 +192,14 @@ fn install_for_programs(event: &InstallEvent) -> String {
             format!("Installing provider version: {} v{version}...", provider.for_display())
         }
         InstallEvent::Fetched { provider, version, authentication } => {
-            format!("Installed provider version: {} v{version} ({authentication})", provider.for_display())
+            let key = authentication.stranger().map(|key| format!("key_id: {key}")).unwrap_or_default();
+            format!("Installed provider version: {} v{version} ({authentication}{key})", provider.for_display())
         }
-    }
+        InstallEvent::CacheContended { provider, version } => {
+            format!("Waiting for another process: {} v{version} of the shared cache directory", provider.for_display())
+        }
+        _ => return None,
+    })
 }
 
 const EMPTY: &str = "Terrane initialized in an empty directory!

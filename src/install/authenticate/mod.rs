@@ -57,6 +57,11 @@ impl fmt::Display for Authentication {
 }
 
 impl Authentication {
+    /// The key of those who are not the makers of the language.
+    pub fn stranger(&self) -> Option<&str> {
+        self.key_id().filter(|_| !matches!(self, Authentication::Official { .. }))
+    }
+
     /// The key that made the signature: 16 hexadecimal digits.
     pub fn key_id(&self) -> Option<&str> {
         match self {

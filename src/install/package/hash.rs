@@ -58,16 +58,25 @@ pub fn of_archive(path: &Path) -> io::Result<Hash> {
 
 /// The hex SHA-256 of a file.
 pub fn of_file(path: &Path) -> io::Result<String> {
+    sha256_of_file(path).map(|sum| hex(&sum))
+}
+
+/// The SHA-256 of a file.
+pub fn sha256_of_file(path: &Path) -> io::Result<[u8; 32]> {
     let mut file = File::open(path).map_err(|e| named(e, "open", path))?;
-    of_reader(&mut file).map_err(|e| named(e, "read", path))
+    sha256(&mut file).map_err(|e| named(e, "read", path))
 }
 
 fn of_reader(reader: &mut dyn Read) -> io::Result<String> {
+    sha256(reader).map(|sum| hex(&sum))
+}
+
+fn sha256(reader: &mut dyn Read) -> io::Result<[u8; 32]> {
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 256 * 1024];
     loop {
         match reader.read(&mut buffer)? {
-            0 => return Ok(hex(&hasher.finalize())),
+            0 => return Ok(hasher.finalize().into()),
             n => hasher.update(&buffer[..n]),
         }
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
@@ -22,7 +23,11 @@ pub const STAMP_FILE: &str = "package-hashes.json";
 /// The hashes of packages by their folder. The format has a version: another one is forgotten, never read.
 pub struct Stamps {
     path: PathBuf,
-    known: BTreeMap<String, Stamp>,
+    known: Mutex<Known>,
+}
+
+struct Known {
+    packages: BTreeMap<String, Stamp>,
     changed: bool,
 }
 
@@ -55,16 +60,16 @@ impl Stamps {
     pub fn load(data_dir: &Path) -> Stamps {
         let path = data_dir.join(STAMP_FILE);
         let saved = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Saved>(&bytes).ok());
-        let known = saved.filter(|s| s.version == VERSION).map(|s| s.packages).unwrap_or_default();
-        Stamps { path, known, changed: false }
+        let packages = saved.filter(|s| s.version == VERSION).map(|s| s.packages).unwrap_or_default();
+        Stamps { path, known: Mutex::new(Known { packages, changed: false }) }
     }
 
     /// The hash of the package in a folder: remembered if nothing changed since, otherwise computed.
-    pub fn hash_of(&mut self, dir: &Path) -> io::Result<Hash> {
+    pub fn hash_of(&self, dir: &Path) -> io::Result<Hash> {
         let real = fs::canonicalize(dir).map_err(|e| named(e, "find", dir))?;
         let key = real.to_string_lossy().into_owned();
         let files = look_at(&real)?;
-        if let Some(stamp) = self.known.get(&key)
+        if let Some(stamp) = self.known().packages.get(&key)
             && stamp.files == files
             && let Ok(hash) = Hash::parse(&stamp.h1)
         {
@@ -73,18 +78,24 @@ impl Stamps {
         let hash = hash::of_dir(&real)?;
         // What changed while it was read is not remembered.
         if look_at(&real)? == files {
-            self.known.insert(key, Stamp { h1: hash.to_string(), files });
-            self.changed = true;
+            let mut known = self.known();
+            known.packages.insert(key, Stamp { h1: hash.to_string(), files });
+            known.changed = true;
         }
         Ok(hash)
     }
 
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Writes the stamps if there are new ones. They are only a help: failing to keep them is no error.
     pub fn save(&self) {
-        if !self.changed {
+        let known = self.known();
+        if !known.changed {
             return;
         }
-        let saved = Saved { version: VERSION, packages: self.known.clone() };
+        let saved = Saved { version: VERSION, packages: known.packages.clone() };
         let Ok(text) = serde_json::to_vec(&saved) else { return };
         if self.path.parent().is_some_and(|p| fs::create_dir_all(p).is_ok()) {
             let _ = atomic::write(&self.path, &text);
@@ -134,12 +145,12 @@ mod tests {
         let (package, data) = (dir.path().join("p"), dir.path().join("data"));
         fs::create_dir_all(&package).unwrap();
         fs::write(package.join("a"), "one").unwrap();
-        let mut stamps = Stamps::load(&data);
+        let stamps = Stamps::load(&data);
         let first = stamps.hash_of(&package).unwrap();
         stamps.save();
-        let mut again = Stamps::load(&data);
+        let again = Stamps::load(&data);
         assert_eq!(again.hash_of(&package).unwrap(), first);
-        assert!(!again.changed, "the stamp was believed");
+        assert!(!again.known().changed, "the stamp was believed");
         fs::write(package.join("a"), "two").unwrap();
         assert_ne!(again.hash_of(&package).unwrap(), first);
     }

@@ -40,9 +40,13 @@ impl Hosts {
 
     /// Where a service of a host is: an address that ends in a slash.
     pub async fn service(&self, host: &Host, id: &str) -> Result<Url, DiscoveryError> {
+        self.services(host).await?.url(id).map_err(DiscoveryError::Failed)
+    }
+
+    /// What a host offers.
+    pub async fn services(&self, host: &Host) -> Result<Arc<HostServices>, DiscoveryError> {
         let cell = self.known.lock().unwrap_or_else(PoisonError::into_inner).entry(host.clone()).or_default().clone();
-        let services = cell.get_or_init(|| self.ask(host)).await.clone()?;
-        services.url(id).map_err(DiscoveryError::Failed)
+        cell.get_or_init(|| self.ask(host)).await.clone()
     }
 
     async fn ask(&self, host: &Host) -> Result<Arc<HostServices>, DiscoveryError> {

@@ -1,7 +1,9 @@
-//! Hosts of registries: what they offer, what they want to be shown, and the protocol for modules.
+//! Hosts of registries: what they offer, what they want to be shown, and the protocols for modules and for providers.
 //!
 //! Never knows what becomes of the answers.
 
+mod ask;
 pub mod credentials;
 pub mod discovery;
 pub mod modules;
+pub mod providers;

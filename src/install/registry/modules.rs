@@ -3,10 +3,9 @@
 use serde::Deserialize;
 use url::Url;
 
-use crate::base::http::{Answer, Failure, FailureKind, Request};
 use crate::model::config::module_source::RegistrySource;
-use crate::model::version::LANGUAGE_VERSION;
 
+use super::ask::AskError;
 use super::discovery::{DiscoveryError, Hosts};
 
 const SERVICE: &str = "modules.v1";
@@ -27,6 +26,15 @@ impl From<DiscoveryError> for RegistryError {
         match error {
             DiscoveryError::Interrupted => RegistryError::Interrupted,
             DiscoveryError::Failed(why) => RegistryError::Failed(why),
+        }
+    }
+}
+
+impl From<AskError> for RegistryError {
+    fn from(error: AskError) -> RegistryError {
+        match error {
+            AskError::Interrupted => RegistryError::Interrupted,
+            AskError::Failed(why) => RegistryError::Failed(why),
         }
     }
 }
@@ -57,7 +65,7 @@ impl Hosts {
     /// Every version that the registry has of a module, as it writes them.
     pub async fn module_versions(&self, module: &RegistrySource) -> Result<Vec<String>, RegistryError> {
         let url = self.module_url(module, &["versions"]).await?;
-        let answer = self.ask_registry(module, url).await?;
+        let answer = self.ask_registry(&module.host, url).await?;
         match answer.status.as_u16() {
             200 => {}
             404 => return Err(RegistryError::NotFound),
@@ -73,7 +81,7 @@ impl Hosts {
     /// The source address from which to get a version of a module.
     pub async fn module_location(&self, module: &RegistrySource, version: &str) -> Result<String, RegistryError> {
         let url = self.module_url(module, &[version, "download"]).await?;
-        let answer = self.ask_registry(module, url.clone()).await?;
+        let answer = self.ask_registry(&module.host, url.clone()).await?;
         let path = module.path();
         let said = || format!("{} resp:{}", answer.status, answer.text().chars().take(2000).collect::<String>());
         match answer.status.as_u16() {
@@ -105,30 +113,4 @@ impl Hosts {
         }
         Ok(url)
     }
-
-    async fn ask_registry(&self, module: &RegistrySource, url: Url) -> Result<Answer, RegistryError> {
-        let token = self.credentials.of(&module.host).await;
-        let request = Request::new(url).header("x-terraform-version", LANGUAGE_VERSION).token(token);
-        let answer = self.http.get(&request).await.map_err(unreachable)?;
-        let status = answer.status;
-        if status.as_u16() == 429 || (status.is_server_error() && status.as_u16() != 501) {
-            let why = format!("{status} returned from {}", crate::base::secret::redacted(answer.url.as_str()));
-            return Err(gave_up(answer.attempts, &why));
-        }
-        Ok(answer)
-    }
-}
-
-fn unreachable(failure: Failure) -> RegistryError {
-    match failure.kind {
-        FailureKind::Stopped => RegistryError::Interrupted,
-        _ => gave_up(failure.attempts, &failure.to_string()),
-    }
-}
-
-fn gave_up(attempts: u32, why: &str) -> RegistryError {
-    RegistryError::Failed(match attempts {
-        0 | 1 => format!("the request failed, please try again later: {why}"),
-        more => format!("the request failed after {more} attempts, please try again later: {why}"),
-    })
 }

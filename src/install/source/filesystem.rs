@@ -3,12 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
+use async_trait::async_trait;
+
 use crate::model::addr::Provider;
 use crate::model::addr::provider::{normal_host, parse_part};
 use crate::model::deps::Version;
 
-use super::super::package::platform;
-use super::{PackageLocation, Source, SourceError};
+use super::{Available, Package, PackageLocation, Source, SourceError};
 
 pub struct Filesystem {
     base: PathBuf,
@@ -60,28 +61,22 @@ impl Filesystem {
     }
 }
 
+#[async_trait]
 impl Source for Filesystem {
-    fn versions(&self, provider: &Provider) -> Result<Vec<Version>, SourceError> {
-        let mut versions: Vec<Version> = self.packages(provider).into_iter().map(|(version, ..)| version).collect();
-        versions.sort();
-        versions.dedup();
+    async fn versions(&self, provider: &Provider) -> Result<Available, SourceError> {
+        let versions: Vec<Version> = self.packages(provider).into_iter().map(|(version, ..)| version).collect();
         match versions.is_empty() {
-            true => Err(SourceError::NotFound { searched: vec![self.base.display().to_string()] }),
-            false => Ok(versions),
+            true => Err(SourceError::NotFound { provider: provider.clone(), searched: vec![self.describe(provider)] }),
+            false => Ok(Available::new(versions, Vec::new())),
         }
     }
 
-    fn package(&self, provider: &Provider, version: &Version) -> Result<PackageLocation, SourceError> {
-        let here = platform();
-        let mut found: Vec<PackageLocation> = self
-            .packages(provider)
-            .into_iter()
-            .filter(|(v, p, _)| v == version && *p == here)
-            .map(|(.., location)| location)
-            .collect();
+    async fn package(&self, provider: &Provider, version: &Version, platform: &str) -> Result<Package, SourceError> {
+        let all = self.packages(provider).into_iter();
+        let here = all.filter(|(v, p, _)| v == version && p == platform).map(|(.., location)| location);
         // What is unpacked already is cheaper.
-        found.sort_by_key(|location| matches!(location, PackageLocation::Archive(_)));
-        found.into_iter().next().ok_or(SourceError::PlatformNotSupported)
+        let best = here.min_by_key(|location| matches!(location, PackageLocation::Archive(_)));
+        best.map(Package::local).ok_or(SourceError::PlatformNotSupported { mirror: None })
     }
 
     fn describe(&self, _provider: &Provider) -> String {
@@ -117,8 +112,10 @@ fn archive_name(name: &str, provider: &Provider) -> Option<(Version, String)> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn packed_and_unpacked_packages_are_found() {
+    use crate::install::package::platform;
+
+    #[tokio::test]
+    async fn packed_and_unpacked_packages_are_found() {
         let dir = tempfile::tempdir().unwrap();
         let provider = Provider::new("example.com", "acme", "foo");
         let base = dir.path().join("example.com/acme/foo");
@@ -127,12 +124,14 @@ mod tests {
         std::fs::create_dir_all(base.join("nonsense")).unwrap();
         std::fs::write(base.join(format!("terraform-provider-foo_2.0.0_{}.zip", platform())), "").unwrap();
         let source = Filesystem::new(dir.path());
-        let versions: Vec<String> = source.versions(&provider).unwrap().iter().map(Version::to_string).collect();
-        assert_eq!(versions, ["1.0.0", "1.1.0", "2.0.0"]);
-        assert!(matches!(source.package(&provider, &Version::new(2, 0, 0)), Ok(PackageLocation::Archive(_))));
-        assert_eq!(source.package(&provider, &Version::new(1, 1, 0)), Err(SourceError::PlatformNotSupported));
+        let found = source.versions(&provider).await.unwrap();
+        assert_eq!(found.versions.iter().map(Version::to_string).collect::<Vec<_>>(), ["1.0.0", "1.1.0", "2.0.0"]);
+        let package = source.package(&provider, &Version::new(2, 0, 0), &platform()).await.unwrap();
+        assert!(matches!(package.location, PackageLocation::Archive(_)));
+        let missing = source.package(&provider, &Version::new(1, 1, 0), &platform()).await.err();
+        assert_eq!(missing, Some(SourceError::PlatformNotSupported { mirror: None }));
         assert_eq!(source.providers(), [provider]);
         let other = Provider::new("example.com", "acme", "bar");
-        assert!(matches!(source.versions(&other), Err(SourceError::NotFound { .. })));
+        assert!(matches!(source.versions(&other).await, Err(SourceError::NotFound { .. })));
     }
 }

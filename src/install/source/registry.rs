@@ -1,33 +1,106 @@
-//! A provider's own registry. Not reachable yet: it says so in the way in which an unreachable registry is reported.
+//! A provider's own registry.
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use url::Url;
+
+use crate::install::authenticate::Steps;
+use crate::install::authenticate::checksum::{self, ArchiveChecksum, ListedChecksum};
+use crate::install::registry::discovery::Hosts;
+use crate::install::registry::providers::{PROTOCOLS, ProviderDownload, ProviderRegistryError, ProviderVersion};
 use crate::model::addr::Provider;
 use crate::model::deps::Version;
 
-use super::{PackageLocation, Source, SourceError};
+use super::{Available, Package, PackageLocation, Source, SourceError};
 
-pub struct Registry;
+pub struct Registry {
+    hosts: Arc<Hosts>,
+}
 
 impl Registry {
-    fn unreachable<T>(provider: &Provider) -> Result<T, SourceError> {
-        Err(SourceError::Failed(format!(
-            "could not connect to {host}: this version of Terrane does not install from registries yet. Put the package \
-             into a folder that mirrors the registry, at {host}/{}/{}/VERSION/{}, and name the folder in a \
-             provider_installation block of the CLI configuration or with -plugin-dir",
-            provider.namespace,
-            provider.kind,
-            super::super::package::platform(),
-            host = provider.host,
-        )))
+    pub fn new(hosts: Arc<Hosts>) -> Registry {
+        Registry { hosts }
+    }
+
+    /// The version nearest to `version` that speaks our protocols: the newest below it, or else the oldest above.
+    async fn closest(&self, provider: &Provider, version: &Version) -> Result<Option<Version>, SourceError> {
+        let found = self.hosts.provider_versions(provider).await.map_err(|e| worded(provider, e))?;
+        let fitting = found.versions.iter().filter(|v| v.protocols.iter().any(|p| is_ours(p)));
+        let mut versions: Vec<Version> = fitting.filter_map(|v| Version::parse_exact(&v.version).ok()).collect();
+        versions.sort();
+        let below = versions.iter().rev().find(|v| *v < version);
+        Ok(below.or_else(|| versions.iter().find(|v| *v > version)).cloned())
+    }
+
+    async fn steps(&self, provider: &Provider, base: &Url, from: &ProviderDownload) -> Result<Steps, SourceError> {
+        let failed = |why: String| query_failed(provider, &why);
+        let sha256 = checksum::parse(&from.shasum).ok_or_else(|| {
+            failed(format!(
+                "registry response includes invalid SHA256 hash {:?}: it must have 64 hexadecimal digits",
+                from.shasum
+            ))
+        })?;
+        let retrieve = async |what: &str, field: &str, text: &str| {
+            let url = link(base, text)
+                .map_err(|why| failed(format!("registry response includes invalid {field} URL: {why}")))?;
+            self.hosts.release_file(url).await.map_err(|e| match e {
+                ProviderRegistryError::Failed(why) => failed(format!("failed to retrieve {what} for provider: {why}")),
+                other => worded(provider, other),
+            })
+        };
+        let list: Arc<[u8]> = retrieve("authentication checksums", "SHASUMS", &from.shasums_url).await?.into();
+        let _signature = retrieve("cryptographic signature", "SHASUMS signature", &from.shasums_signature_url).await?;
+        Ok(Steps(vec![
+            Box::new(ListedChecksum { list, file_name: from.filename.clone(), sha256 }),
+            Box::new(ArchiveChecksum { sha256 }),
+        ]))
     }
 }
 
+#[async_trait]
 impl Source for Registry {
-    fn versions(&self, provider: &Provider) -> Result<Vec<Version>, SourceError> {
-        Registry::unreachable(provider)
+    async fn versions(&self, provider: &Provider) -> Result<Available, SourceError> {
+        let found = self.hosts.provider_versions(provider).await.map_err(|e| worded(provider, e))?;
+        let parse = |v: &ProviderVersion| {
+            Version::parse_exact(&v.version).map_err(|why| {
+                query_failed(
+                    provider,
+                    &format!("registry response includes invalid version string {:?}: {why}", v.version),
+                )
+            })
+        };
+        let versions = found.versions.iter().map(parse).collect::<Result<_, _>>()?;
+        Ok(Available::new(versions, found.warnings))
     }
 
-    fn package(&self, provider: &Provider, _version: &Version) -> Result<PackageLocation, SourceError> {
-        Registry::unreachable(provider)
+    async fn package(&self, provider: &Provider, version: &Version, platform: &str) -> Result<Package, SourceError> {
+        let asked = self.hosts.provider_download(provider, version, platform).await;
+        let (found, base) = asked.map_err(|e| match e {
+            ProviderRegistryError::NotFound => SourceError::PlatformNotSupported { mirror: None },
+            other => worded(provider, other),
+        })?;
+        for protocol in &found.protocols {
+            if numbers(protocol).is_none() {
+                let why = format!(
+                    "registry response includes invalid protocol string {protocol:?}: must have a major and a minor number"
+                );
+                return Err(query_failed(provider, &why));
+            }
+        }
+        if !found.protocols.is_empty() && !found.protocols.iter().any(|p| is_ours(p)) {
+            return Err(SourceError::ProtocolNotSupported { closest: self.closest(provider, version).await? });
+        }
+        let target = format!("{}_{}", found.os, found.arch);
+        if target != platform {
+            let why = format!("registry response to request for {platform} archive has incorrect target {target}");
+            return Err(query_failed(provider, &why));
+        }
+        let location = link(&base, &found.download_url).map_err(|why| {
+            query_failed(provider, &format!("registry response includes invalid download URL: {why}"))
+        })?;
+        let steps = self.steps(provider, &base, &found).await?;
+        Ok(Package { location: PackageLocation::Remote(location), steps })
     }
 
     fn describe(&self, provider: &Provider) -> String {
@@ -35,28 +108,37 @@ impl Source for Registry {
     }
 }
 
-/// A mirror that is asked over the network; not supported yet.
-pub struct NetworkMirror(pub String);
-
-impl NetworkMirror {
-    fn unsupported<T>(&self) -> Result<T, SourceError> {
-        Err(SourceError::Failed(format!(
-            "the network mirror {} is needed, and this version of Terrane does not support network mirrors yet",
-            self.0
-        )))
+fn link(base: &Url, text: &str) -> Result<Url, String> {
+    let url = base.join(text).map_err(|e| e.to_string())?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        _ => Err("must use http or https scheme".to_owned()),
     }
 }
 
-impl Source for NetworkMirror {
-    fn versions(&self, _provider: &Provider) -> Result<Vec<Version>, SourceError> {
-        self.unsupported()
-    }
+/// `5.0`
+fn numbers(protocol: &str) -> Option<(u64, u64)> {
+    let (major, minor) = protocol.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
 
-    fn package(&self, _provider: &Provider, _version: &Version) -> Result<PackageLocation, SourceError> {
-        self.unsupported()
-    }
+fn is_ours(protocol: &str) -> bool {
+    numbers(protocol).is_some_and(|(major, _)| PROTOCOLS.contains(&major))
+}
 
-    fn describe(&self, _provider: &Provider) -> String {
-        format!("provider mirror at {}", self.0)
+fn query_failed(provider: &Provider, why: &str) -> SourceError {
+    SourceError::Failed(format!("could not query provider registry for {provider}: {why}"))
+}
+
+fn worded(provider: &Provider, error: ProviderRegistryError) -> SourceError {
+    match error {
+        ProviderRegistryError::Interrupted => SourceError::Interrupted,
+        ProviderRegistryError::NotFound => SourceError::NotInRegistry(provider.clone()),
+        ProviderRegistryError::NoRegistry { host, other_version } => SourceError::NoRegistry { host, other_version },
+        ProviderRegistryError::Unreachable { host, why } => SourceError::Unreachable { host: host.for_display(), why },
+        ProviderRegistryError::Unauthorized { host, had_credentials } => {
+            SourceError::Unauthorized { host: host.for_display(), had_credentials }
+        }
+        ProviderRegistryError::Failed(why) => query_failed(provider, &why),
     }
 }

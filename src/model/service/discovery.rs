@@ -46,6 +46,17 @@ impl HostServices {
         &self.host
     }
 
+    /// Whether the host offers the service in any version; `id` is `providers.v1`.
+    pub fn offers_some(&self, id: &str) -> bool {
+        let service = id.split('.').next().unwrap_or(id);
+        self.services.as_ref().is_some_and(|all| all.keys().any(|known| known.split('.').next() == Some(service)))
+    }
+
+    /// Whether the host offers the service in this version.
+    pub fn offers(&self, id: &str) -> bool {
+        self.services.as_ref().is_some_and(|all| all.get(id).is_some_and(Json::is_string))
+    }
+
     /// The address of a service, which ends in a slash. The error is for people.
     pub fn url(&self, id: &str) -> Result<Url, String> {
         let service = id.split('.').next().unwrap_or(id);

@@ -1,0 +1,276 @@
+//! Bringing what was decided to its place: several providers at a time, each checked before it is used.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::http::Client;
+use crate::install::event::{FailedStep, InstallEvent};
+use crate::install::package::stamp::Stamps;
+use crate::install::package::{executable, link, platform, relative_dir};
+use crate::install::source::{Source, SourceError};
+use crate::model::addr::Provider;
+use crate::model::deps::hash::Scheme;
+use crate::model::deps::{Hash, Lock, LockedProvider, Version};
+use crate::model::version::LANGUAGE_VERSION;
+
+use super::fetch::{self, Fetch};
+use super::relay::{Relay, Tell};
+use super::resolve::{InstallPlan, Selection};
+use super::{PACKAGES_DIR, SIDE_BY_SIDE};
+
+/// Where to install to.
+pub struct ExecuteInput<'a> {
+    pub plan: &'a InstallPlan,
+    pub source: &'a dyn Source,
+    pub http: &'a Client,
+    /// `.terraform` of the working directory.
+    pub data_dir: &'a Path,
+    /// A folder of packages shared between working directories.
+    pub cache_dir: Option<&'a Path>,
+    /// Use what the cache has even if the lock file knows no hash of it.
+    pub cache_may_break_lock: bool,
+    pub stamps: Arc<Stamps>,
+}
+
+/// Why a package is not in place.
+pub(super) enum Problem {
+    Interrupted,
+    Source(SourceError),
+    /// The shared cache had it, but it could not be linked; for people.
+    FromCache(String),
+    /// The step, and why for people.
+    Failed(FailedStep, String),
+}
+
+impl Problem {
+    pub(super) fn link(why: impl ToString) -> Problem {
+        Problem::Failed(FailedStep::Link, why.to_string())
+    }
+}
+
+/// A package in its place.
+pub(super) struct Placed {
+    /// Of its files, taken here.
+    pub local: Hash,
+    /// What a signature vouches for.
+    pub signed: Vec<Hash>,
+    /// It was there before, as the lock file has it.
+    pub known: bool,
+}
+
+/// Brings every selected package to its place and checks it. The lock holds what succeeded.
+pub async fn execute(input: &ExecuteInput<'_>, tell: Tell<'_>) -> (Lock, Diagnostics) {
+    let selections: Vec<(&Provider, &Selection)> = input.plan.selections.iter().collect();
+    let relay = Relay::new(tell, selections.len());
+    let work = selections.iter().enumerate().map(async |(slot, (provider, selection))| {
+        let say = |event| relay.say(slot, event);
+        let work = Work { input, provider, selection, say: &say };
+        let result = work.run().await;
+        let result = result.map(|placed| lock(provider, selection, placed, &say));
+        if let Err(Problem::Failed(step, why)) = &result {
+            let (provider, version) = ((*provider).clone(), selection.version.clone());
+            say(InstallEvent::Failed { provider, version, step: *step, why: why.clone() });
+        }
+        relay.done(slot);
+        result
+    });
+    let results: Vec<_> = futures_util::stream::iter(work).buffered(SIDE_BY_SIDE).collect().await;
+    let mut lock = Lock { providers: input.plan.kept.clone() };
+    let mut diags = Diagnostics::new();
+    for ((provider, selection), result) in selections.into_iter().zip(results) {
+        match result {
+            Ok(locked) => {
+                lock.providers.insert(provider.clone(), locked);
+            }
+            Err(problem) => diags.extend(worded(provider, selection, problem)),
+        }
+    }
+    input.stamps.save();
+    (lock, diags)
+}
+
+/// What the lock file is to hold of a provider.
+fn lock(provider: &Provider, selection: &Selection, placed: Placed, say: &dyn Fn(InstallEvent)) -> LockedProvider {
+    let mut hashes = selection.locked_hashes.clone();
+    if !placed.known {
+        say(InstallEvent::Locked {
+            provider: provider.clone(),
+            version: selection.version.clone(),
+            local: vec![placed.local.clone()],
+            signed: placed.signed.clone(),
+            prior: hashes.iter().cloned().collect(),
+        });
+    }
+    hashes.insert(placed.local);
+    hashes.extend(placed.signed);
+    LockedProvider {
+        version: selection.version.clone(),
+        constraints: selection.constraints.clone(),
+        hashes,
+        range: None,
+    }
+}
+
+/// One provider on its way.
+pub(super) struct Work<'a> {
+    pub input: &'a ExecuteInput<'a>,
+    pub provider: &'a Provider,
+    pub selection: &'a Selection,
+    pub say: &'a (dyn Fn(InstallEvent) + Sync),
+}
+
+impl Work<'_> {
+    async fn run(&self) -> Result<Placed, Problem> {
+        if self.input.http.stop().is_stopping() {
+            return Err(Problem::Interrupted);
+        }
+        let relative = relative_dir(self.provider, self.version());
+        let target = self.input.data_dir.join(PACKAGES_DIR).join(&relative);
+        if let Some(local) = self.usable(&target, false).await {
+            self.say_of(|provider, version| InstallEvent::AlreadyInstalled { provider, version });
+            return Ok(Placed { local, signed: Vec::new(), known: true });
+        }
+        let Some(cache) = self.input.cache_dir else { return self.fetch(&target).await };
+        let cached = cache.join(&relative);
+        if let Some(local) = self.usable(&cached, self.input.cache_may_break_lock).await {
+            self.say_of(|provider, version| InstallEvent::LinkedFromCache { provider, version });
+            link::link(&cached, &target).map_err(|e| Problem::FromCache(e.to_string()))?;
+            return Ok(Placed { local, signed: Vec::new(), known: false });
+        }
+        let placed = self.fetch(&cached).await?;
+        link::link(&cached, &target).map_err(Problem::link)?;
+        Ok(placed)
+    }
+
+    /// Asks the source for the package and installs it to `place`.
+    async fn fetch(&self, place: &Path) -> Result<Placed, Problem> {
+        let package = self.input.source.package(self.provider, self.version(), &platform()).await;
+        let package = package.map_err(|e| match e {
+            SourceError::Interrupted => Problem::Interrupted,
+            other => Problem::Source(other),
+        })?;
+        self.say_of(|provider, version| InstallEvent::FetchStarted { provider, version });
+        let fetch = Fetch {
+            provider: self.provider,
+            version: self.version(),
+            locked: &self.selection.locked_hashes,
+            http: self.input.http,
+            stamps: &self.input.stamps,
+            say: self.say,
+        };
+        let (placed, authentication) = fetch.install(package, place).await?;
+        self.say_of(|provider, version| InstallEvent::Fetched { provider, version, authentication });
+        Ok(placed)
+    }
+
+    /// The hash of a package that is there already, if it may be used: the lock file knows it, or need not.
+    async fn usable(&self, dir: &Path, whatever_is_locked: bool) -> Option<Hash> {
+        let locked = &self.selection.locked_hashes;
+        if !dir.is_dir() || executable(dir, self.provider).is_err() || (locked.is_empty() && !whatever_is_locked) {
+            return None;
+        }
+        let (stamps, dir) = (self.input.stamps.clone(), PathBuf::from(dir));
+        let hash = fetch::blocking(move || stamps.hash_of(&dir)).await.ok()?.ok()?;
+        (whatever_is_locked || locked.contains(&hash)).then_some(hash)
+    }
+
+    fn version(&self) -> &Version {
+        &self.selection.version
+    }
+
+    fn say_of(&self, make: impl FnOnce(Provider, Version) -> InstallEvent) {
+        (self.say)(make(self.provider.clone(), self.version().clone()));
+    }
+}
+
+/// Those locked providers whose package is in place and is what the lock file says: nobody need be asked about them.
+pub async fn present(lock: &Lock, data_dir: &Path, stamps: &Arc<Stamps>) -> BTreeMap<Provider, Hash> {
+    let look = lock.providers.iter().map(async |(provider, locked)| {
+        let dir = data_dir.join(PACKAGES_DIR).join(relative_dir(provider, &locked.version));
+        if !locked.hashes.iter().any(|hash| hash.scheme() == Some(Scheme::H1)) || !dir.is_dir() {
+            return None;
+        }
+        executable(&dir, provider).ok()?;
+        let stamps = stamps.clone();
+        let hash = fetch::blocking(move || stamps.hash_of(&dir)).await.ok()?.ok()?;
+        locked.hashes.contains(&hash).then(|| (provider.clone(), hash))
+    });
+    let found: Vec<_> = futures_util::stream::iter(look).buffered(SIDE_BY_SIDE).collect().await;
+    found.into_iter().flatten().collect()
+}
+
+fn worded(provider: &Provider, selection: &Selection, problem: Problem) -> Option<Diagnostic> {
+    let (shown, version) = (provider.for_display(), &selection.version);
+    let failed = |why: &dyn std::fmt::Display| {
+        Diagnostic::error("Failed to install provider", format!("Error while installing {shown} v{version}: {why}"))
+    };
+    Some(match problem {
+        // Said once, for all of them.
+        Problem::Interrupted | Problem::Source(SourceError::Interrupted) => return None,
+        Problem::Source(SourceError::PlatformNotSupported { mirror }) => wrong_platform(provider, version, mirror),
+        Problem::Source(SourceError::ProtocolNotSupported { closest }) => wrong_protocol(provider, selection, closest),
+        Problem::Source(other) => failed(&other),
+        Problem::Failed(_, why) => failed(&why),
+        Problem::FromCache(why) => Diagnostic::error(
+            "Failed to install provider from shared cache",
+            format!("Error while importing {shown} v{version} from the shared cache directory: {why}."),
+        ),
+    })
+}
+
+const INCOMPATIBLE_VERSION: &str = "Incompatible provider version";
+
+fn wrong_platform(provider: &Provider, version: &Version, mirror: Option<String>) -> Diagnostic {
+    let platform = platform();
+    let detail = match mirror {
+        None => format!(
+            "Provider {provider} v{version} does not have a package available for your current platform, {platform}.\n\n\
+             Provider releases are separate from Terrane CLI releases, so not all providers are available for all platforms. \
+             Other versions of this provider may have different platforms supported."
+        ),
+        Some(mirror) => format!(
+            "Your chosen provider mirror at {mirror} does not have a {provider} v{version} package available for your current \
+             platform, {platform}.\n\nProvider releases are separate from Terrane CLI releases, so this provider might not \
+             support your current platform. Alternatively, the mirror itself might have only a subset of the plugin packages \
+             available in the origin registry, at {}.",
+            provider.host
+        ),
+    };
+    Diagnostic::error(INCOMPATIBLE_VERSION, detail)
+}
+
+fn wrong_protocol(provider: &Provider, selection: &Selection, closest: Option<Version>) -> Diagnostic {
+    let (shown, version) = (provider.for_display(), &selection.version);
+    let detail = match closest {
+        None => format!("No compatible versions of provider {provider} were found."),
+        Some(closest) => {
+            let (advice, end) = match *version > closest {
+                true => (
+                    format!("You need to downgrade to v{closest} or earlier. Select it with the following constraint:"),
+                    "Alternatively, upgrade to the latest version of Terrane for compatibility with newer provider releases.",
+                ),
+                false => (
+                    format!(
+                        "Provider version {closest} is the latest compatible version. Select it with the following version \
+                         constraint:"
+                    ),
+                    "",
+                ),
+            };
+            let text = format!(
+                "Provider {shown:?} v{version} is not compatible with Terrane {LANGUAGE_VERSION}.\n{advice}\n\tversion = \
+                 {:?}\n\nTerrane checked all of the plugin versions matching the given constraint:\n\t{}\n\nConsult the \
+                 documentation for this provider for more information on compatibility between provider and Terrane \
+                 versions.\n{end}",
+                closest.to_string(),
+                selection.constraints,
+            );
+            text
+        }
+    };
+    Diagnostic::error(INCOMPATIBLE_VERSION, detail)
+}

@@ -1,0 +1,259 @@
+//! Deciding which version of each provider to install. The decision is a plain value: nothing is fetched, nothing is written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::StreamExt;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::install::event::InstallEvent;
+use crate::install::source::{Available, Source, SourceError};
+use crate::model::addr::Provider;
+use crate::model::deps::{Constraints, Hash, Lock, LockedProvider, Requirements, Version};
+
+use super::SIDE_BY_SIDE;
+use super::relay::Tell;
+
+/// What to resolve, and against what.
+pub struct ResolveInput<'a> {
+    pub requirements: &'a Requirements,
+    pub lock: &'a Lock,
+    pub source: &'a dyn Source,
+    /// Select the newest versions, whatever is locked.
+    pub upgrade: bool,
+    /// The names of the providers within this program.
+    pub builtins: &'a [&'a str],
+    /// Development overrides and reattached providers: not installed.
+    pub unmanaged: &'a BTreeSet<Provider>,
+    /// Those whose locked package is in place: nobody is asked about them unless they are to be upgraded.
+    pub present: &'a BTreeSet<Provider>,
+}
+
+/// One version per provider, decided; nothing is installed yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InstallPlan {
+    pub selections: BTreeMap<Provider, Selection>,
+    /// What is locked of providers that are not installed: it stays.
+    pub kept: BTreeMap<Provider, LockedProvider>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    pub version: Version,
+    pub constraints: Constraints,
+    /// Hashes of the lock file for this very version.
+    pub locked_hashes: BTreeSet<Hash>,
+}
+
+/// What is to be found out for one provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Need {
+    /// Locked and in place.
+    Nothing(Version),
+    /// Whether the source has the locked version.
+    Locked(Version),
+    /// The newest version that the constraints allow.
+    Newest,
+}
+
+/// Decides on a version of every provider. What could not be decided is reported; the plan holds the rest.
+pub async fn resolve(input: &ResolveInput<'_>, tell: Tell<'_>) -> (InstallPlan, Diagnostics) {
+    let mut plan = InstallPlan::default();
+    let mut diags = Diagnostics::new();
+    let mut questions = Vec::new();
+    // What needs no asking comes first.
+    let (ours, others): (Vec<_>, Vec<_>) = input.requirements.0.iter().partition(|(provider, _)| provider.is_builtin());
+    for (provider, constraints) in ours.into_iter().chain(others) {
+        if input.unmanaged.contains(provider) {
+            plan.kept.extend(input.lock.get(provider).map(|locked| (provider.clone(), locked.clone())));
+        } else if provider.is_builtin() {
+            match check_builtin(provider, constraints, input.builtins) {
+                Ok(()) => tell(InstallEvent::BuiltIn { provider: provider.clone() }),
+                Err(problem) => diags.push(problem),
+            }
+        } else {
+            let locked = !input.upgrade && input.lock.get(provider).is_some();
+            let constraints_told = constraints.clone();
+            tell(InstallEvent::QueryStarted { provider: provider.clone(), constraints: constraints_told, locked });
+            match need(input, provider, constraints) {
+                Ok(need) => questions.push((provider, constraints, need)),
+                Err(problem) => diags.push(query_failed(provider, &SourceError::Failed(problem), None, input.builtins)),
+            }
+        }
+    }
+    let asking = questions.iter().map(async |(provider, _, need)| match need {
+        Need::Nothing(_) => Ok(Available::default()),
+        Need::Locked(_) | Need::Newest => input.source.versions(provider).await,
+    });
+    let answers: Vec<_> = futures_util::stream::iter(asking).buffered(SIDE_BY_SIDE).collect().await;
+    for ((provider, constraints, need), answer) in questions.into_iter().zip(answers) {
+        let decided = match answer {
+            Ok(available) => {
+                if !available.warnings.is_empty() {
+                    tell(InstallEvent::Warned { provider: provider.clone(), warnings: available.warnings.clone() });
+                }
+                decide(&need, constraints, &available).map_err(SourceError::Failed)
+            }
+            Err(error) => Err(error),
+        };
+        match decided {
+            Ok(version) => {
+                tell(InstallEvent::Selected { provider: provider.clone(), version: version.clone() });
+                plan.selections.insert(provider.clone(), selection(input, provider, constraints, version));
+            }
+            // Said once, for all of them.
+            Err(SourceError::Interrupted) => {}
+            Err(error) => {
+                let alternative = alternative(input, provider, &error).await;
+                diags.push(query_failed(provider, &error, alternative.as_ref(), input.builtins));
+            }
+        }
+    }
+    (plan, diags)
+}
+
+fn need(input: &ResolveInput<'_>, provider: &Provider, constraints: &Constraints) -> Result<Need, String> {
+    let Some(locked) = input.lock.get(provider).filter(|_| !input.upgrade) else { return Ok(Need::Newest) };
+    if !constraints.allows(&locked.version) {
+        return Err(format!(
+            "locked provider {provider} {} does not match configured version constraint {constraints}; must use terrane init \
+             -upgrade to allow selection of new versions",
+            locked.version
+        ));
+    }
+    Ok(match input.present.contains(provider) {
+        true => Need::Nothing(locked.version.clone()),
+        false => Need::Locked(locked.version.clone()),
+    })
+}
+
+/// The version to take of those that there are. The error is for people.
+fn decide(need: &Need, constraints: &Constraints, available: &Available) -> Result<Version, String> {
+    let (found, wanted) = match need {
+        Need::Nothing(version) => return Ok(version.clone()),
+        Need::Locked(version) => (available.versions.iter().find(|v| *v == version), version.to_string()),
+        Need::Newest => (constraints.newest(&available.versions), constraints.to_string()),
+    };
+    found.cloned().ok_or_else(|| format!("no available releases match the given constraints {wanted}"))
+}
+
+fn selection(input: &ResolveInput<'_>, provider: &Provider, constraints: &Constraints, version: Version) -> Selection {
+    let same_version = input.lock.get(provider).filter(|l| l.version == version);
+    Selection {
+        version,
+        constraints: constraints.clone(),
+        locked_hashes: same_version.map(|l| l.hashes.clone()).unwrap_or_default(),
+    }
+}
+
+/// A provider that may have been meant: one of the same type that the configuration names in full elsewhere.
+async fn alternative(input: &ResolveInput<'_>, provider: &Provider, error: &SourceError) -> Option<Provider> {
+    if !matches!(error, SourceError::NotInRegistry(_)) || !provider.is_default() {
+        return None;
+    }
+    let same = |other: &&Provider| other.kind == provider.kind && *other != provider;
+    input.requirements.0.keys().find(same).cloned()
+}
+
+fn check_builtin(provider: &Provider, constraints: &Constraints, builtins: &[&str]) -> Result<(), Diagnostic> {
+    let problem = if !builtins.contains(&&*provider.kind) {
+        format!("this Terrane release has no built-in provider named {:?}", &*provider.kind)
+    } else if !constraints.is_empty() {
+        "built-in providers do not support explicit version constraints".to_owned()
+    } else {
+        return Ok(());
+    };
+    let detail = format!("Cannot use {}: {problem}.", provider.for_display());
+    Err(Diagnostic::error("Invalid dependency on built-in provider", detail))
+}
+
+/// What is wrong where the versions of a provider cannot be had.
+fn query_failed(
+    provider: &Provider,
+    error: &SourceError,
+    alternative: Option<&Provider>,
+    builtins: &[&str],
+) -> Diagnostic {
+    let shown = provider.for_display();
+    let who = format!(
+        "see which modules are currently depending on {shown}{}, run the following command:\n    terrane providers",
+        if matches!(error, SourceError::NotInRegistry(_)) { "" } else { " and what versions are specified" }
+    );
+    let more = match (error, alternative) {
+        (SourceError::NoRegistry { host, other_version }, _) => {
+            return no_registry(provider, &host.for_display(), *other_version);
+        }
+        (SourceError::NotFound { searched, .. }, _) => {
+            let places: Vec<String> = searched.iter().map(|place| format!("  - {place}")).collect();
+            places.join("\n")
+        }
+        (SourceError::NotInRegistry(_), Some(meant)) => format!(
+            "Did you intend to use {}? If so, you must specify that source address in each module which requires that \
+             provider. To {who}",
+            meant.for_display()
+        ),
+        (SourceError::NotInRegistry(_), None) => format!(
+            "All modules should specify their required_providers so that external consumers will get the correct providers \
+             when using a module. To {who}"
+        ),
+        _ => format!("To {who}"),
+    };
+    let mut detail =
+        format!("Could not retrieve the list of available versions for provider {shown}: {error}\n\n{more}");
+    if provider.is_default() && builtins.contains(&&*provider.kind) {
+        detail.push_str(&format!(
+            "\n\nTerrane has a provider {kind:?} of its own, which needs no installation. To use it, write this in the \
+             module's terraform block:\n    required_providers {{\n      {kind} = {{\n        source = \
+             \"terraform.io/builtin/{kind}\"\n      }}\n    }}",
+            kind = &*provider.kind
+        ));
+    }
+    Diagnostic::error("Failed to query available provider packages", detail)
+}
+
+fn no_registry(provider: &Provider, host: &str, other_version: bool) -> Diagnostic {
+    let detail = match other_version {
+        false if host == "github.com" => format!(
+            "The given source address {:?} specifies a GitHub repository rather than a Terraform provider. Refer to the \
+             documentation of the provider to find the correct source address to use.",
+            provider.to_string()
+        ),
+        false => format!(
+            "The host {host:?} given in provider source address {:?} does not offer a Terraform provider registry.",
+            provider.to_string()
+        ),
+        true => format!(
+            "The host {host:?} given in provider source address {:?} does not offer a Terraform provider registry that is \
+             compatible with this Terrane version, but it may be compatible with a different Terrane version.",
+            provider.to_string()
+        ),
+    };
+    Diagnostic::error("Invalid provider registry host", detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constraints_choose_unless_a_version_is_locked() {
+        let version = |text: &str| Version::parse(text).unwrap();
+        let available = Available::new(["1.0.0", "1.2.0", "2.0.0", "2.1.0-beta"].map(version).into(), Vec::new());
+        let cases = [
+            (Need::Newest, "", Ok("2.0.0")),
+            (Need::Newest, "~> 1.0", Ok("1.2.0")),
+            (Need::Newest, "2.1.0-beta", Ok("2.1.0-beta")),
+            (Need::Newest, "> 3.0", Err("no available releases match the given constraints > 3.0.0")),
+            (Need::Locked(version("1.0.0")), "", Ok("1.0.0")),
+            (Need::Locked(version("1.1.0")), "", Err("no available releases match the given constraints 1.1.0")),
+            (Need::Nothing(version("7.0.0")), "", Ok("7.0.0")),
+        ];
+        for (need, constraints, expected) in cases {
+            let constraints = match constraints {
+                "" => Constraints::default(),
+                text => Constraints::parse(text).unwrap(),
+            };
+            let got = decide(&need, &constraints, &available).map(|v| v.to_string());
+            assert_eq!(got, expected.map(str::to_owned).map_err(str::to_owned), "{need:?} {constraints}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A mirror that is asked over the network: folders of JSON documents and archives, behind any web server.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use url::Url;
+
+use crate::base::http::{Answer, FailureKind, Request};
+use crate::base::secret::redacted;
+use crate::install::registry::discovery::Hosts;
+use crate::model::addr::Provider;
+use crate::model::deps::Version;
+use crate::model::service::Host;
+
+use super::{Available, Package, PackageLocation, Source, SourceError};
+
+pub struct NetworkMirror {
+    /// With a slash at the end.
+    base: String,
+    hosts: Arc<Hosts>,
+}
+
+#[derive(Deserialize)]
+struct Index {
+    #[serde(default)]
+    versions: BTreeMap<String, serde::de::IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct VersionDocument {
+    #[serde(default)]
+    archives: BTreeMap<String, Archive>,
+}
+
+#[derive(Deserialize)]
+struct Archive {
+    url: String,
+    #[serde(default)]
+    hashes: Vec<String>,
+}
+
+impl NetworkMirror {
+    pub fn new(base: &str, hosts: Arc<Hosts>) -> NetworkMirror {
+        NetworkMirror { base: base.to_owned(), hosts }
+    }
+
+    async fn ask(&self, provider: &Provider, file: &str) -> Result<Answer, SourceError> {
+        let failed = |why: String| self.failed(provider, &why);
+        let base = Url::parse(&self.base).map_err(|e| failed(e.to_string()))?;
+        let url = base
+            .join(&format!("{}/{}/{}/{file}", provider.host, provider.namespace, provider.kind))
+            .map_err(|e| failed(e.to_string()))?;
+        let host = url.host_str().unwrap_or_default();
+        let host = url.port().map_or(host.to_owned(), |port| format!("{host}:{port}"));
+        let host = Host::parse_any(&host).map_err(|_| failed(format!("invalid hostname {host}")))?;
+        let token = self.hosts.credentials.of(&host).await;
+        let had_credentials = token.is_some();
+        let answer = self.hosts.http.get(&Request::new(url).token(token)).await.map_err(|e| match e.kind {
+            FailureKind::Stopped => SourceError::Interrupted,
+            _ => failed(e.to_string()),
+        })?;
+        match answer.status.as_u16() {
+            401 | 403 => Err(SourceError::Unauthorized { host: host.for_display(), had_credentials }),
+            200 | 404 => Ok(answer),
+            status => Err(failed(format!("server returned unsuccessful status {status}"))),
+        }
+    }
+
+    fn failed(&self, provider: &Provider, why: &str) -> SourceError {
+        SourceError::Failed(format!("failed to query provider mirror {} for {provider}: {why}", redacted(&self.base)))
+    }
+
+    fn decode<'a, T: Deserialize<'a>>(&self, provider: &Provider, answer: &'a Answer) -> Result<T, SourceError> {
+        let kind = answer.header("content-type").unwrap_or_default();
+        if kind.split(';').next().map(str::trim) != Some("application/json") {
+            let why = format!(
+                "invalid response content from mirror server: content type {kind:?} instead of application/json"
+            );
+            return Err(self.failed(provider, &why));
+        }
+        serde_json::from_slice(&answer.body)
+            .map_err(|e| self.failed(provider, &format!("invalid response content from mirror server: {e}")))
+    }
+}
+
+#[async_trait]
+impl Source for NetworkMirror {
+    async fn versions(&self, provider: &Provider) -> Result<Available, SourceError> {
+        let answer = self.ask(provider, "index.json").await?;
+        if answer.status.as_u16() == 404 {
+            return Err(SourceError::NotFound { provider: provider.clone(), searched: vec![self.describe(provider)] });
+        }
+        let index: Index = self.decode(provider, &answer)?;
+        let versions = index.versions.keys().filter_map(|text| Version::parse_exact(text).ok()).collect();
+        Ok(Available::new(versions, Vec::new()))
+    }
+
+    async fn package(&self, provider: &Provider, version: &Version, platform: &str) -> Result<Package, SourceError> {
+        let answer = self.ask(provider, &format!("{version}.json")).await?;
+        if answer.status.as_u16() == 404 {
+            let why = format!(
+                "provider mirror does not have archive index for previously-reported {provider} version {version}"
+            );
+            return Err(self.failed(provider, &why));
+        }
+        let mut document: VersionDocument = self.decode(provider, &answer)?;
+        let Some(archive) = document.archives.remove(platform) else {
+            return Err(SourceError::PlatformNotSupported { mirror: Some(redacted(&self.base)) });
+        };
+        let url = answer.url.join(&archive.url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let Some(url) = url else {
+            let why = format!("provider mirror returned invalid URL {:?}", redacted(&archive.url));
+            return Err(self.failed(provider, &why));
+        };
+        let _ = archive.hashes;
+        Ok(Package::local(PackageLocation::Remote(url)))
+    }
+
+    fn describe(&self, _provider: &Provider) -> String {
+        format!("provider mirror at {}", redacted(&self.base))
+    }
+}

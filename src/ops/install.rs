@@ -1,0 +1,206 @@
+//! Installing the providers that a working directory needs, and keeping its lock file.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::atomic;
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::env;
+use crate::base::files::{Disk, Files};
+use crate::install::event::InstallEvent;
+use crate::install::package::platform;
+use crate::install::package::stamp::Stamps;
+use crate::install::providers::execute::{ExecuteInput, execute, present};
+use crate::install::providers::resolve::{ResolveInput, resolve};
+use crate::install::source::multi::Multi;
+use crate::model::addr;
+use crate::model::deps::Requirements;
+use crate::model::deps::lock::{LOCK_FILE, Lock};
+
+use super::init::{InitEvent, InitRequest, Tell};
+use super::load::LoadedTests;
+use super::network::Network;
+use super::options::StateOptions;
+use super::setup::Setup;
+use super::{open_backend, packages, provider_factories};
+
+/// Installs what the configuration and the state need. True: it failed.
+pub async fn run(
+    setup: &Setup,
+    network: &Network,
+    loaded: &LoadedTests,
+    request: &InitRequest,
+    tell: Tell<'_>,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let mut requirements = diagnostics.take(Requirements::of_config(&loaded.config));
+    for tested in loaded.tests.iter().flat_map(|file| &file.runs).filter_map(|run| run.under_test.as_ref()) {
+        requirements = requirements.merge(diagnostics.take(Requirements::of_config(tested)));
+    }
+    match state_requirements(setup).await {
+        Ok(of_state) => requirements = requirements.merge(of_state),
+        Err(problems) => diagnostics.extend(problems),
+    }
+    let lock = diagnostics.take(packages::lock_file());
+    if diagnostics.has_errors() {
+        return true;
+    }
+    let wanted = Wanted { requirements: &requirements, lock: &lock, request };
+    let installed = install(setup, network, &wanted, tell).await;
+    diagnostics.extend(installed.diagnostics);
+    if diagnostics.has_errors() {
+        return true;
+    }
+    if !setup.settings.dev_overrides().is_empty() {
+        diagnostics.push(packages::overrides_warning(setup));
+    }
+    if let Err(problem) = keep_lock(&lock, &installed.lock, request.lockfile_readonly, tell) {
+        diagnostics.push(problem);
+        return true;
+    }
+    if !lock.same_as(&installed.lock) && !request.lockfile_readonly {
+        diagnostics.extend(incomplete_lock(installed.only_here));
+    }
+    false
+}
+
+struct Wanted<'a> {
+    requirements: &'a Requirements,
+    lock: &'a Lock,
+    request: &'a InitRequest,
+}
+
+struct Installed {
+    lock: Lock,
+    diagnostics: Diagnostics,
+    /// Providers for which the lock file has hashes of this platform's packages only.
+    only_here: Vec<addr::Provider>,
+}
+
+/// Decides on versions, then brings the packages to their places.
+async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell: Tell<'_>) -> Installed {
+    let stamps = Arc::new(Stamps::load(&setup.workdir.data_dir));
+    let present = present(wanted.lock, &setup.workdir.data_dir, &stamps).await.into_keys().collect();
+    let source = source(setup, network, &wanted.request.plugin_dirs);
+    let builtins: Vec<&str> = provider_factories::built_in_names().collect();
+    let unmanaged: BTreeSet<addr::Provider> = setup.settings.dev_overrides().into_keys().collect();
+    let input = ResolveInput {
+        requirements: wanted.requirements,
+        lock: wanted.lock,
+        source: &source,
+        upgrade: wanted.request.upgrade,
+        builtins: &builtins,
+        unmanaged: &unmanaged,
+        present: &present,
+    };
+    let mut warnings = Diagnostics::new();
+    let mut only_here = Vec::new();
+    let mut hear = |event: InstallEvent| {
+        match &event {
+            InstallEvent::Warned { provider, warnings: texts } => {
+                let detail = format!(
+                    "The remote registry returned warnings for {}:\n{}",
+                    provider.for_display(),
+                    texts.iter().map(|text| format!("- {text}")).collect::<Vec<_>>().join("\n")
+                );
+                warnings.push(Diagnostic::warning("Additional provider information from registry", detail));
+            }
+            // A lock that had other hashes already was made complete by somebody.
+            InstallEvent::Locked { provider, local, signed, prior, .. }
+                if signed.is_empty() && (prior.is_empty() || prior == local) =>
+            {
+                only_here.push(provider.clone());
+            }
+            _ => {}
+        }
+        tell(InitEvent::Install(event));
+    };
+    let (plan, mut diagnostics) = resolve(&input, &mut hear).await;
+    let mut lock = wanted.lock.clone();
+    if !diagnostics.has_errors() && !setup.stop.is_stopping() {
+        let input = ExecuteInput {
+            plan: &plan,
+            source: &source,
+            http: &network.hosts.http,
+            data_dir: &setup.workdir.data_dir,
+            cache_dir: setup.settings.plugin_cache_dir.as_deref(),
+            cache_may_break_lock: setup.settings.plugin_cache_may_break_lock_file,
+            stamps,
+        };
+        lock = diagnostics.take(execute(&input, &mut hear).await);
+    }
+    if setup.stop.is_stopping() {
+        diagnostics.push(Diagnostic::error("Provider installation was canceled by an interrupt signal.", ""));
+    }
+    warnings.extend(diagnostics);
+    Installed { lock, diagnostics: warnings, only_here }
+}
+
+/// What the state needs, as the backend that is in use holds it.
+async fn state_requirements(setup: &Setup) -> Result<Requirements, Diagnostics> {
+    let recorded = open_backend::recorded(setup)?;
+    let opened =
+        open_backend::open_record(recorded.as_ref(), &StateOptions::default(), &setup.workdir.workspace).await?;
+    let loaded = crate::backend::load(&*opened.store, crate::backend::Access::ReadOnly).await?;
+    Ok(loaded.file.map(|file| Requirements::of_state(&file.state)).unwrap_or_default())
+}
+
+/// Where packages come from: the folders of the command line, the methods of the settings, or the implied ones.
+pub fn source(setup: &Setup, network: &Network, plugin_dirs: &[PathBuf]) -> Multi {
+    if !plugin_dirs.is_empty() {
+        return Multi::folders(plugin_dirs);
+    }
+    match &setup.settings.installation {
+        Some(installation) if !installation.methods.is_empty() => Multi::configured(installation, &network.hosts),
+        _ => Multi::implied(&implied_mirrors(setup), &network.hosts),
+    }
+}
+
+/// The folders that are mirrors by convention, in the order in which they count.
+fn implied_mirrors(setup: &Setup) -> Vec<PathBuf> {
+    let mut folders = vec![setup.original_dir.join("terraform.d/plugins")];
+    folders.extend(setup.settings.config_dir.as_ref().map(|dir| dir.join("plugins")));
+    let home = setup.environment.non_empty(env::HOME).map(|home| PathBuf::from(home).join(".local/share"));
+    let data = setup.environment.non_empty(env::XDG_DATA_HOME).map(PathBuf::from).or(home);
+    folders.extend(data.map(|dir| dir.join("terraform/plugins")));
+    folders.extend(["/usr/local/share/terraform/plugins", "/usr/share/terraform/plugins"].map(PathBuf::from));
+    folders
+}
+
+fn keep_lock(old: &Lock, new: &Lock, readonly: bool, tell: Tell<'_>) -> Result<(), Diagnostic> {
+    let exists = Disk.exists(Path::new(LOCK_FILE));
+    if old.same_as(new) || (new.is_empty() && !exists) {
+        return Ok(());
+    }
+    if readonly {
+        return Err(Diagnostic::error(
+            "Provider dependency changes detected",
+            "Changes to the required provider dependencies were detected, but the lock file is read-only. To use and record these \
+             requirements, run \"terrane init\" without the \"-lockfile=readonly\" flag.",
+        ));
+    }
+    atomic::write(Path::new(LOCK_FILE), new.to_text().as_bytes())
+        .map_err(|e| Diagnostic::error("Failed to write dependency lock file", e.to_string()))?;
+    tell(if exists { InitEvent::LockChanged } else { InitEvent::LockCreated });
+    Ok(())
+}
+
+/// Packages that do not come from a registry have no checksums for other platforms: the lock file is of use only here.
+fn incomplete_lock(providers: Vec<addr::Provider>) -> Option<Diagnostic> {
+    let mut names: Vec<String> = providers.iter().map(addr::Provider::for_display).collect();
+    if names.is_empty() {
+        return None;
+    }
+    names.sort();
+    let (names, platform) = (names.join("\n  - "), platform());
+    Some(Diagnostic::warning(
+        "Incomplete lock file information for providers",
+        format!(
+            "Due to your customized provider installation methods, Terrane was forced to calculate lock file checksums locally for the \
+             following providers:\n  - {names}\n\nThe current .terraform.lock.hcl file only includes checksums for {platform}, so \
+             Terrane running on another platform will fail to install these providers.\n\nTo calculate additional checksums for another \
+             platform, run:\n  terrane providers lock -platform=linux_amd64\n(where linux_amd64 is the platform to generate)",
+        ),
+    ))
+}

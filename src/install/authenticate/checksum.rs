@@ -1,6 +1,8 @@
-//! Checksums of archives: one that is known beforehand, and one that a list of checksums must hold.
+//! Checksums of archives: one that is known beforehand, one that a list of checksums must hold, and any of several hashes.
 
-use crate::install::package::hash::hex;
+use std::sync::Arc;
+
+use crate::install::package::hash::{hex, of_archive};
 use crate::model::deps::hash::{Hash, Scheme};
 
 use super::{Archive, Authentication, AuthenticationError, Step};
@@ -15,59 +17,81 @@ impl Step for ArchiveChecksum {
         if *archive.sha256 == self.sha256 {
             return Ok(Authentication::VerifiedChecksum);
         }
-        Err(AuthenticationError(format!(
-            "archive has incorrect checksum {} (expected {})",
-            hash_text(archive.sha256),
-            hash_text(&self.sha256)
-        )))
+        Err(AuthenticationError::Checksum { found: zip_hash(archive.sha256), expected: zip_hash(&self.sha256) })
     }
 
     fn acceptable_hashes(&self) -> Vec<Hash> {
-        vec![Hash::new(Scheme::Zh, &hex(&self.sha256))]
+        vec![zip_hash(&self.sha256)]
     }
 }
 
 /// The list that comes with a release names this very checksum for the archive's file.
 pub struct ListedChecksum {
     /// Lines of a checksum, two blanks and a file's name.
-    pub list: std::sync::Arc<[u8]>,
+    pub list: Arc<[u8]>,
     pub file_name: String,
     pub sha256: [u8; 32],
 }
 
 impl Step for ListedChecksum {
     fn check(&self, _archive: &Archive<'_>) -> Result<Authentication, AuthenticationError> {
-        let wanted = self.file_name.as_str();
-        let Some((sum, _)) = entries(&self.list).find(|(_, name)| *name == wanted) else {
-            return Err(AuthenticationError(format!("checksum list has no SHA-256 hash for {wanted:?}")));
+        let mut entries = self.list.split(|b| *b == b'\n').filter_map(entry);
+        let Some((sum, _)) = entries.find(|(_, name)| *name == self.file_name) else {
+            return Err(AuthenticationError::NotListed { file_name: self.file_name.clone() });
         };
-        let listed = parse(sum).ok_or_else(|| {
-            AuthenticationError(format!(
-                "checksum list has invalid SHA256 hash {sum:?}: it must have 64 hexadecimal digits"
-            ))
-        })?;
-        if listed != self.sha256 {
-            return Err(AuthenticationError(format!(
-                "checksum list has unexpected SHA-256 hash {} (expected {})",
-                hex(&listed),
-                hex(&self.sha256)
-            )));
+        let Some(listed) = parse(sum) else {
+            return Err(AuthenticationError::InvalidEntry { checksum: sum.to_owned() });
+        };
+        match listed == self.sha256 {
+            true => Ok(Authentication::VerifiedChecksum),
+            false => Err(AuthenticationError::ListedOtherwise { listed: hex(&listed), expected: hex(&self.sha256) }),
         }
-        Ok(Authentication::VerifiedChecksum)
-    }
-
-    /// The archives of every platform.
-    fn acceptable_hashes(&self) -> Vec<Hash> {
-        let archives = entries(&self.list).filter(|(sum, name)| name.ends_with(".zip") && parse(sum).is_some());
-        archives.map(|(sum, _)| Hash::new(Scheme::Zh, &sum.to_ascii_lowercase())).collect()
     }
 }
 
-fn entries(list: &[u8]) -> impl Iterator<Item = (&str, &str)> {
-    list.split(|b| *b == b'\n').filter_map(|line| {
-        let mut words = std::str::from_utf8(line).ok()?.split_whitespace();
-        Some((words.next()?, words.next()?))
-    })
+/// The archive has one of the hashes that a mirror accepts, of whatever scheme.
+pub struct AcceptableHash {
+    hashes: Vec<Hash>,
+}
+
+impl AcceptableHash {
+    /// Hashes of schemes of the future are left out: nothing can be compared with them.
+    pub fn new(hashes: impl IntoIterator<Item = Hash>) -> AcceptableHash {
+        AcceptableHash { hashes: hashes.into_iter().filter(|hash| hash.scheme().is_some()).collect() }
+    }
+
+    fn has(&self, hash: &Hash) -> bool {
+        self.hashes.contains(hash)
+    }
+}
+
+impl Step for AcceptableHash {
+    /// Over the archive's bytes first, which is known; over its files only if there are such hashes.
+    fn check(&self, archive: &Archive<'_>) -> Result<Authentication, AuthenticationError> {
+        if self.hashes.is_empty() {
+            return Err(AuthenticationError::NoKnownHashes);
+        }
+        if self.has(&zip_hash(archive.sha256)) {
+            return Ok(Authentication::VerifiedChecksum);
+        }
+        if self.hashes.iter().any(|hash| hash.scheme() == Some(Scheme::H1)) {
+            let found = of_archive(archive.path).map_err(|e| AuthenticationError::Unreadable(e.to_string()))?;
+            if self.has(&found) {
+                return Ok(Authentication::VerifiedChecksum);
+            }
+        }
+        Err(AuthenticationError::Unacceptable { expected: self.hashes.clone() })
+    }
+
+    fn acceptable_hashes(&self) -> Vec<Hash> {
+        self.hashes.clone()
+    }
+}
+
+/// A checksum and a file's name, of a line.
+pub(super) fn entry(line: &[u8]) -> Option<(&str, &str)> {
+    let mut words = std::str::from_utf8(line).ok()?.split_whitespace();
+    Some((words.next()?, words.next()?))
 }
 
 /// A checksum in hexadecimal digits.
@@ -84,8 +108,8 @@ pub fn parse(text: &str) -> Option<[u8; 32]> {
     Some(sum)
 }
 
-fn hash_text(sum: &[u8; 32]) -> String {
-    Hash::new(Scheme::Zh, &hex(sum)).to_string()
+fn zip_hash(sum: &[u8; 32]) -> Hash {
+    Hash::new(Scheme::Zh, &hex(sum))
 }
 
 #[cfg(test)]
@@ -94,19 +118,58 @@ mod tests {
 
     use std::path::Path;
 
+    const GOOD: [u8; 32] = [1; 32];
+    const BAD: [u8; 32] = [2; 32];
+
+    fn archive() -> Archive<'static> {
+        Archive { path: Path::new("x.zip"), sha256: &GOOD }
+    }
+
+    fn said(step: &dyn Step) -> String {
+        match step.check(&archive()) {
+            Ok(found) => found.to_string(),
+            Err(problem) => problem.to_string(),
+        }
+    }
+
     #[test]
     fn archives_are_held_to_their_checksums() {
-        let (good, bad) = ([1; 32], [2; 32]);
-        let archive = Archive { path: Path::new("x.zip"), sha256: &good };
-        assert_eq!(ArchiveChecksum { sha256: good }.check(&archive), Ok(Authentication::VerifiedChecksum));
-        assert!(ArchiveChecksum { sha256: bad }.check(&archive).unwrap_err().0.contains("incorrect checksum zh:0101"));
-        let list: std::sync::Arc<[u8]> =
-            format!("{}  a.zip\n{}  b.zip\nxx  c.zip\n{0}  readme\n", hex(&good), hex(&bad)).into_bytes().into();
-        let step = |name: &str, sha256| ListedChecksum { list: list.clone(), file_name: name.to_owned(), sha256 };
-        assert_eq!(step("a.zip", good).check(&archive), Ok(Authentication::VerifiedChecksum));
-        for (name, part) in [("b.zip", "unexpected"), ("c.zip", "invalid"), ("d.zip", "has no SHA-256 hash")] {
-            assert!(step(name, good).check(&archive).unwrap_err().0.contains(part), "{name}");
+        assert_eq!(said(&ArchiveChecksum { sha256: GOOD }), "verified checksum");
+        let (found, expected) = (zip_hash(&GOOD), zip_hash(&BAD));
+        assert_eq!(
+            said(&ArchiveChecksum { sha256: BAD }),
+            format!("archive has incorrect checksum {found} (expected {expected})")
+        );
+    }
+
+    #[test]
+    fn lists_have_the_checksum_of_the_archive() {
+        let text = format!("{}  a.zip\n{}  b.zip\nxx  c.zip\n\n{0}  readme\n", hex(&GOOD), hex(&BAD));
+        let list: Arc<[u8]> = text.into_bytes().into();
+        for (name, expected) in [
+            ("a.zip", "verified checksum".to_owned()),
+            ("b.zip", format!("checksum list has unexpected SHA-256 hash {} (expected {})", hex(&BAD), hex(&GOOD))),
+            ("c.zip", "checksum list has invalid SHA256 hash \"xx\": it must have 64 hexadecimal digits".to_owned()),
+            ("d.zip", "checksum list has no SHA-256 hash for \"d.zip\"".to_owned()),
+        ] {
+            let step = ListedChecksum { list: list.clone(), file_name: name.to_owned(), sha256: GOOD };
+            assert_eq!(said(&step), expected, "{name}");
         }
-        assert_eq!(step("a.zip", good).acceptable_hashes().len(), 2);
+    }
+
+    #[test]
+    fn mirrors_accept_any_of_their_hashes() {
+        let hash = |text: &str| Hash::parse(text).unwrap();
+        let (good, bad, future) = (zip_hash(&GOOD), zip_hash(&BAD), hash("h9:x"));
+        for (hashes, expected) in [
+            (vec![bad.clone(), good], "verified checksum".to_owned()),
+            (vec![future.clone()], AuthenticationError::NoKnownHashes.to_string()),
+            (vec![bad.clone(), future], format!("provider package doesn't match the expected checksum \"{bad}\"")),
+            (vec![bad.clone(), bad], "provider package doesn't match the any of the expected checksums".to_owned()),
+        ] {
+            assert_eq!(said(&AcceptableHash::new(hashes.clone())), expected, "{hashes:?}");
+        }
+        let unreadable = said(&AcceptableHash::new([hash("h1:x")]));
+        assert!(unreadable.starts_with("failed to verify provider package checksums: "), "{unreadable}");
     }
 }

@@ -3,11 +3,18 @@
 //! Owns checksums, signatures and what follows from them. Never knows where the archive came from, and installs nothing.
 
 pub mod checksum;
+pub mod demand;
+pub mod error;
+mod openpgp;
+mod packets;
+pub mod signature;
 
 use std::fmt;
 use std::path::Path;
 
 use crate::model::deps::Hash;
+
+use self::error::AuthenticationError;
 
 /// An archive on disk, before it is unpacked.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +23,11 @@ pub struct Archive<'a> {
     /// Of the archive's bytes, taken while they arrived.
     pub sha256: &'a [u8; 32],
 }
+
+/// What follows a list of packages if somebody else than the makers of the language signed one of them.
+pub const THIRD_PARTY_SIGNERS: &str = "Partner and community providers are signed by their developers.
+If you'd like to know more about provider signing, you can read about it here:
+https://developer.hashicorp.com/terraform/cli/plugins/signing";
 
 /// One thing to find out about an archive.
 pub trait Step: Send + Sync {
@@ -57,9 +69,24 @@ impl fmt::Display for Authentication {
 }
 
 impl Authentication {
-    /// The key of those who are not the makers of the language.
+    /// The key of those who are not the makers of the language: [`THIRD_PARTY_SIGNERS`] is for people who install such packages.
     pub fn stranger(&self) -> Option<&str> {
         self.key_id().filter(|_| !matches!(self, Authentication::Official { .. }))
+    }
+
+    /// As people read it behind a package that was just installed: with the key of somebody else than the makers.
+    pub fn with_key(&self) -> String {
+        match self {
+            Authentication::Community { key_id } | Authentication::Partner { key_id } => {
+                format!("{self}, key ID {key_id}")
+            }
+            _ => self.to_string(),
+        }
+    }
+
+    /// Signed by anybody: its acceptable hashes may be locked.
+    pub fn is_signed(&self) -> bool {
+        self.key_id().is_some()
     }
 
     /// The key that made the signature: 16 hexadecimal digits.
@@ -73,19 +100,8 @@ impl Authentication {
     }
 }
 
-/// Why an archive is refused; for people, without a full stop.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AuthenticationError(pub String);
-
-impl fmt::Display for AuthenticationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for AuthenticationError {}
-
-/// Several steps that must all succeed; the best of what they found counts. Without steps nothing is known.
+/// Several steps that must all succeed, in this order; the best of what they found counts, and the hashes of the last one
+/// that has any. Without steps nothing is known.
 #[derive(Default)]
 pub struct Steps(pub Vec<Box<dyn Step>>);
 
@@ -99,6 +115,6 @@ impl Step for Steps {
     }
 
     fn acceptable_hashes(&self) -> Vec<Hash> {
-        self.0.iter().flat_map(|step| step.acceptable_hashes()).collect()
+        self.0.iter().rev().map(|step| step.acceptable_hashes()).find(|hashes| !hashes.is_empty()).unwrap_or_default()
     }
 }

@@ -1,0 +1,155 @@
+//! The detached signature over a list of checksums, by one of the keys that the registry names, and the tier of its signer.
+
+use std::sync::{Arc, LazyLock};
+use std::time::SystemTime;
+
+use crate::model::deps::Hash;
+use crate::model::deps::hash::Scheme;
+
+use super::checksum;
+use super::error::SignatureProblem;
+use super::openpgp::{Keyring, Signer};
+use super::{Archive, Authentication, AuthenticationError, Step, packets};
+
+/// One of the registry's keys made the signature over the list of checksums.
+pub struct Signature {
+    document: Arc<[u8]>,
+    signature: Vec<u8>,
+    keys: Vec<SigningKey>,
+    anchors: Anchors,
+    refuse_expired_keys: bool,
+    now: Option<SystemTime>,
+}
+
+/// A key as a registry names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SigningKey {
+    /// What the registry calls it; nobody checks that.
+    pub key_id: String,
+    /// The public key.
+    pub ascii_armor: String,
+    /// An armored signature over the bytes within the key's armor, by which the partners' key vouches for it; empty if
+    /// nobody does.
+    pub trust_signature: String,
+    /// Whom the key belongs to and where to read more; for people.
+    pub source: String,
+    pub source_url: String,
+}
+
+/// The keys that tell tiers apart. By default the ones within this program, and no setting can change that.
+#[derive(Clone)]
+pub struct Anchors {
+    official: Arc<Keyring>,
+    partners: Arc<Keyring>,
+}
+
+const OFFICIAL: &str = include_str!("keys/official.asc");
+const PARTNERS: &str = include_str!("keys/partners.asc");
+
+impl Anchors {
+    /// Of two armored keys.
+    pub fn of(official: &str, partners: &str) -> Result<Anchors, String> {
+        Ok(Anchors { official: Keyring::parse(official)?.into(), partners: Keyring::parse(partners)?.into() })
+    }
+}
+
+impl Default for Anchors {
+    fn default() -> Anchors {
+        static EMBEDDED: LazyLock<Anchors> = LazyLock::new(|| {
+            let nobody = || Anchors { official: Arc::default(), partners: Arc::default() };
+            Anchors::of(OFFICIAL, PARTNERS).unwrap_or_else(|_| nobody())
+        });
+        EMBEDDED.clone()
+    }
+}
+
+impl Signature {
+    /// The list of checksums; a signature, armored or not; all keys that may have made it.
+    pub fn new(document: Arc<[u8]>, signature: Vec<u8>, keys: Vec<SigningKey>) -> Signature {
+        Signature { document, signature, keys, anchors: Anchors::default(), refuse_expired_keys: false, now: None }
+    }
+
+    pub fn with_anchors(self, anchors: Anchors) -> Signature {
+        Signature { anchors, ..self }
+    }
+
+    /// Keys count only as long as they say, instead of for ever.
+    pub fn refusing_expired_keys(self, refuse: bool) -> Signature {
+        Signature { refuse_expired_keys: refuse, ..self }
+    }
+
+    /// Checks as of a time, instead of now.
+    pub fn at(self, now: SystemTime) -> Signature {
+        Signature { now: Some(now), ..self }
+    }
+
+    /// The key that made the signature. One of another maker is passed over, any other problem ends the search. A key that
+    /// has not expired is preferred to one that has.
+    fn find_signer(&self, signature: &[u8], now: SystemTime) -> Result<(&SigningKey, Signer), AuthenticationError> {
+        let mut expired = None;
+        for key in &self.keys {
+            let ring = Keyring::parse(&key.ascii_armor).map_err(AuthenticationError::SigningKey)?;
+            match ring.verify(&self.document, signature, now) {
+                Ok(signer) if !signer.expired => return Ok((key, signer)),
+                Ok(signer) => expired = expired.or(Some((key, signer))),
+                Err(SignatureProblem::UnknownIssuer) => {}
+                Err(problem) => return Err(AuthenticationError::Signature(problem)),
+            }
+        }
+        let (key, signer) = expired.ok_or(AuthenticationError::UnknownIssuer)?;
+        for name in &signer.names {
+            crate::log!(Warn, "expired openpgp key from {name}");
+        }
+        match self.refuse_expired_keys {
+            true => Err(AuthenticationError::Signature(SignatureProblem::KeyExpired)),
+            false => Ok((key, signer)),
+        }
+    }
+
+    /// The partners' key vouches for the bytes of a key.
+    fn check_trust(&self, key: &SigningKey, now: SystemTime) -> Result<(), AuthenticationError> {
+        let trusted = packets::dearmored(key.ascii_armor.as_bytes()).map_err(AuthenticationError::SigningKey)?;
+        let signature = packets::dearmored(key.trust_signature.as_bytes())
+            .map_err(AuthenticationError::TrustSignatureUnreadable)?;
+        let verified = self.anchors.partners.verify(&trusted, &signature, now);
+        verified.map(drop).map_err(AuthenticationError::TrustSignature)
+    }
+}
+
+impl Step for Signature {
+    fn check(&self, _archive: &Archive<'_>) -> Result<Authentication, AuthenticationError> {
+        let now = self.now.unwrap_or_else(SystemTime::now);
+        let dearmored;
+        let signature = match packets::is_armored(&self.signature) {
+            true => {
+                let malformed = |why| AuthenticationError::Signature(SignatureProblem::Malformed(why));
+                dearmored = packets::dearmored(&self.signature).map_err(malformed)?;
+                &dearmored
+            }
+            false => &self.signature,
+        };
+        let (key, signer) = self.find_signer(signature, now)?;
+        crate::log!(Debug, "Provider signed by {} {}", signer.key_id, signer.names.join(", "));
+        let key_id = signer.key_id;
+        if self.anchors.official.verify(&self.document, signature, now).is_ok() {
+            return Ok(Authentication::Official { key_id });
+        }
+        if key.trust_signature.is_empty() {
+            return Ok(Authentication::Community { key_id });
+        }
+        self.check_trust(key, now)?;
+        Ok(Authentication::Partner { key_id })
+    }
+
+    /// All checksums of the list, for the archives of every platform among them: the signer vouches for each.
+    fn acceptable_hashes(&self) -> Vec<Hash> {
+        let mut hashes = Vec::new();
+        for line in self.document.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
+            match checksum::entry(line).map(|(sum, _)| (sum, checksum::parse(sum))) {
+                Some((sum, Some(_))) => hashes.push(Hash::new(Scheme::Zh, &sum.to_ascii_lowercase())),
+                _ => return Vec::new(),
+            }
+        }
+        hashes
+    }
+}

@@ -80,6 +80,32 @@ variables! {
     GIT_SSH_COMMAND;
     /// A token for modules in Google Cloud Storage.
     GOOGLE_OAUTH_ACCESS_TOKEN;
+    /// A host that stands in for Google Cloud Storage, with its scheme.
+    STORAGE_EMULATOR_HOST;
+    /// The key to modules in S3; with its secret and perhaps a session's token.
+    AWS_ACCESS_KEY_ID;
+    /// See AWS_ACCESS_KEY_ID.
+    AWS_SECRET_ACCESS_KEY;
+    /// See AWS_ACCESS_KEY_ID.
+    AWS_SESSION_TOKEN;
+    /// The profile whose keys open modules in S3.
+    AWS_PROFILE;
+    /// The file with the keys of profiles, instead of `~/.aws/credentials`.
+    AWS_SHARED_CREDENTIALS_FILE;
+    /// The file with further settings of profiles, instead of `~/.aws/config`.
+    AWS_CONFIG_FILE;
+    /// The region of modules in S3 whose address names none.
+    AWS_REGION;
+    /// The older name of AWS_REGION.
+    AWS_DEFAULT_REGION;
+    /// Where a container asks for its keys: a path of the host that containers know.
+    AWS_CONTAINER_CREDENTIALS_RELATIVE_URI;
+    /// Where a container asks for its keys: a whole address.
+    AWS_CONTAINER_CREDENTIALS_FULL_URI;
+    /// What a container shows when it asks.
+    AWS_CONTAINER_AUTHORIZATION_TOKEN;
+    /// A file with what a container shows when it asks.
+    AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE;
     /// Accepted and ignored: nothing here phones home.
     CHECKPOINT_DISABLE;
     /// Any value: apply never reuses a provider process that plan has configured.

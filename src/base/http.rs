@@ -69,13 +69,15 @@ pub struct Request {
     pub token: Option<Secret>,
     /// Name and password, under the same rule.
     pub login: Option<(String, Secret)>,
+    /// Headers under the same rule: a signature, say.
+    pub signed: Vec<(&'static str, Secret)>,
     /// False: the first failure counts.
     pub retry: bool,
 }
 
 impl Request {
     pub fn new(url: Url) -> Request {
-        Request { url, headers: Vec::new(), token: None, login: None, retry: true }
+        Request { url, headers: Vec::new(), token: None, login: None, signed: Vec::new(), retry: true }
     }
 
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Request {
@@ -90,6 +92,11 @@ impl Request {
 
     pub fn login(mut self, login: Option<(String, Secret)>) -> Request {
         self.login = login;
+        self
+    }
+
+    pub fn signed(mut self, headers: Vec<(&'static str, Secret)>) -> Request {
+        self.signed = headers;
         self
     }
 
@@ -318,6 +325,12 @@ fn headers(request: &Request, with_credentials: bool) -> HeaderMap {
         (None, Some((name, password))) => Some(basic(name, password)),
         (None, None) => None,
     };
+    for (name, value) in request.signed.iter().filter(|_| with_credentials) {
+        if let Ok(mut value) = HeaderValue::from_str(value.reveal()) {
+            value.set_sensitive(true);
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
     if let Some(mut value) = credentials.filter(|_| with_credentials).and_then(|c| HeaderValue::from_str(&c).ok()) {
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);

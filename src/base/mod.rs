@@ -4,6 +4,7 @@
 //! never knows the word "provider", except as the name of a log.
 
 pub mod atomic;
+pub mod aws_signature;
 pub mod diag;
 pub mod env;
 pub mod files;

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile};
 use crate::lang::eval::traversal::apply_step;
@@ -65,6 +67,8 @@ pub struct Gatherer<'a> {
     /// Say nothing of what is deprecated.
     pub quiet: bool,
     pub needs: Needs,
+    /// What of `needs` is there already.
+    known: FxHashSet<Need>,
 }
 
 impl<'a> Gatherer<'a> {
@@ -80,12 +84,20 @@ impl<'a> Gatherer<'a> {
             scoped: None,
             quiet: !tree.has_deprecated_outputs() || deprecated::is_quiet(tree, module),
             needs: Needs::default(),
+            known: FxHashSet::default(),
         }
     }
 
     /// For a check block: it sees the data source inside it.
     pub fn within_check(mut self, data: Option<&'a addr::Resource>) -> Gatherer<'a> {
         self.scoped = data;
+        self
+    }
+
+    /// Adds to what was found before.
+    pub fn continuing(mut self, needs: Needs) -> Gatherer<'a> {
+        self.known = needs.on.iter().cloned().collect();
+        self.needs = needs;
         self
     }
 
@@ -259,7 +271,7 @@ impl<'a> Gatherer<'a> {
             Subject::Count(_) | Subject::Each(_) | Subject::Path(_) | Subject::Terraform(_) => None,
             Subject::SelfObject | Subject::Output(_) | Subject::Check(_) | Subject::Run(_) => None,
         };
-        if let Some(need) = found.filter(|need| !self.needs.on.contains(need)) {
+        if let Some(need) = found.filter(|need| self.known.insert(need.clone())) {
             self.needs.places.extend(place.map(|place| (need.clone(), place.clone())));
             self.needs.on.push(need);
         }

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Disk;
 use crate::base::source::SourceFile;
-use crate::engine::ports::{Observer, Ports};
 use crate::engine::{self, EvaluateInput, Evaluation, Names, PlanInput};
 use crate::lang::functions::type_of::{Typed, typed};
 use crate::lang::syntax::lexer::is_identifier;
@@ -18,14 +17,13 @@ use crate::model::plan::Mode;
 use crate::render::text::snippet::CONSOLE_INPUT;
 use crate::render::text::value::console_text;
 
-use super::host::Machine;
 use super::listen::Deaf;
 use super::open_backend::{self, Held};
+use super::operation::quiet_ports;
 use super::options::{StateOptions, VariableArgument};
 use super::packages::Found;
 use super::provider_factories::Factories;
 use super::setup::Setup;
-use super::sink::NoSink;
 use super::variables::{self, Collected};
 use super::{load, packages};
 
@@ -139,14 +137,7 @@ async fn begin(
         return None;
     }
     let factories = Factories::new(setup, found.origins, found.provisioner_programs);
-    let observer: Arc<dyn Observer> = Arc::new(Deaf);
-    let ports = Ports {
-        providers: factories.clone(),
-        observer,
-        sink: Arc::new(NoSink),
-        host: Arc::new(Machine::new(setup)),
-        stop: setup.stop.clone(),
-    };
+    let ports = quiet_ports(setup, &factories);
     let module = request.scope.clone();
     let (evaluation, problems) = if request.plan {
         factories.start_early(requirements.0.keys().cloned());

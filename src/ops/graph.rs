@@ -1,23 +1,19 @@
 //! `graph`: who waits for whom.
 
-use crate::ops::operation::CANCELED;
+use crate::ops::operation::{CANCELED, quiet_ports};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files, Overlay};
 use crate::engine::outline::{self, Kind, Outline, OutlineInput, Outlined};
-use crate::engine::ports::Ports;
 use crate::model::deps::Requirements;
 use crate::model::state::State;
 use crate::render::{dot, mermaid};
 
-use super::host::Machine;
-use super::listen::Deaf;
 use super::options::StateOptions;
 use super::provider_factories::Factories;
 use super::setup::Setup;
-use super::sink::NoSink;
 use super::{load, packages, plan_file, read_state};
 
 /// Which graph is wanted.
@@ -72,13 +68,7 @@ pub async fn run(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
     diagnostics.extend(found.warnings);
     let factories = Factories::new(setup, found.origins, found.provisioner_programs);
     factories.start_early(requirements.0.keys().cloned());
-    let ports = Ports {
-        providers: factories.clone(),
-        observer: Arc::new(Deaf),
-        sink: Arc::new(NoSink),
-        host: Arc::new(Machine::new(setup)),
-        stop: setup.stop.clone(),
-    };
+    let ports = quiet_ports(setup, &factories);
     let operation = match (saved, wanted) {
         (Some(saved), GraphType::Apply) => Outlined::Apply(Arc::new(saved.plan)),
         (_, GraphType::PlanDestroy) => Outlined::PlanDestroy,

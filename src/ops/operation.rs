@@ -16,7 +16,7 @@ use crate::model::plan::{Mode, Plan};
 use crate::model::state::State;
 
 use super::host::Machine;
-use super::listen::Listener;
+use super::listen::{Deaf, Listener};
 use super::open_backend::{self, Held, Opened};
 use super::options::{PlanOptions, StateOptions, VariableArgument};
 use super::packages;
@@ -151,13 +151,7 @@ impl Session {
 
     /// The engine's doors; `observer` hears what the listener does not need to know of.
     pub fn ports(&self, observer: Arc<dyn Observer>, sink: Arc<dyn StateSink>) -> Ports {
-        Ports {
-            providers: self.factories.clone(),
-            observer,
-            sink,
-            host: Arc::new(Machine::new(&self.setup)),
-            stop: self.setup.stop.clone(),
-        }
+        ports(&self.setup, &self.factories, observer, sink)
     }
 
     /// Plans for the configuration as it is.
@@ -217,6 +211,16 @@ pub async fn state_schemas(factories: &Factories, state: &State) -> Schemas {
     let needed: std::collections::BTreeSet<addr::Provider> =
         state.resources.values().map(|r| r.provider.provider.clone()).collect();
     planning::schemas_of(factories, needed).await
+}
+
+fn ports(setup: &Setup, factories: &Arc<Factories>, observer: Arc<dyn Observer>, sink: Arc<dyn StateSink>) -> Ports {
+    let host = Arc::new(Machine::new(setup));
+    Ports { providers: factories.clone(), observer, sink, host, stop: setup.stop.clone() }
+}
+
+/// The engine's doors where nothing is changed and nobody follows.
+pub fn quiet_ports(setup: &Setup, factories: &Arc<Factories>) -> Ports {
+    ports(setup, factories, Arc::new(Deaf), Arc::new(NoSink))
 }
 
 /// Plans what is valid: mistakes that need no state are told without the refresh of a single object.

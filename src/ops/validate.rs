@@ -1,23 +1,19 @@
 //! `validate`: the configuration checked for itself and against its providers' schemas.
 
 use crate::model::mistakes::UNREADABLE_MODULE;
-use crate::ops::operation::CANCELED;
+use crate::ops::operation::{CANCELED, quiet_ports};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::ports::Ports;
 use crate::engine::{self, ValidateInput};
 use crate::model::config::Config;
 use crate::model::config::module_source::{self, ModuleSource};
 use crate::model::deps::Requirements;
 
-use super::host::Machine;
-use super::listen::Deaf;
 use super::provider_factories::Factories;
 use super::setup::Setup;
-use super::sink::NoSink;
 use super::{load, packages};
 
 /// What of a configuration is looked at.
@@ -79,13 +75,7 @@ async fn one(setup: &Setup, config: Arc<Config>) -> Diagnostics {
     diagnostics.extend(found.warnings);
     let factories = Factories::new(setup, found.origins, found.provisioner_programs);
     factories.start_early(requirements.0.keys().cloned());
-    let ports = Ports {
-        providers: factories.clone(),
-        observer: Arc::new(Deaf),
-        sink: Arc::new(NoSink),
-        host: Arc::new(Machine::new(setup)),
-        stop: setup.stop.clone(),
-    };
+    let ports = quiet_ports(setup, &factories);
     tokio::select! {
         found = engine::validate(ValidateInput { config, parallelism: 10 }, &ports) => diagnostics.extend(found),
         () = setup.stop.killed() => diagnostics.push(Diagnostic::error(CANCELED, "")),

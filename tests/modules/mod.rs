@@ -1,6 +1,7 @@
 //! Where modules come from: repositories, archives and registries, all on this machine, and what is left of them on disk.
 
 mod archives;
+mod buckets;
 mod checksums;
 mod folders;
 mod many;

@@ -11,7 +11,8 @@ use crate::base::stop::Stop;
 use crate::builtin::sdk::{bool_of, strings_map, text_of};
 use crate::builtin::ssh::LineSplitter;
 use crate::builtin::without_handshake;
-use crate::builtin::wording::{quoted, reason};
+use crate::builtin::wording::reason;
+use crate::lang::value::text::go_quoted;
 use crate::lang::value::{Type, Value};
 use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics, ProvisionRequest, Provisioner};
 use crate::model::schema::Schema;
@@ -53,7 +54,7 @@ impl Provisioner for LocalExec {
         if bool_of(&request.config, "quiet") == Some(true) {
             (request.output)("local-exec: Executing: Suppressed by quiet=true");
         } else {
-            let shown: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+            let shown: Vec<String> = words.iter().map(|word| go_quoted(word)).collect();
             (request.output)(&format!("Executing: [{}]", shown.join(" ")));
         }
         let mut kept = Vec::new();
@@ -105,7 +106,7 @@ impl LocalExec {
             Ok(Outcome::Exited(status)) => Err(status_text(status)),
             Ok(Outcome::Stopped) => Err("signal: interrupt".into()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !words[0].contains('/') => {
-                Err(format!("exec: {}: executable file not found in $PATH", quoted(&words[0])))
+                Err(format!("exec: {}: executable file not found in $PATH", go_quoted(&words[0])))
             }
             Err(error) => Err(format!("fork/exec {}: {}", words[0], reason(&error))),
         }

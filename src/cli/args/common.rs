@@ -199,16 +199,7 @@ pub fn test_directory_flag() -> Arg {
 /// What is said where there are more words than the one that may be there.
 pub const AT_MOST_ONE: &str = "Expected at most one positional argument.";
 
-/// The only positional argument, if any; more are too many.
-pub fn at_most_one(given: &ArgMatches) -> Result<Option<String>, ArgsError> {
-    let mut all = given.positional();
-    if all.len() > 1 {
-        return Err(ArgsError::usage(TOO_MANY, AT_MOST_ONE));
-    }
-    Ok(all.pop())
-}
-
-/// As `at_most_one`, told together with what was wrong before.
+/// The only positional argument, if any; more are too many. Told together with what was wrong before.
 pub fn first_of_at_most_one(given: &ArgMatches, mut before: Diagnostics) -> Result<Option<String>, ArgsError> {
     let words = given.positional();
     if words.len() > 1 {

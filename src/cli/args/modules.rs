@@ -2,9 +2,10 @@
 
 use clap::Command;
 
-use super::common::{TOO_MANY, json_flag, view_flags};
+use super::common::{TOO_MANY, json_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given};
 use super::{ArgsError, gather};
+use crate::ops::options::VariableArgument;
 
 pub fn command() -> Command {
     flags::command("modules")
@@ -14,15 +15,25 @@ pub fn command() -> Command {
              its version.",
         )
         .args([json_flag()])
+        .args(variable_flags())
         .args(view_flags())
 }
 
-/// Whether JSON is wanted.
-pub fn parse(args: &[String]) -> Result<bool, ArgsError> {
+#[derive(Debug)]
+pub struct Modules {
+    pub json: bool,
+    /// Values of variables that decide which modules there are.
+    pub variables: Vec<VariableArgument>,
+}
+
+pub fn parse(args: &[String]) -> Result<Modules, ArgsError> {
     let (given, mut diagnostics) = gather(command(), args);
     if !given.positional().is_empty() {
         diagnostics.error(TOO_MANY, "Expected no positional arguments");
     }
     // Mistakes are told to people even if programs are to read the answer.
-    if diagnostics.has_errors() { Err(ArgsError::all(diagnostics, false)) } else { Ok(given.on("json")) }
+    if diagnostics.has_errors() {
+        return Err(ArgsError::all(diagnostics, false));
+    }
+    Ok(Modules { json: given.on("json"), variables: variable_arguments(&given) })
 }

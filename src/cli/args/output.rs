@@ -2,9 +2,9 @@
 
 use clap::Command;
 
-use super::ArgsError;
 use super::common::*;
 use super::flags::{self, Given, switch, text};
+use super::{ArgsError, gather};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -34,31 +34,32 @@ pub fn command() -> Command {
 }
 
 pub fn parse(args: &[String]) -> Result<Output, ArgsError> {
-    let given = flags::parse(command(), args).map_err(ArgsError::flag)?;
+    let (given, mut mistakes) = gather(command(), args);
+    let names = given.positional();
+    if names.len() > 1 {
+        mistakes.error(
+            "Unexpected argument",
+            "The output command expects exactly one argument with the name of an output variable or no arguments to show all outputs.",
+        );
+    }
     let form = match (given.on("json"), given.on("raw")) {
         (true, true) => {
-            return Err(ArgsError::usage(
-                "Invalid output format",
-                "The -raw and -json options are mutually-exclusive.",
-            ));
+            mistakes.error("Invalid output format", "The -raw and -json options are mutually-exclusive.");
+            Form::Human
         }
         (true, false) => Form::Json,
         (false, true) => Form::Raw,
         (false, false) => Form::Human,
     };
-    let mut names = given.positional();
-    if names.len() > 1 {
-        return Err(ArgsError::usage(
-            "Unexpected argument",
-            "The output command expects exactly one argument with the name of an output variable or no arguments to show all outputs.",
-        ));
-    }
-    let name = names.pop().filter(|name| !name.is_empty());
+    let name = names.into_iter().next().filter(|name| !name.is_empty());
     if form == Form::Raw && name.is_none() {
-        return Err(ArgsError::usage(
+        mistakes.error(
             "Output name required",
             "You must give the name of a single output value when using the -raw option.",
-        ));
+        );
+    }
+    if mistakes.has_errors() {
+        return Err(ArgsError::all(mistakes, false));
     }
     Ok(Output { name, form, state: given.text("state").filter(|path| !path.is_empty()) })
 }

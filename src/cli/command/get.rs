@@ -7,12 +7,8 @@ use crate::ops::init;
 use crate::render::json::events;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let args = match parse(args) {
-        Ok(args) => args,
-        Err(error) => return invocation.usage_error(error),
-    };
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup.with_variables(&args.variables),
+    let (args, setup) = match super::begin(invocation, parse(args), |args| &args.variables) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     let console = &invocation.console;

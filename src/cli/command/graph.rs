@@ -5,12 +5,8 @@ use crate::cli::args::graph::parse;
 use crate::ops::graph;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let args = match parse(args) {
-        Ok(args) => args,
-        Err(error) => return invocation.usage_error(error),
-    };
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup.with_variables(&args.variables),
+    let (args, setup) = match super::begin(invocation, parse(args), |args| &args.variables) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     if let Some(plan) = args.request.plan.as_ref().filter(|plan| !plan.exists()) {

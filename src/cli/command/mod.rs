@@ -27,10 +27,12 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
 use crate::base::stop::{self, Stage, Stop};
 use crate::ops::ask::Ask;
+use crate::ops::options::VariableArgument;
 use crate::ops::settings;
 use crate::ops::setup::Setup;
 
 use super::Invocation;
+use super::args::ArgsError;
 use super::console::Console;
 use super::prompt::Prompt;
 use super::view::operation::OperationView;
@@ -105,6 +107,17 @@ fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
         invocation.console.diagnostics(diagnostics);
         1
     })
+}
+
+/// The arguments of a command that asks nobody, and where it works, with the values given for variables. Mistakes are shown here.
+fn begin<T>(
+    invocation: &Invocation,
+    args: Result<T, ArgsError>,
+    variables: impl Fn(&T) -> &[VariableArgument],
+) -> Result<(T, Setup), u8> {
+    let args = args.map_err(|error| invocation.usage_error(error))?;
+    let setup = setup(invocation, false)?.with_variables(variables(&args));
+    Ok((args, setup))
 }
 
 fn may_ask(invocation: &Invocation, input: bool) -> bool {

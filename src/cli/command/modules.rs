@@ -12,12 +12,8 @@ use crate::render::text::tree::{self, Branch};
 const FORMAT_VERSION: &str = "1.0";
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let json = match parse(args) {
-        Ok(json) => json,
-        Err(error) => return invocation.usage_error(error),
-    };
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
+    let (args, setup) = match super::begin(invocation, parse(args), |args| &args.variables) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     let (called, diagnostics) = called_modules::run(&setup);
@@ -25,7 +21,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     if diagnostics.has_errors() {
         return super::finish(console, diagnostics);
     }
-    let text = match (json, called.is_empty()) {
+    let text = match (args.json, called.is_empty()) {
         (true, _) => document(&called),
         (false, true) => "No modules found in configuration.\n".to_string(),
         (false, false) => {

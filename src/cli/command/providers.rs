@@ -9,12 +9,8 @@ use crate::ops::providers::{self, Needs};
 use crate::render::text::tree::{self, Branch};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let variables = match parse(args) {
-        Ok(variables) => variables,
-        Err(error) => return invocation.usage_error(error),
-    };
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup.with_variables(&variables),
+    let (_, setup) = match super::begin(invocation, parse(args), |variables| variables) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     let (needs, warnings) = match super::run_with(invocation, &setup.stop, providers::tree(&setup)) {

@@ -13,12 +13,8 @@ use crate::render::text::style::Tint;
 use crate::render::text::wrap::wrap;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let args = match parse(args) {
-        Ok(args) => args,
-        Err(error) => return invocation.usage_error(error),
-    };
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup.with_variables(&args.variables),
+    let (args, setup) = match super::begin(invocation, parse(args), |args| &args.variables) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     let request = ValidateRequest { path: args.path, test_dir: args.test_dir };

@@ -261,8 +261,7 @@ impl<'a> Builder<'a> {
                     needs.warnings.extend(deprecated::variable(variable, argument.range()));
                 }
             }
-            let mut gatherer = Gatherer::new(self.tree, self.schemas, module);
-            gatherer.needs = needs;
+            let mut gatherer = Gatherer::new(self.tree, self.schemas, module).continuing(needs);
             variable.validations.iter().for_each(|c| gatherer.validation(c));
             let mut needs = gatherer.needs;
             needs.on.retain(|need| *need != Need::Variable(module, index as u32));

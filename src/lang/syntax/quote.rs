@@ -4,6 +4,8 @@
 
 use std::fmt::Write;
 
+use crate::base::source::is_printable;
+
 /// The text as a string in quotes, which gives the text again when it is evaluated.
 pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
@@ -35,15 +37,6 @@ pub fn write_escaped(text: impl Iterator<Item = char>, out: &mut String) {
             c => drop(write!(out, "\\U{:08x}", c as u32)),
         }
     }
-}
-
-/// Letters, marks, numbers, signs and the space; our own debug form escapes the rest.
-fn is_printable(c: char) -> bool {
-    if c.is_ascii() {
-        return !c.is_ascii_control();
-    }
-    // Behind a letter, where marks stand for themselves.
-    !c.is_whitespace() && !['a', c].iter().collect::<String>().escape_debug().skip(1).any(|c| c == '\\')
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 
 use std::fmt::Write as _;
 
+use crate::base::source::is_printable;
+
 /// Writes a string the way Go's `%q` does.
 pub fn write_go_quoted(text: &str, out: &mut String) {
     out.push('"');
@@ -37,18 +39,4 @@ pub fn go_quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     write_go_quoted(text, &mut out);
     out
-}
-
-/// An approximation of Go's `unicode.IsPrint` through what our own debug form escapes.
-fn is_printable(c: char) -> bool {
-    if c.is_ascii() {
-        return true;
-    }
-    if c.is_whitespace() {
-        return false;
-    }
-    // Combining marks are printable to Go, while the debug form escapes them at the start of a text only.
-    let mut debug = format!("{:?}", format!("a{c}")).chars().skip(2).collect::<String>();
-    debug.pop();
-    !debug.starts_with('\\')
 }

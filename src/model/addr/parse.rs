@@ -37,6 +37,8 @@ pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<
         "each" => reader.attribute(Subject::Each),
         "path" => reader.attribute(Subject::Path),
         "terraform" => reader.attribute(Subject::Terraform),
+        // OpenTofu's name for the same. Everything else below it stays a resource of that type, as it is without the name.
+        "tofu" if matches!(reader.first_name(), Some("workspace" | "applying")) => reader.attribute(Subject::Terraform),
         "self" => Ok(reader.found(Subject::SelfObject, 0)),
         "module" => reader.module(),
         "data" => reader.resource(ResourceMode::Data, 1),
@@ -81,6 +83,14 @@ impl Reader<'_> {
         let (used, remaining) = self.traversal.steps.split_at(steps);
         let span = used.iter().fold(self.traversal.root.span, |span, step| span.to(step.span()));
         Reference { subject, range: span.in_file(self.file), remaining: remaining.to_vec() }
+    }
+
+    /// The name that follows the root.
+    fn first_name(&self) -> Option<&str> {
+        match self.traversal.steps.first() {
+            Some(TraversalStep::Attr { name, .. }) => Some(&*name.name),
+            _ => None,
+        }
     }
 
     fn attribute(&self, subject: fn(Arc<str>) -> Subject) -> Result<Reference, Diagnostic> {
@@ -428,5 +438,17 @@ mod tests {
             assert_eq!((reference.subject.to_string().as_str(), reference.remaining.len()), (subject, remaining));
             assert_eq!(reference.range.text().len(), subject.len());
         }
+    }
+
+    #[test]
+    fn the_program_has_two_names() {
+        let read = |text: &str| {
+            let file = SourceFile::new("t.tf", text);
+            let traversal = parser::parse_traversal(file.clone()).0.unwrap();
+            parse_reference(&traversal, &file).map(|r| r.subject.to_string()).map_err(|e| e.detail)
+        };
+        assert_eq!(read("tofu.workspace").unwrap(), "terraform.workspace");
+        assert_eq!(read("tofu.applying").unwrap(), "terraform.applying");
+        assert_eq!(read("tofu.other.x").unwrap(), "tofu.other");
     }
 }

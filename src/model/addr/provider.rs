@@ -29,11 +29,12 @@ impl Provider {
 
     /// The provider that a bare type name stands for.
     pub fn default_for(kind: &str) -> Provider {
-        if kind == "terraform" {
-            Provider::builtin(kind)
-        } else {
-            Provider::new(DEFAULT_HOST, DEFAULT_NAMESPACE, &kind.to_lowercase())
-        }
+        if kind == "terraform" { Provider::builtin(kind) } else { Provider::registered_for(kind) }
+    }
+
+    /// The provider of the default registry and namespace, also where the name is that of the built-in one.
+    pub fn registered_for(kind: &str) -> Provider {
+        Provider::new(DEFAULT_HOST, DEFAULT_NAMESPACE, &kind.to_lowercase())
     }
 
     pub fn builtin(kind: &str) -> Provider {

@@ -174,7 +174,7 @@ fn check_passed_on(module: &Module, caller: Option<&Caller>, names: &Names, diag
     for passed in module.calls.values().flat_map(|c| &c.providers).filter(|p| p.in_parent.addr.alias.is_none()) {
         let name = &*passed.in_parent.addr.local_name;
         let configured = names.configured.contains(name);
-        let assumed = Provider::default_for(name).for_display();
+        let assumed = Provider::registered_for(name).for_display();
         if !configured && !names.required.contains_key(name) {
             let detail = format!(
                 "There is no explicit declaration for local provider name {name:?} in {here}, so Terrane is assuming you \
@@ -254,7 +254,7 @@ fn check_given_are_usable(module: &Module, caller: &Caller, names: &Names, diags
     for (name, passed) in &names.given {
         let child = &passed.in_child;
         let stated = names.aliases.get(name).or_else(|| names.required.get(name.as_str())).copied();
-        let provider = stated.cloned().unwrap_or_else(|| module.provider_for_local_name(&child.addr.local_name));
+        let provider = stated.cloned().unwrap_or_else(|| assumed(module, &child.addr.local_name));
         if stated.is_none() && !names.empty.contains_key(name) {
             let shown = provider.for_display();
             let diagnostic = if provider.is_default() {
@@ -283,6 +283,13 @@ fn check_given_are_usable(module: &Module, caller: &Caller, names: &Names, diags
     }
 }
 
+/// What a name stands for where configurations are passed: unless `required_providers` has it, a provider of the default
+/// registry, even by the name of the built-in one.
+fn assumed(module: &Module, name: &str) -> Provider {
+    let stated = module.requirements.get(name).filter(|requirement| requirement.explicit);
+    stated.map_or_else(|| Provider::registered_for(name), |requirement| requirement.source.clone())
+}
+
 fn check_same_type(
     module: &Module,
     caller: &Caller,
@@ -291,7 +298,7 @@ fn check_same_type(
     diags: &mut Diagnostics,
 ) {
     let (child, parent) = (&passed.in_child.addr, &passed.in_parent.addr);
-    let given = caller.module.provider_for_local_name(&parent.local_name);
+    let given = assumed(caller.module, &parent.local_name);
     if given == *wanted {
         return;
     }

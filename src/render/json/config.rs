@@ -44,6 +44,7 @@ fn module_json(module: &Module, schemas: &SchemaLookup<'_>, providers: &Provider
             if output.ephemeral {
                 set(&mut entry, "ephemeral", true);
             }
+            put(&mut entry, "deprecated", output.deprecated.as_deref().unwrap_or_default());
             set(&mut entry, "expression", expression_json(&output.value));
             put(&mut entry, "depends_on", depends_on(&output.depends_on));
             put(&mut entry, "description", output.description.clone().unwrap_or_default());
@@ -80,6 +81,10 @@ fn variables_json(module: &Module) -> Json {
         if variable.ephemeral {
             set(&mut entry, "ephemeral", true);
         }
+        if variable.is_const {
+            set(&mut entry, "const", true);
+        }
+        put(&mut entry, "deprecated", variable.deprecated.as_deref().unwrap_or_default());
         (name.to_string(), Json::Object(entry))
     });
     Json::Object(entries.collect())

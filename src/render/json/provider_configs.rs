@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use crate::model::addr::{self, LocalProviderConfig};
 use crate::model::config::{Config, Module};
 
-use super::config::{ProviderSchemaLookup, expressions_json};
+use super::config::{ProviderSchemaLookup, expression_json, expressions_json};
 use super::shape::{put, set};
 
 #[derive(Default)]
@@ -19,6 +19,7 @@ struct Entry {
     version_constraint: String,
     module_address: String,
     expressions: Option<Json>,
+    for_each: Option<Json>,
     parent: Option<String>,
 }
 
@@ -73,6 +74,7 @@ impl ProviderConfigs {
                 version_constraint: constraint(module, &provider),
                 module_address: path.to_string(),
                 expressions,
+                for_each: block.for_each.as_ref().map(expression_json),
                 parent: None,
             };
             self.entries.insert(key_of(&local.to_string(), path), entry);
@@ -131,5 +133,6 @@ fn entry_json(entry: &Entry) -> Json {
     put(&mut out, "version_constraint", entry.version_constraint.as_str());
     put(&mut out, "module_address", entry.module_address.as_str());
     put(&mut out, "expressions", entry.expressions.clone().unwrap_or_default());
+    put(&mut out, "for_each_expression", entry.for_each.clone().unwrap_or_default());
     Json::Object(out)
 }

@@ -70,7 +70,7 @@ fn decoded(text: &str) -> String {
 }
 
 /// `plus`: it stands for a space. Escapes that are none stay.
-fn percent_decoded(text: &str, plus: bool) -> String {
+pub fn percent_decoded(text: &str, plus: bool) -> String {
     let mut out = Vec::with_capacity(text.len());
     let hex = |b: Option<&u8>| b.and_then(|b| (*b as char).to_digit(16));
     let mut rest = text.as_bytes();

@@ -4,6 +4,7 @@
 
 mod address;
 mod archive;
+mod aws_keys;
 mod bucket;
 mod checksum;
 mod folder;
@@ -19,9 +20,10 @@ use crate::base::env::{self, Environment};
 use crate::base::http::{Client, Failure, FailureKind};
 use crate::base::secret::redacted;
 
-use address::Address;
+use address::{Address, percent_decoded};
 use archive::Kind;
 pub use archive::Limits;
+use bucket::Bucket;
 
 /// Why a package did not come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,7 +125,10 @@ impl Fetcher {
             "file" => folder::link(&address, target).map_err(in_folder),
             "git" => git::fetch(self, address, target).await.map_err(in_folder).map(|()| Fetched::Files),
             "hg" => hg::fetch(self, address, target).await.map_err(in_folder).map(|()| Fetched::Files),
-            "s3" | "gcs" => Err(in_folder(bucket::no_folders())),
+            "s3" | "gcs" => {
+                let bucket = Bucket::open(self, &address).await.map_err(in_folder)?;
+                bucket.folder(self, target).await.map_err(in_folder).map(|()| Fetched::Files)
+            }
             _ => Box::pin(web::follow(self, &address, target, led)).await.map_err(in_folder),
         }
     }
@@ -133,11 +138,11 @@ impl Fetcher {
         if address.method == "file" {
             return folder::file(address).map(OneFile::There);
         }
-        let request = match address.method.as_str() {
-            "s3" => bucket::s3(address)?,
-            "gcs" => bucket::gcs(address, &self.environment)?,
-            _ => web::request(self, address)?,
+        let bucket = match address.method.as_str() {
+            "s3" | "gcs" => Some(Bucket::open(self, address).await?),
+            _ => None,
         };
+        let request = bucket.as_ref().map_or_else(|| web::request(self, address), Bucket::object)?;
         let beside = target.parent().unwrap_or(Path::new("."));
         let mut file = tempfile::Builder::new().prefix("download-").tempfile_in(beside)?;
         let shown = redacted(request.url.as_str());
@@ -147,10 +152,10 @@ impl Fetcher {
             }
         };
         let answer = self.http.download(&request, file.as_file_mut(), self.limits.bytes, &progress).await?;
-        match answer.status.as_u16() {
-            200 => Ok(OneFile::Fetched(file)),
-            403 if address.method != "http" && address.method != "https" => Err(bucket::refused(&address.method)),
-            status => Err(FetchError::new(format!("bad response code: {status}"))),
+        match (answer.status.as_u16(), &bucket) {
+            (200, _) => Ok(OneFile::Fetched(file)),
+            (403, Some(bucket)) => Err(bucket.refused()),
+            (status, _) => Err(FetchError::new(format!("bad response code: {status}"))),
         }
     }
 

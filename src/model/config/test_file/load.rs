@@ -4,6 +4,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use crate::base::diag::Diagnostics;
 use crate::base::files::Files;
 use crate::model::addr;
@@ -14,8 +16,10 @@ use crate::model::config::module::Config;
 
 use super::{DEFAULT_DIR, TestFile, TestProvider, decode, mock, providers};
 
-/// Endings of test files.
+/// Endings of test files; those in the same place of the second list are OpenTofu's, and stand in for a file that has the
+/// other ending and the same name before it.
 const ENDINGS: [&str; 2] = [".tftest.hcl", ".tftest.json"];
+const STRONGER: [&str; 2] = [".tofutest.hcl", ".tofutest.json"];
 
 /// The test files of a root module: those in its folder and in one below it.
 pub fn read(root: &Path, test_dir: &str, files: &dyn Files) -> (Vec<TestFile>, Diagnostics) {
@@ -41,11 +45,11 @@ pub fn read(root: &Path, test_dir: &str, files: &dyn Files) -> (Vec<TestFile>, D
 fn find(root: &Path, test_dir: &str, files: &dyn Files, diags: &mut Diagnostics) -> Option<Vec<PathBuf>> {
     let beside = |dir: &Path, name: &str| if dir == Path::new(".") { PathBuf::from(name) } else { dir.join(name) };
     let list = |dir: &Path| {
-        let entries = files.list(dir)?;
-        let wanted = entries.into_iter().filter(|e| {
-            !e.is_dir && !file_set::is_ignored(&e.name) && ENDINGS.iter().any(|ending| e.name.ends_with(ending))
-        });
-        Ok::<_, std::io::Error>(wanted.map(|e| beside(dir, &e.name)).collect::<Vec<_>>())
+        let mut names: Vec<String> = files.list(dir)?.into_iter().filter(|e| !e.is_dir).map(|e| e.name).collect();
+        names.retain(|name| !file_set::is_ignored(name) && ENDINGS.iter().chain(&STRONGER).any(|e| name.ends_with(e)));
+        let stronger: FxHashSet<String> = names.iter().filter_map(|name| weaker_name(name)).collect();
+        names.retain(|name| !stronger.contains(name));
+        Ok::<_, std::io::Error>(names.iter().map(|name| beside(dir, name)).collect::<Vec<_>>())
     };
     let dir = beside(root, test_dir.trim_start_matches('/'));
     let mut paths = match list(&dir) {
@@ -65,6 +69,11 @@ fn find(root: &Path, test_dir: &str, files: &dyn Files, diags: &mut Diagnostics)
     };
     paths.extend(list(root).unwrap_or_default());
     Some(paths)
+}
+
+/// The file that this one stands in for, if its ending is OpenTofu's.
+fn weaker_name(name: &str) -> Option<String> {
+    STRONGER.iter().zip(ENDINGS).find_map(|(ending, weaker)| Some(format!("{}{weaker}", name.strip_suffix(ending)?)))
 }
 
 /// Loads a configuration by its folder.
@@ -129,7 +138,7 @@ pub fn calls(tests: &[TestFile]) -> Vec<(addr::Module, ModuleCall)> {
 
 /// Where among the installed modules those of a file's runs are.
 fn module_parent(file: &str) -> addr::Module {
-    let stem = file.strip_suffix(ENDINGS[0]).unwrap_or(file);
+    let stem = file.strip_suffix(ENDINGS[0]).or_else(|| file.strip_suffix(STRONGER[0])).unwrap_or(file);
     let folders = stem.split('/').map(Arc::from);
     std::iter::once(Arc::from("test")).chain(folders).collect::<Vec<_>>().into()
 }

@@ -22,9 +22,9 @@ use crate::lang::syntax::body::{Body, BodySchema};
 use crate::lang::value::Value;
 use crate::model::addr::Target;
 
-use super::block::{ByName, Condition, ModuleCall, ProviderBlock, ProviderPassing};
+use super::block::{ByName, Condition, ModuleCall, ProviderBlock, ProviderPassing, Variable};
 use super::module::Config;
-use super::provider_block;
+use super::{constant, provider_block, variable};
 
 /// The folder of test files beside those in the root.
 pub const DEFAULT_DIR: &str = "tests";
@@ -36,6 +36,10 @@ pub struct TestFile {
     pub name: String,
     /// Values for all runs.
     pub variables: ByName<Expression>,
+    /// What `variable` blocks declare for the file alone.
+    pub definitions: ByName<Variable>,
+    /// Whether runs may go on side by side unless they say otherwise.
+    pub parallel: bool,
     /// In order of execution.
     pub runs: Vec<TestRun>,
     /// By name as in a reference: `aws` or `aws.west`.
@@ -43,6 +47,8 @@ pub struct TestFile {
     pub overrides: Overrides,
     /// Where the file's `variables` block stands.
     variables_range: Option<Range>,
+    /// Where its `test` block stands.
+    test_range: Option<Range>,
 }
 
 /// A provider configuration of a test file: a real one or a mock.
@@ -171,6 +177,8 @@ pub struct TestRun {
     pub expect_failures: Vec<(Traversal, Arc<crate::base::source::SourceFile>)>,
     /// Runs with the same key share a state.
     pub state_key: Option<String>,
+    /// Whether it may go on beside others that do not need it; none: as the file says.
+    pub parallel: Option<bool>,
     pub range: Range,
 }
 
@@ -191,7 +199,9 @@ impl Default for PlanOptions {
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
+        .block("test", &[])
         .block("run", &["name"])
+        .block("variable", &["name"])
         .block("provider", &["name"])
         .block("mock_provider", &["name"])
         .block("variables", &[])
@@ -199,6 +209,8 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("override_data", &[])
         .block("override_module", &[])
 });
+
+static SETTINGS: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().attribute("parallel"));
 
 /// One file, without the mock data and the modules that it names.
 pub fn decode(name: &str, body: &Body, diags: &mut Diagnostics) -> TestFile {
@@ -216,6 +228,7 @@ pub fn decode(name: &str, body: &Body, diags: &mut Diagnostics) -> TestFile {
                     first_runs.insert(name.clone(), range);
                 }
             }
+            "test" => file.read_settings(block, diags),
             "variables" => {
                 if let Some(first) = &file.variables_range {
                     diags.push(repeated(block, "test file", first));
@@ -224,6 +237,7 @@ pub fn decode(name: &str, body: &Body, diags: &mut Diagnostics) -> TestFile {
                 file.variables_range = Some(block.header_range());
                 file.variables = variables(block, diags);
             }
+            "variable" => file.add_definition(block, diags),
             "provider" => {
                 let block = provider_block::decode_in_test(block, diags);
                 file.add_provider(block.map(TestProvider::Real), diags);
@@ -240,6 +254,34 @@ pub fn decode(name: &str, body: &Body, diags: &mut Diagnostics) -> TestFile {
 }
 
 impl TestFile {
+    /// `test { parallel = true }`, from Terraform 1.12.
+    fn read_settings(&mut self, block: &Block, diags: &mut Diagnostics) {
+        if let Some(first) = &self.test_range {
+            diags.push(repeated(block, "test file", first));
+            return;
+        }
+        self.test_range = Some(block.header_range());
+        let content = diags.take(block.body.content(&SETTINGS));
+        self.parallel = content.attribute("parallel").and_then(|a| constant::bool(a, diags)).unwrap_or(false);
+    }
+
+    /// `variable "name" {}`, from Terraform 1.13: a variable of the file, typed as those of modules are.
+    fn add_definition(&mut self, block: &Block, diags: &mut Diagnostics) {
+        let definition = variable::decode(block, diags);
+        match self.definitions.get(&definition.name) {
+            Some(first) => {
+                let detail = format!(
+                    "This test file already has a variable named {} defined at {}.",
+                    definition.name, first.range
+                );
+                diags.push(Diagnostic::error("Duplicate variable names", detail).at(block.header_range()));
+            }
+            None => {
+                self.definitions.insert(definition.name.clone(), definition);
+            }
+        }
+    }
+
     fn add_provider(&mut self, provider: Option<TestProvider>, diags: &mut Diagnostics) {
         let Some(provider) = provider else { return };
         let key = provider.key();

@@ -17,6 +17,7 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
         .attribute("providers")
         .attribute("expect_failures")
         .attribute("state_key")
+        .attribute("parallel")
         .block("plan_options", &[])
         .block("assert", &[])
         .block("variables", &[])
@@ -52,6 +53,7 @@ fn decode_all(block: &Block, diags: &mut Diagnostics) -> TestRun {
         providers: Vec::new(),
         expect_failures: Vec::new(),
         state_key: None,
+        parallel: None,
         range: block.header_range(),
     };
     decode_blocks(&content.blocks, &mut run, diags);
@@ -65,6 +67,7 @@ fn decode_all(block: &Block, diags: &mut Diagnostics) -> TestRun {
         run.expect_failures = failures.map(|traversal| (traversal, file.clone())).collect();
     }
     run.state_key = content.attribute("state_key").and_then(|a| constant::string(a, diags));
+    run.parallel = content.attribute("parallel").and_then(|a| constant::bool(a, diags));
     run
 }
 

@@ -23,6 +23,7 @@ fn instance(text: &str) -> Instance {
         schema_version: 0,
         attributes: Attributes::Json(format!("{{\"v\":{text:?}}}").into()),
         sensitive: Arc::from([]),
+        identity: None,
         private: Arc::from([]),
         dependencies: Arc::from([]),
         create_before_destroy: false,

@@ -96,6 +96,12 @@ mod tests {
                  Signature=34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7",
             ]
         );
+        // What the reference sends for a folder.
+        let mine = Keys { id: "id".into(), secret: Secret::new("secret"), token: None };
+        let url = Url::parse("http://127.0.0.1:19555/bucket?prefix=some%20dir%2Fx%2By").unwrap();
+        let headers = sign(&url, &mine, "eu-west-9", "s3", 1_795_192_720);
+        let signature = "Signature=121bd1a80778479691825801d37ab92cbb3036ffd94423b6bf92335d2ee0cf12";
+        assert!(headers.last().unwrap().1.reveal().ends_with(signature));
         let token = Keys { token: Some(Secret::new("t")), ..keys };
         assert!(
             sign(&url, &token, "x", "s3", 0)

@@ -322,7 +322,8 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
     let mut state = request.state;
     let moved = match request.verb {
         Verb::Plan { .. } => {
-            let moved = diagnostics.take(moves::apply(&request.config, &mut state));
+            let (moved, origins) = diagnostics.take(moves::apply(&request.config, &mut state));
+            diagnostics.extend(moves::crossing::convert(&tree, &schemas, &mut state, origins, ports).await);
             diagnostics.extend(moves::check_targets(&moved, &request.targets));
             moved
         }

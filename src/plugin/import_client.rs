@@ -7,11 +7,28 @@ use super::provider_client::{CAPABILITIES, ProviderClient, one, shared};
 use super::wire::protocol::{Call, Protocol};
 use super::wire::v6::message as wire;
 use super::wire::{diagnostic, value};
-use crate::lang::value::{Type, Value};
-use crate::model::provider::{IdentitySchema, ImportedObject, ProviderDiagnostics, has_errors};
+use crate::lang::value::{Type, Value, json};
+use crate::model::provider::{Identity, IdentitySchema, ImportedObject, ProviderDiagnostics, has_errors};
 
 impl<P: Protocol> ProviderClient<P> {
-    pub(super) async fn identity_schemas(&self) -> Result<BTreeMap<String, IdentitySchema>, ProviderDiagnostics> {
+    pub(super) async fn identity_schemas(&self) -> Result<&BTreeMap<String, IdentitySchema>, ProviderDiagnostics> {
+        self.identities.get_or_try_init(|| self.ask_identity_schemas()).await
+    }
+
+    /// What a provider says that identifies an object. What cannot be read is none: nothing depends on it.
+    pub(super) async fn identity_of(&self, kind: &str, data: Option<wire::ResourceIdentityData>) -> Option<Identity> {
+        let data = data?.identity_data?;
+        let schema = self.identity_schemas().await.ok()?.get(kind)?;
+        let ty = schema.implied_type();
+        let value = value::from_wire(Some(data), &ty).ok()?;
+        if value.is_null() || !value.is_wholly_known() || value.entries().values().all(Value::is_null) {
+            return None;
+        }
+        let json = json::to_json(&value, &ty).ok()?.into();
+        Some(Identity { schema_version: schema.version, json })
+    }
+
+    async fn ask_identity_schemas(&self) -> Result<BTreeMap<String, IdentitySchema>, ProviderDiagnostics> {
         let call = Call::GetResourceIdentitySchemas;
         let request = wire::get_resource_identity_schemas::Request {};
         let response: wire::get_resource_identity_schemas::Response = self.call(call, request).await.map_err(one)?;
@@ -53,7 +70,8 @@ impl<P: Protocol> ProviderClient<P> {
             let state = self.read_value(call, imported.state, schema.implied_type(), &mut diagnostics);
             if let Some(state) = state {
                 let private = shared(&imported.private);
-                objects.push(ImportedObject { kind: imported.type_name.into(), state, private });
+                let identity = self.identity_of(&imported.type_name, imported.identity).await;
+                objects.push(ImportedObject { kind: imported.type_name.into(), state, identity, private });
             }
         }
         Ok((objects, diagnostics))

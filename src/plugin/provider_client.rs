@@ -1,5 +1,6 @@
 //! A provider in another process, as `model::provider` wants one: every call goes over the wire and back.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -46,6 +47,8 @@ pub struct ProviderClient<P> {
     cache: Option<CacheKey>,
     saving: Saving,
     schemas: OnceCell<Arc<WireSchemas<P>>>,
+    /// Asked for where an object's identity is met first.
+    pub(super) identities: OnceCell<BTreeMap<String, IdentitySchema>>,
     /// Set once the process has been asked for its schema, which some providers need before any other call.
     asked: Arc<OnceCell<()>>,
 }
@@ -60,6 +63,7 @@ impl<P: Protocol> ProviderClient<P> {
             cache,
             saving: Saving::default(),
             schemas: OnceCell::new(),
+            identities: OnceCell::new(),
             asked: Arc::default(),
         }
     }
@@ -238,7 +242,8 @@ impl<P: Protocol> ProviderClient<P> {
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
         let state = self.read_value(call, response.new_state, ty, &mut diagnostics);
         let new_state = state.unwrap_or_else(|| request.current.clone());
-        Ok(ReadResponse { new_state, private: shared(&response.private), diagnostics })
+        let identity = self.identity_of(&request.kind, response.new_identity).await;
+        Ok(ReadResponse { new_state, identity, private: shared(&response.private), diagnostics })
     }
 
     async fn try_plan(&self, request: &PlanRequest) -> Result<PlanResponse, ProviderDiagnostics> {
@@ -284,6 +289,7 @@ impl<P: Protocol> ProviderClient<P> {
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
         let state = self.read_value(call, response.new_state, ty, &mut diagnostics);
         Ok(ApplyResponse {
+            identity: self.identity_of(&request.kind, response.new_identity).await,
             new_state: state.unwrap_or_else(|| request.prior.clone()),
             private: shared(&response.private),
             legacy_type_system: response.legacy_type_system,
@@ -480,6 +486,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
     async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
         self.try_read(&request).await.unwrap_or_else(|diagnostics| ReadResponse {
             new_state: request.current,
+            identity: None,
             private: request.private,
             diagnostics,
         })
@@ -499,6 +506,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
     async fn apply_resource_change(&self, request: ApplyRequest) -> ApplyResponse {
         self.try_apply(&request).await.unwrap_or_else(|diagnostics| ApplyResponse {
             new_state: request.prior,
+            identity: None,
             private: request.planned_private,
             legacy_type_system: false,
             diagnostics,
@@ -510,8 +518,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
     }
 
     async fn identity_schema(&self, kind: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
-        // Asked once per import block with an identity, which are few.
-        Ok(self.identity_schemas().await?.remove(kind))
+        Ok(self.identity_schemas().await?.get(kind).cloned())
     }
 
     async fn import_by_identity(&self, kind: &str, identity: Value) -> (Vec<ImportedObject>, ProviderDiagnostics) {

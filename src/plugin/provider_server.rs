@@ -14,9 +14,9 @@ use super::grpc::{self, encoded};
 use super::wire::protocol::{Call, Protocol};
 use super::wire::v6::message as wire;
 use super::wire::{diagnostic, function, schema, value};
-use crate::lang::value::{Type, Value};
+use crate::lang::value::{Type, Value, json};
 use crate::model::provider::{
-    ApplyRequest, ConfigureRequest, FunctionError, IdentitySchema, MoveRequest, PlanRequest, Provider,
+    ApplyRequest, ConfigureRequest, FunctionError, Identity, IdentitySchema, MoveRequest, PlanRequest, Provider,
     ProviderDiagnostic, ProviderDiagnostics, RawState, ReadDataRequest, ReadRequest, UpgradeRequest, no_provider_meta,
 };
 use crate::model::schema::{ProviderSchemas, Schema};
@@ -215,6 +215,7 @@ impl<P: Protocol> ProviderServer<P> {
         let answer = async {
             let schema = self.managed(&request.type_name).await?;
             let ty = schema.implied_type();
+            let kind = request.type_name.clone();
             let request = ReadRequest {
                 kind: request.type_name.into(),
                 current: decode(request.current_state, ty)?,
@@ -223,6 +224,7 @@ impl<P: Protocol> ProviderServer<P> {
             };
             let response = self.provider.read_resource(request).await;
             Ok(wire::read_resource::Response {
+                new_identity: self.identity(&kind, response.identity).await?,
                 new_state: encode(&response.new_state, ty),
                 diagnostics: diagnostic::to_wire(response.diagnostics),
                 private: Bytes::copy_from_slice(&response.private),
@@ -264,6 +266,7 @@ impl<P: Protocol> ProviderServer<P> {
         let answer = async {
             let schema = self.managed(&request.type_name).await?;
             let ty = schema.implied_type();
+            let kind = request.type_name.clone();
             let request = ApplyRequest {
                 kind: request.type_name.into(),
                 prior: decode(request.prior_state, ty)?,
@@ -278,13 +281,22 @@ impl<P: Protocol> ProviderServer<P> {
                 private: Bytes::copy_from_slice(&response.private),
                 diagnostics: diagnostic::to_wire(response.diagnostics),
                 legacy_type_system: response.legacy_type_system,
-                new_identity: None,
+                new_identity: self.identity(&kind, response.identity).await?,
             })
         };
         // Nothing was done: the object is what it was.
         let failed =
             |diagnostics| wire::apply_resource_change::Response { diagnostics, new_state: prior, ..Default::default() };
         Ok(encoded(&settle(answer.await, failed)))
+    }
+
+    /// What identifies an object, for the wire.
+    async fn identity(&self, kind: &str, of: Option<Identity>) -> Answer<Option<wire::ResourceIdentityData>> {
+        let Some(of) = of else { return Ok(None) };
+        let Some(schema) = self.provider.identity_schema(kind).await? else { return Ok(None) };
+        let ty = schema.implied_type();
+        let value = json::from_json(of.json.as_bytes(), &ty).map_err(|error| vec![bad(error.to_string())])?;
+        Ok(Some(wire::ResourceIdentityData { identity_data: value::to_wire(&value, &ty) }))
     }
 
     async fn identity_schemas(&self) -> Result<Bytes, Status> {
@@ -321,7 +333,7 @@ impl<P: Protocol> ProviderServer<P> {
                     type_name: object.kind.to_string(),
                     state: encode(&object.state, schema.implied_type()),
                     private: Bytes::copy_from_slice(&object.private),
-                    identity: None,
+                    identity: self.identity(&object.kind, object.identity).await?,
                 });
             }
             let diagnostics = diagnostic::to_wire(diagnostics);

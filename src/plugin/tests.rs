@@ -26,6 +26,10 @@ fn thing_type() -> Type {
     Type::object([("id", Type::String), ("name", Type::String), ("tags", Type::map(Type::String))])
 }
 
+fn identity(name: &str) -> Identity {
+    Identity { schema_version: 2, json: format!("{{\"name\":{name:?},\"place\":null}}").into() }
+}
+
 fn thing(name: &str, id: Value) -> Value {
     let tags = Value::map(Type::String, [("k", Value::string("v"))]);
     Value::object([("id", id), ("name", Value::string(name)), ("tags", tags)])
@@ -99,7 +103,12 @@ impl Provider for Thing {
     }
 
     async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
-        ReadResponse { new_state: request.current, private: request.private, diagnostics: Vec::new() }
+        ReadResponse {
+            new_state: request.current,
+            identity: Some(identity("read")),
+            private: request.private,
+            diagnostics: Vec::new(),
+        }
     }
 
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
@@ -118,6 +127,7 @@ impl Provider for Thing {
         let name = request.planned.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         ApplyResponse {
             new_state: thing(&name, Value::string("made")),
+            identity: None,
             private: request.planned_private,
             legacy_type_system: true,
             diagnostics: vec![ProviderDiagnostic::error("Half done", "the rest failed")],
@@ -126,7 +136,8 @@ impl Provider for Thing {
 
     async fn import_resource_state(&self, kind: &str, id: &str) -> (Vec<ImportedObject>, ProviderDiagnostics) {
         let state = thing("imported", Value::string(id));
-        (vec![ImportedObject { kind: kind.into(), state, private: Arc::default() }], Vec::new())
+        let identity = Some(identity("imported"));
+        (vec![ImportedObject { kind: kind.into(), state, identity, private: Arc::default() }], Vec::new())
     }
 
     async fn identity_schema(&self, kind: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
@@ -137,7 +148,7 @@ impl Provider for Thing {
     async fn import_by_identity(&self, kind: &str, identity: Value) -> (Vec<ImportedObject>, ProviderDiagnostics) {
         let name = identity.get("name").and_then(Value::as_str).unwrap_or_default();
         let state = thing(name, Value::string("found"));
-        (vec![ImportedObject { kind: kind.into(), state, private: Arc::default() }], Vec::new())
+        (vec![ImportedObject { kind: kind.into(), state, identity: None, private: Arc::default() }], Vec::new())
     }
 
     async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {
@@ -245,6 +256,7 @@ async fn everything_crosses_both_protocols() {
 
         let (imported, _) = provider.import_resource_state("t_thing", "id7").await;
         assert_eq!(imported[0].state, thing("imported", Value::string("id7")));
+        assert_eq!(imported[0].identity, Some(identity("imported")));
         let schema = provider.identity_schema("t_thing").await.unwrap().unwrap();
         assert_eq!((schema.version, schema.attributes.len(), schema.attributes["name"].1), (2, 2, true));
         assert_eq!(provider.identity_schema("t_other").await, Ok(None));

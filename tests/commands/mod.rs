@@ -19,8 +19,16 @@ fn folder() -> PathBuf {
 }
 
 /// Cases of what the reference does not know: we play them ourselves, and read what was recorded.
-const OURS: [&str; 6] =
-    ["changed_files", "deprecations", "early_values", "lifecycles", "metadata", "provider_instances"];
+const OURS: [&str; 8] = [
+    "changed_files",
+    "deprecations",
+    "early_values",
+    "lifecycles",
+    "metadata",
+    "moved_types",
+    "newer_names",
+    "provider_instances",
+];
 
 /// Plays a case and compares it whole; or, if asked to record, lets the reference play it.
 fn check(case: &str) {
@@ -61,6 +69,8 @@ cases!(
     json_values,
     lifecycles,
     metadata,
+    moved_types,
+    newer_names,
     output_values,
     provider_instances,
     replace_and_target,

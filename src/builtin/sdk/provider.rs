@@ -124,7 +124,7 @@ impl Provider for BuiltIn {
             Ok(value) => (value, Vec::new()),
             Err(error) => (request.current, vec![error]),
         };
-        ReadResponse { new_state, private: request.private, diagnostics }
+        ReadResponse { new_state, identity: None, private: request.private, diagnostics }
     }
 
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
@@ -160,12 +160,21 @@ impl Provider for BuiltIn {
             // What was there before still is: a failed creation leaves nothing, a failed destruction the object.
             Err(error) => (request.prior, vec![error]),
         };
-        ApplyResponse { new_state, private: request.planned_private, legacy_type_system: false, diagnostics }
+        ApplyResponse {
+            new_state,
+            identity: None,
+            private: request.planned_private,
+            legacy_type_system: false,
+            diagnostics,
+        }
     }
 
     async fn import_resource_state(&self, kind: &str, id: &str) -> (Vec<ImportedObject>, ProviderDiagnostics) {
         match self.resource(kind).and_then(|resource| resource.import(id)) {
-            Ok(state) => (vec![ImportedObject { kind: Arc::from(kind), state, private: Arc::from([]) }], Vec::new()),
+            Ok(state) => (
+                vec![ImportedObject { kind: Arc::from(kind), state, identity: None, private: Arc::from([]) }],
+                Vec::new(),
+            ),
             Err(error) => (Vec::new(), vec![error]),
         }
     }

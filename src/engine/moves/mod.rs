@@ -2,6 +2,7 @@
 //!
 //! Owns which addresses change before planning. Never touches what an object holds.
 
+pub(super) mod crossing;
 mod statements;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,17 +12,19 @@ use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, ModuleIn
 use crate::model::config::Config;
 use crate::model::state::{Instance, ResourceState, State};
 
+use crossing::{Origin, Origins};
+
 /// What was moved: new addresses with the ones the objects had in the stored state.
 pub(super) type Moved = BTreeMap<AbsResourceInstance, AbsResourceInstance>;
 
-/// Applies all moves to the state.
-pub(super) fn apply(config: &Config, state: &mut State) -> (Moved, Diagnostics) {
+/// Applies all moves to the state. Of what `moved` blocks moved it tells what that was before.
+pub(super) fn apply(config: &Config, state: &mut State) -> ((Moved, Origins), Diagnostics) {
     let mut diags = Diagnostics::new();
-    let mut moved = Moved::new();
+    let (mut moved, mut origins) = (Moved::new(), Origins::new());
     let mut blocked: Vec<(AbsResourceInstance, AbsResourceInstance)> = Vec::new();
     let statements = statements::collect(config, &mut diags);
     if diags.has_errors() {
-        return (moved, diags);
+        return ((moved, origins), diags);
     }
     let mut explicit: BTreeSet<AbsResource> = BTreeSet::new();
     for statement in &statements {
@@ -34,6 +37,11 @@ pub(super) fn apply(config: &Config, state: &mut State) -> (Moved, Diagnostics) 
                 blocked.push((addr, to));
                 continue;
             }
+            let provider = state.resources.get(&addr.containing_resource()).map(|r| r.provider.provider.clone());
+            let before = origins.remove(&addr).or_else(|| {
+                Some(Origin { kind: addr.kind().into(), provider: provider?, range: statement.range.clone() })
+            });
+            origins.extend(before.map(|before| (to.clone(), before)));
             rename(state, &addr, &to);
             let origin = moved.remove(&addr).unwrap_or(addr);
             moved.insert(to, origin);
@@ -45,7 +53,7 @@ pub(super) fn apply(config: &Config, state: &mut State) -> (Moved, Diagnostics) 
     if !blocked.is_empty() {
         diags.push(blocked_warning(&blocked));
     }
-    (moved, diags)
+    ((moved, origins), diags)
 }
 
 /// With targets, what moved must be among them: half a move is no plan.

@@ -198,6 +198,9 @@ async fn objects_are_imported_by_their_identity() {
     let found = found.unwrap();
     let importing = found.changes[0].importing.as_ref().unwrap();
     assert_eq!((importing.id.as_deref(), importing.identity.as_deref()), (None, Some("{\"name\":\"x\"}")));
+    let (_, _, instance) = found.prior_state.instances().next().unwrap();
+    let identity = instance.current.as_ref().and_then(|object| object.identity.as_ref());
+    assert_eq!(identity.map(|identity| &*identity.json), Some("{\"name\":\"x\"}"));
     let cases = [
         ("{ place = \"here\" }", "Invalid import identity argument"),
         ("{ name = \"x\", other = 1 }", "Invalid import identity argument"),

@@ -236,7 +236,7 @@ impl Provider for Things {
         let id = request.current.get("id").and_then(Value::as_str).unwrap_or("").to_string();
         let is_gone = self.0.gone.lock().unwrap().contains(&id);
         let new_state = if is_gone { Value::null(request.current.ty().clone()) } else { request.current };
-        ReadResponse { new_state, private: request.private, diagnostics: Vec::new() }
+        ReadResponse { new_state, identity: None, private: request.private, diagnostics: Vec::new() }
     }
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
         let mut planned = request.proposed.clone();
@@ -284,7 +284,7 @@ impl Provider for Things {
                 new_state = with(&new_state, "output", Value::string(format!("out-{called}")));
             }
         }
-        ApplyResponse { new_state, private: Arc::from([]), legacy_type_system: false, diagnostics }
+        ApplyResponse { new_state, identity: None, private: Arc::from([]), legacy_type_system: false, diagnostics }
     }
     async fn import_resource_state(&self, _: &str, _: &str) -> (Vec<ImportedObject>, ProviderDiagnostics) {
         (Vec::new(), Vec::new())
@@ -299,7 +299,9 @@ impl Provider for Things {
             thing_schema().block.attributes.into_iter().map(|(name, a)| (name, Value::null(a.implied_type())));
         let state = with(&Value::object(entries), "name", Value::string(name(&identity)));
         let state = if name(&identity) == "nothing" { nothing } else { with(&state, "id", Value::string("found")) };
-        (vec![ImportedObject { kind: kind.into(), state, private: Arc::from([]) }], Vec::new())
+        let named = name(&identity).to_owned();
+        let identity = Some(Identity { schema_version: 0, json: format!("{{\"name\":{named:?}}}").into() });
+        (vec![ImportedObject { kind: kind.into(), state, identity, private: Arc::from([]) }], Vec::new())
     }
     async fn move_resource_state(&self, _: MoveRequest) -> MoveResponse {
         panic!("not asked for")

@@ -80,6 +80,8 @@ pub struct ReadRequest {
 pub struct ReadResponse {
     /// Null if the object is gone.
     pub new_state: Value,
+    /// None: the provider says nothing of it.
+    pub identity: Option<Identity>,
     pub private: Arc<[u8]>,
     pub diagnostics: ProviderDiagnostics,
 }
@@ -118,6 +120,8 @@ pub struct ApplyRequest {
 #[derive(Clone, Debug)]
 pub struct ApplyResponse {
     pub new_state: Value,
+    /// None: the provider says nothing of it.
+    pub identity: Option<Identity>,
     pub private: Arc<[u8]>,
     pub legacy_type_system: bool,
     pub diagnostics: ProviderDiagnostics,
@@ -140,10 +144,19 @@ impl IdentitySchema {
     }
 }
 
+/// What identifies an object, as the state keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    pub schema_version: i64,
+    /// The text of a JSON object, of the type that the schema of that version gives.
+    pub json: Arc<str>,
+}
+
 #[derive(Clone, Debug)]
 pub struct ImportedObject {
     pub kind: Arc<str>,
     pub state: Value,
+    pub identity: Option<Identity>,
     pub private: Arc<[u8]>,
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::lang::value::{Marks, Path, Type, Value};
 use crate::model::addr::ConfigResource;
+use crate::model::provider::Identity;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ObjectStatus {
@@ -32,6 +33,8 @@ pub struct Object {
     pub attributes: Attributes,
     /// Paths within the attributes that are sensitive, beyond what the schema says.
     pub sensitive: Arc<[(Path, Marks)]>,
+    /// What identifies it, where its provider says so.
+    pub identity: Option<Identity>,
     /// What the provider keeps for itself.
     pub private: Arc<[u8]>,
     /// Everything that this object depends on, transitively; sorted; shared between objects where equal.

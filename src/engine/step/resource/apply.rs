@@ -346,6 +346,7 @@ pub async fn apply(
     let failed = diagnostics.has_errors();
     let object = Stored {
         value: mark(&value, &after_marks, &instance.schema.block),
+        identity: response.identity.or_else(|| current.as_ref().and_then(|c| c.identity.clone())),
         private: response.private,
         status: current.as_ref().filter(|_| failed).map_or(ObjectStatus::Ready, |c| c.status),
         dependencies: kept_dependencies(current.as_ref()),

@@ -172,6 +172,7 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
 pub fn object_of(instance: &Instance<'_>, value: Value) -> Stored {
     Stored {
         value,
+        identity: None,
         private: std::sync::Arc::from([]),
         status: ObjectStatus::Ready,
         dependencies: std::sync::Arc::from([]),

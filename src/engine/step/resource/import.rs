@@ -60,6 +60,7 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
     }
     let stored = Stored {
         value: mark(&object.state, &[], &instance.schema.block),
+        identity: object.identity,
         private: object.private,
         status: ObjectStatus::Ready,
         dependencies: Arc::from([]),

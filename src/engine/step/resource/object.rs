@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::base::diag::Diagnostic;
 use crate::lang::value::{Marks, Path, Type, Value, json};
 use crate::model::addr::ConfigResource;
+use crate::model::provider::Identity;
 use crate::model::schema::decode::sensitive_paths;
 use crate::model::schema::{Block, Nesting, Schema};
 use crate::model::state::{Attributes, Object, ObjectStatus};
@@ -15,6 +16,7 @@ const INVALID_OBJECT: &str = "Invalid stored object";
 #[derive(Clone, Debug)]
 pub struct Stored {
     pub value: Value,
+    pub identity: Option<Identity>,
     pub private: Arc<[u8]>,
     pub status: ObjectStatus,
     pub dependencies: Arc<[ConfigResource]>,
@@ -40,6 +42,7 @@ impl Stored {
             schema_version: schema.version,
             attributes: Attributes::Value { value, ty: schema.implied_type().clone() },
             sensitive: sensitive.map(|(path, _)| (path, Marks::SENSITIVE)).collect(),
+            identity: self.identity.clone(),
             private: self.private.clone(),
             dependencies: self.dependencies.clone(),
             create_before_destroy: self.create_before_destroy,
@@ -70,6 +73,7 @@ pub fn decode(object: &Object, schema: &Schema) -> Result<Stored, Diagnostic> {
 pub fn with_value(object: &Object, value: Value) -> Stored {
     Stored {
         value,
+        identity: object.identity.clone(),
         private: object.private.clone(),
         status: object.status,
         dependencies: object.dependencies.clone(),

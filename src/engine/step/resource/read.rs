@@ -54,5 +54,6 @@ pub async fn refresh(
     if value.is_null() {
         return (None, diagnostics);
     }
-    (Some(Stored { value, private: response.private, ..stored }), diagnostics)
+    let identity = response.identity.or(stored.identity);
+    (Some(Stored { value, identity, private: response.private, ..stored }), diagnostics)
 }

@@ -313,6 +313,14 @@ fn render_object(key: &InstanceKey, deposed: &str, object: &Object, out: &mut Ve
     render_attributes(&object.attributes, depth, out)?;
     field("sensitive_attributes", depth, out);
     render_paths(object.sensitive.iter().map(|(path, _)| path), depth, out)?;
+    // From Terraform 1.12; 1.11 passes over it.
+    if let Some(identity) = &object.identity {
+        out.push(b',');
+        field("identity_schema_version", depth, out);
+        out.extend_from_slice(format!("{},", identity.schema_version).as_bytes());
+        field("identity", depth, out);
+        indent(&identity.json, depth, out);
+    }
     if !object.private.is_empty() {
         out.push(b',');
         field("private", depth, out);
@@ -491,6 +499,19 @@ mod tests {
             assert_eq!(ours, theirs, "line {}", i + 1);
         }
         assert_eq!(text.len(), WIDE.len());
+    }
+
+    /// As Terraform 1.12 and later write it.
+    #[test]
+    fn identities_stay() {
+        let (end, identity) = ("\"sensitive_attributes\": []", "\"identity_schema_version\": 3");
+        let more = format!(
+            "{end},\n          {identity},\n          \"identity\": {{\n            \"n\": \"x\"\n          }}"
+        );
+        let with = WIDE.replacen(end, &more, 1);
+        let file = read(with.as_bytes()).unwrap().unwrap();
+        let text = String::from_utf8(super::super::write(&file.meta, &file.state).unwrap()).unwrap();
+        assert!(text == with && text.contains(identity), "{text}");
     }
 
     #[test]

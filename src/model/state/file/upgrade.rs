@@ -198,6 +198,7 @@ fn object(entry: ObjectEntry) -> Object {
         schema_version,
         attributes: Attributes::Flat(attributes.into_iter().collect()),
         sensitive: Arc::from([]),
+        identity: None,
         private: private.into(),
         dependencies: Arc::from([]),
         create_before_destroy: false,

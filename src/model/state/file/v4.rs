@@ -18,6 +18,7 @@ use crate::lang::value::{Marks, Path, PathStep, Type, Value, json};
 use crate::model::addr::{
     AbsProviderConfig, AbsResource, ConfigResource, InstanceKey, ModuleInstance, Resource, ResourceMode,
 };
+use crate::model::provider::Identity;
 use crate::model::state::{
     Attributes, CheckResult, CheckStatus, DeposedKey, Object, ObjectStatus, OutputValue, ResourceState, State,
     StateMeta,
@@ -85,6 +86,10 @@ struct InstanceEntry<'a> {
     attributes_flat: Option<BTreeMap<String, String>>,
     #[serde(borrow)]
     sensitive_attributes: Option<&'a RawValue>,
+    #[serde(default, deserialize_with = "or_default")]
+    identity_schema_version: u64,
+    #[serde(borrow)]
+    identity: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "or_default")]
     private: Cow<'a, str>,
     #[serde(borrow)]
@@ -272,6 +277,7 @@ impl Reader {
             schema_version: i64::try_from(entry.schema_version).unwrap_or(i64::MAX),
             attributes: attributes(entry.attributes, entry.attributes_flat),
             sensitive: sensitive_paths(entry.sensitive_attributes)?,
+            identity: identity(entry.identity, entry.identity_schema_version),
             private: private.map_err(|e| conformity(&format!("illegal base64 data: {e}")))?.into(),
             dependencies: self.dependencies(entry.dependencies)?,
             create_before_destroy: entry.create_before_destroy,
@@ -359,6 +365,12 @@ fn attributes(raw: Option<&RawValue>, flat: Option<BTreeMap<String, String>>) ->
         // Written by hand: an object without attributes.
         (None, None) => Attributes::Json("{}".into()),
     }
+}
+
+fn identity(raw: Option<&RawValue>, version: u64) -> Option<Identity> {
+    let text = raw.map(RawValue::get).filter(|text| *text != "null")?;
+    let schema_version = i64::try_from(version).unwrap_or(i64::MAX);
+    Some(Identity { schema_version, json: json_text::compact(text).into() })
 }
 
 fn sensitive_paths(raw: Option<&RawValue>) -> Result<Arc<[(Path, Marks)]>, Diagnostics> {

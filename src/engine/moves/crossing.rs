@@ -1,0 +1,151 @@
+//! Objects that got another type, or another provider, with their address: what their new provider makes of them.
+//!
+//! Owns the call that converts them. Never decides what moves.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics, Severity};
+use crate::base::source::Range;
+use crate::engine::ports::Ports;
+use crate::engine::provider_configs;
+use crate::engine::schemas::Schemas;
+use crate::engine::step::resource::object::nonconforming;
+use crate::engine::tree::{ModuleId, Tree};
+use crate::lang::value::json;
+use crate::model::addr::{AbsResourceInstance, Provider};
+use crate::model::config::Resource;
+use crate::model::provider::{MoveRequest, ProviderDiagnostics, has_errors};
+use crate::model::schema::Schema;
+use crate::model::state::{Attributes, Object, State};
+
+/// What an object was before a `moved` block gave it its address.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    pub kind: Arc<str>,
+    pub provider: Provider,
+    /// The block.
+    pub range: Range,
+}
+
+/// By the address that an object has now.
+pub type Origins = BTreeMap<AbsResourceInstance, Origin>;
+
+/// Lets the providers of new addresses convert the objects that were of another type or provider. Objects whose new address
+/// is not in the configuration stay as they are.
+pub async fn convert(
+    tree: &Tree,
+    schemas: &Schemas,
+    state: &mut State,
+    origins: Origins,
+    ports: &Ports,
+) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    for (addr, origin) in &origins {
+        let Some((module, index)) = tree.find_resource(&addr.config()) else { continue };
+        let resource = tree.resource(module, index);
+        if *origin.kind == *addr.kind() && origin.provider == resource.provider {
+            continue;
+        }
+        let Some(schema) = schemas.resource(&resource.provider, &resource.addr) else { continue };
+        let Some(object) = state.instance(addr).and_then(|instance| instance.current.clone()) else { continue };
+        match converted(schemas, addr, origin, resource, &object, &schema, ports).await {
+            Ok((object, warnings)) => {
+                diagnostics.extend(warnings);
+                replace(tree, module, resource, state, addr, object);
+            }
+            Err(problems) => diagnostics.extend(problems),
+        }
+    }
+    diagnostics
+}
+
+async fn converted(
+    schemas: &Schemas,
+    addr: &AbsResourceInstance,
+    origin: &Origin,
+    resource: &Resource,
+    object: &Object,
+    schema: &Schema,
+    ports: &Ports,
+) -> Result<(Object, Diagnostics), Diagnostics> {
+    let at = |summary: &str, detail: String| {
+        Err(Diagnostics::from(Diagnostic::error(summary, detail).at(origin.range.clone())))
+    };
+    let provider = &resource.provider;
+    if !schemas.provider(provider).is_some_and(|of| of.capabilities().move_resource_state) {
+        let shown = provider.to_string();
+        return at(
+            "Unsupported `moved` across resource types",
+            format!("The provider {shown:?} does not support moved operations across resource types and providers."),
+        );
+    }
+    let source_state: Arc<[u8]> = match &object.attributes {
+        Attributes::Json(text) => text.as_bytes().into(),
+        Attributes::Value { value, ty } => json::to_json(value, ty).unwrap_or_default().into_bytes().into(),
+        Attributes::Flat(_) => {
+            let from = &origin.kind;
+            return at(
+                "Object of an old format cannot change its type",
+                format!(
+                    "The object of {addr} was stored by a version of Terraform before 0.12, so that only the provider of \
+                     {from} can read it. Apply the configuration once without the moved block."
+                ),
+            );
+        }
+    };
+    let request = MoveRequest {
+        source_provider: origin.provider.to_string(),
+        source_kind: origin.kind.clone(),
+        source_version: object.schema_version,
+        source_state,
+        source_private: object.private.clone(),
+        target_kind: addr.kind().into(),
+    };
+    let response = ports.providers.unconfigured(provider).await?.move_resource_state(request).await;
+    let failed = has_errors(&response.diagnostics);
+    let said = told(response.diagnostics);
+    if failed {
+        return Err(said);
+    }
+    if response.state.is_null() || nonconforming(&response.state, schema.implied_type()).is_some() {
+        return at(
+            "Provider returned invalid value",
+            format!(
+                "The provider returned an invalid value during an across type move operation to {addr}. This is a bug in the \
+                 relevant provider; Please report it."
+            ),
+        );
+    }
+    let attributes = Attributes::Value { value: response.state, ty: schema.implied_type().clone() };
+    let sensitive = Arc::from([]);
+    Ok((Object { schema_version: schema.version, attributes, sensitive, identity: None, ..object.clone() }, said))
+}
+
+/// What a provider says of an object that no block describes yet.
+fn told(found: ProviderDiagnostics) -> Diagnostics {
+    let diagnostic = |said: crate::model::provider::ProviderDiagnostic| match said.severity {
+        Severity::Error => Diagnostic::error(said.summary, said.detail),
+        Severity::Warning => Diagnostic::warning(said.summary, said.detail),
+    };
+    found.into_iter().map(diagnostic).collect()
+}
+
+fn replace(
+    tree: &Tree,
+    module: ModuleId,
+    resource: &Resource,
+    state: &mut State,
+    addr: &AbsResourceInstance,
+    object: Object,
+) {
+    let alias = resource.provider_ref.as_ref().and_then(|reference| reference.addr.alias.as_deref());
+    let provider = provider_configs::resolve(tree, module, &resource.provider, alias);
+    let Some(of_state) = state.resources.get_mut(&addr.containing_resource()) else { return };
+    if let Some(provider) = provider {
+        of_state.provider = provider;
+    }
+    if let Some(instance) = of_state.instances.get_mut(addr.key()) {
+        instance.current = Some(object);
+    }
+}

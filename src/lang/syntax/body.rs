@@ -2,7 +2,7 @@
 //!
 //! A [`Body`] is cheap to clone; what a partial read took is hidden from the remaining body, never removed.
 
-use crate::lang::syntax::mistakes::{UNSUPPORTED_BLOCK, missing_argument};
+use crate::lang::syntax::mistakes::{DUPLICATE_ARGUMENT, UNSUPPORTED_BLOCK, argument_not_set, missing_argument};
 use std::fmt;
 use std::sync::Arc;
 
@@ -99,10 +99,12 @@ pub struct NativeBody {
     pub end: Span,
 }
 
-/// A body and one from an override file.
+/// A body and one that adds to it: from an override file, which wins, or from an escaping block, which may only say what the
+/// body does not.
 struct MergedBody {
     base: Body,
     over: Body,
+    wins: bool,
 }
 
 /// What earlier partial reads took.
@@ -155,7 +157,12 @@ impl Body {
     /// `base` with what `over`, from an override file, says otherwise: its arguments replace those of the same name, its
     /// blocks replace all blocks of the same kind.
     pub fn merged(base: Body, over: Body) -> Body {
-        Body { source: Source::Merged(Arc::new(MergedBody { base, over })), hidden: None }
+        Body { source: Source::Merged(Arc::new(MergedBody { base, over, wins: true })), hidden: None }
+    }
+
+    /// `base` with what a block inside of it adds. An argument in both is an error.
+    pub fn joined(base: Body, more: Body) -> Body {
+        Body { source: Source::Merged(Arc::new(MergedBody { base, over: more, wins: false })), hidden: None }
     }
 
     pub fn file(&self) -> &Arc<SourceFile> {
@@ -190,8 +197,7 @@ impl Body {
             Source::Native(body) => body,
             Source::Json(body) => return Body { source: Source::Json(body.unknown()), hidden: self.hidden.clone() },
             Source::Merged(merged) => {
-                let MergedBody { base, over } = &**merged;
-                return Body::merged(base.with_unknown_expressions(), over.with_unknown_expressions());
+                return merged.map(Body::with_unknown_expressions);
             }
         };
         let unknown = |attribute: &Attribute| {
@@ -216,14 +222,21 @@ impl Body {
     /// Everything that the schema names; what it does not name is an error.
     pub fn content(&self, schema: &BodySchema) -> (Content, Diagnostics) {
         let (content, mut diagnostics) = self.select(schema);
-        match &self.source {
-            Source::Native(body) => self.report_unsupported(body, schema, &content, &mut diagnostics),
-            Source::Json(body) => {
-                body.report_unsupported(schema, self.hidden.as_deref(), &content, &mut diagnostics);
-            }
-            Source::Merged(_) => {}
-        }
+        self.report_rest(schema, &content, &mut diagnostics);
         (content, diagnostics)
+    }
+
+    fn report_rest(&self, schema: &BodySchema, content: &Content, diagnostics: &mut Diagnostics) {
+        match &self.source {
+            Source::Native(body) => self.report_unsupported(body, schema, content, diagnostics),
+            Source::Json(body) => body.report_unsupported(schema, self.hidden.as_deref(), content, diagnostics),
+            // What neither schema nor override names stays unreported, as in the reference.
+            Source::Merged(merged) if merged.wins => {}
+            Source::Merged(merged) => {
+                merged.base.report_rest(schema, content, diagnostics);
+                merged.over.report_rest(schema, content, diagnostics);
+            }
+        }
     }
 
     /// Everything that the schema names, and a body with the rest.
@@ -235,7 +248,7 @@ impl Body {
     /// The body without what the schema names.
     fn without(&self, schema: &BodySchema) -> Body {
         if let Source::Merged(merged) = &self.source {
-            return Body::merged(merged.base.without(schema), merged.over.without(schema));
+            return merged.map(|body| body.without(schema));
         }
         let mut hidden = self.hidden.as_deref().cloned().unwrap_or_default();
         hidden.attributes.extend(schema.attributes.iter().map(|a| a.name.clone()));
@@ -382,9 +395,39 @@ impl Body {
 }
 
 impl MergedBody {
-    /// Both bodies by the schema; what the override has wins. What neither schema nor override names stays unreported,
-    /// as in the reference.
+    /// The same of what `change` makes of both.
+    fn map(&self, change: impl Fn(&Body) -> Body) -> Body {
+        let merged = MergedBody { base: change(&self.base), over: change(&self.over), wins: self.wins };
+        Body { source: Source::Merged(Arc::new(merged)), hidden: None }
+    }
+
     fn select(&self, schema: &BodySchema) -> (Content, Diagnostics) {
+        if self.wins { self.select_winning(schema) } else { self.select_joined(schema) }
+    }
+
+    /// Both bodies by the schema, either with what the other has not.
+    fn select_joined(&self, schema: &BodySchema) -> (Content, Diagnostics) {
+        let mut lenient = schema.clone();
+        lenient.attributes.iter_mut().for_each(|a| a.required = false);
+        let mut diagnostics = Diagnostics::new();
+        let mut content = diagnostics.take(self.base.select(&lenient));
+        let more = diagnostics.take(self.over.select(&lenient));
+        for (name, attribute) in more.attributes {
+            if let Some(first) = content.attributes.get(&name) {
+                let detail = format!("Argument {:?} was already set at {}", &*name, first.name_range());
+                diagnostics.push(Diagnostic::error(DUPLICATE_ARGUMENT, detail).at(attribute.name_range()));
+                continue;
+            }
+            content.attributes.insert(name, attribute);
+        }
+        content.blocks.extend(more.blocks);
+        let missing = schema.attributes.iter().filter(|a| a.required && !content.attributes.contains_key(&a.name));
+        diagnostics.extend(missing.map(|a| argument_not_set(&a.name)).collect::<Diagnostics>());
+        (content, diagnostics)
+    }
+
+    /// Both bodies by the schema; what the override has wins.
+    fn select_winning(&self, schema: &BodySchema) -> (Content, Diagnostics) {
         let mut base_schema = schema.clone();
         if !schema.blocks.iter().any(|b| &*b.kind == "dynamic") {
             base_schema = base_schema.block("dynamic", &["type"]);
@@ -430,5 +473,38 @@ fn label_mistake(block: &Block, wanted: &BlockSchema) -> Option<Diagnostic> {
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Body({:?})", self.range())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::syntax::parser::parse_file;
+
+    fn body(text: &str) -> Body {
+        parse_file(SourceFile::new("t.tf", text)).0
+    }
+
+    fn texts(diagnostics: &Diagnostics) -> Vec<&str> {
+        diagnostics.iter().map(|d| d.detail.as_str()).collect()
+    }
+
+    /// As the reference reads the escaping block of a module call.
+    #[test]
+    fn joined_bodies_are_read_together() {
+        let schema = BodySchema::new().required("a").attribute("b").required("c");
+        let (content, found) = Body::joined(body("b = 1\n"), body("a = 2\nc = 3\n")).content(&schema);
+        assert!(found.is_empty(), "{found:?}");
+        assert_eq!(content.attributes.keys().map(|name| &**name).collect::<Vec<_>>(), ["b", "a", "c"]);
+        let (_, found) = Body::joined(body("b = 1\nd = 1\n"), body("a = 2\nb = 3\ncc = 1\n")).content(&schema);
+        assert_eq!(
+            texts(&found),
+            [
+                "Argument \"b\" was already set at t.tf:1,1-2",
+                "The argument \"c\" is required, but was not set.",
+                "An argument named \"d\" is not expected here.",
+                "An argument named \"cc\" is not expected here.",
+            ]
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Bodies in JSON syntax, read by schema: which properties are arguments and which are blocks, with how many labels, is
 //! known only from there.
 
-use crate::lang::syntax::mistakes::missing_argument;
+use crate::lang::syntax::mistakes::{DUPLICATE_ARGUMENT, missing_argument};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -124,7 +124,7 @@ impl JsonBody {
                     }
                     Some(existing) => {
                         let detail = format!("The argument {name:?} was already set at {}.", existing.range());
-                        let problem = Diagnostic::error("Duplicate argument", detail);
+                        let problem = Diagnostic::error(DUPLICATE_ARGUMENT, detail);
                         diagnostics.push(problem.at(self.range(member.name_span)));
                     }
                 }

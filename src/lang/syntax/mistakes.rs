@@ -11,6 +11,8 @@ pub const NO_FUNCTIONS: &str = "Function calls not allowed";
 const NO_VARIABLES: &str = "Variables not allowed";
 /// An argument that must be there.
 const MISSING_ARGUMENT: &str = "Missing required argument";
+/// An argument that is there twice.
+pub const DUPLICATE_ARGUMENT: &str = "Duplicate argument";
 /// A block that its surroundings do not know.
 pub const UNSUPPORTED_BLOCK: &str = "Unsupported block type";
 /// Text nested deeper than the parser follows.
@@ -21,6 +23,11 @@ pub const EXTRA_AFTER_EXPRESSION: &str = "Extra characters after expression";
 pub const NOT_UTF8: &str = "Invalid character encoding";
 
 pub const FUNCTIONS_MEAN_NOTHING: &str = "Functions may not be called here.";
+
+/// An argument that several bodies together should have, and that none has: there is no place to point to.
+pub fn argument_not_set(name: &str) -> Diagnostic {
+    Diagnostic::error(MISSING_ARGUMENT, format!("The argument {name:?} is required, but was not set."))
+}
 
 /// A call where functions mean nothing.
 pub fn no_functions(call: Range) -> Diagnostic {

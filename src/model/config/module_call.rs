@@ -255,7 +255,7 @@ pub(super) fn check_blocks(
         }
     }
     match escaping {
-        Some(block) => Body::merged(body, block.body.clone()),
+        Some(block) => Body::joined(body, block.body.clone()),
         None => body,
     }
 }

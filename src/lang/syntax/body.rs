@@ -496,14 +496,14 @@ mod tests {
         let (content, found) = Body::joined(body("b = 1\n"), body("a = 2\nc = 3\n")).content(&schema);
         assert!(found.is_empty(), "{found:?}");
         assert_eq!(content.attributes.keys().map(|name| &**name).collect::<Vec<_>>(), ["b", "a", "c"]);
-        let (_, found) = Body::joined(body("b = 1\nd = 1\n"), body("a = 2\nb = 3\ncc = 1\n")).content(&schema);
+        let (_, found) = Body::joined(body("b = 1\nunknown = 1\n"), body("a = 2\nb = 3\nstrange = 1\n")).content(&schema);
         assert_eq!(
             texts(&found),
             [
                 "Argument \"b\" was already set at t.tf:1,1-2",
                 "The argument \"c\" is required, but was not set.",
-                "An argument named \"d\" is not expected here.",
-                "An argument named \"cc\" is not expected here.",
+                "An argument named \"unknown\" is not expected here.",
+                "An argument named \"strange\" is not expected here.",
             ]
         );
     }

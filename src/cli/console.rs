@@ -11,20 +11,23 @@ use crate::render::text::style::Style;
 
 use super::args::common::ViewOptions;
 
+/// Back to the start of the line, and everything on it away.
+const CLEAR: &str = "\r\x1b[K";
+
 /// Standard output and error of one command, with what is known of them.
 pub struct Console {
     pub terminal: Terminal,
     pub style: Style,
     compact_warnings: bool,
-    /// Held while a piece is written, so that pieces do not mix.
-    writing: Mutex<()>,
+    /// The line that comes and goes. Held while a piece is written, so that pieces do not mix.
+    status: Mutex<String>,
 }
 
 impl Console {
     pub fn new(environment: &Environment, terminal: Terminal, view: ViewOptions) -> Console {
         let colour = terminal.colour(environment) && !view.no_color;
         let style = Style { colour, width: terminal.columns() };
-        Console { terminal, style, compact_warnings: view.compact_warnings, writing: Mutex::new(()) }
+        Console { terminal, style, compact_warnings: view.compact_warnings, status: Mutex::default() }
     }
 
     /// The text on standard output, as it is.
@@ -34,15 +37,31 @@ impl Console {
 
     /// As `print`, for what may be of any encoding.
     pub fn print_bytes(&self, text: &[u8]) {
-        let _writing = self.writing.lock().unwrap_or_else(|e| e.into_inner());
+        let status = self.status.lock().unwrap_or_else(|e| e.into_inner());
         let mut out = std::io::stdout().lock();
+        let (away, again) = if status.is_empty() { ("", "") } else { (CLEAR, status.as_str()) };
+        let pieces = [away.as_bytes(), text, again.as_bytes()];
         // Nobody is left to tell when the reader has gone.
-        let _ = out.write_all(text).and_then(|()| out.flush());
+        let _ = pieces.iter().try_for_each(|piece| out.write_all(piece)).and_then(|()| out.flush());
+    }
+
+    /// Shows a line below everything else until the next one; none if it is empty. Only on a terminal.
+    pub fn status(&self, text: &str) {
+        let mut status = self.status.lock().unwrap_or_else(|e| e.into_inner());
+        if !self.terminal.output || *status == text {
+            return;
+        }
+        let mut out = std::io::stdout().lock();
+        let _ = write!(out, "{CLEAR}{text}").and_then(|()| out.flush());
+        text.clone_into(&mut status);
     }
 
     /// The text on standard error, as it is.
     pub fn print_error(&self, text: &str) {
-        let _writing = self.writing.lock().unwrap_or_else(|e| e.into_inner());
+        let status = self.status.lock().unwrap_or_else(|e| e.into_inner());
+        if !status.is_empty() {
+            let _ = std::io::stdout().lock().write_all(CLEAR.as_bytes());
+        }
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
     }
 

@@ -50,6 +50,10 @@ pub async fn run(
     let installed = install(setup, network, &wanted, tell).await;
     diagnostics.extend(installed.diagnostics);
     if diagnostics.has_errors() {
+        // What is complete stays complete: the next run need not fetch it again.
+        if !request.lockfile_readonly {
+            diagnostics.extend(keep_lock(&lock, &lock.clone().with(installed.lock), false, tell).err());
+        }
         return true;
     }
     if !setup.settings.dev_overrides().is_empty() {
@@ -117,8 +121,8 @@ async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell: Te
         tell(InitEvent::Install(event));
     };
     let (plan, mut diagnostics) = resolve(&input, &mut hear).await;
-    let mut lock = wanted.lock.clone();
-    if !diagnostics.has_errors() && !setup.stop.is_stopping() {
+    let mut lock = Lock::default();
+    if !setup.stop.is_stopping() {
         let input = ExecuteInput {
             plan: &plan,
             source: &source,

@@ -9,6 +9,7 @@ use crate::ops::init::InitEvent;
 use crate::render::json::events;
 use crate::render::text::style::Style;
 
+use super::downloads::Downloads;
 use super::json::{write, write_to_the_second};
 
 pub struct InitView {
@@ -16,6 +17,7 @@ pub struct InitView {
     json: bool,
     /// Nobody wants to hear what to do next.
     automation: bool,
+    downloads: Downloads,
 }
 
 impl InitView {
@@ -24,11 +26,14 @@ impl InitView {
         if json {
             write(&console, &events::version());
         }
-        InitView { console, json, automation }
+        InitView { downloads: Downloads::new(console.clone()), console, json, automation }
     }
 
     pub fn event(&self, event: &InitEvent) {
         if !self.json {
+            if let InitEvent::Install(event) = event {
+                self.downloads.hear(event);
+            }
             if let Some(text) = human(event, &self.console.style) {
                 self.console.line(&text);
             }

@@ -2,6 +2,7 @@
 //!
 //! Owns when something is shown. Never decides what is done; layouts are `render`'s.
 
+mod downloads;
 pub mod human;
 pub mod init;
 pub mod json;

@@ -1,14 +1,18 @@
 //! A provider's own registry.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use tokio::sync::OnceCell;
 use url::Url;
 
 use crate::install::authenticate::Steps;
 use crate::install::authenticate::checksum::{self, ArchiveChecksum, ListedChecksum};
 use crate::install::registry::discovery::Hosts;
-use crate::install::registry::providers::{PROTOCOLS, ProviderDownload, ProviderRegistryError, ProviderVersion};
+use crate::install::registry::providers::{
+    PROTOCOLS, ProviderDownload, ProviderRegistryError, ProviderVersion, ProviderVersions,
+};
 use crate::model::addr::Provider;
 use crate::model::deps::Version;
 
@@ -16,16 +20,27 @@ use super::{Available, Package, PackageLocation, Source, SourceError};
 
 pub struct Registry {
     hosts: Arc<Hosts>,
+    /// What was said of versions: each provider is asked about once.
+    known: Mutex<HashMap<Provider, Arc<OnceCell<Answer>>>>,
 }
+
+type Answer = Result<Arc<ProviderVersions>, ProviderRegistryError>;
 
 impl Registry {
     pub fn new(hosts: Arc<Hosts>) -> Registry {
-        Registry { hosts }
+        Registry { hosts, known: Mutex::default() }
+    }
+
+    async fn ask(&self, provider: &Provider) -> Result<Arc<ProviderVersions>, SourceError> {
+        let cell =
+            self.known.lock().unwrap_or_else(PoisonError::into_inner).entry(provider.clone()).or_default().clone();
+        let ask = async || self.hosts.provider_versions(provider).await.map(Arc::new);
+        cell.get_or_init(ask).await.clone().map_err(|e| worded(provider, e))
     }
 
     /// The version nearest to `version` that speaks our protocols: the newest below it, or else the oldest above.
     async fn closest(&self, provider: &Provider, version: &Version) -> Result<Option<Version>, SourceError> {
-        let found = self.hosts.provider_versions(provider).await.map_err(|e| worded(provider, e))?;
+        let found = self.ask(provider).await?;
         let fitting = found.versions.iter().filter(|v| v.protocols.iter().any(|p| is_ours(p)));
         let mut versions: Vec<Version> = fitting.filter_map(|v| Version::parse_exact(&v.version).ok()).collect();
         versions.sort();
@@ -61,7 +76,7 @@ impl Registry {
 #[async_trait]
 impl Source for Registry {
     async fn versions(&self, provider: &Provider) -> Result<Available, SourceError> {
-        let found = self.hosts.provider_versions(provider).await.map_err(|e| worded(provider, e))?;
+        let found = self.ask(provider).await?;
         let parse = |v: &ProviderVersion| {
             Version::parse_exact(&v.version).map_err(|why| {
                 query_failed(
@@ -71,7 +86,7 @@ impl Source for Registry {
             })
         };
         let versions = found.versions.iter().map(parse).collect::<Result<_, _>>()?;
-        Ok(Available::new(versions, found.warnings))
+        Ok(Available::new(versions, found.warnings.clone()))
     }
 
     async fn package(&self, provider: &Provider, version: &Version, platform: &str) -> Result<Package, SourceError> {

@@ -95,6 +95,12 @@ impl Lock {
         self.providers.get(provider)
     }
 
+    /// This lock with the selections of another in the place of its own.
+    pub fn with(mut self, other: Lock) -> Lock {
+        self.providers.extend(other.providers);
+        self
+    }
+
     pub fn is_empty(&self) -> bool {
         self.providers.is_empty()
     }

@@ -95,7 +95,11 @@ pub const COMMANDS: &[Entry] = &[
     ),
     entry("providers lock", "Write out dependency locks for the configured providers", Run::Missing),
     entry("providers mirror", "Save local copies of all required provider plugins", Run::Missing),
-    entry("providers schema", "Show schemas for the providers used in the configuration", Run::Missing),
+    entry(
+        "providers schema",
+        "Show schemas for the providers used in the configuration",
+        runs(args::providers::schema_command, command::providers::run_schema),
+    ),
     entry("refresh", "Update the state to match remote systems", runs(args::refresh::command, command::refresh::run)),
     entry("show", "Show the current state or a saved plan", runs(args::show::command, command::show::run)),
     entry("state", "Advanced state management", Run::Group),

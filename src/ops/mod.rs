@@ -39,6 +39,7 @@ mod generated_file;
 pub mod graph;
 pub mod plan;
 pub mod plan_file;
+pub mod provider_schemas;
 pub mod providers;
 pub mod show;
 pub mod state;

@@ -3,7 +3,7 @@
 use clap::Command;
 
 use super::ArgsError;
-use super::common::{test_directory_flag, variable_arguments, variable_flags, view_flags};
+use super::common::{json_flag, test_directory_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given};
 use crate::ops::options::VariableArgument;
 
@@ -20,4 +20,22 @@ pub fn command() -> Command {
 pub fn parse(args: &[String]) -> Result<Vec<VariableArgument>, ArgsError> {
     let given = flags::parse(command(), args).map_err(ArgsError::flag_with_page)?;
     if given.positional().is_empty() { Ok(variable_arguments(&given)) } else { Err(ArgsError::too_many()) }
+}
+
+pub fn schema_command() -> Command {
+    flags::command("providers schema")
+        .about("Show schemas for the providers used in the configuration")
+        .long_about(
+            "Writes all that the providers of the configuration and of the state describe as one JSON document. The flag -json is \
+             required.",
+        )
+        .args([json_flag()])
+        .args(variable_flags())
+        .args(view_flags())
+}
+
+/// What `providers schema` was given, or None without `-json`.
+pub fn parse_schema(args: &[String]) -> Result<Option<Vec<VariableArgument>>, ArgsError> {
+    let given = flags::parse(schema_command(), args).map_err(ArgsError::flag_with_page)?;
+    Ok(given.on("json").then(|| variable_arguments(&given)))
 }

@@ -3,9 +3,13 @@
 use std::fmt::Write;
 
 use crate::cli::Invocation;
-use crate::cli::args::providers::parse;
+use crate::base::diag::Diagnostics;
+use crate::cli::args::ArgsError;
+use crate::cli::args::providers::{parse, parse_schema};
 use crate::model::addr::Provider;
 use crate::ops::providers::{self, Needs};
+use crate::ops::provider_schemas;
+use crate::render::json;
 use crate::render::text::tree::{self, Branch};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
@@ -38,4 +42,34 @@ fn branches(needs: &Needs) -> Vec<Branch> {
     };
     let child = |child: &Needs| Branch { label: child.name.clone(), branches: branches(child) };
     needs.providers.iter().map(provider).chain(needs.children.iter().map(child)).collect()
+}
+
+pub fn run_schema(invocation: &Invocation, args: &[String]) -> u8 {
+    let console = &invocation.console;
+    let variables = match parse_schema(args) {
+        Ok(Some(variables)) => variables,
+        Ok(None) => {
+            console.error_line("The `terrane providers schema` command requires the `-json` flag.\n");
+            return invocation.usage_error(ArgsError::Text { text: String::new(), usage: true });
+        }
+        Err(error) => return invocation.usage_error(error),
+    };
+    let setup = match super::setup(invocation, false) {
+        Ok(setup) => setup.with_variables(&variables),
+        Err(code) => return code,
+    };
+    let schemas = match super::run_with(invocation, &setup.stop, provider_schemas::all(&setup, &variables)) {
+        Ok(Ok(schemas)) => schemas,
+        Ok(Err(diagnostics)) => return super::finish_spaced(console, diagnostics),
+        Err(code) => return code,
+    };
+    match json::provider_schemas::write(&schemas, &mut |piece| console.print(piece)) {
+        Ok(()) => {
+            console.print("\n");
+            0
+        }
+        Err((provider, why)) => {
+            super::finish_spaced(console, Diagnostics::from(provider_schemas::unreadable(&provider, &why)))
+        }
+    }
 }

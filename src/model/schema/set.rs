@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::lang::value::Type;
+use crate::model::addr::ResourceMode;
 
 use super::Schema;
 
@@ -21,6 +22,22 @@ pub trait ProviderSchemas: Send + Sync {
     fn ephemeral_names(&self) -> Vec<Arc<str>>;
     fn function_names(&self) -> Vec<Arc<str>>;
     fn capabilities(&self) -> Capabilities;
+
+    /// Shows all types of a mode in the order of their names, for those who want them all and once: nothing needs to be
+    /// kept.
+    fn for_each(&self, mode: ResourceMode, visit: &mut dyn FnMut(&str, &Schema)) -> Result<(), String> {
+        let (names, find): (_, fn(&Self, &str) -> Result<Option<Arc<Schema>>, String>) = match mode {
+            ResourceMode::Managed => (self.managed_names(), Self::managed),
+            ResourceMode::Data => (self.data_names(), Self::data),
+            ResourceMode::Ephemeral => (self.ephemeral_names(), Self::ephemeral),
+        };
+        for name in names {
+            if let Some(schema) = find(self, &name)? {
+                visit(&name, &schema);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What a provider says that it can do.

@@ -11,6 +11,7 @@ use super::function;
 use super::protocol::Protocol;
 use super::v6::{index, message as wire};
 use crate::lang::value::Type;
+use crate::model::addr::ResourceMode;
 use crate::model::schema::{
     Attribute, AttributeShape, Block, Capabilities, FunctionSignature, NestedBlock, Nesting, ObjectShape,
     ProviderSchemas, Schema,
@@ -132,6 +133,22 @@ impl<P: Protocol> ProviderSchemas for WireSchemas<P> {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+
+    fn for_each(&self, mode: ResourceMode, visit: &mut dyn FnMut(&str, &Schema)) -> Result<(), String> {
+        let map = match mode {
+            ResourceMode::Managed => &self.managed,
+            ResourceMode::Data => &self.data,
+            ResourceMode::Ephemeral => &self.ephemeral,
+        };
+        for name in names(map) {
+            let Some(lazy) = map.get(&name) else { continue };
+            match lazy.decoded.get() {
+                Some(decoded) => visit(&name, decoded.as_ref().map_err(String::clone)?),
+                None => visit(&name, &Self::decode(lazy.bytes.clone())?),
+            }
+        }
+        Ok(())
     }
 }
 

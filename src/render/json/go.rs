@@ -12,6 +12,28 @@ pub fn pretty(value: &impl Serialize) -> String {
     escape(&serde_json::to_string_pretty(value).unwrap_or_default())
 }
 
+/// Appends a text as a string of JSON, quotes and all.
+pub fn string(out: &mut String, text: &str) {
+    out.push('"');
+    let mut rest = text;
+    let special = |c: char| c < ' ' || matches!(c, '"' | '\\' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
+    while let Some(at) = rest.find(special) {
+        out.push_str(&rest[..at]);
+        let c = rest[at..].chars().next().unwrap_or_default();
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c => out.push_str(&format!("\\u{:04x}", c as u32)),
+        }
+        rest = &rest[at + c.len_utf8()..];
+    }
+    out.push_str(rest);
+    out.push('"');
+}
+
 /// Escapes within the strings of a JSON text; outside of strings these characters do not occur.
 pub fn escape(text: &str) -> String {
     let special = |c: char| matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\u{8}' | '\u{c}');
@@ -44,6 +66,11 @@ mod tests {
     #[test]
     fn escapes_as_the_reference_does() {
         assert_eq!(compact(&"a<b>&\u{2028}\n\u{8}"), r#""a\u003cb\u003e\u0026\u2028\n\u0008""#);
+        for text in ["", "a\"\\b", "a<b>&\u{2028}\n\u{8}", "\t\r\u{1}\u{7f}é"] {
+            let mut out = String::new();
+            string(&mut out, text);
+            assert_eq!(out, compact(&text));
+        }
         assert_eq!(pretty(&serde_json::json!({ "a": [] })), "{\n  \"a\": []\n}");
     }
 }

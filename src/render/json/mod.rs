@@ -10,6 +10,7 @@ pub mod functions;
 pub mod go;
 pub mod plan;
 mod provider_configs;
+pub mod provider_schemas;
 pub mod resources;
 pub mod shape;
 pub mod state;

@@ -23,7 +23,10 @@ pub struct InstalledPackage {
 /// Reports requirements that the lock file does not meet. `unmanaged` are not locked.
 pub fn check_lock(requirements: &Requirements, lock: &Lock, unmanaged: &BTreeSet<Provider>) -> Option<Diagnostic> {
     let mut problems = Vec::new();
-    for (provider, constraints) in &requirements.0 {
+    let mut required: Vec<_> =
+        requirements.0.iter().map(|(provider, all)| (provider.to_string(), provider, all)).collect();
+    required.sort_by(|a, b| a.0.cmp(&b.0));
+    for (name, provider, constraints) in required {
         if provider.is_builtin() || unmanaged.contains(provider) {
             continue;
         }
@@ -35,7 +38,7 @@ pub fn check_lock(requirements: &Requirements, lock: &Lock, unmanaged: &BTreeSet
             ),
             Some(_) => continue,
         };
-        problems.push(format!("\n  - provider {provider}: {problem}"));
+        problems.push(format!("\n  - provider {name}: {problem}"));
     }
     if problems.is_empty() {
         return None;

@@ -42,6 +42,9 @@ pub async fn all(setup: &Setup, arguments: &[VariableArgument]) -> Result<Schema
     let held = open_backend::hold(&opened, "", &options, setup, &Deaf).await?;
     let state = held.loaded.file.as_ref().map(|file| Requirements::of_state(&file.state)).unwrap_or_default();
     let needed: BTreeSet<addr::Provider> = requirements.0.into_keys().chain(state.0.into_keys()).collect();
+    if let Some(provider) = needed.iter().find(|provider| !found.origins.contains_key(provider)) {
+        return Err(unreadable(provider, &unavailable(provider)).into());
+    }
     let factories = Factories::new(setup, found.origins, found.provisioner_programs);
     let work = gather(&factories, needed);
     let schemas = tokio::select! {
@@ -66,6 +69,11 @@ async fn gather(factories: &Factories, needed: BTreeSet<addr::Provider>) -> Resu
         }
     }
     if problems.has_errors() { Err(problems) } else { Ok(schemas) }
+}
+
+fn unavailable(provider: &addr::Provider) -> String {
+    let name = provider.to_string();
+    format!("failed to instantiate provider {name:?} to obtain schema: unavailable provider {name:?}")
 }
 
 /// What is said of a provider whose description cannot be read.

@@ -73,6 +73,7 @@ cases!(
     newer_names,
     output_values,
     provider_instances,
+    provider_tree,
     replace_and_target,
     saved_plans,
     test_files,

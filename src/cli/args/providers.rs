@@ -16,10 +16,20 @@ pub fn command() -> Command {
         .args(view_flags())
 }
 
-/// Values of variables that decide which modules there are.
-pub fn parse(args: &[String]) -> Result<Vec<VariableArgument>, ArgsError> {
+#[derive(Debug)]
+pub struct Providers {
+    /// The folder of the tests.
+    pub test_dir: String,
+    /// Values of variables that decide which modules there are.
+    pub variables: Vec<VariableArgument>,
+}
+
+pub fn parse(args: &[String]) -> Result<Providers, ArgsError> {
     let given = flags::parse(command(), args).map_err(ArgsError::flag_with_page)?;
-    if given.positional().is_empty() { Ok(variable_arguments(&given)) } else { Err(ArgsError::too_many()) }
+    if !given.positional().is_empty() {
+        return Err(ArgsError::too_many());
+    }
+    Ok(Providers { test_dir: given.text("test-directory").unwrap_or_default(), variables: variable_arguments(&given) })
 }
 
 pub fn schema_command() -> Command {

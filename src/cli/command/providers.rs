@@ -2,22 +2,22 @@
 
 use std::fmt::Write;
 
-use crate::cli::Invocation;
 use crate::base::diag::Diagnostics;
+use crate::cli::Invocation;
 use crate::cli::args::ArgsError;
 use crate::cli::args::providers::{parse, parse_schema};
 use crate::model::addr::Provider;
-use crate::ops::providers::{self, Needs};
 use crate::ops::provider_schemas;
+use crate::ops::providers::{self, Needs};
 use crate::render::json;
 use crate::render::text::tree::{self, Branch};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let (_, setup) = match super::begin(invocation, parse(args), |variables| variables) {
+    let (args, setup) = match super::begin(invocation, parse(args), |args| &args.variables) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
-    let (needs, warnings) = match super::run_with(invocation, &setup.stop, providers::tree(&setup)) {
+    let (needs, warnings) = match super::run_with(invocation, &setup.stop, providers::tree(&setup, &args.test_dir)) {
         Ok(Ok(found)) => found,
         Ok(Err(diagnostics)) => return super::finish_spaced(&invocation.console, diagnostics),
         Err(code) => return code,

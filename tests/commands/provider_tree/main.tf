@@ -1,0 +1,5 @@
+resource "terraform_data" "here" {}
+
+module "child" {
+  source = "./child"
+}

@@ -1,0 +1,7 @@
+run "itself" {}
+
+run "another" {
+  module {
+    source = "./helper"
+  }
+}

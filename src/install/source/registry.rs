@@ -77,15 +77,21 @@ impl Registry {
 impl Source for Registry {
     async fn versions(&self, provider: &Provider) -> Result<Available, SourceError> {
         let found = self.ask(provider).await?;
-        let parse = |v: &ProviderVersion| {
-            Version::parse_exact(&v.version).map_err(|why| {
-                query_failed(
-                    provider,
-                    &format!("registry response includes invalid version string {:?}: {why}", v.version),
-                )
-            })
-        };
-        let versions = found.versions.iter().map(parse).collect::<Result<_, _>>()?;
+        let (mut versions, mut problem) = (Vec::new(), None);
+        for ProviderVersion { version, .. } in &found.versions {
+            match Version::parse_exact(version) {
+                Ok(version) => versions.push(version),
+                Err(why) => {
+                    let why = format!("registry response includes invalid version string {version:?}: {why}");
+                    crate::log!(Warn, "{provider}: {why}");
+                    problem = Some(why);
+                }
+            }
+        }
+        // One that can be read is enough.
+        if let Some(why) = problem.filter(|_| versions.is_empty()) {
+            return Err(query_failed(provider, &why));
+        }
         Ok(Available::new(versions, found.warnings.clone()))
     }
 

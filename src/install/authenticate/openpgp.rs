@@ -12,11 +12,11 @@ use sequoia_openpgp::crypto::hash::Hash;
 use sequoia_openpgp::packet::key::PublicParts;
 use sequoia_openpgp::packet::signature::subpacket::SubpacketValue;
 use sequoia_openpgp::packet::{Signature, Tag};
-use sequoia_openpgp::types::{HashAlgorithm, RevocationType, SignatureType};
+use sequoia_openpgp::types::{HashAlgorithm, PublicKeyAlgorithm, RevocationType, SignatureType};
 use sequoia_openpgp::{Error, Packet};
 
 use super::error::SignatureProblem;
-use super::packets;
+use super::packets::{self, ArmorProblem};
 
 /// Some public keys, each with its subkeys.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +38,10 @@ type Key<'a> = ErasedKeyAmalgamation<'a, PublicParts>;
 impl Keyring {
     /// From an armored block; what is no key in it is passed over if there is one that is. The error is for people.
     pub fn parse(armored: &str) -> Result<Keyring, String> {
-        let bytes = packets::dearmored(armored.as_bytes())?;
+        let bytes = packets::dearmored(armored.as_bytes()).map_err(|problem| match problem {
+            ArmorProblem::None => "openpgp: invalid argument: no armored data found".to_owned(),
+            ArmorProblem::Broken(why) => format!("openpgp: invalid data: {why}"),
+        })?;
         let packets = packets::parse(&bytes).map_err(|e| format!("openpgp: invalid data: {e}"))?;
         let mut problem = "openpgp: invalid data: no public key found".to_owned();
         let mut certs = Vec::new();
@@ -53,6 +56,9 @@ impl Keyring {
 
     /// Who of the ring made the first signature that is by any of its keys.
     pub fn verify(&self, document: &[u8], signature: &[u8], now: SystemTime) -> Result<Signer, SignatureProblem> {
+        if signature.first().is_some_and(|first| *first < 0x80) {
+            return Err(SignatureProblem::Malformed("tag byte does not have MSB set".to_owned()));
+        }
         for packet in packets::parse(signature).map_err(|e| SignatureProblem::Malformed(e.to_string()))? {
             let signature = match packet {
                 Packet::Signature(signature) => signature,
@@ -121,10 +127,15 @@ fn check_bytes(key: &Key<'_>, signature: &Signature, document: &[u8]) -> Result<
     }
     signature.hash(&mut context).map_err(|e| bad(&e))?;
     let digest = context.into_digest().map_err(|e| bad(&e))?;
-    if digest.get(..2) != Some(&signature.digest_prefix()[..]) {
-        return Err(bad(&"hash tag doesn't match"));
-    }
-    let algorithm = signature.pk_algo();
+    #[allow(deprecated, reason = "old releases are signed with it")]
+    let algorithm = match signature.pk_algo() {
+        PublicKeyAlgorithm::RSAEncryptSign => "RSA",
+        PublicKeyAlgorithm::DSA => "DSA",
+        PublicKeyAlgorithm::ECDSA => "ECDSA",
+        PublicKeyAlgorithm::EdDSA => "EdDSA",
+        PublicKeyAlgorithm::Ed25519 => "Ed25519",
+        _ => "signature",
+    };
     signature.verify_digest(key.key(), digest).map_err(|_| bad(&format_args!("{algorithm} verification failure")))
 }
 

@@ -7,17 +7,24 @@ use sequoia_openpgp::armor::{Reader, ReaderMode};
 use sequoia_openpgp::parse::{PacketParser, PacketParserResult, Parse};
 use sequoia_openpgp::{Packet, Result};
 
-/// The first armored block of a text.
-pub(super) fn dearmored(text: &[u8]) -> std::result::Result<Vec<u8>, String> {
+/// The bytes within the first armored block of a text.
+pub(super) fn dearmored(text: &[u8]) -> std::result::Result<Vec<u8>, ArmorProblem> {
     let mut bytes = Vec::new();
     let mut reader = Reader::from_bytes(text, ReaderMode::Tolerant(None));
-    match reader.read_to_end(&mut bytes) {
+    let read = reader.read_to_end(&mut bytes);
+    match read {
         Ok(_) => Ok(bytes),
-        Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof && bytes.is_empty() => {
-            Err("openpgp: invalid argument: no armored data found".to_owned())
-        }
-        Err(e) => Err(e.to_string()),
+        Err(_) if reader.kind().is_none() => Err(ArmorProblem::None),
+        Err(e) => Err(ArmorProblem::Broken(e.to_string())),
     }
+}
+
+/// Why nothing could be taken out of armor.
+pub(super) enum ArmorProblem {
+    /// There is none.
+    None,
+    /// For people.
+    Broken(String),
 }
 
 /// Whether it looks like armor: packets begin with a byte that no text begins with.

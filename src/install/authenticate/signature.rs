@@ -9,7 +9,8 @@ use crate::model::deps::hash::Scheme;
 use super::checksum;
 use super::error::SignatureProblem;
 use super::openpgp::{Keyring, Signer};
-use super::{Archive, Authentication, AuthenticationError, Step, packets};
+use super::packets::{self, ArmorProblem};
+use super::{Archive, Authentication, AuthenticationError, Step};
 
 /// One of the registry's keys made the signature over the list of checksums.
 pub struct Signature {
@@ -108,11 +109,19 @@ impl Signature {
 
     /// The partners' key vouches for the bytes of a key.
     fn check_trust(&self, key: &SigningKey, now: SystemTime) -> Result<(), AuthenticationError> {
-        let trusted = packets::dearmored(key.ascii_armor.as_bytes()).map_err(AuthenticationError::SigningKey)?;
-        let signature = packets::dearmored(key.trust_signature.as_bytes())
-            .map_err(AuthenticationError::TrustSignatureUnreadable)?;
+        let trusted = packets::dearmored(key.ascii_armor.as_bytes());
+        let trusted = trusted.map_err(|problem| AuthenticationError::SigningKey(plain(problem)))?;
+        let signature = packets::dearmored(key.trust_signature.as_bytes());
+        let signature = signature.map_err(|problem| AuthenticationError::TrustSignatureUnreadable(plain(problem)))?;
         let verified = self.anchors.partners.verify(&trusted, &signature, now);
         verified.map(drop).map_err(AuthenticationError::TrustSignature)
+    }
+}
+
+fn plain(problem: ArmorProblem) -> String {
+    match problem {
+        ArmorProblem::None => "EOF".to_owned(),
+        ArmorProblem::Broken(why) => why,
     }
 }
 
@@ -122,7 +131,7 @@ impl Step for Signature {
         let dearmored;
         let signature = match packets::is_armored(&self.signature) {
             true => {
-                let malformed = |why| AuthenticationError::Signature(SignatureProblem::Malformed(why));
+                let malformed = |problem| AuthenticationError::Signature(SignatureProblem::Malformed(plain(problem)));
                 dearmored = packets::dearmored(&self.signature).map_err(malformed)?;
                 &dearmored
             }
@@ -153,3 +162,7 @@ impl Step for Signature {
         hashes
     }
 }
+
+#[cfg(test)]
+#[path = "signature_tests.rs"]
+mod tests;

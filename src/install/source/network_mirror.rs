@@ -9,9 +9,11 @@ use url::Url;
 
 use crate::base::http::{Answer, FailureKind, Request};
 use crate::base::secret::redacted;
+use crate::install::authenticate::Steps;
+use crate::install::authenticate::checksum::AcceptableHash;
 use crate::install::registry::discovery::Hosts;
 use crate::model::addr::Provider;
-use crate::model::deps::Version;
+use crate::model::deps::{Hash, Version};
 use crate::model::service::Host;
 
 use super::{Available, Package, PackageLocation, Source, SourceError};
@@ -114,8 +116,17 @@ impl Source for NetworkMirror {
             let why = format!("provider mirror returned invalid URL {:?}", redacted(&archive.url));
             return Err(self.failed(provider, &why));
         };
-        let _ = archive.hashes;
-        Ok(Package::local(PackageLocation::Remote(url)))
+        let parse = |text: &String| {
+            Hash::parse(text).map_err(|why| {
+                self.failed(provider, &format!("provider mirror returned invalid provider hash {text:?}: {why}"))
+            })
+        };
+        let hashes = archive.hashes.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+        let location = PackageLocation::Remote(url);
+        Ok(match hashes.is_empty() {
+            true => Package::local(location),
+            false => Package { location, steps: Steps(vec![Box::new(AcceptableHash::new(hashes))]) },
+        })
     }
 
     fn describe(&self, _provider: &Provider) -> String {

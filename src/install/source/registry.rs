@@ -9,9 +9,10 @@ use url::Url;
 
 use crate::install::authenticate::Steps;
 use crate::install::authenticate::checksum::{self, ArchiveChecksum, ListedChecksum};
+use crate::install::authenticate::signature::{Signature, SigningKey};
 use crate::install::registry::discovery::Hosts;
 use crate::install::registry::providers::{
-    PROTOCOLS, ProviderDownload, ProviderRegistryError, ProviderVersion, ProviderVersions,
+    self, PROTOCOLS, ProviderDownload, ProviderRegistryError, ProviderVersion, ProviderVersions,
 };
 use crate::model::addr::Provider;
 use crate::model::deps::Version;
@@ -65,10 +66,12 @@ impl Registry {
             })
         };
         let list: Arc<[u8]> = retrieve("authentication checksums", "SHASUMS", &from.shasums_url).await?.into();
-        let _signature = retrieve("cryptographic signature", "SHASUMS signature", &from.shasums_signature_url).await?;
+        let signature = retrieve("cryptographic signature", "SHASUMS signature", &from.shasums_signature_url).await?;
+        let keys = from.signing_keys.gpg_public_keys.iter().map(signing_key).collect();
         Ok(Steps(vec![
-            Box::new(ListedChecksum { list, file_name: from.filename.clone(), sha256 }),
+            Box::new(ListedChecksum { list: list.clone(), file_name: from.filename.clone(), sha256 }),
             Box::new(ArchiveChecksum { sha256 }),
+            Box::new(Signature::new(list, signature, keys)),
         ]))
     }
 }
@@ -126,6 +129,16 @@ impl Source for Registry {
 
     fn describe(&self, provider: &Provider) -> String {
         format!("provider registry {}", provider.host)
+    }
+}
+
+fn signing_key(from: &providers::SigningKey) -> SigningKey {
+    SigningKey {
+        key_id: from.key_id.clone(),
+        ascii_armor: from.ascii_armor.clone(),
+        trust_signature: from.trust_signature.clone(),
+        source: from.source.clone(),
+        source_url: from.source_url.clone(),
     }
 }
 

@@ -62,6 +62,8 @@ pub enum InitEvent {
     ModuleLockChanged,
     Providers,
     Install(InstallEvent),
+    /// Somebody else than the makers of the language signed one of the packages; what to know about that.
+    Strangers(&'static str),
     /// The lock file is new, or not what it was.
     LockCreated,
     LockChanged,

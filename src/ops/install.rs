@@ -8,6 +8,7 @@ use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
 use crate::base::files::{Disk, Files};
+use crate::install::authenticate::THIRD_PARTY_SIGNERS;
 use crate::install::event::InstallEvent;
 use crate::install::package::platform;
 use crate::install::package::stamp::Stamps;
@@ -100,6 +101,7 @@ async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell: Te
     };
     let mut warnings = Diagnostics::new();
     let mut only_here = Vec::new();
+    let mut strangers = false;
     let mut hear = |event: InstallEvent| {
         match &event {
             InstallEvent::Warned { provider, warnings: texts } => {
@@ -116,6 +118,7 @@ async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell: Te
             {
                 only_here.push(provider.clone());
             }
+            InstallEvent::Fetched { authentication, .. } => strangers |= authentication.stranger().is_some(),
             _ => {}
         }
         tell(InitEvent::Install(event));
@@ -133,6 +136,9 @@ async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell: Te
             stamps,
         };
         lock = diagnostics.take(execute(&input, &mut hear).await);
+    }
+    if strangers {
+        tell(InitEvent::Strangers(THIRD_PARTY_SIGNERS));
     }
     if setup.stop.is_stopping() {
         diagnostics.push(Diagnostic::error("Provider installation was canceled by an interrupt signal.", ""));

@@ -100,6 +100,7 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
             format!("Terrane has detected you're unconfiguring your previously set {kind:?} backend.\n{unset}")
         }
         InitEvent::Install(event) => return install(event, style),
+        InitEvent::Strangers(text) => format!("\n{text}"),
         InitEvent::Copied(path) => format!("- {}", path.0.join(".")),
         _ => program(event).map(|(text, _)| text).unwrap_or_default(),
     })
@@ -160,6 +161,7 @@ fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
             (format!("Copying configuration from {source:?}..."), "copying_configuration_message")
         }
         InitEvent::Providers => ("Initializing provider plugins...".into(), "initializing_provider_plugin_message"),
+        InitEvent::Strangers(text) => ((*text).into(), "partner_and_community_providers_message"),
         InitEvent::LockCreated => (LOCK_CREATED.into(), "lock_info"),
         InitEvent::LockChanged => (LOCK_CHANGED.into(), "dependencies_lock_changes_info"),
         InitEvent::ModuleLockCreated => (MODULE_LOCK_CREATED.into(), "module_lock_info"),

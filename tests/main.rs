@@ -9,5 +9,6 @@ mod crash;
 mod faults;
 mod interop;
 mod modules;
+mod providers;
 mod support;
 mod syntax;

@@ -5,9 +5,9 @@
 
 mod live;
 mod mistakes;
-mod normal;
+pub mod normal;
 mod prompt;
-mod transcript;
+pub mod transcript;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -97,7 +97,7 @@ fn in_order(text: &str) -> String {
 }
 
 /// Our name in place of the reference's.
-fn named(text: &str, name: &str) -> String {
+pub fn named(text: &str, name: &str) -> String {
     if name == "terrane" {
         return text.to_string();
     }

@@ -1,6 +1,6 @@
 //! Archives of every kind, over HTTPS and from the disk; what they must not do; and hosts that say where a package is.
 
-use super::server::{Asked, Reply, Server};
+use crate::support::server::{Asked, Reply, Server};
 use super::{calls, fixture};
 use crate::support::Project;
 

@@ -1,6 +1,6 @@
 //! Many calls of one source: it is fetched once.
 
-use super::server::{Reply, Server};
+use crate::support::server::{Reply, Server};
 use super::{calls, fixture};
 use crate::support::Project;
 

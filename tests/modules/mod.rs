@@ -7,7 +7,6 @@ mod folders;
 mod many;
 mod registry;
 mod repositories;
-mod server;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

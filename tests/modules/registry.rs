@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::fixture;
-use super::server::{Asked, Reply, Server};
+use crate::support::server::{Asked, Reply, Server};
 use crate::support::Project;
 
 const VERSIONS: &str = r#"{"modules":[{"versions":[{"version":"1.0.0"},{"version":"1.2.0"},{"version":"2.0.0-beta1"},{"version":"1.1.0"}]}]}"#;

@@ -1,6 +1,6 @@
 //! Repositories of git: over the file system, over HTTPS, and by a fake ssh; and one of Mercurial, by a fake hg.
 
-use super::server::{self, Server};
+use crate::support::server::{self, Server};
 use super::{Repository, calls};
 use crate::support::Project;
 

@@ -2,7 +2,14 @@
 //!
 //! Knows the program only from outside: arguments in, screens and files out.
 
+pub mod catalogue;
+pub mod mirror;
 pub mod processes;
+pub mod proxy;
+pub mod registry;
+pub mod server;
+pub mod signing;
+pub mod trouble;
 
 use std::fs::File;
 use std::io::Read;
@@ -14,9 +21,13 @@ use std::time::{Duration, Instant};
 /// Long enough for anything on a busy machine; whoever reaches it hangs.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The program under test.
+/// The program under test; measurements name another build of it.
 pub fn program() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_terrane"))
+    static PROGRAM: std::sync::LazyLock<PathBuf> = std::sync::LazyLock::new(|| {
+        let named = std::env::var_os("TERRANE_TEST_PROGRAM").map(|path| std::path::absolute(path).unwrap());
+        named.unwrap_or_else(|| env!("CARGO_BIN_EXE_terrane").into())
+    });
+    &PROGRAM
 }
 
 /// How packages of providers name this machine.

@@ -10,9 +10,11 @@ use std::sync::{Arc, Mutex};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-use crate::support::Project;
+use super::Project;
+use super::trouble::{Deed, Trouble, Troubles};
 
 /// What was asked for.
+#[derive(Clone, Debug, Default)]
 pub struct Asked {
     pub method: String,
     /// With its query.
@@ -22,20 +24,37 @@ pub struct Asked {
     pub body: Vec<u8>,
 }
 
+impl Asked {
+    /// Without its query.
+    pub fn place(&self) -> &str {
+        self.path.split('?').next().unwrap_or_default()
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", String::as_str)
+    }
+}
+
 /// What is answered.
+#[derive(Clone)]
 pub struct Reply {
     pub status: String,
     pub headers: Vec<(String, String)>,
-    pub body: Vec<u8>,
+    /// Shared: a large one is served many times at once.
+    pub body: Arc<Vec<u8>>,
 }
 
 impl Reply {
     pub fn status(status: &str) -> Reply {
-        Reply { status: status.to_owned(), headers: Vec::new(), body: Vec::new() }
+        Reply { status: status.to_owned(), headers: Vec::new(), body: Arc::default() }
     }
 
     pub fn json(text: impl Into<String>) -> Reply {
         Reply::status("200 OK").with("Content-Type", "application/json").body(text.into())
+    }
+
+    pub fn bytes(body: Arc<Vec<u8>>) -> Reply {
+        Reply { body, ..Reply::status("200 OK") }
     }
 
     pub fn with(mut self, name: &str, value: impl Into<String>) -> Reply {
@@ -44,7 +63,7 @@ impl Reply {
     }
 
     pub fn body(mut self, body: impl Into<Vec<u8>>) -> Reply {
-        self.body = body.into();
+        self.body = Arc::new(body.into());
         self
     }
 }
@@ -54,8 +73,9 @@ type Handler = dyn Fn(&Asked) -> Option<Reply> + Send + Sync;
 /// The host runs until the test ends.
 pub struct Server {
     pub port: u16,
-    /// Every path asked for, in order.
-    asked: Arc<Mutex<Vec<String>>>,
+    /// Every request, in order.
+    asked: Arc<Mutex<Vec<Asked>>>,
+    troubles: Arc<Troubles>,
 }
 
 impl Server {
@@ -67,15 +87,17 @@ impl Server {
         project.set("GIT_SSL_CAINFO", &certificate);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let (seen, handler): (_, Arc<Handler>) = (asked.clone(), Arc::new(handler));
+        let server = Server { port, asked: Arc::default(), troubles: Arc::default() };
+        let (seen, troubles, handler): (_, _, Arc<Handler>) =
+            (server.asked.clone(), server.troubles.clone(), Arc::new(handler));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (config, handler, seen) = (config.clone(), handler.clone(), seen.clone());
-                std::thread::spawn(move || serve(stream, config, &*handler, &seen));
+                let (config, handler) = (config.clone(), handler.clone());
+                let (seen, troubles) = (seen.clone(), troubles.clone());
+                std::thread::spawn(move || serve(stream, config, &*handler, &seen, &troubles));
             }
         });
-        Server { port, asked }
+        server
     }
 
     /// `127.0.0.1:PORT`
@@ -89,10 +111,31 @@ impl Server {
 
     /// How often a path was asked for, whatever its query.
     pub fn count(&self, path: &str) -> usize {
-        let asked = self.asked.lock().unwrap();
-        asked.iter().filter(|p| p.split('?').next() == Some(path)).count()
+        self.requests().iter().filter(|asked| asked.place() == path).count()
+    }
+
+    /// All that was asked, in order.
+    pub fn requests(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    pub fn forget(&self) {
+        self.asked.lock().unwrap().clear();
+    }
+
+    /// From now on, whoever asks for a path that contains `part` gets trouble, after earlier troubles were tried.
+    pub fn trouble(&self, part: &str, trouble: Trouble) {
+        self.troubles.add(part, trouble);
+    }
+
+    /// All is well again.
+    pub fn heal(&self) {
+        self.troubles.clear();
     }
 }
+
+/// The names that the tests' host goes by; all but the first two need a proxy that leads to it.
+const NAMES: [&str; 4] = ["127.0.0.1", "localhost", "registry.example.com", "registry.terraform.io"];
 
 fn identity() -> (Arc<rustls::ServerConfig>, String) {
     let authority_key = KeyPair::generate().unwrap();
@@ -101,7 +144,7 @@ fn identity() -> (Arc<rustls::ServerConfig>, String) {
     let authority_pem = authority.self_signed(&authority_key).unwrap().pem();
     let issuer = Issuer::new(authority, authority_key);
     let key = KeyPair::generate().unwrap();
-    let leaf = CertificateParams::new(vec!["127.0.0.1".to_owned(), "localhost".to_owned()]).unwrap();
+    let leaf = CertificateParams::new(NAMES.map(str::to_owned).to_vec()).unwrap();
     let leaf = leaf.signed_by(&key, &issuer).unwrap();
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -110,26 +153,45 @@ fn identity() -> (Arc<rustls::ServerConfig>, String) {
     (Arc::new(config), authority_pem)
 }
 
+pub type Stream = rustls::StreamOwned<rustls::ServerConnection, TcpStream>;
+
 /// One request per connection. A client that goes away is nobody's failure.
-fn serve(stream: TcpStream, config: Arc<rustls::ServerConfig>, handler: &Handler, seen: &Mutex<Vec<String>>) {
+fn serve(
+    stream: TcpStream,
+    config: Arc<rustls::ServerConfig>,
+    handler: &Handler,
+    seen: &Mutex<Vec<Asked>>,
+    troubles: &Troubles,
+) {
     let Ok(connection) = rustls::ServerConnection::new(config) else { return };
-    let mut reader = BufReader::new(rustls::StreamOwned::new(connection, stream));
+    let mut reader = BufReader::new(Stream::new(connection, stream));
     let Some(asked) = read(&mut reader) else { return };
-    seen.lock().unwrap().push(asked.path.clone());
-    let Some(reply) = handler(&asked) else {
-        // Held open, without a word, until the other side gives up.
-        let _ = reader.read(&mut [0]);
-        return;
+    seen.lock().unwrap().push(asked.clone());
+    let mut stream = reader.into_inner();
+    let deed = troubles.of(&asked, || handler(&asked));
+    let (reply, trouble) = match deed {
+        Deed::Answer(reply) => (reply, None),
+        Deed::Break(reply, trouble) => (reply, Some(trouble)),
+        Deed::Hang => {
+            // Held open, without a word, until the other side gives up.
+            let _ = stream.read(&mut [0]);
+            return;
+        }
+        Deed::Leave => return,
     };
-    let mut head =
-        format!("HTTP/1.1 {}\r\nConnection: close\r\nContent-Length: {}\r\n", reply.status, reply.body.len());
+    let length = trouble.as_ref().map_or(reply.body.len(), |trouble| trouble.claimed_length(&reply));
+    let mut head = format!("HTTP/1.1 {}\r\nConnection: close\r\nContent-Length: {length}\r\n", reply.status);
     for (name, value) in &reply.headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
-    let mut stream = reader.into_inner();
     let _ = stream.write_all(format!("{head}\r\n").as_bytes());
-    let _ = stream.write_all(&reply.body);
-    stream.conn.send_close_notify();
+    let whole = match trouble {
+        Some(trouble) => trouble.send(&reply.body, &mut stream),
+        None => stream.write_all(&reply.body).is_ok(),
+    };
+    if whole {
+        stream.conn.send_close_notify();
+    }
     let _ = stream.flush();
 }
 

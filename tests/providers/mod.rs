@@ -1,0 +1,12 @@
+//! Where providers come from: registries, mirrors and folders, all on this machine, and what may go wrong on the way.
+
+mod authenticity;
+mod broken;
+mod cache;
+mod credentials;
+mod faults;
+mod killed;
+mod mirrors;
+mod registries;
+mod speed;
+mod stage;

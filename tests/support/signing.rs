@@ -1,0 +1,47 @@
+//! Keys that sign what the tests' registries release.
+
+use std::io::Write;
+
+use sequoia_openpgp as openpgp;
+
+use openpgp::cert::CertBuilder;
+use openpgp::parse::Parse;
+use openpgp::policy::StandardPolicy;
+use openpgp::serialize::SerializeInto;
+use openpgp::serialize::stream::{Message, Signer};
+use openpgp::types::KeyFlags;
+
+/// A key pair; kept as bytes, so that it can be shared.
+#[derive(Clone)]
+pub struct SigningKey {
+    secret: Vec<u8>,
+    /// As a registry shows it.
+    pub armor: String,
+    /// 16 hexadecimal digits, in capitals.
+    pub id: String,
+}
+
+impl SigningKey {
+    pub fn new(owner: &str) -> SigningKey {
+        let flags = KeyFlags::empty().set_signing().set_certification();
+        let (cert, _) = CertBuilder::new().add_userid(owner).set_primary_key_flags(flags).generate().unwrap();
+        SigningKey {
+            secret: cert.as_tsk().to_vec().unwrap(),
+            armor: String::from_utf8(cert.armored().to_vec().unwrap()).unwrap(),
+            id: cert.keyid().to_hex(),
+        }
+    }
+
+    /// A detached signature, not armored.
+    pub fn sign(&self, data: &[u8]) -> Vec<u8> {
+        let cert = openpgp::Cert::from_bytes(&self.secret).unwrap();
+        let policy = StandardPolicy::new();
+        let key = cert.keys().with_policy(&policy, None).secret().for_signing().next().unwrap();
+        let pair = key.key().clone().into_keypair().unwrap();
+        let mut signature = Vec::new();
+        let mut signer = Signer::new(Message::new(&mut signature), pair).unwrap().detached().build().unwrap();
+        signer.write_all(data).unwrap();
+        signer.finalize().unwrap();
+        signature
+    }
+}

@@ -7,7 +7,7 @@ mod live;
 mod mistakes;
 pub mod normal;
 mod prompt;
-pub mod transcript;
+mod transcript;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

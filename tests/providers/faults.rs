@@ -14,9 +14,9 @@ const PARTS: [&str; 5] = [".well-known", "/versions", "/download/", "_SHA256SUMS
 const CONNECTIONS: &[(&str, fn() -> Trouble)] = &[
     ("closed without a word", || Trouble::Leave),
     ("cut at once", || Trouble::Cut(0)),
-    ("cut in the middle", || Trouble::Cut(40)),
+    ("cut in the middle", || Trouble::Cut(20)),
     ("silent", || Trouble::Hang),
-    ("silent in the middle", || Trouble::Stall(40)),
+    ("silent in the middle", || Trouble::Stall(20)),
     ("less than announced", || Trouble::Length(1_000_000)),
     ("more than announced", || Trouble::Length(20)),
 ];
@@ -33,7 +33,6 @@ fn connections() {
 fn connection(part: &str, what: &str, trouble: Trouble) {
     let mut stage = Stage::new([]);
     stage.project.set("TF_REGISTRY_CLIENT_TIMEOUT", "1");
-    stage.project.set("TF_REGISTRY_DISCOVERY_RETRY", "0");
     stage.thing(&["1.0.0"], "");
     stage.trouble(part, trouble);
     let outcome = stage.project.run(&["init"]);

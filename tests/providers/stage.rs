@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use crate::commands::{normal, transcript};
+use crate::commands::normal;
 use crate::support::catalogue::Release;
 use crate::support::registry::Registry;
 use crate::support::server::Reply;
@@ -191,12 +191,13 @@ pub type Play = fn(&mut Stage);
 /// Plays cases and compares all that they showed; or, if asked to record, lets the reference play them.
 pub fn check(group: &str, cases: &[(&str, Play)]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/providers/expected").join(format!("{group}.txt"));
-    let record = std::env::var_os("TERRANE_TEST_RECORD").is_some();
+    let record = std::env::var("TERRANE_TEST_RECORD").ok();
+    let reference = record.as_deref().is_some_and(|what| what != "ours");
     let only = std::env::var("TERRANE_TEST_CASE").ok();
     let chosen = cases.iter().filter(|(name, _)| only.as_deref().is_none_or(|only| *name == only));
     let played: Vec<(&str, String)> = chosen
         .map(|(name, play)| {
-            let mut stage = Stage::played_by(record, []);
+            let mut stage = Stage::played_by(reference, []);
             let ended = catch_unwind(AssertUnwindSafe(|| play(&mut stage)));
             if let Err(panic) = ended {
                 let text = panic.downcast_ref::<String>().map_or("panicked", String::as_str);
@@ -205,13 +206,23 @@ pub fn check(group: &str, cases: &[(&str, Play)]) {
             (*name, stage.transcript)
         })
         .collect();
-    if record {
-        let sections: String = played.iter().map(|(name, text)| format!("{TITLE}{name}\n{text}\n")).collect();
-        std::fs::write(&path, sections).unwrap();
+    let written = |played: &mut dyn Iterator<Item = &(&str, String)>| -> String {
+        played.map(|(name, text)| format!("{TITLE}{name}\n{text}\n")).collect()
+    };
+    if reference {
+        std::fs::write(&path, written(&mut played.iter())).unwrap();
         return;
     }
     let recorded = std::fs::read_to_string(&path).unwrap_or_default();
-    let differs = std::fs::read_to_string(path.with_extension("ours.txt")).unwrap_or_default();
+    let ours = path.with_extension("ours.txt");
+    if record.is_some() {
+        let recorded = sections(&recorded);
+        let same = |name: &str, text: &str| recorded.get(name).is_some_and(|other| other.trim_end() == text.trim_end());
+        let text = written(&mut played.iter().filter(|(name, text)| !same(name, text)));
+        std::fs::write(&ours, text).unwrap();
+        return;
+    }
+    let differs = std::fs::read_to_string(&ours).unwrap_or_default();
     let (recorded, differs) = (sections(&recorded), sections(&differs));
     let mut wrong = String::new();
     for (name, found) in &played {
@@ -222,7 +233,8 @@ pub fn check(group: &str, cases: &[(&str, Play)]) {
             wrong += &format!("{TITLE}{name}: no longer differs from the reference\n");
         }
         if expected.trim_end() != found.trim_end() {
-            wrong += &format!("{TITLE}{name}: {}\n", transcript::difference(expected, found));
+            let changes = similar::TextDiff::from_lines(expected.trim_end(), found.trim_end());
+            wrong += &format!("{TITLE}{name}\n{}\n", changes.unified_diff().context_radius(2));
         }
     }
     assert!(wrong.is_empty(), "{group}:\n{wrong}");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 
 use crate::model::addr::Provider;
-use crate::model::addr::provider::{normal_host, parse_part};
+use crate::model::addr::provider::{normal_host, parse_namespace, parse_part};
 use crate::model::deps::Version;
 
 use super::{Available, Package, PackageLocation, Source, SourceError};
@@ -31,7 +31,7 @@ impl Filesystem {
             let Ok(host_name) = normal_host(&host) else { continue };
             for namespace in folders(&self.base.join(&host)) {
                 for kind in folders(&self.base.join(&host).join(&namespace)) {
-                    if let (Ok(namespace), Ok(kind)) = (parse_part(&namespace), parse_part(&kind)) {
+                    if let (Ok(namespace), Ok(kind)) = (parse_namespace(&namespace), parse_part(&kind)) {
                         found.push(Provider::new(&host_name, &namespace, &kind));
                     }
                 }

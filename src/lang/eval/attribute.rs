@@ -2,7 +2,7 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::syntax::ast::Expression;
-use crate::lang::value::convert::convert;
+use crate::lang::value::convert::{ConvertError, convert};
 use crate::lang::value::{Type, Value};
 
 use super::describe;
@@ -18,10 +18,15 @@ pub fn evaluate_attribute(expression: &Expression, name: &str, ty: &Type, scope:
     match convert(&value, ty) {
         Ok(value) => (value, diagnostics),
         Err(error) => {
-            let detail = format!("Inappropriate value for attribute \"{name}\": {error}.");
-            let diagnostic = Diagnostic::error("Incorrect attribute value type", detail).at(expression.range());
+            let diagnostic = incorrect_type(expression, name, &error);
             diagnostics.push(describe::with_values(diagnostic, expression, scope));
             (Value::unknown(ty.clone()), diagnostics)
         }
     }
+}
+
+/// The value of an argument cannot become what it should be.
+pub fn incorrect_type(expression: &Expression, name: &str, error: &ConvertError) -> Diagnostic {
+    let detail = format!("Inappropriate value for attribute \"{name}\": {error}.");
+    Diagnostic::error("Incorrect attribute value type", detail).at(expression.range())
 }

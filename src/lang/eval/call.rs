@@ -268,6 +268,14 @@ impl Evaluator<'_> {
         Value::dynamic()
     }
 
+    /// The value of an argument that may fail.
+    fn guarded(&mut self, arg: &Expr, env: Env<'_>) -> Value {
+        self.guards += 1;
+        let value = self.eval(arg, env);
+        self.guards -= 1;
+        value
+    }
+
     /// `try(a, b, ...)`: the first that has a value.
     fn try_call(&mut self, expr: &Expr, call: &Call, signature: &Signature, env: Env<'_>) -> Value {
         if call.args.is_empty() {
@@ -277,7 +285,7 @@ impl Evaluator<'_> {
         let start = self.now().values;
         for arg in &call.args {
             let then = self.now();
-            let value = self.eval(arg, env);
+            let value = self.guarded(arg, env);
             if self.failed_since(then) {
                 continue;
             }
@@ -311,7 +319,7 @@ impl Evaluator<'_> {
             return Value::dynamic();
         };
         let then = self.now();
-        let value = self.eval(arg, env);
+        let value = self.guarded(arg, env);
         let failed = self.failed_since(then);
         self.diagnostics.truncate(then.values);
         match (failed, value.is_wholly_known()) {

@@ -97,6 +97,8 @@ pub(super) struct Evaluator<'a> {
     pub names: Vec<Diagnostic>,
     /// Where those are.
     places: FxHashSet<Span>,
+    /// How many calls of `try` and `can` there are around what is evaluated.
+    pub guards: usize,
 }
 
 /// How many diagnostics there were at some moment.
@@ -108,7 +110,7 @@ pub(super) struct Moment {
 
 impl<'a> Evaluator<'a> {
     pub fn new(scope: &'a dyn Scope, file: &'a Arc<SourceFile>) -> Evaluator<'a> {
-        Evaluator { scope, file, diagnostics: Vec::new(), names: Vec::new(), places: FxHashSet::default() }
+        Evaluator { scope, file, diagnostics: Vec::new(), names: Vec::new(), places: FxHashSet::default(), guards: 0 }
     }
 
     fn finish(self, value: Value) -> (Value, Diagnostics) {
@@ -300,9 +302,18 @@ impl<'a> Evaluator<'a> {
         env: Env<'_>,
     ) -> Value {
         let (operand, result) = operator_types(op);
+        let (sound, before) = (!self.failed_since(then), self.now());
         let given_right = self.eval(right, env);
         let converted_left = self.operand(&given_left, &operand, "left", left, expr.span, env);
         let converted_right = self.operand(&given_right, &operand, "right", right, expr.span, env);
+        if let Some(left) = converted_left.as_ref().filter(|left| sound && decides(op, left))
+            && self.guards == 0
+            && self.names.len() == before.names
+            && self.failed_since(before)
+        {
+            self.diagnostics.truncate(before.values);
+            return left.clone();
+        }
         if self.failed_since(then) {
             let marks = match (&converted_left, &converted_right) {
                 (Some(left), Some(right)) => left.marks() | right.marks(),
@@ -375,6 +386,16 @@ impl<'a> Evaluator<'a> {
             self.error(OPERATION_FAILED, format!("Error during operation: {error}."), expr, None, env);
             Value::unknown(ty)
         })
+    }
+}
+
+/// True if the left operand alone says what the result is: then a right one that has no value does no harm, as from
+/// Terraform 1.12 on. Not inside of `try` and `can`, which tell by the failure, and not where a name means nothing.
+fn decides(op: BinaryOp, left: &Value) -> bool {
+    match op {
+        BinaryOp::Or => left.as_bool() == Some(true),
+        BinaryOp::And => left.as_bool() == Some(false),
+        _ => false,
     }
 }
 

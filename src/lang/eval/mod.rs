@@ -17,7 +17,7 @@ mod template;
 pub mod traversal;
 pub mod type_expression;
 
-pub use attribute::evaluate_attribute;
+pub use attribute::{evaluate_attribute, incorrect_type};
 pub use call::invoke;
 pub use expression::{evaluate, evaluate_to};
 pub use scope::{Resolved, Scope};

@@ -187,9 +187,12 @@ fn operators() {
 }
 
 #[test]
-fn both_sides_are_evaluated() {
+fn the_left_side_may_decide() {
     let error = "Invalid index: The given key does not identify an element in this collection value: the collection has no elements. @ [0]";
-    check(&[("false && [][0]", error), ("true || [][0]", error), ("[][0] || true", error)]);
+    check(&[("false && [][0]", "false"), ("true || [][0]", "true"), ("[][0] || true", error)]);
+    check(&[("true && [][0]", error), ("false || [][0]", error), ("null || [][0]", error), ("1 + [][0]", error)]);
+    check(&[("false && [][0] && [][1]", "false")]);
+    check(&[("try(true || [][0], 1)", "1"), ("can(false && [][0])", "false")]);
 }
 
 #[test]
@@ -444,7 +447,7 @@ fn calls() {
 #[test]
 fn names_that_mean_nothing_are_always_reported() {
     let error = "Variables not allowed: Variables may not be used here. @ nope";
-    check(&[("true ? 1 : nope.x", error), ("try(nope.x, 1)", error)]);
+    check(&[("true ? 1 : nope.x", error), ("true || nope.x", error), ("try(nope.x, 1)", error)]);
 }
 
 #[test]

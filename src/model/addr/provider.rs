@@ -74,6 +74,12 @@ pub fn parse_part(given: &str) -> Result<String, &'static str> {
     }
 }
 
+/// A namespace in its normal form: as the other parts, but for underscores within, which Terraform has let through since 1.16.
+pub fn parse_namespace(given: &str) -> Result<String, &'static str> {
+    let within = given.trim_matches('_').len() == given.len();
+    parse_part(&if within { given.replace('_', "0") } else { given.to_owned() }).map(|_| given.to_lowercase())
+}
+
 const PART_RULE: &str = "must contain only letters, digits, and dashes, and may not use leading or trailing dashes";
 
 impl Provider {
@@ -87,7 +93,8 @@ impl Provider {
             ));
         }
         let part = |what: &str, given: &str| {
-            parse_part(given).map_err(|e| {
+            let parsed = if what == "namespace" { parse_namespace(given) } else { parse_part(given) };
+            parsed.map_err(|e| {
                 // The reference does not show the namespace here.
                 let given = if what == "type" { given } else { "" };
                 let detail = format!("Invalid provider {what} {given:?} in source {text:?}: {e}\"");
@@ -233,6 +240,19 @@ impl fmt::Display for AbsProviderConfig {
         match &self.key {
             Some(key) => super::InstanceKey::Str(key.clone()).fmt(f),
             None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn namespaces() {
+        assert_eq!(Provider::parse_source("My_Org/x").unwrap().to_string(), "registry.terraform.io/my_org/x");
+        for text in ["_a/x", "a_/x", "a--b/x", "a/my_x", "a.b/x"] {
+            assert!(Provider::parse_source(text).is_err(), "{text}");
         }
     }
 }

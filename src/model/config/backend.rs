@@ -3,7 +3,9 @@
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::eval::incorrect_type;
 use crate::lang::syntax::body::BodySchema;
+use crate::lang::value::{Type, convert};
 use crate::model::mistakes::INVALID_BACKEND_TYPE;
 
 use super::constant;
@@ -31,7 +33,13 @@ pub fn decode_local(backend: &Backend) -> (LocalBackend, Diagnostics) {
         if value.is_null() {
             return None;
         }
-        let text = constant::string(attribute, diags)?;
+        let text = match convert::convert(&value, &Type::String) {
+            Ok(text) => text.as_str()?.to_owned(),
+            Err(error) => {
+                diags.push(incorrect_type(&attribute.expr, name, &error));
+                return None;
+            }
+        };
         if text.is_empty() && name == "path" {
             let detail = "The \"path\" attribute value must not be empty.".to_owned();
             diags.push(Diagnostic::error("Invalid local state file path", detail).at(attribute.expr.range()));

@@ -12,6 +12,8 @@ static TIMES: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)").unwrap());
 static LENGTHS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(after|\[id=[^\]]*,) \d+s\b").unwrap());
 static DEPOSED: LazyLock<Regex> = LazyLock::new(|| Regex::new("deposed object [0-9a-f]{8}").unwrap());
+/// Of objects that are numbered by chance.
+static NUMBERS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(\\[id=|\\bid +[=] \")[0-9]{12,}").unwrap());
 /// Only their order means anything.
 static SERIALS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(\"serial\": )[0-9]+").unwrap());
 /// The program, as the start of a command that people may run.
@@ -30,6 +32,7 @@ pub fn screen(text: &str, name: &str, place: &Path) -> String {
     let text = TIMES.replace(&text, "[time]");
     let text = LENGTHS.replace(&text, "$1 [length]");
     let text = DEPOSED.replace(&text, "deposed object [key]");
+    let text = NUMBERS.replace(&text, "$1[number]");
     let text = SERIALS.replace(&text, "$1[serial]");
     match is_json {
         true => named(&text, name),

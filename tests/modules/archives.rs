@@ -11,7 +11,7 @@ fn archive(name: &'static str) -> Reply {
 fn files(asked: &Asked) -> Option<Reply> {
     let path = asked.path.split('?').next().unwrap_or_default();
     Some(match path {
-        "/module.zip" | "/plain" => archive("module.zip"),
+        "/module.zip" | "/plain" | "/bucket/module.zip" => archive("module.zip"),
         "/module.tar" => archive("module.tar"),
         "/module.tar.gz" | "/module.tgz" => archive("module.tar.gz"),
         "/module.tbz2" | "/module.tar.bz2" => archive("module.tbz2"),
@@ -38,7 +38,7 @@ fn every_kind() {
     sources.push(("summed".into(), server.url(&format!("/module.zip?checksum=sha256:{SHA256}"))));
     sources.push(("listed".into(), server.url(&format!("/module.zip?checksum=file:{}", server.url("/sums")))));
     sources.push(("inside".into(), server.url("/module.zip//sub")));
-    sources.push(("bucket".into(), format!("s3::{}", server.url("/module.zip"))));
+    sources.push(("bucket".into(), format!("s3::{}", server.url("/bucket/module.zip"))));
     let pairs: Vec<_> = sources.iter().map(|(name, source)| (name.as_str(), source.as_str())).collect();
     project.write("work/main.tf", &calls(&pairs));
     project.ok(&["init"]);

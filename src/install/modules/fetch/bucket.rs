@@ -211,7 +211,10 @@ fn s3(mut address: Address, keys: Option<Keys>, environment: &Environment) -> Re
     let path = path.trim_start_matches('/');
     let (bucket, key) = match at {
         Some(at) if at > 0 => ("", path),
-        _ => path.split_once('/').ok_or_else(|| FetchError::new("URL is not a valid S3 URL"))?,
+        _ => path.split_once('/').ok_or_else(|| {
+            let what = if is_amazon { "S3" } else { "S3 compliant" };
+            FetchError::new(format!("URL is not a valid {what} URL"))
+        })?,
     };
     let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
     let base = format!("{}://{host}{port}", url.scheme());

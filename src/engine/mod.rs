@@ -56,6 +56,11 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     verbs::plan(input, ports).await
 }
 
+/// What has to be given again, and was not, before anything of a plan may be done.
+pub fn missing_variables(plan: &Plan, given: &GivenVariables) -> Diagnostics {
+    verbs::missing_variables(plan, given)
+}
+
 /// Does what a plan says. The outcome's state holds everything that was done, errors or not.
 pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnostics) {
     verbs::apply(input, ports).await

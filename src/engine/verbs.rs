@@ -272,7 +272,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
 }
 
 /// What the plan does not keep must be given again.
-fn missing_variables(plan: &Plan, given: &GivenVariables) -> Diagnostics {
+pub fn missing_variables(plan: &Plan, given: &GivenVariables) -> Diagnostics {
     let missing = plan.ephemeral_variables.iter().filter(|name| !given.contains_key(*name));
     let error = |name: &Arc<str>| {
         let detail = format!(

@@ -191,7 +191,10 @@ async fn carry_out(
     parallelism: usize,
     applied: &mut Applied,
 ) -> Diagnostics {
-    let mut diagnostics = Diagnostics::new();
+    let mut diagnostics = engine::missing_variables(&planned.plan, &variables);
+    if diagnostics.has_errors() {
+        return diagnostics;
+    }
     let journal = match JournaledState::new(session.store(), &session.held.loaded) {
         Ok(journal) => Arc::new(journal),
         Err(problems) => return problems,

@@ -37,9 +37,11 @@ pub(super) fn apply(config: &Config, state: &mut State) -> ((Moved, Origins), Di
                 blocked.push((addr, to));
                 continue;
             }
-            let provider = state.resources.get(&addr.containing_resource()).map(|r| r.provider.provider.clone());
             let before = origins.remove(&addr).or_else(|| {
-                Some(Origin { kind: addr.kind().into(), provider: provider?, range: statement.range.clone() })
+                // Whole modules take their resources along as they are.
+                statement.to.resource.as_ref()?;
+                let provider = state.resources.get(&addr.containing_resource())?.provider.provider.clone();
+                Some(Origin { kind: addr.kind().into(), provider, range: statement.range.clone() })
             });
             origins.extend(before.map(|before| (to.clone(), before)));
             rename(state, &addr, &to);

@@ -1,6 +1,6 @@
 //! Modules in object stores: archives and folders, with keys from everywhere that they may come from.
 
-use super::server::{Asked, Reply, Server};
+use crate::support::server::{Asked, Reply, Server};
 use super::{calls, fixture};
 use crate::support::Project;
 

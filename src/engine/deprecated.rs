@@ -1,4 +1,5 @@
-//! Warnings about what modules declare deprecated: outputs that are still referred to, variables that are still set.
+//! Warnings about what is declared deprecated: outputs of modules that are still referred to, variables that are still set,
+//! attributes of resources.
 //!
 //! They come from the text of the configuration alone, so that they are the same whatever the values are.
 
@@ -37,6 +38,12 @@ pub fn variable(variable: &Variable, at: Range) -> Option<Diagnostic> {
         &*variable.name
     );
     Some(Diagnostic::warning("Deprecated variable is set", detail).at(at))
+}
+
+/// An attribute of a provider's schema that a reference leads to.
+pub fn attribute(name: &str, at: Range) -> Diagnostic {
+    let detail = format!("The attribute {name:?} is deprecated. Refer to the provider documentation for details.");
+    Diagnostic::warning("Deprecated attribute", detail).at(at)
 }
 
 struct Finder<'f> {

@@ -67,7 +67,10 @@ impl Parts {
             };
             (active, filtered) = target::select(&builder.graph, builder.tree, &orphans, imports, targets, &dependents);
         }
-        scoped::delay_checks(&mut builder);
+        // Validating changes nothing that a check could have to wait for.
+        if verb != Verb::Validate {
+            scoped::delay_checks(&mut builder);
+        }
         active.resize(builder.graph.len(), true);
         let mut tasks = Vec::new();
         let is_apply = matches!(verb, Verb::Apply | Verb::ApplyDestroy);

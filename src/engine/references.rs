@@ -47,6 +47,8 @@ pub struct Needs {
     pub to_itself: Diagnostics,
     /// What validating says besides.
     pub warnings: Diagnostics,
+    /// What validating and planning say besides: attributes that their providers would rather not have used.
+    pub deprecated: Diagnostics,
 }
 
 /// Gathers the references of a block within its module.
@@ -287,8 +289,8 @@ impl<'a> Gatherer<'a> {
             match &self.shape_of_self {
                 _ if !self.allow_self => self.needs.mistakes.push(invalid_self(&reference.range)),
                 Some(schema) => {
-                    let file = &reference.range.file;
-                    check_steps(&schema.block, &reference.remaining, file, &mut self.needs.mistakes);
+                    let found = check_steps(&schema.block, &reference.remaining, &reference.range.file);
+                    self.found_in_steps(found);
                 }
                 None => {}
             }
@@ -386,7 +388,6 @@ impl<'a> Gatherer<'a> {
         };
         let Some(config) = self.tree.module(self.module).resources.get(resource) else { return };
         let Some(schema) = self.schemas.resource(&config.provider, resource) else { return };
-        let file = &reference.range.file;
         if let Some(TraversalStep::Attr { name, .. }) = reference.remaining.first()
             && &*name.name == "count"
             && !has(&schema.block, "count")
@@ -399,7 +400,17 @@ impl<'a> Gatherer<'a> {
             self.needs.mistakes.push(mistake);
             return;
         }
-        check_steps(&schema.block, &reference.remaining, file, &mut self.needs.mistakes);
+        let found = check_steps(&schema.block, &reference.remaining, &reference.range.file);
+        self.found_in_steps(found);
+    }
+
+    fn found_in_steps(&mut self, found: Diagnostics) {
+        for diagnostic in found {
+            match diagnostic.is_error() {
+                true => self.needs.mistakes.push(diagnostic),
+                false => self.needs.deprecated.push(diagnostic),
+            }
+        }
     }
 }
 
@@ -413,11 +424,11 @@ fn has(block: &Block, name: &str) -> bool {
     block.attributes.contains_key(name) || block.blocks.contains_key(name)
 }
 
-/// Steps into an object of this shape, as far as types alone can tell.
-fn check_steps(block: &Block, steps: &[TraversalStep], file: &Arc<SourceFile>, mistakes: &mut Diagnostics) {
-    let Some((first, rest)) = steps.split_first() else { return };
-    let mut mistake = |summary: &str, detail: String, at: &TraversalStep| {
-        mistakes.push(Diagnostic::error(summary, detail).at(at.span().in_file(file)));
+/// Steps into an object of this shape, as far as types alone can tell: mistakes, and warnings of what is deprecated.
+fn check_steps(block: &Block, steps: &[TraversalStep], file: &Arc<SourceFile>) -> Diagnostics {
+    let Some((first, rest)) = steps.split_first() else { return Diagnostics::new() };
+    let mistake = |summary: &str, detail: String, at: &TraversalStep| {
+        Diagnostics::from(Diagnostic::error(summary, detail).at(at.span().in_file(file)))
     };
     let name = match first {
         TraversalStep::Attr { name, .. } => &name.name,
@@ -431,41 +442,42 @@ fn check_steps(block: &Block, steps: &[TraversalStep], file: &Arc<SourceFile>, m
             let detail = "Only attribute access is allowed here, using the dot operator.".to_string();
             return mistake("Invalid index operation", detail, first);
         }
-        TraversalStep::Splat { .. } => return,
+        TraversalStep::Splat { .. } => return Diagnostics::new(),
     };
     if let Some(attribute) = block.attributes.get(name) {
+        let mut found = Diagnostics::new();
+        if attribute.deprecated {
+            found.push(deprecated::attribute(name, first.span().in_file(file)));
+        }
         let mut value = Value::unknown(attribute.implied_type());
         for step in rest {
             match apply_step(&value, step) {
                 Ok(next) => value = next,
-                Err((summary, detail)) => return mistake(summary, detail, step),
+                Err((summary, detail)) => {
+                    found.extend(mistake(summary, detail, step));
+                    break;
+                }
             }
         }
-        return;
+        return found;
     }
     if let Some(nested) = block.blocks.get(name) {
-        return check_block_steps(name, nested, rest, file, mistakes);
+        return check_block_steps(name, nested, rest, file);
     }
     let known = block.attributes.keys().chain(block.blocks.keys());
     let hint = did_you_mean(name, known);
     let detail = format!("This object has no argument, nested block, or exported attribute named {:?}.{hint}", &**name);
-    mistake("Unsupported attribute", detail, first);
+    mistake("Unsupported attribute", detail, first)
 }
 
-fn check_block_steps(
-    kind: &str,
-    nested: &NestedBlock,
-    steps: &[TraversalStep],
-    file: &Arc<SourceFile>,
-    mistakes: &mut Diagnostics,
-) {
-    let Some((first, rest)) = steps.split_first() else { return };
+fn check_block_steps(kind: &str, nested: &NestedBlock, steps: &[TraversalStep], file: &Arc<SourceFile>) -> Diagnostics {
+    let Some((first, rest)) = steps.split_first() else { return Diagnostics::new() };
     let (summary, detail) = match (nested.nesting, first) {
-        (Nesting::Single | Nesting::Group, _) => return check_steps(&nested.block, steps, file, mistakes),
+        (Nesting::Single | Nesting::Group, _) => return check_steps(&nested.block, steps, file),
         (Nesting::Map, _) | (Nesting::List, TraversalStep::Index { .. }) => {
-            return check_steps(&nested.block, rest, file, mistakes);
+            return check_steps(&nested.block, rest, file);
         }
-        (_, TraversalStep::Splat { .. }) => return,
+        (_, TraversalStep::Splat { .. }) => return Diagnostics::new(),
         (Nesting::List, _) => (
             "Invalid operation",
             format!(
@@ -481,7 +493,7 @@ fn check_block_steps(
             ),
         ),
     };
-    mistakes.push(Diagnostic::error(summary, detail).at(first.span().in_file(file)));
+    Diagnostic::error(summary, detail).at(first.span().in_file(file)).into()
 }
 
 fn is_identifier(text: &str) -> bool {
@@ -528,7 +540,11 @@ mod tests {
         let mut block = Block::default();
         block.attributes.insert("name".into(), Attribute::new(Type::String));
         block.attributes.insert("tags".into(), Attribute::new(Type::map(Type::String)));
-        block.blocks.insert("disk".into(), nested(Nesting::List));
+        let old = Attribute { deprecated: true, ..Attribute::new(Type::String) };
+        block.attributes.insert("old".into(), old.clone());
+        let mut disk = nested(Nesting::List);
+        disk.block.attributes.insert("old".into(), old);
+        block.blocks.insert("disk".into(), disk);
         block.blocks.insert("rule".into(), nested(Nesting::Set));
         block
     }
@@ -538,9 +554,8 @@ mod tests {
         let check = |text: &str, summaries: &[&str]| {
             let file = SourceFile::new("x.tf", text);
             let (traversal, _) = parser::parse_traversal(file.clone());
-            let mut mistakes = Diagnostics::new();
-            check_steps(&schema(), &traversal.unwrap().steps, &file, &mut mistakes);
-            let found: Vec<&str> = mistakes.iter().map(|d| &*d.summary).collect();
+            let found = check_steps(&schema(), &traversal.unwrap().steps, &file);
+            let found: Vec<&str> = found.iter().map(|d| &*d.summary).collect();
             assert_eq!(found, summaries, "{text}");
         };
         check("x.name", &[]);
@@ -552,5 +567,8 @@ mod tests {
         check("x.disk[0]", &[]);
         check("x.disk.size", &["Invalid operation"]);
         check("x.rule[0]", &["Cannot index a set value"]);
+        check("x.old", &["Deprecated attribute"]);
+        check("x.old.first", &["Deprecated attribute", "Unsupported attribute"]);
+        check("x.disk[0].old", &["Deprecated attribute"]);
     }
 }

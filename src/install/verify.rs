@@ -113,6 +113,16 @@ fn find_package(
     Ok(InstalledPackage { version: version.clone(), dir, executable, hash })
 }
 
+/// The locked packages that cannot be run, in the words of `validate`.
+pub fn corrupted(problems: &BTreeMap<Provider, String>) -> Diagnostic {
+    let texts: Vec<String> = problems.iter().map(|(provider, problem)| format!("{provider}: {problem}")).collect();
+    let summary = match &texts[..] {
+        [one] => one.clone(),
+        all => format!("missing or corrupted provider plugins:\n  - {}", all.join("\n  - ")),
+    };
+    Diagnostic::error(summary, "")
+}
+
 /// The packages that cannot be run, as one mistake.
 pub fn not_installed(problems: &BTreeMap<Provider, String>) -> Diagnostic {
     let lines: Vec<String> =
@@ -126,4 +136,21 @@ pub fn not_installed(problems: &BTreeMap<Provider, String>) -> Diagnostic {
             lines.concat()
         ),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_broken_package_needs_no_list() {
+        let of = |names: &[&str]| {
+            let problems = names.iter().map(|name| (Provider::default_for(name), "gone".to_owned())).collect();
+            corrupted(&problems).summary
+        };
+        assert_eq!(of(&["a"]), "registry.terraform.io/hashicorp/a: gone");
+        let list = "missing or corrupted provider plugins:\n  - registry.terraform.io/hashicorp/a: gone\n  - \
+                    registry.terraform.io/hashicorp/b: gone";
+        assert_eq!(of(&["b", "a"]), list);
+    }
 }

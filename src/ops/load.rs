@@ -45,7 +45,7 @@ pub struct LoadedConfig {
 
 /// The whole configuration under a root folder, with the modules that `init` installed. None if there is no such folder.
 pub fn config(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
-    config_with(root, &setup.workdir, files, early::Given::of(setup))
+    for_this_version(config_with(root, &setup.workdir, files, early::Given::of(setup)))
 }
 
 /// As `config`, with the values of a saved plan where the configuration needs some to be loaded.
@@ -54,7 +54,17 @@ pub fn planned_config(
     files: &dyn Files,
     variables: &BTreeMap<Arc<str>, Value>,
 ) -> (Option<LoadedConfig>, Diagnostics) {
-    config_with(Path::new("."), &setup.workdir, files, early::Planned::of(setup, variables))
+    for_this_version(config_with(Path::new("."), &setup.workdir, files, early::Planned::of(setup, variables)))
+}
+
+/// A sound configuration must be written for this version too.
+fn for_this_version(
+    (loaded, mut diagnostics): (Option<LoadedConfig>, Diagnostics),
+) -> (Option<LoadedConfig>, Diagnostics) {
+    if let Some(loaded) = loaded.as_ref().filter(|_| !diagnostics.has_errors()) {
+        diagnostics.extend(config::check_versions(&loaded.config));
+    }
+    (loaded, diagnostics)
 }
 
 fn config_with(
@@ -79,8 +89,8 @@ pub struct LoadedTests {
     pub tests: Vec<TestFile>,
 }
 
-/// The whole configuration under a root folder with its test files and what their runs test. None if nothing was loaded.
-/// No test folder: test files are not looked at.
+/// The whole configuration under a root folder with its test files and what their runs test, for whichever version it is
+/// written. None if nothing was loaded. No test folder: test files are not looked at.
 pub fn config_with_tests(root: &Path, test_dir: Option<&str>, setup: &Setup) -> (Option<LoadedTests>, Diagnostics) {
     let (mut tests, found) = tests(root, test_dir);
     let outside = early::Given::of(setup);
@@ -89,7 +99,7 @@ pub fn config_with_tests(root: &Path, test_dir: Option<&str>, setup: &Setup) -> 
         diagnostics.extend(found);
         return (None, diagnostics);
     }
-    let (loaded, mut diagnostics) = config(root, setup, &Disk);
+    let (loaded, mut diagnostics) = config_with(root, &setup.workdir, &Disk, outside.clone());
     diagnostics.extend(found);
     let Some(config) = loaded.map(|loaded| loaded.config) else { return (None, diagnostics) };
     let sound = || !config::load_root(root, &Disk, outside.clone()).1.has_errors();

@@ -32,6 +32,17 @@ pub struct Found {
     pub warnings: Diagnostics,
 }
 
+impl Found {
+    /// What there is to say about required providers that cannot be had.
+    pub fn missing(&self, requirements: &Requirements) -> Diagnostics {
+        let of = |provider| match self.origins.get(provider) {
+            Some(Origin::Missing(problems)) => problems.clone(),
+            _ => Diagnostics::new(),
+        };
+        requirements.0.keys().flat_map(of).collect()
+    }
+}
+
 /// The lock file; empty if there is none.
 pub fn lock_file() -> (Lock, Diagnostics) {
     match Disk.read_to_string(Path::new(LOCK_FILE)) {
@@ -70,10 +81,20 @@ pub async fn available(setup: &Setup, requirements: &Requirements) -> Result<Fou
     let needed = look.locked_too(requirements);
     let (packages, problems) = verify::find_packages(&needed, &look.lock, &setup.workdir.data_dir);
     look.take(packages, problems);
-    for provider in requirements.0.keys() {
-        let missing = || Origin::Missing(missing(provider).into());
-        look.found.origins.entry(provider.clone()).or_insert_with(missing);
+    look.note_missing(requirements);
+    Ok(look.finish())
+}
+
+/// For `validate`: as [`available`], but what is locked must be there and unchanged, whether it is required or not.
+pub fn intact(setup: &Setup, requirements: &Requirements) -> Result<Found, Diagnostics> {
+    let mut look = Look::new(setup)?;
+    let needed = look.locked_too(requirements);
+    let (packages, problems) = verify::find_packages(&needed, &look.lock, &setup.workdir.data_dir);
+    if !problems.is_empty() {
+        return Err(verify::corrupted(&problems).into());
     }
+    look.take(packages, problems);
+    look.note_missing(requirements);
     Ok(look.finish())
 }
 
@@ -169,6 +190,13 @@ impl<'a> Look<'a> {
         for (provider, why) in problems {
             let missing = Origin::Missing(Diagnostic::error(format!("{provider}: {why}"), "").into());
             self.found.origins.entry(provider).or_insert(missing);
+        }
+    }
+
+    fn note_missing(&mut self, requirements: &Requirements) {
+        for provider in requirements.0.keys() {
+            let missing = || Origin::Missing(missing(provider).into());
+            self.found.origins.entry(provider.clone()).or_insert_with(missing);
         }
     }
 

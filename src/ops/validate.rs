@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::{self, ValidateInput};
-use crate::model::config::Config;
 use crate::model::config::module_source::{self, ModuleSource};
+use crate::model::config::{Config, check_versions};
 use crate::model::deps::Requirements;
 
 use super::provider_factories::Factories;
@@ -65,13 +65,19 @@ async fn one(setup: &Setup, config: Arc<Config>) -> Diagnostics {
     if diagnostics.has_errors() {
         return diagnostics;
     }
-    let found = match packages::available(setup, &requirements).await {
+    let found = match packages::intact(setup, &requirements) {
         Ok(found) => found,
         Err(problems) => {
             diagnostics.extend(problems);
             return diagnostics;
         }
     };
+    let versions = check_versions(&config);
+    if versions.has_errors() {
+        diagnostics.extend(found.missing(&requirements));
+        diagnostics.extend(versions);
+        return diagnostics;
+    }
     diagnostics.extend(found.warnings);
     let factories = Factories::new(setup, found.origins, found.provisioner_programs);
     factories.start_early(requirements.0.keys().cloned());

@@ -1,10 +1,14 @@
 //! The address of an import: names and keys, where keys may be expressions.
 
+use std::sync::Arc;
+
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::mistakes::INVALID_IMPORT_TARGET;
+use crate::lang::eval::describe::with_values;
 use crate::lang::eval::{Scope, evaluate};
-use crate::lang::syntax::ast::{ExprKind, Expression, IndexKey, TraversalStep};
+use crate::lang::syntax::ast::{Expr, ExprKind, Expression, IndexKey, TraversalStep};
 use crate::lang::syntax::mistakes::no_functions;
+use crate::lang::syntax::visit::each_child;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance, Resource};
 
@@ -53,9 +57,9 @@ fn steps_of(expr: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics)
         ExprKind::Index { collection, key, .. } => {
             let mut steps = steps_of(&expr.part(collection), scope, diagnostics)?;
             let key = expr.part(key);
-            if let ExprKind::Call(call) = key.kind() {
-                let at = key.range_of(call.name_span);
-                diagnostics.push(no_functions(at));
+            if let Some(call) = first_call(&key.node) {
+                let call = Expression { file: key.file.clone(), node: call };
+                diagnostics.push(with_values(no_functions(call.range()), &call, scope));
                 return None;
             }
             let value = diagnostics.take(evaluate(&key, scope));
@@ -69,6 +73,20 @@ fn steps_of(expr: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics)
         }
         _ => None,
     }
+}
+
+/// The first function call in an expression.
+fn first_call(expr: &Arc<Expr>) -> Option<Arc<Expr>> {
+    if matches!(expr.kind, ExprKind::Call(_)) {
+        return Some(expr.clone());
+    }
+    let mut found = None;
+    each_child(&expr.kind, &mut |child| {
+        if found.is_none() {
+            found = first_call(child);
+        }
+    });
+    found
 }
 
 fn extend(steps: &mut Vec<Step>, more: &[TraversalStep]) {

@@ -66,10 +66,6 @@ fn expand_in(
         Some(for_each) => diagnostics.take(elements(for_each, &scope(), lenient)),
     };
     for each in elements {
-        // While keys are not known, validate does not look at what is made of them.
-        if lenient && matches!(each, Each::UnknownEntry) {
-            continue;
-        }
         let scope = scope().with_each(each);
         let addr = diagnostics.take(address::evaluated(&import.to, &scope));
         let named = diagnostics.take(named(import, &scope, lenient));
@@ -101,8 +97,8 @@ pub fn is_static(import: &Import) -> bool {
 
 pub fn not_static(to: &Expression) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    diagnostics.push(Diagnostic::error(INVALID_ADDRESS, INSTANCE_REQUIRED).at(Range::nowhere()));
     diagnostics.push(not_a_reference(to.range()));
+    diagnostics.push(Diagnostic::error(INVALID_ADDRESS, INSTANCE_REQUIRED).at(Range::nowhere()));
     diagnostics
 }
 
@@ -125,7 +121,8 @@ fn elements(for_each: &Expression, scope: &dyn Scope, lenient: bool) -> (Vec<Eac
             diagnostics.push(invalid(detail, Causes { unknown: true, ..Causes::default() }));
             return (Vec::new(), diagnostics);
         }
-        return (vec![Each::Pair(Value::dynamic(), Value::dynamic())], diagnostics);
+        // Until all of it is known, validate does not look at what is made of it.
+        return (Vec::new(), diagnostics);
     }
     let pair = |key: Value, value: &Value| Each::Pair(key, value.clone().mark(marks));
     let all = match () {

@@ -41,13 +41,17 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
         let itself = !needs.to_itself.is_empty() && run.verb != Verb::Validate;
         for mistakes in [(true, &needs.mistakes), (itself, &needs.to_itself)] {
             if mistakes.0 && mistakes.1.has_errors() {
-                run.report(id, mistakes.1.iter().chain(&needs.undeclared).cloned().collect());
+                let said = mistakes.1.iter().chain(needs.deprecated.iter()).chain(&needs.undeclared);
+                run.report(id, said.cloned().collect());
                 return End::Failed;
             }
         }
     }
     if let Some(needs) = run.needs.get(id as usize).filter(|_| run.verb == Verb::Validate) {
         run.report(id, needs.warnings.clone());
+    }
+    if let Some(needs) = run.needs.get(id as usize).filter(|_| matches!(run.verb, Verb::Validate | Verb::Plan { .. })) {
+        run.report(id, needs.deprecated.clone());
     }
     let mut diagnostics = match *run.graph.node(id) {
         Node::Variable { module, index } => variable::run(&run, module, index),

@@ -161,6 +161,21 @@ async fn nobody_hears_of_nested_deprecations_who_does_not_want_to() {
 }
 
 #[tokio::test]
+async fn references_to_deprecated_attributes_are_told_of_once() {
+    let text = "resource \"test_thing\" \"a\" {\n former = \"x\"\n}\noutput \"o\" {\n value = test_thing.a.former\n}
+                resource \"test_thing\" \"b\" {\n count = 2\n name = test_thing.a.former\n}";
+    let world = World::new();
+    let config = config(&[("main.tf", text)]);
+    let input = crate::engine::ValidateInput { config: config.clone(), parallelism: 1 };
+    let validated = crate::engine::validate(input, &world.ports()).await;
+    let (plan, planned) = plan(&world, &config, &State::default(), Options::default()).await;
+    assert!(plan.is_some_and(|plan| !plan.errored));
+    for found in [validated, planned] {
+        assert_eq!(found.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(), ["Deprecated attribute"; 2]);
+    }
+}
+
+#[tokio::test]
 async fn outputs_have_types() {
     let text = |value: &str| {
         format!("output \"o\" {{\n type = object({{ n = number, s = optional(string, \"x\") }})\n value = {value}\n}}")

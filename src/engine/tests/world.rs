@@ -44,6 +44,7 @@ pub fn thing_schema() -> Schema {
         ("force", optional(Type::String)),
         ("secret", Attribute { sensitive: true, ..optional(Type::String) }),
         ("output", computed(Type::String)),
+        ("former", Attribute { deprecated: true, ..optional(Type::String) }),
     ];
     let attributes = attributes.into_iter().map(|(n, a)| (Arc::from(n), a)).collect();
     Schema::new(0, Block { attributes, ..Block::default() })

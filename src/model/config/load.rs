@@ -18,7 +18,7 @@ use super::early::{Early, Outside};
 use super::import;
 use super::module::{Backend, Config, Module};
 use super::module_source::{self, ModuleSource};
-use super::{file_set, merge, module_call, module_file, overrides, provider_check, settle, terraform_block};
+use super::{file_set, merge, module_call, module_file, overrides, provider_check, settle};
 
 const NOT_INSTALLED: &str = "Module not installed";
 
@@ -40,8 +40,8 @@ pub struct ModuleSite {
 
 pub type Resolver<'a> = dyn Fn(&ModuleRequest) -> Result<ModuleSite, Diagnostic> + 'a;
 
-/// Loads the module of a folder and everything that it calls. Children are only looked at if the root is sound.
-/// None if there is no such folder.
+/// Loads the module of a folder and everything that it calls. Children are only looked at if the root is sound. Whether they
+/// are written for this version is another question: see `check_versions`. None if there is no such folder.
 pub fn load(
     root_dir: &Path,
     files: &dyn Files,
@@ -56,9 +56,6 @@ pub fn load(
     load_children(&mut root, files, resolver, &mut diags);
     let config = Config { root: Arc::new(root) };
     provider_check::check(&config, &mut diags);
-    if !diags.has_errors() {
-        diags.extend(terraform_block::check_versions(&config));
-    }
     (Some(config), diags)
 }
 

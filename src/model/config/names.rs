@@ -204,7 +204,7 @@ fn has_key(expr: &Expression) -> bool {
 }
 
 /// `null.west` as a reference to a provider: names come before the words of the language here.
-fn named_by_word(expr: Expression) -> Expression {
+pub fn named_by_word(expr: Expression) -> Expression {
     let word = |node: &Expr| match node.kind {
         ExprKind::Null => Some("null"),
         ExprKind::Bool(true) => Some("true"),

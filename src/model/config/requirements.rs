@@ -170,9 +170,10 @@ fn decode_aliases(name: &str, value: &Expression, diags: &mut Diagnostics) -> Ve
     for item in names::static_list(value, diags) {
         let invalid =
             |detail: String| Diagnostic::error("Invalid configuration_aliases value", detail).at(value.range());
-        let Some(traversal) = names::static_traversal(&item, diags) else { continue };
+        let Some(traversal) = names::static_traversal(&names::named_by_word(item), diags) else { continue };
         let (local_name, alias) = (traversal.root.name.clone(), traversal.attr(0));
-        if traversal.steps.len() > 1 || (alias.is_none() && !traversal.steps.is_empty()) {
+        // What follows an alias is passed over, as in the reference.
+        if alias.is_none() && !traversal.steps.is_empty() {
             diags.push(invalid(
                 "Configuration aliases can only contain references to local provider configuration names in the format \
                  of provider.alias"

@@ -537,10 +537,10 @@ impl<'a> Parser<'a> {
             self.read();
             let mark = self.diagnostics.len();
             let value = Arc::new(self.expression());
-            items.push(ObjectItem { key, value });
             if self.astray_since(mark) {
                 break;
             }
+            items.push(ObjectItem { key, value });
             let next = self.peek();
             match next.kind {
                 TokenKind::CloseBrace => return (items, self.read().span()),

@@ -69,7 +69,15 @@ impl SourceFile {
             Some(before) => before.graphemes(true).count(),
             None => byte - start,
         };
-        Position { line: line + 1, column: column + 1, byte }
+        Position { line: line + 1, column: column + 1 + self.wide_tabs(start..byte), byte }
+    }
+
+    /// In JSON files a tab counts as two columns: so the reference counts, and so do the tools that read its places.
+    fn wide_tabs(&self, within: std::ops::Range<usize>) -> usize {
+        match self.name.ends_with(".json") {
+            true => self.text.as_bytes()[within].iter().filter(|byte| **byte == b'\t').count(),
+            false => 0,
+        }
     }
 
     /// The text of a line (counted from 1) without its line ending; empty past the end.
@@ -227,5 +235,15 @@ mod tests {
         let file = SourceFile::new("a.tf", "\u{feff}ab\ncd");
         assert_eq!([0, 3, 4, 6].map(|byte| file.position(byte).column), [1, 1, 2, 1]);
         assert_eq!(file.position(4).byte, 4);
+    }
+
+    #[test]
+    fn tabs_of_json_are_two_columns_wide() {
+        let columns = |name| {
+            let file = SourceFile::new(name, "\t{\t\"é\": 1\n\t}");
+            [0, 1, 2, 3, 6, 11, 12].map(|byte| file.position(byte).column)
+        };
+        assert_eq!(columns("a.tf"), [1, 2, 3, 4, 6, 1, 2]);
+        assert_eq!(columns("a.tf.json"), [1, 3, 4, 6, 8, 1, 3]);
     }
 }

@@ -27,6 +27,8 @@ pub struct BackendRecord {
 #[derive(Serialize, Deserialize)]
 struct File {
     version: u32,
+    /// Old records have none.
+    #[serde(default)]
     terraform_version: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     backend: Option<Record>,

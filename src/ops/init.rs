@@ -120,8 +120,8 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
             let problems = config.as_ref().and_then(|config| version_problems(Module::clone(&config.root)));
             return problems.unwrap_or_else(|| {
                 diagnostics.extend(of_backend);
-                // What is wrong in a module that was just installed needs no word on why that matters.
-                let installed = request.get && config.is_some_and(|config| calls_broken(&config));
+                // What is wrong between modules that were just installed needs no word on why that matters.
+                let installed = request.get && calls && config.is_some();
                 diagnostics.extend(if installed { found } else { not_sound(found) });
                 diagnostics
             });
@@ -153,12 +153,6 @@ fn add_new(diagnostics: &mut Diagnostics, found: Diagnostics) {
             diagnostics.push(diagnostic);
         }
     }
-}
-
-/// Whether one of the modules that are called is broken in itself.
-fn calls_broken(config: &Config) -> bool {
-    let called = config.modules().into_iter().skip(1);
-    called.into_iter().any(|module| config::load_module(&module.dir, module.path.clone(), &Disk).1.has_errors())
 }
 
 /// What is wrong with the configuration, with a word on why that matters here.

@@ -89,9 +89,18 @@ pub struct LoadedTests {
     pub tests: Vec<TestFile>,
 }
 
-/// The whole configuration under a root folder with its test files and what their runs test, for whichever version it is
-/// written. None if nothing was loaded. No test folder: test files are not looked at.
+/// The whole configuration under a root folder with its test files and what their runs test. None if nothing was loaded.
+/// No test folder: test files are not looked at.
 pub fn config_with_tests(root: &Path, test_dir: Option<&str>, setup: &Setup) -> (Option<LoadedTests>, Diagnostics) {
+    let (loaded, mut diagnostics) = any_config_with_tests(root, test_dir, setup);
+    if let Some(loaded) = loaded.as_ref().filter(|_| !diagnostics.has_errors()) {
+        diagnostics.extend(config::check_versions(&loaded.config));
+    }
+    (loaded, diagnostics)
+}
+
+/// As [`config_with_tests`], for whichever version it is written.
+pub fn any_config_with_tests(root: &Path, test_dir: Option<&str>, setup: &Setup) -> (Option<LoadedTests>, Diagnostics) {
     let (mut tests, found) = tests(root, test_dir);
     let outside = early::Given::of(setup);
     if found.has_errors() {

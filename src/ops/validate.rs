@@ -34,7 +34,7 @@ pub async fn run(setup: &Setup, request: &ValidateRequest) -> Diagnostics {
         )
         .into();
     }
-    let (loaded, mut diagnostics) = load::config_with_tests(dir, request.test_dir.as_deref(), setup);
+    let (loaded, mut diagnostics) = load::any_config_with_tests(dir, request.test_dir.as_deref(), setup);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return diagnostics };
     diagnostics.extend(one(setup, loaded.config.clone()).await);
     let mut done = BTreeSet::new();

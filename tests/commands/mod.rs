@@ -19,8 +19,9 @@ fn folder() -> PathBuf {
 }
 
 /// Cases of what the reference does not know: we play them ourselves, and read what was recorded.
-const OURS: [&str; 8] = [
+const OURS: [&str; 9] = [
     "changed_files",
+    "cycles",
     "deprecations",
     "early_values",
     "lifecycles",
@@ -59,6 +60,7 @@ cases!(
     cli_arguments,
     console_input,
     console_values,
+    cycles,
     deprecations,
     early_values,
     formatting,

@@ -74,6 +74,8 @@ variables! {
     TERRANE_MODULE_CHECKSUMS;
     /// How large a module's package may be when unpacked, in MiB (2048).
     TERRANE_MODULE_SIZE_LIMIT;
+    /// How large a provider's package may be when unpacked, in MiB (4096).
+    TERRANE_PROVIDER_SIZE_LIMIT;
     /// The file with logins of hosts that modules are downloaded from, instead of `~/.netrc`.
     NETRC;
     /// The program and options that git uses for SSH; a source's `sshkey` is added to it.

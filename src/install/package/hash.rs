@@ -11,7 +11,10 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use crate::base::files::named;
+use crate::base::stop::Stop;
 use crate::model::deps::hash::{Hash, Scheme};
+
+use super::contents::Limits;
 
 /// The hash of everything below a folder; links are followed. Large files are read by several threads side by side.
 pub fn of_dir(dir: &Path) -> io::Result<Hash> {
@@ -40,20 +43,8 @@ pub fn of_dir(dir: &Path) -> io::Result<Hash> {
 
 /// The same hash from an archive, without unpacking it.
 pub fn of_archive(path: &Path) -> io::Result<Hash> {
-    let file = File::open(path).map_err(|e| named(e, "open", path))?;
-    let bad = |e: zip::result::ZipError| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {e}", path.display()));
-    let mut archive = zip::ZipArchive::new(io::BufReader::new(file)).map_err(bad)?;
-    let mut lines = Vec::with_capacity(archive.len());
-    for i in 0..archive.len() {
-        let mut entry = archive.by_index(i).map_err(bad)?;
-        if entry.is_dir() {
-            continue;
-        }
-        let name = entry.name().map_err(bad)?.to_string();
-        let sum = of_reader(&mut entry).map_err(|e| named(e, "read", path))?;
-        lines.push((name, sum));
-    }
-    Ok(combine(lines))
+    let hashes = super::archive::hashes(path, &Limits::default(), &Stop::new());
+    hashes.map(|hashes| hashes.unpacked).map_err(io::Error::other)
 }
 
 /// The hex SHA-256 of a file.
@@ -96,7 +87,7 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-fn slashed(path: &Path) -> String {
+pub(super) fn slashed(path: &Path) -> String {
     let parts: Vec<_> = path.components().map(|c| c.as_os_str().to_string_lossy()).collect();
     parts.join("/")
 }
@@ -116,6 +107,11 @@ pub(super) fn files_below(dir: &Path) -> io::Result<Vec<PathBuf>> {
                 found.push(relative);
             }
         }
+    }
+    // A line of the sum holds one name.
+    if let Some(name) = found.iter().find(|name| name.as_os_str().as_encoded_bytes().contains(&b'\n')) {
+        let why = io::Error::other("file names with line breaks are not supported");
+        return Err(named(why, "hash", &dir.join(name)));
     }
     found.sort();
     Ok(found)

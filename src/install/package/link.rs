@@ -6,19 +6,34 @@ use std::path::Path;
 
 use crate::base::files::named;
 
-use super::{archive, hash};
+use super::hash;
+use super::place::{Temporary, folders, replace};
 
-/// Makes `target` lead to the package in `source`.
+/// Makes `target` lead to the package in `source`, in one step whatever is there.
 pub fn link(source: &Path, target: &Path) -> io::Result<()> {
-    let parent = target.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(parent).map_err(|e| named(e, "create", parent))?;
     // Absolute, but with its links: what a mirror calls the package is what the link says.
     let source = std::path::absolute(source).map_err(|e| named(e, "find", source))?;
-    archive::remove(target)?;
-    if symlink(&source, target).is_ok() {
-        return Ok(());
+    let real = fs::canonicalize(&source).map_err(|e| named(e, "find", &source))?;
+    let is_itself = fs::symlink_metadata(target).is_ok_and(|m| m.is_dir())
+        && fs::canonicalize(target).is_ok_and(|target| target == real);
+    if is_itself {
+        let why = format!("cannot install existing provider directory {} to itself", target.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
-    copy(&source, target)
+    let made = Temporary::beside(target)?;
+    let link = made.path().join("link");
+    if symlink(&source, &link).is_ok() {
+        return replace(&link, target);
+    }
+    copy_into(&source, made.path())?;
+    made.replace(target)
+}
+
+/// Copies the package in `source` to `target`, in one step whatever is there.
+pub fn copy(source: &Path, target: &Path) -> io::Result<()> {
+    let made = Temporary::beside(target)?;
+    copy_into(source, made.path())?;
+    made.replace(target)
 }
 
 #[cfg(unix)]
@@ -31,13 +46,51 @@ fn symlink(_source: &Path, _target: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-fn copy(source: &Path, target: &Path) -> io::Result<()> {
+fn copy_into(source: &Path, folder: &Path) -> io::Result<()> {
     for name in hash::files_below(source)? {
-        let place = target.join(&name);
+        let place = folder.join(&name);
         if let Some(parent) = place.parent() {
-            fs::create_dir_all(parent).map_err(|e| named(e, "create", parent))?;
+            folders(parent)?;
         }
-        fs::copy(source.join(&name), &place).map_err(|e| named(e, "write", &place))?;
+        let from = source.join(&name);
+        fs::copy(&from, &place).map_err(|e| named(e, "copy", &from))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_takes_the_place_of_whatever_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let (source, other, target) = (dir.path().join("s"), dir.path().join("o"), dir.path().join("d/t"));
+        for (folder, content) in [(&source, "one"), (&other, "two")] {
+            fs::create_dir_all(folder.join("sub")).unwrap();
+            fs::write(folder.join("sub/f"), content).unwrap();
+        }
+        let content = || fs::read_to_string(target.join("sub/f")).unwrap();
+        link(&source, &target).unwrap();
+        assert_eq!(content(), "one");
+        link(&other, &target).unwrap();
+        assert_eq!(content(), "two");
+        copy(&source, &target).unwrap();
+        assert_eq!(content(), "one");
+        link(&other, &target).unwrap();
+        assert_eq!(content(), "two");
+        assert_eq!(fs::read_dir(dir.path().join("d")).unwrap().count(), 1);
+        assert_eq!(fs::read_to_string(source.join("sub/f")).unwrap(), "one");
+    }
+
+    #[test]
+    fn a_package_is_not_linked_to_itself() {
+        let dir = tempfile::tempdir().unwrap();
+        let package = dir.path().join("p");
+        fs::create_dir(&package).unwrap();
+        let error = link(&dir.path().join("./p"), &package).unwrap_err().to_string();
+        assert!(error.contains("to itself"), "{error}");
+        assert!(link(&dir.path().join("gone"), &package).is_err());
+        assert!(package.is_dir());
+    }
 }

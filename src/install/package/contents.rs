@@ -1,0 +1,206 @@
+//! What is in an archive, looked at before anything is written: names, kinds and sizes, each held to the rules for packages.
+//!
+//! Owns the rules. Never writes, and never inflates: what entries hold is [`super::archive`]'s business.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Component, Path, PathBuf};
+
+use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
+
+use crate::base::env::{self, Environment};
+use crate::base::files::named;
+
+use super::PackageError;
+
+/// How much an archive may hold. The largest providers known unpack to 0.7 GiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Of all files, unpacked.
+    pub bytes: u64,
+    pub entries: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { bytes: 4 << 30, entries: 100_000 }
+    }
+}
+
+impl Limits {
+    /// With the user's wish for the size, in MiB; one that is no number counts as none.
+    pub fn of(environment: &Environment) -> Limits {
+        let mib = environment.non_empty(env::TERRANE_PROVIDER_SIZE_LIMIT).and_then(|text| text.parse::<u64>().ok());
+        Limits { bytes: mib.map_or(Limits::default().bytes, |mib| mib.saturating_mul(1 << 20)), ..Limits::default() }
+    }
+}
+
+/// Above this size what is unpacked must not be too many times the archive: no program packs that well.
+const SUSPICIOUS_SIZE: u64 = 1 << 30;
+const SUSPICIOUS_RATIO: u64 = 200;
+
+/// Names longer than this are of no use to any system.
+const LONGEST_NAME: usize = 4096;
+
+/// One file or folder of a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// Its place in the archive's list.
+    pub index: usize,
+    /// As the archive has it.
+    pub name: String,
+    /// Below the package's folder: parts that are names, nothing else.
+    pub path: PathBuf,
+    pub is_dir: bool,
+    /// Whether somebody may run it.
+    pub runs: bool,
+    pub size: u64,
+}
+
+/// An archive that is open, and what it holds.
+pub(super) struct Contents {
+    pub zip: ZipArchive<BufReader<File>>,
+    pub entries: Vec<Entry>,
+}
+
+impl Contents {
+    /// Opens an archive and checks everything that can be known without unpacking it.
+    pub fn open(archive: &Path, limits: &Limits) -> Result<Contents, PackageError> {
+        let file = File::open(archive).map_err(|e| named(e, "open", archive))?;
+        let packed = file.metadata().map_err(|e| named(e, "stat", archive))?.len();
+        let zip = ZipArchive::new(BufReader::with_capacity(128 * 1024, file)).map_err(reason);
+        zip.and_then(|zip| list(zip, packed, limits)).map_err(|why| PackageError::bad_archive(archive, why))
+    }
+}
+
+fn list(mut zip: ZipArchive<BufReader<File>>, packed: u64, limits: &Limits) -> Result<Contents, String> {
+    if zip.is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    if zip.len() > limits.entries {
+        return Err(format!("it has {} entries, and may have {}", zip.len(), limits.entries));
+    }
+    if zip.has_duplicate_names() {
+        return Err("it has two entries of the same name".to_owned());
+    }
+    let mut entries = Vec::with_capacity(zip.len());
+    let mut names = Names::default();
+    for index in 0..zip.len() {
+        let entry = look_at(&mut zip, index)?;
+        names.add(&entry)?;
+        entries.push(entry);
+    }
+    let total = entries.iter().fold(0u64, |sum, entry| sum.saturating_add(entry.size));
+    if total > limits.bytes {
+        return Err(format!(
+            "it holds {} MiB, and may hold {} MiB (see {})",
+            total.div_ceil(1 << 20),
+            limits.bytes >> 20,
+            env::TERRANE_PROVIDER_SIZE_LIMIT
+        ));
+    }
+    if total > SUSPICIOUS_SIZE && total / SUSPICIOUS_RATIO > packed {
+        return Err(format!("its {packed} bytes would unpack to {total}, which no package of programs does"));
+    }
+    Ok(Contents { zip, entries })
+}
+
+fn look_at(zip: &mut ZipArchive<BufReader<File>>, index: usize) -> Result<Entry, String> {
+    let entry = zip.by_index_raw(index).map_err(reason)?;
+    let raw = entry.name_raw();
+    let Ok(name) = std::str::from_utf8(raw) else {
+        return Err(format!("the name of the entry {:?} is not UTF-8", String::from_utf8_lossy(raw)));
+    };
+    let path = place(name)?;
+    const KIND: u32 = 0o170_000;
+    let mode = entry.unix_mode().unwrap_or(0);
+    let is_dir = name.ends_with('/') || mode & KIND == 0o040_000;
+    match mode & KIND {
+        // A link is written as the file that says where it leads, which harms nobody: no link is ever made.
+        0 | 0o100_000 | 0o040_000 | 0o120_000 => {}
+        _ => return Err(format!("the entry {name:?} is neither a file nor a folder")),
+    }
+    if !is_dir {
+        if entry.encrypted() {
+            return Err(format!("the entry {name:?} is encrypted"));
+        }
+        if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
+            return Err(format!("the entry {name:?} is compressed by an unsupported method, {}", entry.compression()));
+        }
+        if path.as_os_str().is_empty() {
+            return Err(format!("the entry {name:?} has no name"));
+        }
+    }
+    let runs = mode & 0o111 != 0 && mode & KIND != 0o120_000;
+    let size = if is_dir { 0 } else { entry.size() };
+    Ok(Entry { index, name: name.to_owned(), path, is_dir, runs, size })
+}
+
+/// Where an entry goes, below the package's folder; empty for that folder itself.
+fn place(name: &str) -> Result<PathBuf, String> {
+    if name.len() > LONGEST_NAME {
+        return Err(format!("the name of an entry has {} bytes", name.len()));
+    }
+    if name.contains(['\0', '\n']) {
+        // Checksums of packages are made of lines, one for each name.
+        return Err(format!("the entry {name:?} has a name that cannot be a file's"));
+    }
+    let mut path = PathBuf::new();
+    for component in Path::new(name).components() {
+        match component {
+            Component::Normal(part) => path.push(part),
+            Component::CurDir => {}
+            Component::ParentDir => return Err(format!("the entry {name:?} contains \"..\"")),
+            Component::RootDir | Component::Prefix(_) => return Err(format!("the entry {name:?} is an absolute path")),
+        }
+    }
+    Ok(path)
+}
+
+/// The names so far: no two may be one file, on any system.
+#[derive(Default)]
+struct Names(BTreeMap<String, (PathBuf, bool)>);
+
+impl Names {
+    fn add(&mut self, entry: &Entry) -> Result<(), String> {
+        for folder in entry.path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()) {
+            self.insert(folder, true)?;
+        }
+        if entry.path.as_os_str().is_empty() { Ok(()) } else { self.insert(&entry.path, entry.is_dir) }
+    }
+
+    fn insert(&mut self, path: &Path, is_dir: bool) -> Result<(), String> {
+        let key = path.to_string_lossy().to_lowercase();
+        match self.0.get(&key) {
+            Some((same, true)) if is_dir && same == path => Ok(()),
+            Some((other, _)) => Err(format!("the entries {other:?} and {path:?} cannot be in one folder")),
+            None => {
+                self.0.insert(key, (path.to_owned(), is_dir));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Why an archive or an entry of it cannot be read.
+pub(super) fn reason(error: ZipError) -> String {
+    match error {
+        ZipError::Io(e) => unreadable(&e),
+        ZipError::InvalidArchive(why) => format!("not a valid zip file: {why}"),
+        ZipError::UnsupportedArchive(why) => format!("not a supported zip file: {why}"),
+        other => format!("not a supported zip file: {other}"),
+    }
+}
+
+/// Why the bytes of an archive cannot be read. Those that make no sense are the archive's fault, not the disk's.
+pub(super) fn unreadable(error: &std::io::Error) -> String {
+    use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    match error.kind() {
+        InvalidData if error.to_string() == "Invalid checksum" => "checksum error".to_owned(),
+        UnexpectedEof => "not a valid zip file: it ends too early".to_owned(),
+        InvalidData | InvalidInput => format!("not a valid zip file: {error}"),
+        _ => crate::base::files::reason(error),
+    }
+}

@@ -1,0 +1,229 @@
+//! How a package comes to its place: made under another name beside it, then renamed, so that nobody ever sees half of one.
+//!
+//! What killed runs left is told apart from what is being made by a lock that the maker holds on its folder.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::base::atomic::directory_of;
+use crate::base::files::named;
+
+/// How the names of folders begin that are being made.
+pub const PREFIX: &str = ".unpacking-";
+
+/// A folder that is being made. Dropped, it is gone with everything in it.
+#[derive(Debug)]
+pub struct Temporary {
+    path: PathBuf,
+    /// Locked while the folder is ours; None where folders cannot be locked.
+    _lock: Option<File>,
+}
+
+impl Temporary {
+    /// An empty folder beside the target, whose parents are made.
+    pub fn beside(target: &Path) -> io::Result<Temporary> {
+        let parent = directory_of(target);
+        folders(parent)?;
+        // Whoever sweeps may take a folder that is not locked yet; then the next one is tried.
+        for _ in 0..100 {
+            let mut builder = tempfile::Builder::new();
+            builder.prefix(PREFIX);
+            #[cfg(unix)]
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755));
+            let made = builder.tempdir_in(parent).map_err(|e| named(e, "create a folder in", parent))?.keep();
+            match lock(&made) {
+                Lock::Ours(lock) if made.is_dir() => return Ok(Temporary { path: made, _lock: Some(lock) }),
+                Lock::Impossible => return Ok(Temporary { path: made, _lock: None }),
+                Lock::Ours(_) | Lock::Theirs => {}
+            }
+        }
+        Err(named(io::Error::other("other programs remove every new folder"), "create a folder in", parent))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Renames the folder to the target.
+    pub fn replace(self, target: &Path) -> io::Result<()> {
+        replace(&self.path, target)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // What cannot be removed now is swept later.
+        let _ = remove(&self.path);
+    }
+}
+
+enum Lock {
+    Ours(File),
+    Theirs,
+    Impossible,
+}
+
+fn lock(folder: &Path) -> Lock {
+    match File::open(folder).map(|handle| (handle.try_lock(), handle)) {
+        Ok((Ok(()), handle)) => Lock::Ours(handle),
+        Ok((Err(TryLockError::WouldBlock), _)) => Lock::Theirs,
+        Ok((Err(TryLockError::Error(_)), _)) => Lock::Impossible,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Lock::Theirs,
+        Err(_) => Lock::Impossible,
+    }
+}
+
+/// Moves what is at `from` (a folder, a link) to the target in one step; what is there is gone afterwards.
+pub(super) fn replace(from: &Path, target: &Path) -> io::Result<()> {
+    let Err(first) = fs::rename(from, target) else { return Ok(()) };
+    if fs::symlink_metadata(target).is_err() {
+        return Err(named(first, "rename to", target));
+    }
+    if exchange(from, target).is_err() {
+        // Systems that cannot exchange two names leave none for an instant.
+        let aside = Temporary::beside(target)?;
+        let old = aside.path().join("old");
+        fs::rename(target, &old).map_err(|e| named(e, "rename", target))?;
+        if let Err(e) = fs::rename(from, target) {
+            let _ = fs::rename(&old, target);
+            return Err(named(e, "rename to", target));
+        }
+        return Ok(());
+    }
+    // The old one is there now; what cannot be removed is swept later.
+    let _ = remove(from);
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use std::ffi::CString;
+    use std::os::unix::ffi::OsStrExt;
+    let (one, other) = (CString::new(one.as_os_str().as_bytes())?, CString::new(other.as_os_str().as_bytes())?);
+    // SAFETY: both are strings with an end that outlive the call.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_renameat2,
+            libc::AT_FDCWD,
+            one.as_ptr(),
+            libc::AT_FDCWD,
+            other.as_ptr(),
+            libc::RENAME_EXCHANGE,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange(_one: &Path, _other: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Removes a folder with everything in it, or a link without what it leads to; nothing there is fine.
+pub(super) fn remove(target: &Path) -> io::Result<()> {
+    let result = match fs::symlink_metadata(target) {
+        Ok(m) if m.is_dir() => fs::remove_dir_all(target),
+        Ok(_) => fs::remove_file(target),
+        Err(_) => return Ok(()),
+    };
+    match result {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(named(e, "remove", target)),
+        _ => Ok(()),
+    }
+}
+
+/// Makes a folder and its parents; those that are made can be written by their owner only.
+pub(super) fn folders(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o755);
+    builder.create(path).map_err(|e| named(e, "create", path))
+}
+
+/// Removes what killed runs left in a folder. What others are making just now stays.
+pub fn sweep(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let left = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        // The lock is held until the folder is gone, so that nobody believes to have made it.
+        if left && let Lock::Ours(_lock) = lock(&entry.path()) {
+            let _ = remove(&entry.path());
+        }
+    }
+}
+
+/// Removes what killed runs left beside any package in a folder of packages.
+pub fn sweep_packages(packages: &Path) {
+    // HOST/NAMESPACE/TYPE/VERSION
+    let mut level = vec![packages.to_owned()];
+    for _ in 0..4 {
+        let inside = |folder: &PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path());
+        level = level.iter().flat_map(inside).collect();
+    }
+    level.iter().for_each(|version| sweep(version));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(dir: &Path) -> Vec<String> {
+        let mut names: Vec<_> =
+            fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn whatever_is_there_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("h/t");
+        let put = |content: &str| {
+            let folder = Temporary::beside(&target).unwrap();
+            fs::write(folder.path().join("f"), content).unwrap();
+            folder.replace(&target).unwrap();
+            assert_eq!(fs::read_to_string(target.join("f")).unwrap(), content);
+            assert_eq!(names(&dir.path().join("h")), ["t"]);
+        };
+        put("nothing there");
+        put("a folder there");
+        remove(&target).unwrap();
+        fs::write(&target, "").unwrap();
+        put("a file there");
+        #[cfg(unix)]
+        {
+            remove(&target).unwrap();
+            let elsewhere = dir.path().join("elsewhere");
+            fs::create_dir(&elsewhere).unwrap();
+            fs::write(elsewhere.join("f"), "kept").unwrap();
+            std::os::unix::fs::symlink(&elsewhere, &target).unwrap();
+            put("a link there");
+            assert_eq!(fs::read_to_string(elsewhere.join("f")).unwrap(), "kept");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_not_put_anywhere_is_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Temporary::beside(&dir.path().join("t")).unwrap();
+        assert_eq!(names(dir.path()).len(), 1);
+        drop(folder);
+        assert!(names(dir.path()).is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_killed_runs_left_is_swept_and_what_is_being_made_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let version = dir.path().join("h/n/t/1.0.0");
+        let left = version.join(".unpacking-left");
+        fs::create_dir_all(left.join("d")).unwrap();
+        let own = Temporary::beside(&version.join("linux_amd64")).unwrap();
+        fs::create_dir(version.join("linux_arm64")).unwrap();
+        sweep_packages(dir.path());
+        let own_name = own.path().file_name().unwrap().to_str().unwrap().to_owned();
+        assert_eq!(names(&version), [own_name, "linux_arm64".to_owned()]);
+    }
+}

@@ -122,6 +122,12 @@ variables! {
     APPDATA;
     /// Where users keep data.
     XDG_DATA_HOME;
+    /// Where systems keep data for everybody, separated by colons.
+    XDG_DATA_DIRS;
+    /// Where users keep what belongs to a session: passwords for OCI registries in `containers/auth.json`.
+    XDG_RUNTIME_DIR;
+    /// The folder whose `config.json` has passwords for OCI registries, instead of `~/.docker`.
+    DOCKER_CONFIG;
     /// Folders with programs.
     PATH;
     /// The user's name on Windows.

@@ -61,7 +61,7 @@ struct Shared {
 }
 
 /// What to ask for; always with GET.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub url: Url,
     pub headers: Vec<(&'static str, String)>,

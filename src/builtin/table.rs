@@ -26,6 +26,8 @@ pub struct BuiltInPlugin {
     /// The plugin protocol's major version.
     pub protocol: u32,
     pub make: Make,
+    /// The released version that it behaves like, of the provider `hashicorp/NAME`, in whose place it may stand.
+    pub stands_for: Option<&'static str>,
 }
 
 impl BuiltInPlugin {
@@ -40,24 +42,47 @@ impl BuiltInPlugin {
 
 /// All of them. Provisioners exist in protocol 5 only.
 pub const PLUGINS: &[BuiltInPlugin] = &[
-    BuiltInPlugin { name: "local", protocol: 5, make: Make::Provider(|_| Arc::new(local::provider())) },
-    BuiltInPlugin { name: "null", protocol: 5, make: Make::Provider(|_| Arc::new(null::provider())) },
-    BuiltInPlugin { name: "random", protocol: 5, make: Make::Provider(|_| Arc::new(random::provider())) },
+    BuiltInPlugin {
+        name: "local",
+        protocol: 5,
+        make: Make::Provider(|_| Arc::new(local::provider())),
+        stands_for: Some("2.6.1"),
+    },
+    BuiltInPlugin {
+        name: "null",
+        protocol: 5,
+        make: Make::Provider(|_| Arc::new(null::provider())),
+        stands_for: Some("3.2.4"),
+    },
+    BuiltInPlugin {
+        name: "random",
+        protocol: 5,
+        make: Make::Provider(|_| Arc::new(random::provider())),
+        stands_for: Some("3.7.2"),
+    },
     BuiltInPlugin {
         name: "terraform",
         protocol: 6,
         make: Make::Provider(|services| Arc::new(terraform::provider(services.remote_states.clone()))),
+        stands_for: None,
     },
-    BuiltInPlugin { name: "file", protocol: 5, make: Make::Provisioner(|_| Arc::new(file::File::default())) },
+    BuiltInPlugin {
+        name: "file",
+        protocol: 5,
+        make: Make::Provisioner(|_| Arc::new(file::File::default())),
+        stands_for: None,
+    },
     BuiltInPlugin {
         name: "local-exec",
         protocol: 5,
         make: Make::Provisioner(|_| Arc::new(local_exec::LocalExec::default())),
+        stands_for: None,
     },
     BuiltInPlugin {
         name: "remote-exec",
         protocol: 5,
         make: Make::Provisioner(|_| Arc::new(remote_exec::RemoteExec::default())),
+        stands_for: None,
     },
 ];
 

@@ -9,9 +9,16 @@ use crate::model::deps::{Constraints, Hash, Version};
 /// Events inform; nobody's answer is waited for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InstallEvent {
-    /// The provider is part of this program: nothing to install.
+    /// The provider is part of this program: nothing to install. With the version that it behaves like if it stands in for
+    /// a public one.
     BuiltIn {
         provider: Provider,
+        version: Option<Version>,
+    },
+    /// Somebody else runs it or keeps its program: nothing to install.
+    Unmanaged {
+        provider: Provider,
+        overridden: bool,
     },
     /// Its source is asked for versions; `locked`: for the one of the lock file.
     QueryStarted {

@@ -1,12 +1,12 @@
 //! Installing the providers that a working directory needs, and keeping its lock file.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::env;
+use crate::base::env::{self, Environment};
 use crate::base::files::{Disk, Files};
 use crate::install::authenticate::THIRD_PARTY_SIGNERS;
 use crate::install::event::InstallEvent;
@@ -15,6 +15,7 @@ use crate::install::package::stamp::Stamps;
 use crate::install::providers::execute::{ExecuteInput, execute, present};
 use crate::install::providers::resolve::{ResolveInput, resolve};
 use crate::install::source::multi::Multi;
+use crate::install::source::oci_access::Access;
 use crate::model::addr;
 use crate::model::deps::Requirements;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
@@ -24,7 +25,7 @@ use super::load::LoadedTests;
 use super::network::Network;
 use super::options::StateOptions;
 use super::setup::Setup;
-use super::{open_backend, packages, provider_factories};
+use super::{open_backend, packages, provider_factories, stand_ins};
 
 /// Installs what the configuration and the state need. True: it failed.
 pub async fn run(
@@ -47,7 +48,14 @@ pub async fn run(
     if diagnostics.has_errors() {
         return true;
     }
-    let wanted = Wanted { requirements: &requirements, lock: &lock, request };
+    let unmanaged = match packages::unmanaged(setup) {
+        Ok(unmanaged) => unmanaged,
+        Err(problems) => {
+            diagnostics.extend(problems);
+            return true;
+        }
+    };
+    let wanted = Wanted { requirements: &requirements, lock: &lock, unmanaged, request };
     let installed = install(setup, network, &wanted, tell).await;
     diagnostics.extend(installed.diagnostics);
     if diagnostics.has_errors() {
@@ -67,12 +75,15 @@ pub async fn run(
     if !lock.same_as(&installed.lock) && !request.lockfile_readonly {
         diagnostics.extend(incomplete_lock(installed.only_here));
     }
+    diagnostics.extend(stand_ins::keep(setup, &requirements, &wanted.unmanaged));
     false
 }
 
 struct Wanted<'a> {
     requirements: &'a Requirements,
     lock: &'a Lock,
+    /// Providers that are not installed; true: overridden for development.
+    unmanaged: BTreeMap<addr::Provider, bool>,
     request: &'a InitRequest,
 }
 
@@ -88,15 +99,17 @@ async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell: Te
     let stamps = Arc::new(Stamps::load(&setup.workdir.data_dir));
     let present = present(wanted.lock, &setup.workdir.data_dir, &stamps).await.into_keys().collect();
     let source = source(setup, network, &wanted.request.plugin_dirs);
+    let kept = keep_plugin_dirs(setup, &wanted.request.plugin_dirs);
     let builtins: Vec<&str> = provider_factories::built_in_names().collect();
-    let unmanaged: BTreeSet<addr::Provider> = setup.settings.dev_overrides().into_keys().collect();
+    let stand_ins = setup.settings.built_in();
     let input = ResolveInput {
         requirements: wanted.requirements,
         lock: wanted.lock,
         source: &source,
         upgrade: wanted.request.upgrade,
         builtins: &builtins,
-        unmanaged: &unmanaged,
+        stand_ins: &stand_ins,
+        unmanaged: &wanted.unmanaged,
         present: &present,
     };
     let mut warnings = Diagnostics::new();
@@ -124,6 +137,7 @@ async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell: Te
         tell(InitEvent::Install(event));
     };
     let (plan, mut diagnostics) = resolve(&input, &mut hear).await;
+    diagnostics.extend(kept.err());
     let mut lock = Lock::default();
     if !setup.stop.is_stopping() {
         let input = ExecuteInput {
@@ -161,21 +175,72 @@ pub fn source(setup: &Setup, network: &Network, plugin_dirs: &[PathBuf]) -> Mult
     if !plugin_dirs.is_empty() {
         return Multi::folders(plugin_dirs);
     }
+    let access = || Access::new(kept_logins(setup));
     match &setup.settings.installation {
-        Some(installation) if !installation.methods.is_empty() => Multi::configured(installation, &network.hosts),
-        _ => Multi::implied(&implied_mirrors(setup), &network.hosts),
+        Some(installation) => Multi::configured(installation, &network.hosts, &access),
+        None => Multi::implied(&implied_mirrors(setup), &network.hosts),
     }
+}
+
+/// What `-plugin-dir` says is kept for provisioners that are programs of their own: later commands look for them there, and
+/// nowhere else. An empty name takes that back.
+fn keep_plugin_dirs(setup: &Setup, dirs: &[PathBuf]) -> Result<(), Diagnostic> {
+    let path = setup.workdir.plugin_path_file();
+    let done = match dirs {
+        [] => return Ok(()),
+        [one] if one.as_os_str().is_empty() => match std::fs::remove_file(&path) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
+            _ => Ok(()),
+        },
+        dirs => {
+            let names: Vec<_> = dirs.iter().map(|dir| dir.to_string_lossy()).collect();
+            let text = serde_json::to_vec_pretty(&names).unwrap_or_default();
+            std::fs::create_dir_all(&setup.workdir.data_dir).and_then(|()| atomic::write(&path, &text))
+        }
+    };
+    done.map_err(|e| Diagnostic::error("Failed to save the plugin folders", format!("Error: {e}.")))
 }
 
 /// The folders that are mirrors by convention, in the order in which they count.
 fn implied_mirrors(setup: &Setup) -> Vec<PathBuf> {
-    let mut folders = vec![setup.original_dir.join("terraform.d/plugins")];
+    let own = Path::new("terraform.d/plugins");
+    let moved = std::env::current_dir().is_ok_and(|here| here != setup.original_dir);
+    let mut folders = vec![if moved { setup.original_dir.join(own) } else { own.to_path_buf() }];
     folders.extend(setup.settings.config_dir.as_ref().map(|dir| dir.join("plugins")));
-    let home = setup.environment.non_empty(env::HOME).map(|home| PathBuf::from(home).join(".local/share"));
-    let data = setup.environment.non_empty(env::XDG_DATA_HOME).map(PathBuf::from).or(home);
-    folders.extend(data.map(|dir| dir.join("terraform/plugins")));
-    folders.extend(["/usr/local/share/terraform/plugins", "/usr/share/terraform/plugins"].map(PathBuf::from));
+    folders.extend(data_folders(&setup.environment).into_iter().map(|dir| dir.join("plugins")));
     folders
+}
+
+/// Where systems keep data of programs: the user's, then everybody's.
+#[cfg(target_os = "macos")]
+fn data_folders(environment: &Environment) -> Vec<PathBuf> {
+    let home = environment.non_empty(env::HOME).map(|home| PathBuf::from(home).join("Library"));
+    let libraries = home.into_iter().chain([PathBuf::from("/Library")]);
+    libraries.map(|library| library.join("Application Support/io.terraform")).collect()
+}
+
+#[cfg(windows)]
+fn data_folders(environment: &Environment) -> Vec<PathBuf> {
+    let folder = environment.non_empty(env::APPDATA).map(PathBuf::from);
+    folder.map(|dir| dir.join("HashiCorp").join("Terraform")).into_iter().collect()
+}
+
+#[cfg(not(any(target_os = "macos", windows)))]
+fn data_folders(environment: &Environment) -> Vec<PathBuf> {
+    let absolute = |dir: &str| Some(PathBuf::from(dir)).filter(|dir| dir.is_absolute());
+    let home = environment.non_empty(env::HOME).map(|home| PathBuf::from(home).join(".local/share"));
+    let mine = environment.non_empty(env::XDG_DATA_HOME).and_then(absolute).or(home);
+    let all = environment.non_empty(env::XDG_DATA_DIRS).unwrap_or("/usr/local/share:/usr/share");
+    let shared = all.split(':').filter_map(absolute);
+    mine.into_iter().chain(shared).map(|dir| dir.join("terraform")).collect()
+}
+
+/// The files in which programs of the container world keep passwords.
+fn kept_logins(setup: &Setup) -> Vec<PathBuf> {
+    let dir = |name: &str| setup.environment.non_empty(name).map(PathBuf::from);
+    let docker = dir(env::DOCKER_CONFIG).or_else(|| Some(dir(env::HOME)?.join(".docker")));
+    let containers = dir(env::XDG_RUNTIME_DIR).map(|dir| dir.join("containers/auth.json"));
+    containers.into_iter().chain(docker.map(|dir| dir.join("config.json"))).collect()
 }
 
 fn keep_lock(old: &Lock, new: &Lock, readonly: bool, tell: Tell<'_>) -> Result<(), Diagnostic> {

@@ -27,6 +27,7 @@ pub mod read_state;
 pub mod remote_states;
 pub mod selections;
 mod sink;
+mod stand_ins;
 mod variables;
 
 pub mod apply;

@@ -35,7 +35,13 @@ pub fn find(setup: &Setup) -> (ProvisionerPrograms, Diagnostics) {
 }
 
 /// The working directory's own folder, those of this program, and the user's, in the order in which they win.
+/// Where `init -plugin-dir` named some, only those.
 fn folders(setup: &Setup) -> Vec<PathBuf> {
+    let kept = std::fs::read(setup.workdir.plugin_path_file()).unwrap_or_default();
+    let kept: Vec<PathBuf> = serde_json::from_slice(&kept).unwrap_or_default();
+    if !kept.is_empty() {
+        return kept;
+    }
     let mut folders =
         vec![PathBuf::from("."), PathBuf::from("terraform.d/plugins").join(crate::install::package::platform())];
     let program = std::env::current_exe().ok();

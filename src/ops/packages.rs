@@ -14,10 +14,11 @@ use crate::install::verify::{self, InstalledPackage};
 use crate::model::addr;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
 use crate::model::deps::{Constraints, Requirements};
-use crate::plugin::reattach;
+use crate::plugin::reattach::{self, Reattach};
 
 use super::provider_factories::{Origin, ProvisionerPrograms, is_built_in};
 use super::setup::Setup;
+use super::stand_ins;
 
 const INVALID_REATTACH: &str = "Invalid TF_REATTACH_PROVIDERS";
 
@@ -58,6 +59,7 @@ pub fn lock_file() -> (Lock, Diagnostics) {
 /// For plan and apply: every provider that is needed must be selected, allowed, installed and unchanged.
 pub async fn resolve(setup: &Setup, requirements: &Requirements) -> Result<Found, Diagnostics> {
     let mut look = Look::new(setup)?;
+    look.found.warnings.extend(stand_ins::check(setup, requirements, &look.found.origins)?);
     if let Some(mut problem) = verify::check_lock(requirements, &look.lock, &look.unmanaged()) {
         let missing = requirements.0.keys().filter(|provider| look.lock.get(provider).is_none());
         problem.detail.extend(missing.map(built_in_hint));
@@ -128,6 +130,24 @@ pub fn built_in_hint(provider: &addr::Provider) -> String {
     )
 }
 
+/// The providers that are not installed because somebody else runs them, or (true) keeps their programs.
+pub fn unmanaged(setup: &Setup) -> Result<BTreeMap<addr::Provider, bool>, Diagnostics> {
+    let mut all: BTreeMap<_, _> = setup.settings.dev_overrides().into_keys().map(|provider| (provider, true)).collect();
+    all.extend(reattached(setup)?.into_keys().map(|provider| (provider, false)));
+    Ok(all)
+}
+
+fn reattached(setup: &Setup) -> Result<BTreeMap<addr::Provider, Reattach>, Diagnostics> {
+    let text = setup.environment.get(env::TF_REATTACH_PROVIDERS).unwrap_or_default();
+    let invalid = |why: String| Diagnostics::from(Diagnostic::error(INVALID_REATTACH, why));
+    let all = reattach::parse(text).map_err(invalid)?.into_iter().map(|(name, at)| {
+        let provider = super::settings::provider(&name);
+        let provider = provider.ok_or_else(|| invalid(format!("Invalid provider source address {name:?}.")))?;
+        Ok((provider, at))
+    });
+    all.collect()
+}
+
 struct Look<'a> {
     setup: &'a Setup,
     lock: Lock,
@@ -144,17 +164,11 @@ impl<'a> Look<'a> {
         for plugin in crate::builtin::table::PLUGINS.iter().filter(|plugin| plugin.kind() == "provider") {
             found.origins.insert(addr::Provider::builtin(plugin.name), Origin::BuiltIn);
         }
+        found.origins.extend(setup.settings.built_in().into_keys().map(|provider| (provider, Origin::BuiltIn)));
         for (provider, dir) in &setup.settings.dev_overrides() {
             found.origins.insert(provider.clone(), overridden(provider, dir));
         }
-        let reattached = setup.environment.get(env::TF_REATTACH_PROVIDERS).unwrap_or_default();
-        let reattached =
-            reattach::parse(reattached).map_err(|why| Diagnostics::from(Diagnostic::error(INVALID_REATTACH, why)))?;
-        for (name, at) in reattached {
-            let Some(provider) = super::settings::provider(&name) else {
-                let why = format!("Invalid provider source address {name:?}.");
-                return Err(Diagnostic::error(INVALID_REATTACH, why).into());
-            };
+        for (provider, at) in reattached(setup)? {
             found.origins.insert(provider, Origin::Reattached(at));
         }
         Ok(Look { setup, lock, found })

@@ -20,6 +20,7 @@ use crate::base::process::ProcessId;
 use crate::engine::ports::Providers;
 use crate::lang::value::Value;
 use crate::model::addr::{self, AbsProviderConfig};
+use crate::model::deps::Version;
 use crate::model::provider::{ConfigureRequest, Provider, ProviderDiagnostics, Provisioner, has_errors};
 use crate::model::schema::ProviderSchemas;
 use crate::model::version::LANGUAGE_VERSION;
@@ -377,6 +378,15 @@ fn schema_problem(provider: &addr::Provider, said: &ProviderDiagnostics) -> Diag
         ),
     )
     .into()
+}
+
+/// The providers of this program that may be had under their public addresses too, with the versions that they behave like.
+pub fn public_built_ins() -> BTreeMap<addr::Provider, Version> {
+    let row = |plugin: &crate::builtin::table::BuiltInPlugin| {
+        let version = Version::parse_exact(plugin.stands_for?).ok()?;
+        Some((addr::Provider::default_for(plugin.name), version))
+    };
+    crate::builtin::table::PLUGINS.iter().filter_map(row).collect()
 }
 
 /// The names of the providers that live in this program.

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use crate::base::diag::Diagnostics;
 use crate::base::env::{self, Environment};
 use crate::model::addr;
+use crate::model::deps::Version;
 use crate::model::service::{CredentialSettings, HostServices, ProviderInstallation, cli_file};
+
+use super::provider_factories::public_built_ins;
 
 /// What the CLI configuration says, with the environment's word above it.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +21,8 @@ pub struct Settings {
     pub plugin_cache_may_break_lock_file: bool,
     /// None: the implied methods.
     pub installation: Option<ProviderInstallation>,
+    /// What is wrong with where packages come from; the methods in question are left out.
+    pub installer_problems: Diagnostics,
     /// Where the user's own files live: plugins, credentials.
     pub config_dir: Option<PathBuf>,
     pub credentials: CredentialSettings,
@@ -29,6 +34,13 @@ impl Settings {
     /// Folders that hold a provider under development.
     pub fn dev_overrides(&self) -> BTreeMap<addr::Provider, PathBuf> {
         self.installation.as_ref().map(|installation| installation.dev_overrides.clone()).unwrap_or_default()
+    }
+
+    /// The providers that this program serves under their public addresses, with the versions that they behave like.
+    pub fn built_in(&self) -> BTreeMap<addr::Provider, Version> {
+        let mut served = public_built_ins();
+        served.retain(|provider, _| self.installation.as_ref().is_some_and(|methods| methods.builds_in(provider)));
+        served
     }
 }
 
@@ -121,8 +133,14 @@ fn read(path: &Path, text: &str, environment: &Environment, settings: &mut Setti
             }
             "provider_installation" => {
                 blocks += 1;
-                let body = item.value.as_items().unwrap_or_default();
-                settings.installation = Some(diagnostics.take(ProviderInstallation::decode(body)));
+                let builtins = public_built_ins().into_keys().collect();
+                let decoded = ProviderInstallation::decode(item, &builtins);
+                diagnostics.extend(decoded.mistakes);
+                // Of several blocks the first counts.
+                if settings.installation.is_none() {
+                    settings.installation = Some(decoded.installation);
+                    settings.installer_problems = decoded.of_methods;
+                }
             }
             "credentials" => settings.credentials.read_block(item, diagnostics),
             "credentials_helper" => settings.credentials.read_helper(item, diagnostics),

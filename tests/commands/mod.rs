@@ -19,7 +19,8 @@ fn folder() -> PathBuf {
 }
 
 /// Cases of what the reference does not know: we play them ourselves, and read what was recorded.
-const OURS: [&str; 9] = [
+const OURS: [&str; 10] = [
+    "builtin_providers",
     "changed_files",
     "cycles",
     "deprecations",
@@ -55,6 +56,7 @@ macro_rules! cases {
 
 cases!(
     apply_and_destroy,
+    builtin_providers,
     called_modules,
     changed_files,
     cli_arguments,

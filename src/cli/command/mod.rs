@@ -100,7 +100,9 @@ pub fn interrupted(console: &Console, stage: Stage) {
 fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
     let stop = Stop::new();
     let (settings, problems) = settings::load(&invocation.environment);
-    report_settings(&invocation.console, problems);
+    report_settings(&invocation.console, problems, "CLI", "Terrane");
+    let of_installer = settings.installer_problems.clone();
+    report_settings(&invocation.console, of_installer, "provider_installation", "Terrane's provider installer");
     let ask = may_ask(invocation, input)
         .then(|| Arc::new(Prompt { console: invocation.console.clone(), stop: stop.clone() }) as Arc<dyn Ask>);
     Setup::new(&invocation.environment, settings, invocation.original_dir.clone(), stop, ask).map_err(|diagnostics| {
@@ -127,12 +129,13 @@ fn may_ask(invocation: &Invocation, input: bool) -> bool {
 }
 
 /// Mistakes in the settings do not stop a command, but its results may not be what was meant.
-fn report_settings(console: &Console, problems: Diagnostics) {
+/// `what` is where they are, `who` may do something else.
+fn report_settings(console: &Console, problems: Diagnostics, what: &str, who: &str) {
     if problems.is_empty() {
         return;
     }
     let errors = problems.has_errors();
-    console.print_error("There are some problems with the CLI configuration:\n");
+    console.print_error(&format!("There are some problems with the {what} configuration:\n"));
     // As in the reference these have no colours: they may be about the settings that colours depend on.
     let style = crate::render::text::style::Style::plain();
     for shown in crate::render::text::diagnostic::render_all(problems, &style, false) {
@@ -140,7 +143,7 @@ fn report_settings(console: &Console, problems: Diagnostics) {
     }
     console.print_error("\n");
     if errors {
-        console.print_error("As a result of the above problems, Terrane may not behave as intended.\n\n\n");
+        console.print_error(&format!("As a result of the above problems, {who} may not behave as intended.\n\n\n"));
     }
 }
 

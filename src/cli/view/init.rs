@@ -108,7 +108,7 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
 
 fn install(event: &InstallEvent, style: &Style) -> Option<String> {
     Some(match event {
-        InstallEvent::BuiltIn { provider } => format!("- {} is built in to Terrane", provider.for_display()),
+        InstallEvent::BuiltIn { .. } | InstallEvent::Unmanaged { .. } => format!("- {}", install_for_programs(event)?),
         InstallEvent::QueryStarted { provider, locked: true, .. } => {
             format!("- Reusing previous version of {} from the dependency lock file", provider.for_display())
         }
@@ -176,7 +176,18 @@ fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
 
 fn install_for_programs(event: &InstallEvent) -> Option<String> {
     Some(match event {
-        InstallEvent::BuiltIn { provider } => format!("{} is built in to Terrane", provider.for_display()),
+        InstallEvent::BuiltIn { provider, version: None } => {
+            format!("{} is built in to Terrane", provider.for_display())
+        }
+        InstallEvent::BuiltIn { provider, version: Some(version) } => {
+            format!("{} v{version} is built in to Terrane", provider.for_display())
+        }
+        InstallEvent::Unmanaged { provider, overridden: true } => {
+            format!("{} is overridden for development, not installed", provider.for_display())
+        }
+        InstallEvent::Unmanaged { provider, overridden: false } => {
+            format!("{} is managed outside of Terrane, not installed", provider.for_display())
+        }
         InstallEvent::QueryStarted { provider, locked: true, .. } => {
             format!("{}: Reusing previous version from the dependency lock file", provider.for_display())
         }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use url::Url;
 
 use crate::base::files::named;
 use crate::base::http::{Client, FailureKind, Request};
@@ -42,18 +41,18 @@ pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
 
 impl Fetch<'_> {
     pub async fn install(&self, package: Package, place: &Path) -> Result<(Placed, Authentication), Problem> {
-        let downloaded;
+        let mut downloaded = None;
+        let mut keep = |(file, sum): (tempfile::NamedTempFile, [u8; 32])| {
+            (downloaded.insert(file).path().to_path_buf(), Some(sum))
+        };
         let (path, sum) = match &package.location {
             PackageLocation::Unpacked(dir) => {
                 let local = self.link(dir, place).await?;
                 return Ok((Placed { local, signed: Vec::new(), known: false }, Authentication::Unauthenticated));
             }
             PackageLocation::Archive(path) => (path.clone(), None),
-            PackageLocation::Remote(url) => {
-                let (file, sum) = self.download(url, place).await?;
-                downloaded = file;
-                (downloaded.path().to_path_buf(), Some(sum))
-            }
+            PackageLocation::Remote(url) => keep(self.download(&Request::new(url.clone()), place).await?),
+            PackageLocation::Asked(request) => keep(self.download(request, place).await?),
         };
         let needs_sum = !package.steps.0.is_empty() || !self.locked.is_empty();
         let sum = match sum {
@@ -83,7 +82,7 @@ impl Fetch<'_> {
     }
 
     /// Writes an archive to a file beside its package's place, which goes when it is dropped.
-    async fn download(&self, url: &Url, place: &Path) -> Result<(tempfile::NamedTempFile, [u8; 32]), Problem> {
+    async fn download(&self, request: &Request, place: &Path) -> Result<(tempfile::NamedTempFile, [u8; 32]), Problem> {
         let failed = |why: String| Problem::Failed(FailedStep::Download, why);
         let folder = place.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(|e| failed(named(e, "create", folder).to_string()))?;
@@ -91,13 +90,17 @@ impl Fetch<'_> {
         let mut file = file.map_err(|e| failed(named(e, "create a file in", folder).to_string()))?;
         let mut into = Hashed { file: file.as_file_mut(), sum: Sha256::new(), bytes: 0 };
         let progress = |have, all| (self.say)(InstallEvent::Progress { provider: self.provider.clone(), have, all });
-        let answer = self.http.download(&Request::new(url.clone()), &mut into, MOST_BYTES, &progress).await;
+        let answer = self.http.download(request, &mut into, MOST_BYTES, &progress).await;
         let answer = answer.map_err(|e| match e.kind {
             FailureKind::Stopped => Problem::Interrupted,
             _ => failed(e.to_string()),
         })?;
         if answer.status.as_u16() != 200 {
-            return Err(failed(format!("unsuccessful request to {}: {}", redacted(url.as_str()), answer.status)));
+            return Err(failed(format!(
+                "unsuccessful request to {}: {}",
+                redacted(request.url.as_str()),
+                answer.status
+            )));
         }
         let (sum, bytes) = (into.sum.finalize().into(), into.bytes);
         let (provider, version) = (self.provider.clone(), self.version.clone());

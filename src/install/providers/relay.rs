@@ -68,10 +68,10 @@ mod tests {
     fn events_come_in_the_order_of_the_work() {
         let mut heard = Vec::new();
         let mut tell = |event: InstallEvent| match event {
-            InstallEvent::BuiltIn { provider } => heard.push(provider.kind.to_string()),
+            InstallEvent::BuiltIn { provider, .. } => heard.push(provider.kind.to_string()),
             other => heard.push(format!("{other:?}")),
         };
-        let event = |name: &str| InstallEvent::BuiltIn { provider: Provider::builtin(name) };
+        let event = |name: &str| InstallEvent::BuiltIn { provider: Provider::builtin(name), version: None };
         let relay = Relay::new(&mut tell, 3);
         relay.say(1, event("b1"));
         relay.say(0, event("a1"));

@@ -22,8 +22,10 @@ pub struct ResolveInput<'a> {
     pub upgrade: bool,
     /// The names of the providers within this program.
     pub builtins: &'a [&'a str],
-    /// Development overrides and reattached providers: not installed.
-    pub unmanaged: &'a BTreeSet<Provider>,
+    /// The providers within this program that stand in for public ones, with the versions that they behave like.
+    pub stand_ins: &'a BTreeMap<Provider, Version>,
+    /// Development overrides (true) and reattached providers: not installed.
+    pub unmanaged: &'a BTreeMap<Provider, bool>,
     /// Those whose locked package is in place: nobody is asked about them unless they are to be upgraded.
     pub present: &'a BTreeSet<Provider>,
 }
@@ -61,13 +63,19 @@ pub async fn resolve(input: &ResolveInput<'_>, tell: Tell<'_>) -> (InstallPlan, 
     let mut diags = Diagnostics::new();
     let mut questions = Vec::new();
     // What needs no asking comes first.
-    let (ours, others): (Vec<_>, Vec<_>) = input.requirements.0.iter().partition(|(provider, _)| provider.is_builtin());
+    let is_ours = |provider: &Provider| provider.is_builtin() || input.stand_ins.contains_key(provider);
+    let (ours, others): (Vec<_>, Vec<_>) = input.requirements.0.iter().partition(|(provider, _)| is_ours(provider));
     for (provider, constraints) in ours.into_iter().chain(others) {
-        if input.unmanaged.contains(provider) {
-            plan.kept.extend(input.lock.get(provider).map(|locked| (provider.clone(), locked.clone())));
-        } else if provider.is_builtin() {
-            match check_builtin(provider, constraints, input.builtins) {
-                Ok(()) => tell(InstallEvent::BuiltIn { provider: provider.clone() }),
+        let stand_in = input.stand_ins.get(provider);
+        // What is locked of those that are not installed here may be wanted elsewhere.
+        let locked = || input.lock.get(provider).map(|locked| (provider.clone(), locked.clone()));
+        if let Some(overridden) = input.unmanaged.get(provider) {
+            plan.kept.extend(locked());
+            tell(InstallEvent::Unmanaged { provider: provider.clone(), overridden: *overridden });
+        } else if provider.is_builtin() || stand_in.is_some() {
+            plan.kept.extend(locked());
+            match check_builtin(provider, constraints, stand_in, input.builtins) {
+                Ok(()) => tell(InstallEvent::BuiltIn { provider: provider.clone(), version: stand_in.cloned() }),
                 Err(problem) => diags.push(problem),
             }
         } else {
@@ -128,12 +136,18 @@ fn need(input: &ResolveInput<'_>, provider: &Provider, constraints: &Constraints
 
 /// The version to take of those that there are. The error is for people.
 fn decide(need: &Need, constraints: &Constraints, available: &Available) -> Result<Version, String> {
-    let (found, wanted) = match need {
+    let (found, missing) = match need {
         Need::Nothing(version) => return Ok(version.clone()),
-        Need::Locked(version) => (available.versions.iter().find(|v| *v == version), version.to_string()),
-        Need::Newest => (constraints.newest(&available.versions), constraints.to_string()),
+        Need::Locked(version) => (
+            available.versions.iter().find(|v| *v == version),
+            format!("the previously-selected version {version} is no longer available"),
+        ),
+        Need::Newest => (
+            constraints.newest(&available.versions),
+            format!("no available releases match the given constraints {constraints}"),
+        ),
     };
-    found.cloned().ok_or_else(|| format!("no available releases match the given constraints {wanted}"))
+    found.cloned().ok_or(missing)
 }
 
 fn selection(input: &ResolveInput<'_>, provider: &Provider, constraints: &Constraints, version: Version) -> Selection {
@@ -154,16 +168,37 @@ async fn alternative(input: &ResolveInput<'_>, provider: &Provider, error: &Sour
     input.requirements.0.keys().find(same).cloned()
 }
 
-fn check_builtin(provider: &Provider, constraints: &Constraints, builtins: &[&str]) -> Result<(), Diagnostic> {
-    let problem = if !builtins.contains(&&*provider.kind) {
-        format!("this Terrane release has no built-in provider named {:?}", &*provider.kind)
-    } else if !constraints.is_empty() {
-        "built-in providers do not support explicit version constraints".to_owned()
-    } else {
-        return Ok(());
+fn check_builtin(
+    provider: &Provider,
+    constraints: &Constraints,
+    stand_in: Option<&Version>,
+    builtins: &[&str],
+) -> Result<(), Diagnostic> {
+    let problem = match stand_in {
+        Some(version) if constraints.allows(version) => return Ok(()),
+        Some(version) => return Err(wrong_stand_in(provider, constraints, version)),
+        None if !builtins.contains(&&*provider.kind) => {
+            format!("this Terrane release has no built-in provider named {:?}", &*provider.kind)
+        }
+        None if !constraints.is_empty() => "built-in providers do not support explicit version constraints".to_owned(),
+        None => return Ok(()),
     };
+    Err(unusable_builtin(provider, &problem))
+}
+
+fn unusable_builtin(provider: &Provider, problem: &str) -> Diagnostic {
     let detail = format!("Cannot use {}: {problem}.", provider.for_display());
-    Err(Diagnostic::error("Invalid dependency on built-in provider", detail))
+    Diagnostic::error("Invalid dependency on built-in provider", detail)
+}
+
+/// A provider is to come from this program, which has another version than those that are allowed.
+pub fn wrong_stand_in(provider: &Provider, constraints: &Constraints, version: &Version) -> Diagnostic {
+    let problem = format!(
+        "it is built in to Terrane as version {version}, which does not match the configured version constraint {constraints}. \
+         Change the constraint, or leave the provider out of the builtin block of provider_installation in the CLI configuration, \
+         so that it is installed"
+    );
+    unusable_builtin(provider, &problem)
 }
 
 /// What is wrong where the versions of a provider cannot be had.
@@ -244,7 +279,7 @@ mod tests {
             (Need::Newest, "2.1.0-beta", Ok("2.1.0-beta")),
             (Need::Newest, "> 3.0", Err("no available releases match the given constraints > 3.0.0")),
             (Need::Locked(version("1.0.0")), "", Ok("1.0.0")),
-            (Need::Locked(version("1.1.0")), "", Err("no available releases match the given constraints 1.1.0")),
+            (Need::Locked(version("1.1.0")), "", Err("the previously-selected version 1.1.0 is no longer available")),
             (Need::Nothing(version("7.0.0")), "", Ok("7.0.0")),
         ];
         for (need, constraints, expected) in cases {

@@ -41,6 +41,16 @@ impl Filesystem {
         found
     }
 
+    fn unreadable(&self, what: &str, e: &std::io::Error) -> SourceError {
+        let base = self.base.display();
+        let why = match e.kind() {
+            std::io::ErrorKind::NotFound => "no such file or directory".to_owned(),
+            std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+            _ => e.to_string(),
+        };
+        SourceError::Failed(format!("cannot search {base}: {what} {base}: {why}"))
+    }
+
     /// All packages of a provider: version, platform, place. An unreadable folder has none.
     fn packages(&self, provider: &Provider) -> Vec<(Version, String, PackageLocation)> {
         let dir = self.provider_dir(provider);
@@ -64,6 +74,10 @@ impl Filesystem {
 #[async_trait]
 impl Source for Filesystem {
     async fn versions(&self, provider: &Provider) -> Result<Available, SourceError> {
+        // Nothing at all was named by an empty text.
+        if !self.base.as_os_str().is_empty() {
+            std::fs::symlink_metadata(&self.base).map_err(|e| self.unreadable("lstat", &e))?;
+        }
         let versions: Vec<Version> = self.packages(provider).into_iter().map(|(version, ..)| version).collect();
         match versions.is_empty() {
             true => Err(SourceError::NotFound { provider: provider.clone(), searched: vec![self.describe(provider)] }),
@@ -130,8 +144,11 @@ mod tests {
         assert!(matches!(package.location, PackageLocation::Archive(_)));
         let missing = source.package(&provider, &Version::new(1, 1, 0), &platform()).await.err();
         assert_eq!(missing, Some(SourceError::PlatformNotSupported { mirror: None }));
-        assert_eq!(source.providers(), [provider]);
+        assert_eq!(source.providers(), [provider.clone()]);
         let other = Provider::new("example.com", "acme", "bar");
         assert!(matches!(source.versions(&other).await, Err(SourceError::NotFound { .. })));
+        let nowhere = Filesystem::new("/nonexist").versions(&provider).await;
+        let why = "cannot search /nonexist: lstat /nonexist: no such file or directory";
+        assert_eq!(nowhere, Err(SourceError::Failed(why.into())));
     }
 }

@@ -5,6 +5,8 @@
 pub mod filesystem;
 pub mod multi;
 pub mod network_mirror;
+pub mod oci_access;
+pub mod oci_mirror;
 pub mod registry;
 
 use std::fmt;
@@ -13,6 +15,7 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 use url::Url;
 
+use crate::base::http::Request;
 use crate::install::authenticate::Steps;
 use crate::model::addr::Provider;
 use crate::model::deps::Version;
@@ -70,6 +73,8 @@ pub enum PackageLocation {
     Archive(PathBuf),
     /// A `.zip` archive on another machine.
     Remote(Url),
+    /// The same, where more than the address is needed to get it.
+    Asked(Box<Request>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,35 +13,35 @@ use crate::model::service::{Location, Method, Pattern, ProviderInstallation};
 
 use super::filesystem::Filesystem;
 use super::network_mirror::NetworkMirror;
+use super::oci_access::Access;
+use super::oci_mirror::OciMirror;
 use super::registry::Registry;
 use super::{Available, Package, Source, SourceError};
 
 pub struct Multi {
     methods: Vec<(Method, Box<dyn Source>)>,
+    /// No method at all is configured.
+    nowhere: bool,
 }
 
 impl Multi {
-    /// As the user configured it.
-    pub fn configured(installation: &ProviderInstallation, hosts: &Arc<Hosts>) -> Multi {
-        Multi { methods: installation.methods.iter().map(|m| (m.clone(), source_of(&m.location, hosts))).collect() }
+    /// As the user configured it. `access` is made for each mirror that needs passwords.
+    pub fn configured(installation: &ProviderInstallation, hosts: &Arc<Hosts>, access: &dyn Fn() -> Access) -> Multi {
+        let method = |m: &Method| Some((m.clone(), source_of(&m.location, hosts, access)?));
+        Multi {
+            methods: installation.methods.iter().filter_map(method).collect(),
+            nowhere: installation.methods.is_empty(),
+        }
     }
 
     /// Without a configuration: folders that count by convention (those that exist), registries for what none of them has.
     pub fn implied(folders: &[PathBuf], hosts: &Arc<Hosts>) -> Multi {
-        let mut methods: Vec<(Method, Box<dyn Source>)> = Vec::new();
-        let mut direct = Method::new(Location::Direct);
-        for folder in folders.iter().filter(|f| f.is_dir()) {
-            let source = Filesystem::new(folder);
-            let found: Vec<Pattern> = source.providers().iter().map(Pattern::exactly).collect();
-            if found.is_empty() {
-                continue;
-            }
-            direct.exclude.extend(found.iter().cloned());
-            let method = Method { include: found, ..Method::new(Location::FilesystemMirror(folder.clone())) };
-            methods.push((method, Box::new(source)));
-        }
-        methods.push((direct, Box::new(Registry::new(hosts.clone()))));
-        Multi { methods }
+        let folders: Vec<PathBuf> = folders.iter().filter(|folder| folder.is_dir()).cloned().collect();
+        let mut multi = Multi::folders(&folders);
+        let found = folders.iter().flat_map(|folder| Filesystem::new(folder).providers());
+        let direct = Method { exclude: found.map(|p| Pattern::exactly(&p)).collect(), ..Method::new(Location::Direct) };
+        multi.methods.push((direct, Box::new(Registry::new(hosts.clone()))));
+        multi
     }
 
     /// Only these folders: `-plugin-dir`.
@@ -49,7 +49,7 @@ impl Multi {
         let method = |folder: &PathBuf| -> (Method, Box<dyn Source>) {
             (Method::new(Location::FilesystemMirror(folder.clone())), Box::new(Filesystem::new(folder)))
         };
-        Multi { methods: folders.iter().map(method).collect() }
+        Multi { methods: folders.iter().map(method).collect(), nowhere: false }
     }
 
     fn sources_for(&self, provider: &Provider) -> impl Iterator<Item = &dyn Source> {
@@ -57,36 +57,41 @@ impl Multi {
     }
 }
 
-fn source_of(location: &Location, hosts: &Arc<Hosts>) -> Box<dyn Source> {
-    match location {
+/// None: what it has needs no source.
+fn source_of(location: &Location, hosts: &Arc<Hosts>, access: &dyn Fn() -> Access) -> Option<Box<dyn Source>> {
+    Some(match location {
         Location::Direct => Box::new(Registry::new(hosts.clone())),
         Location::FilesystemMirror(path) => Box::new(Filesystem::new(path)),
         Location::NetworkMirror(url) => Box::new(NetworkMirror::new(url, hosts.clone())),
-    }
+        Location::OciMirror(template) => Box::new(OciMirror::new(template.clone(), hosts.clone(), access())),
+        Location::BuiltIn => return None,
+    })
 }
 
 #[async_trait]
 impl Source for Multi {
     async fn versions(&self, provider: &Provider) -> Result<Available, SourceError> {
         let sources: Vec<&dyn Source> = self.sources_for(provider).collect();
-        let (mut all, mut searched) = (Available::default(), Vec::new());
-        for found in join_all(sources.into_iter().map(|source| source.versions(provider))).await {
-            match found {
-                Ok(found) => {
-                    all.versions.extend(found.versions);
-                    all.warnings.extend(found.warnings);
+        let (mut all, mut found, mut in_no_registry) = (Available::default(), self.nowhere, false);
+        for answer in join_all(sources.iter().map(|source| source.versions(provider))).await {
+            match answer {
+                Ok(answer) => {
+                    found |= !answer.versions.is_empty();
+                    all.versions.extend(answer.versions);
+                    all.warnings.extend(answer.warnings);
                 }
-                Err(SourceError::NotFound { searched: places, .. }) => searched.extend(places),
-                // A single source speaks for itself; one of several only says where was looked.
-                Err(SourceError::NotInRegistry(_)) if self.sources_for(provider).nth(1).is_some() => {
-                    searched.push(format!("provider registry {}", provider.host));
-                }
+                Err(SourceError::NotFound { .. }) => {}
+                Err(SourceError::NotInRegistry(_)) => in_no_registry = true,
                 Err(other) => return Err(other),
             }
         }
-        match all.versions.is_empty() && (!searched.is_empty() || self.sources_for(provider).next().is_none()) {
-            true => Err(SourceError::NotFound { provider: provider.clone(), searched }),
-            false => Ok(Available::new(all.versions, all.warnings)),
+        match (found, in_no_registry) {
+            (true, _) => Ok(Available::new(all.versions, all.warnings)),
+            (false, true) => Err(SourceError::NotInRegistry(provider.clone())),
+            (false, false) => {
+                let searched = sources.iter().map(|source| source.describe(provider)).collect();
+                Err(SourceError::NotFound { provider: provider.clone(), searched })
+            }
         }
     }
 

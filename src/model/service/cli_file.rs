@@ -1,8 +1,11 @@
 //! The syntax of the CLI configuration file: an older dialect than that of modules, in which keys may be quoted and
 //! commas between items are allowed. A tree without schema.
 
+use std::fmt;
 use std::iter::Peekable;
 use std::str::CharIndices;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// `key = value` or `key "label" { ... }`.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,6 +13,24 @@ pub struct Item {
     pub key: String,
     pub labels: Vec<String>,
     pub value: Node,
+    /// Where the key is, and where the value begins.
+    pub at: Place,
+    pub value_at: Place,
+    /// Written with an equals sign.
+    pub assigned: bool,
+}
+
+/// A line and a column, both from 1: `3:5`. Nobody knows them in JSON: `-`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place(Option<(usize, usize)>);
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some((line, column)) => write!(f, "{line}:{column}"),
+            None => f.write_str("-"),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -65,32 +86,89 @@ pub fn parse(text: &str) -> Result<Vec<Item>, String> {
     Ok(items)
 }
 
-/// The same in JSON, where blocks are members of objects; labels are not told apart from keys.
+/// The same in JSON, where blocks are members of objects, and of arrays of objects if there are several of a kind; labels are
+/// not told apart from keys.
 fn parse_json(text: &str) -> Result<Vec<Item>, String> {
-    let json: serde_json::Value =
-        serde_json::from_str(text).map_err(|e| format!("At {}:{}: {e}", e.line(), e.column()))?;
-    match node_of(&json) {
-        Some(Node::Items(items)) => Ok(items),
+    // The reader of the text limits how deep it goes.
+    match serde_json::from_str(text).map_err(|e| format!("At {}:{}: {e}", e.line(), e.column()))? {
+        Json(Some(Node::Items(items))) => Ok(items),
         _ => Err("At 1:1: an object is required".to_owned()),
     }
 }
 
-/// None for null. The reader of the text has limited how deep it goes.
-fn node_of(json: &serde_json::Value) -> Option<Node> {
-    use serde_json::Value as Json;
-    Some(match json {
-        Json::Null => return None,
-        Json::Bool(b) => Node::Bool(*b),
-        Json::Number(n) => Node::Number(n.to_string()),
-        Json::String(text) => Node::String(text.clone()),
-        Json::Array(all) => Node::List(all.iter().filter_map(node_of).collect()),
-        Json::Object(members) => {
-            let item = |(key, value): (&String, &Json)| {
-                Some(Item { key: key.clone(), labels: Vec::new(), value: node_of(value)? })
-            };
-            Node::Items(members.iter().filter_map(item).collect())
+/// A value; none for null. Unlike other readers it keeps members that have the same name.
+struct Json(Option<Node>);
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
+        deserializer.deserialize_any(JsonVisitor)
+    }
+}
+
+struct JsonVisitor;
+
+/// The member by which the reader gives numbers of any size.
+const NUMBER: &str = "$serde_json::private::Number";
+
+impl<'de> Visitor<'de> for JsonVisitor {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json(None))
+    }
+
+    fn visit_bool<E>(self, b: bool) -> Result<Json, E> {
+        Ok(Json(Some(Node::Bool(b))))
+    }
+
+    fn visit_u64<E>(self, n: u64) -> Result<Json, E> {
+        Ok(Json(Some(Node::Number(n.to_string()))))
+    }
+
+    fn visit_i64<E>(self, n: i64) -> Result<Json, E> {
+        Ok(Json(Some(Node::Number(n.to_string()))))
+    }
+
+    fn visit_f64<E>(self, n: f64) -> Result<Json, E> {
+        Ok(Json(Some(Node::Number(n.to_string()))))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Json, E> {
+        Ok(Json(Some(Node::String(text.to_owned()))))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<Json, A::Error> {
+        let mut nodes = Vec::new();
+        while let Some(Json(node)) = all.next_element()? {
+            nodes.extend(node);
         }
-    })
+        Ok(Json(Some(Node::List(nodes))))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Json, A::Error> {
+        let mut items = Vec::new();
+        while let Some((key, Json(value))) = members.next_entry::<String, Json>()? {
+            match value {
+                Some(Node::String(number)) if key == NUMBER => return Ok(Json(Some(Node::Number(number)))),
+                Some(Node::List(blocks)) if !blocks.is_empty() && blocks.iter().all(|b| b.as_items().is_some()) => {
+                    items.extend(blocks.into_iter().map(|block| item_of_json(&key, block)));
+                }
+                Some(value) => items.push(item_of_json(&key, value)),
+                None => {}
+            }
+        }
+        Ok(Json(Some(Node::Items(items))))
+    }
+}
+
+fn item_of_json(key: &str, value: Node) -> Item {
+    let assigned = value.as_items().is_none();
+    let (at, value_at) = Default::default();
+    Item { key: key.to_owned(), labels: Vec::new(), value, at, value_at, assigned }
 }
 
 const MAX_DEPTH: usize = 32;
@@ -103,11 +181,14 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn fail<T>(&mut self, what: &str) -> Result<T, String> {
+        Err(format!("At {}: {what}", self.place()))
+    }
+
+    fn place(&mut self) -> Place {
         let at = self.chars.peek().map_or(self.text.len(), |(i, _)| *i);
         let before = &self.text[..at];
         let line = before.matches('\n').count() + 1;
-        let column = at - before.rfind('\n').map_or(0, |i| i + 1) + 1;
-        Err(format!("At {line}:{column}: {what}"))
+        Place(Some((line, at - before.rfind('\n').map_or(0, |i| i + 1) + 1)))
     }
 
     fn peek(&mut self) -> Option<char> {
@@ -165,21 +246,24 @@ impl Reader<'_> {
     }
 
     fn item(&mut self) -> Result<Item, String> {
+        let at = self.place();
         let key = self.word()?;
         let mut labels = Vec::new();
-        loop {
+        let assigned = loop {
             self.skip();
             match self.peek() {
                 Some('=' | ':') => {
                     self.chars.next();
                     self.skip();
-                    return Ok(Item { key, labels, value: self.node()? });
+                    break true;
                 }
-                Some('{') => return Ok(Item { key, labels, value: self.node()? }),
+                Some('{') => break false,
                 Some('"') => labels.push(self.word()?),
                 _ => return self.fail("expected an equals sign or an opening brace"),
             }
-        }
+        };
+        let value_at = self.place();
+        Ok(Item { key, labels, value: self.node()?, at, value_at, assigned })
     }
 
     fn word(&mut self) -> Result<String, String> {
@@ -271,5 +355,20 @@ mod tests {
             assert!(parse(bad).is_err(), "{bad:?}");
         }
         assert_eq!(parse("a = 1\nb = $"), Err("At 2:5: expected a name".into()));
+        assert_eq!((items[1].at.to_string(), items[2].value_at.to_string()), ("2:1".into(), "3:13".into()));
+    }
+
+    #[test]
+    fn json_has_blocks_in_objects_and_arrays() {
+        let items =
+            parse(r#"{"a": {"x": 1, "m": [{"p": "1"}], "m": [{"p": "2"}, {}], "l": ["q", 2], "n": null}}"#).unwrap();
+        let body = items[0].value.as_items().unwrap();
+        let keys: Vec<&str> = body.iter().map(|item| item.key.as_str()).collect();
+        assert_eq!(keys, ["x", "m", "m", "m", "l"]);
+        assert_eq!(body[0].value, Node::Number("1".into()));
+        assert_eq!((items[0].at.to_string(), items[0].assigned, body[0].assigned), ("-".into(), false, true));
+        for bad in ["{", "[]", "{\"a\": }"] {
+            assert!(parse(bad).is_err(), "{bad:?}");
+        }
     }
 }

@@ -1,13 +1,17 @@
 //! `provider_installation` of the CLI configuration: where packages of which providers come from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::model::addr::Provider;
-use crate::model::addr::provider::{DEFAULT_HOST, normal_host};
 
-use super::cli_file::{Item, Node};
+use super::cli_file::{Item, Node, Place};
+use super::pattern::Pattern;
+use super::repository_template::RepositoryTemplate;
+
+/// The summary where a method is not what it should be.
+pub const INVALID_METHOD: &str = "Invalid provider_installation method block";
 
 /// The methods in the order in which they are asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,58 +34,21 @@ pub enum Location {
     /// The provider's own registry.
     Direct,
     FilesystemMirror(PathBuf),
+    /// With a slash at the end.
     NetworkMirror(String),
+    OciMirror(RepositoryTemplate),
+    /// This program: nothing is installed.
+    BuiltIn,
 }
 
-/// `host/namespace/type` where each part but the host may be `*`; the host may be too if both others are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
-    pub host: String,
-    pub namespace: String,
-    pub kind: String,
-}
-
-impl Pattern {
-    pub fn exactly(provider: &Provider) -> Pattern {
-        Pattern {
-            host: provider.host.to_string(),
-            namespace: provider.namespace.to_string(),
-            kind: provider.kind.to_string(),
-        }
-    }
-
-    pub fn matches(&self, provider: &Provider) -> bool {
-        let fits = |pattern: &str, part: &str| pattern == "*" || pattern == part;
-        fits(&self.host, &provider.host)
-            && fits(&self.namespace, &provider.namespace)
-            && fits(&self.kind, &provider.kind)
-    }
-
-    /// Reads a pattern; the error is for people.
-    pub fn parse(text: &str) -> Result<Pattern, String> {
-        let parts: Vec<&str> = text.split('/').collect();
-        let (host, namespace, kind) = match parts.as_slice() {
-            [kind] => (DEFAULT_HOST, "hashicorp", *kind),
-            [namespace, kind] => (DEFAULT_HOST, *namespace, *kind),
-            [host, namespace, kind] => (*host, *namespace, *kind),
-            _ => return Err(format!("invalid provider matching pattern {text:?}")),
-        };
-        if [host, namespace, kind].iter().any(|p| p.is_empty()) {
-            return Err(format!("invalid provider matching pattern {text:?}"));
-        }
-        let host = match host {
-            "*" => "*".to_owned(),
-            host => {
-                normal_host(host).map_err(|e| format!("invalid hostname in provider matching pattern {text:?}: {e}"))?
-            }
-        };
-        if (host == "*" && namespace != "*") || (namespace == "*" && kind != "*") {
-            return Err(format!(
-                "invalid provider matching pattern {text:?}: hostname can be a wildcard only if both namespace and provider type are also wildcards"
-            ));
-        }
-        Ok(Pattern { host, namespace: namespace.to_lowercase(), kind: kind.to_lowercase() })
-    }
+/// What a block means, and what is wrong with it.
+#[derive(Debug, Default)]
+pub struct Decoded {
+    pub installation: ProviderInstallation,
+    /// Mistakes in the block itself.
+    pub mistakes: Diagnostics,
+    /// Mistakes in what its methods say: of them the installer speaks.
+    pub of_methods: Diagnostics,
 }
 
 impl Method {
@@ -97,102 +64,229 @@ impl Method {
 }
 
 impl ProviderInstallation {
-    /// Reads one `provider_installation` block.
-    pub fn decode(items: &[Item]) -> (ProviderInstallation, Diagnostics) {
-        let mut installation = ProviderInstallation::default();
-        let mut diags = Diagnostics::new();
-        for item in items {
-            let Some(body) = item.value.as_items() else {
-                diags.push(invalid(format!(
-                    "The items inside the provider_installation block must all be blocks, but {:?} is not one.",
-                    item.key
-                )));
-                continue;
-            };
-            if item.key == "dev_overrides" {
-                installation.dev_overrides = decode_overrides(body, &mut diags);
-            } else {
-                installation.methods.extend(decode_method(&item.key, body, &mut diags));
-            }
-        }
-        (installation, diags)
+    /// Whether the provider is taken from this program, if that has it.
+    pub fn builds_in(&self, provider: &Provider) -> bool {
+        let mut methods = self.methods.iter().filter(|method| method.location == Location::BuiltIn);
+        methods.any(|method| method.applies_to(provider))
     }
+
+    /// Reads a `provider_installation` block. `builtins`: the providers that a `builtin` method may name.
+    pub fn decode(block: &Item, builtins: &BTreeSet<Provider>) -> Decoded {
+        let mut decoded = Decoded::default();
+        let Some(items) = block.value.as_items().filter(|_| !block.assigned) else {
+            decoded.mistakes.push(invalid_block(block.at, "must not be introduced with an equals sign"));
+            return decoded;
+        };
+        if !block.labels.is_empty() {
+            decoded.mistakes.push(invalid_block(block.at, "must not have any labels"));
+        }
+        let mut reader = Reader { at: block.at, builtins, decoded };
+        items.iter().for_each(|item| reader.method(item));
+        reader.decoded
+    }
+}
+
+fn invalid_block(at: Place, why: &str) -> Diagnostic {
+    let detail = format!("The provider_installation block at {at} {why}.");
+    Diagnostic::error("Invalid provider_installation block", detail)
 }
 
 fn invalid(detail: impl Into<String>) -> Diagnostic {
-    Diagnostic::error("Invalid provider_installation method block", detail)
+    Diagnostic::error(INVALID_METHOD, detail)
 }
 
-fn decode_method(kind: &str, body: &[Item], diags: &mut Diagnostics) -> Option<Method> {
-    let text =
-        |name: &str| body.iter().find(|i| i.key == name).and_then(|i| i.value.as_str()).filter(|t| !t.is_empty());
-    let (location, own) = match kind {
-        "direct" => (Location::Direct, None),
-        "filesystem_mirror" => {
-            let Some(path) = text("path") else {
-                diags.push(invalid(format!("Invalid {kind} block: \"path\" argument is required.")));
-                return None;
-            };
-            (Location::FilesystemMirror(path.into()), Some("path"))
-        }
-        "network_mirror" => {
-            let Some(url) = text("url") else {
-                diags.push(invalid(format!("Invalid {kind} block: \"url\" argument is required.")));
-                return None;
-            };
-            (Location::NetworkMirror(url.to_owned()), Some("url"))
-        }
-        other => {
-            diags.push(invalid(format!("Unknown provider installation method {other:?}.")));
-            return None;
-        }
-    };
-    for item in body.iter().filter(|i| Some(i.key.as_str()) != own && i.key != "include" && i.key != "exclude") {
-        diags.push(invalid(format!("Invalid {kind} block: unknown argument {:?}.", item.key)));
-    }
-    let mut patterns = |name: &str| {
-        let Some(item) = body.iter().find(|i| i.key == name) else { return Vec::new() };
-        let Some(texts) = item.value.as_strings() else {
-            diags.push(invalid(format!("Invalid {kind} block: {name:?} must be a list of strings.")));
-            return Vec::new();
+struct Reader<'a> {
+    /// Where the whole block is.
+    at: Place,
+    builtins: &'a BTreeSet<Provider>,
+    decoded: Decoded,
+}
+
+/// A method as it is written: patterns are looked at when everything else is known to be right.
+struct Written {
+    location: Location,
+    include: Vec<String>,
+    exclude: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn method(&mut self, item: &Item) {
+        let at = self.at;
+        let Some(body) = item.value.as_items().filter(|_| !item.assigned) else {
+            let detail = format!("The items inside the provider_installation block at {at} must all be blocks.");
+            return self.decoded.mistakes.push(invalid(detail));
         };
-        let mut found = Vec::new();
-        for text in texts {
-            match Pattern::parse(&text) {
-                Ok(pattern) => found.push(pattern),
-                Err(problem) => diags.push(invalid(format!("Invalid {kind} block: {problem}."))),
-            }
+        if !item.labels.is_empty() {
+            let detail = format!("The blocks inside the provider_installation block at {at} may not have any labels.");
+            return self.decoded.mistakes.push(invalid(detail));
         }
-        found
-    };
-    let (include, exclude) = (patterns("include"), patterns("exclude"));
-    Some(Method { location, include, exclude })
-}
+        if item.key == "dev_overrides" {
+            return self.dev_overrides(item, body);
+        }
+        match self.written(item, body) {
+            Ok(written) => {
+                if let Some(method) = self.checked(written) {
+                    self.decoded.installation.methods.push(method);
+                }
+            }
+            Err(problems) => self.decoded.mistakes.extend(problems),
+        }
+    }
 
-fn decode_overrides(body: &[Item], diags: &mut Diagnostics) -> BTreeMap<Provider, PathBuf> {
-    let mut overrides = BTreeMap::new();
-    for item in body {
-        let path = match &item.value {
-            Node::String(path) => PathBuf::from(path),
-            _ => {
-                diags.push(invalid(format!(
-                    "Invalid dev_overrides block: the value for {:?} must be a string.",
-                    item.key
-                )));
+    fn written(&self, item: &Item, body: &[Item]) -> Result<Written, Diagnostics> {
+        let (kind, at) = (item.key.as_str(), self.at);
+        let failed = |why: String| Diagnostics::from(invalid(format!("Invalid {kind} block at {at}: {why}.")));
+        let required = |name: &str| match text(body, name).map_err(failed)? {
+            Some(text) if !text.is_empty() => Ok(text),
+            _ => Err(failed(format!("{name:?} argument is required"))),
+        };
+        let (include, exclude) =
+            || -> Result<_, String> { Ok((texts(body, "include")?, texts(body, "exclude")?)) }().map_err(failed)?;
+        let location = match kind {
+            "direct" => Location::Direct,
+            "filesystem_mirror" => Location::FilesystemMirror(required("path")?.into()),
+            "network_mirror" => Location::NetworkMirror(required("url")?),
+            "oci_mirror" => {
+                let given = required("repository_template")?;
+                let include: Result<Vec<Pattern>, String> = include.iter().map(|text| Pattern::parse(text)).collect();
+                Location::OciMirror(RepositoryTemplate::parse(&given, include.as_deref().ok(), item.at)?)
+            }
+            "builtin" => {
+                self.check_builtins(&include).map_err(failed)?;
+                Location::BuiltIn
+            }
+            other => {
+                return Err(invalid(format!("Unknown provider installation method {other:?} at {}.", item.at)).into());
+            }
+        };
+        Ok(Written { location, include, exclude })
+    }
+
+    /// Providers that are named in full must be there.
+    fn check_builtins(&self, include: &[String]) -> Result<(), String> {
+        for pattern in include.iter().filter_map(|text| Pattern::parse(text).ok()) {
+            let all = [&pattern.host, &pattern.namespace, &pattern.kind];
+            if all.contains(&&"*".to_owned()) || self.builtins.iter().any(|provider| pattern.matches(provider)) {
                 continue;
             }
-        };
-        match Provider::parse_source(&item.key) {
-            Ok(provider) => {
-                overrides.insert(provider, path);
+            let shown = Provider::new(&pattern.host, &pattern.namespace, &pattern.kind).for_display();
+            let known: Vec<String> = self.builtins.iter().map(Provider::for_display).collect();
+            return Err(format!("no provider {shown} is built in; those that are: {}", known.join(", ")));
+        }
+        Ok(())
+    }
+
+    fn checked(&mut self, written: Written) -> Option<Method> {
+        let method = || -> Result<Method, Diagnostic> {
+            Ok(Method {
+                include: patterns(&written.include, "inclusion")?,
+                exclude: patterns(&written.exclude, "exclusion")?,
+                location: match written.location {
+                    Location::NetworkMirror(url) => Location::NetworkMirror(mirror_url(&url)?),
+                    other => other,
+                },
+            })
+        }();
+        method.map_err(|problem| self.decoded.of_methods.push(problem)).ok()
+    }
+
+    fn dev_overrides(&mut self, item: &Item, body: &[Item]) {
+        let mistakes = &mut self.decoded.mistakes;
+        if !self.decoded.installation.methods.is_empty() {
+            return mistakes.push(invalid(format!(
+                "The dev_overrides block at {} must appear before all other installation methods, because development \
+                 overrides always have the highest priority.",
+                item.at
+            )));
+        }
+        for entry in body {
+            let path = match text(body, &entry.key) {
+                Ok(path) => path.unwrap_or_default(),
+                Err(why) => {
+                    return mistakes.push(invalid(format!("Invalid dev_overrides block at {}: {why}.", self.at)));
+                }
+            };
+            match Provider::parse_source(&entry.key) {
+                Ok(provider) => {
+                    self.decoded.installation.dev_overrides.insert(provider, path.into());
+                }
+                Err(problem) => mistakes.push(Diagnostic::error(
+                    "Invalid provider installation dev overrides",
+                    format!(
+                        "The entry {:?} in {} is not a valid provider source string.\n\n{}: {}",
+                        entry.key, self.at, problem.summary, problem.detail
+                    ),
+                )),
             }
-            Err(problem) => diags.push(invalid(format!(
-                "The entry {:?} in a dev_overrides block is not a valid provider source string.\n\n{}",
-                item.key, problem.detail
-            ))),
         }
     }
-    overrides
+}
+
+/// An argument that is a text; numbers and the like are as they are written. The error is for people.
+fn text(body: &[Item], name: &str) -> Result<Option<String>, String> {
+    let Some(item) = body.iter().rev().find(|item| item.key == name) else { return Ok(None) };
+    let text = plain(&item.value);
+    text.map(Some)
+        .ok_or_else(|| format!("At {}: root.{name}: unknown type for string {}", item.value_at, kind(&item.value)))
+}
+
+fn texts(body: &[Item], name: &str) -> Result<Vec<String>, String> {
+    let Some(item) = body.iter().rev().find(|item| item.key == name) else { return Ok(Vec::new()) };
+    let at = item.value_at;
+    let Node::List(nodes) = &item.value else {
+        return Err(format!("At {at}: unknown slice type: {}", kind(&item.value)));
+    };
+    let text = |(i, node)| {
+        plain(node).ok_or_else(|| format!("At {at}: root.{name}[{i}]: unknown type for string {}", kind(node)))
+    };
+    nodes.iter().enumerate().map(text).collect()
+}
+
+fn plain(node: &Node) -> Option<String> {
+    match node {
+        Node::String(text) | Node::Number(text) => Some(text.clone()),
+        Node::Bool(b) => Some(b.to_string()),
+        Node::List(_) | Node::Items(_) => None,
+    }
+}
+
+/// As the reference names it.
+fn kind(node: &Node) -> &'static str {
+    match node {
+        Node::String(_) | Node::Number(_) | Node::Bool(_) => "*ast.LiteralType",
+        Node::List(_) => "*ast.ListType",
+        Node::Items(_) => "*ast.ObjectType",
+    }
+}
+
+fn patterns(texts: &[String], what: &str) -> Result<Vec<Pattern>, Diagnostic> {
+    let patterns: Result<Vec<Pattern>, String> = texts.iter().map(|text| Pattern::parse(text)).collect();
+    patterns.map_err(|problem| {
+        let detail = format!("CLI config specifies invalid provider {what} patterns: {problem}.");
+        Diagnostic::error(format!("Invalid provider source {what} patterns"), detail)
+    })
+}
+
+/// With a slash at the end, so that what is in the mirror is below it.
+fn mirror_url(given: &str) -> Result<String, Diagnostic> {
+    let invalid = |why: &str| {
+        // Names and passwords are nobody else's business.
+        let shown = given.rsplit_once('@').map_or(given, |(_, rest)| rest);
+        Diagnostic::error(
+            "Invalid URL for provider installation source",
+            format!("Cannot use {shown:?} as a URL for a network provider mirror: {why}."),
+        )
+    };
+    match given.split_once("://") {
+        Some(("https", rest)) if !rest.is_empty() => {}
+        _ => return Err(invalid("the mirror must be at an https: URL")),
+    }
+    let mut url = url::Url::parse(given).map_err(|e| invalid(&e.to_string()))?;
+    if !url.path().ends_with('/') {
+        let path = format!("{}/", url.path());
+        url.set_path(&path);
+    }
+    Ok(url.into())
 }
 
 #[cfg(test)]
@@ -200,24 +294,113 @@ mod tests {
     use super::*;
     use crate::model::service::cli_file;
 
-    #[test]
-    fn methods_in_order() {
-        let text = "filesystem_mirror { path = \"/m\" include = [\"example.com/*/*\"] }\ndirect { exclude = [\"example.com/*/*\"] }\n\
-                    dev_overrides { \"hashicorp/null\" = \"/dev\" }";
-        let (installation, diags) = ProviderInstallation::decode(&cli_file::parse(text).unwrap());
-        assert!(diags.is_empty(), "{diags:?}");
-        let provider = Provider::new("example.com", "acme", "foo");
-        let applies: Vec<bool> = installation.methods.iter().map(|m| m.applies_to(&provider)).collect();
-        assert_eq!(applies, [true, false]);
-        assert_eq!(installation.dev_overrides.len(), 1);
+    fn decode(text: &str) -> Decoded {
+        let items = cli_file::parse(text).unwrap();
+        let builtins = ["null", "random"].map(Provider::default_for).into();
+        ProviderInstallation::decode(&items[0], &builtins)
     }
 
     #[test]
-    fn bad_methods_are_reported() {
-        for text in ["foo {}", "filesystem_mirror {}", "direct { x = 1 }", "direct { include = [\"*/x/y\"] }", "x = 1"]
-        {
-            let (_, diags) = ProviderInstallation::decode(&cli_file::parse(text).unwrap());
-            assert!(diags.has_errors(), "{text}");
+    fn methods_in_order() {
+        let decoded = decode(
+            "provider_installation {\n  dev_overrides { \"hashicorp/null\" = \"/dev\" }\n  filesystem_mirror { path = \"/m\" include = \
+             [\"example.com/*/*\"] }\n  builtin { include = [\"hashicorp/random\", \"hashicorp/*\"] }\n  network_mirror { url = \
+             \"https://m.example/x\" }\n  direct { exclude = [\"example.com/*/*\"] }\n}",
+        );
+        assert!(decoded.mistakes.is_empty() && decoded.of_methods.is_empty(), "{decoded:?}");
+        let provider = Provider::new("example.com", "acme", "foo");
+        let installation = decoded.installation;
+        let applies: Vec<bool> = installation.methods.iter().map(|m| m.applies_to(&provider)).collect();
+        assert_eq!(applies, [true, false, true, false]);
+        assert_eq!(installation.dev_overrides.len(), 1);
+        assert_eq!(installation.methods[2].location, Location::NetworkMirror("https://m.example/x/".into()));
+        let builds_in = |kind| installation.builds_in(&Provider::default_for(kind));
+        assert!(builds_in("random") && builds_in("local") && !installation.builds_in(&provider));
+    }
+
+    #[test]
+    fn json_has_the_same_blocks() {
+        let decoded = decode(
+            r#"{"provider_installation": {"dev_overrides": {"a/b": "/x"}, "filesystem_mirror": [{"path": "/1"}],
+                "network_mirror": [{"url": "https://m.example/"}], "filesystem_mirror": [{"path": "/2"}], "direct": {}}}"#,
+        );
+        assert!(decoded.mistakes.is_empty() && decoded.of_methods.is_empty(), "{decoded:?}");
+        let locations: Vec<Location> = decoded.installation.methods.into_iter().map(|m| m.location).collect();
+        let folder = |path: &str| Location::FilesystemMirror(path.into());
+        let url = Location::NetworkMirror("https://m.example/".into());
+        assert_eq!(locations, [folder("/1"), url, folder("/2"), Location::Direct]);
+    }
+
+    /// Texts observed on the reference 1.11.4.
+    #[test]
+    fn mistakes_are_worded() {
+        let cases = [
+            ("{ foo {} }", "Unknown provider installation method \"foo\" at 1:25."),
+            ("{ filesystem_mirror {} }", "Invalid filesystem_mirror block at 1:1: \"path\" argument is required."),
+            ("{ network_mirror { url = \"\" } }", "Invalid network_mirror block at 1:1: \"url\" argument is required."),
+            (
+                "{ direct { include = \"a/b\" } }",
+                "Invalid direct block at 1:1: At 1:44: unknown slice type: *ast.LiteralType.",
+            ),
+            (
+                "{ filesystem_mirror { path = [\"a\"] } }",
+                "Invalid filesystem_mirror block at 1:1: At 1:52: root.path: unknown type for string *ast.ListType.",
+            ),
+            (
+                "{ direct {}\n dev_overrides { \"a/b\" = \"/x\" } }",
+                "The dev_overrides block at 2:2 must appear before all other installation methods, because development \
+                 overrides always have the highest priority.",
+            ),
+            (
+                "{ dev_overrides { foo { x = 1 } } }",
+                "Invalid dev_overrides block at 1:1: At 1:45: root.foo: unknown type for string *ast.ObjectType.",
+            ),
+            ("{ x = 1 }", "The items inside the provider_installation block at 1:1 must all be blocks."),
+            (
+                "{ direct \"x\" {} }",
+                "The blocks inside the provider_installation block at 1:1 may not have any labels.",
+            ),
+            ("\"x\" { direct {} }", "The provider_installation block at 1:1 must not have any labels."),
+            ("= { direct = {} }", "The provider_installation block at 1:1 must not be introduced with an equals sign."),
+            (
+                "{ builtin { include = [\"hashicorp/aws\"] } }",
+                "Invalid builtin block at 1:1: no provider hashicorp/aws is built in; those that are: hashicorp/null, \
+                 hashicorp/random.",
+            ),
+        ];
+        for (text, expected) in cases {
+            let mistakes: Vec<String> =
+                decode(&format!("provider_installation {text}")).mistakes.into_iter().map(|d| d.detail).collect();
+            assert_eq!(mistakes, [expected], "{text}");
+        }
+        for fine in ["{}", "{ direct { x = 1 } }", "{ direct {}\n direct {} }", "{ filesystem_mirror { path = 5 } }"] {
+            let decoded = decode(&format!("provider_installation {fine}"));
+            assert!(decoded.mistakes.is_empty(), "{fine}: {decoded:?}");
+        }
+    }
+
+    #[test]
+    fn the_installer_speaks_of_patterns_and_addresses() {
+        let cases = [
+            (
+                "direct { include = [\"*/x/y\"] }",
+                "CLI config specifies invalid provider inclusion patterns: invalid provider matching pattern \"*/x/y\": hostname \
+                 can be a wildcard only if both namespace and provider type are also wildcards.",
+            ),
+            (
+                "direct { exclude = [\"a\", \"b\"] }",
+                "CLI config specifies invalid provider exclusion patterns: invalid provider matching pattern \"a\": must have \
+                 either two or three slash-separated segments.",
+            ),
+            (
+                "network_mirror { url = \"http://a.example/\" }",
+                "Cannot use \"http://a.example/\" as a URL for a network provider mirror: the mirror must be at an https: URL.",
+            ),
+        ];
+        for (text, expected) in cases {
+            let decoded = decode(&format!("provider_installation {{ {text} }}"));
+            let found: Vec<String> = decoded.of_methods.into_iter().map(|d| d.detail).collect();
+            assert_eq!((found, decoded.installation.methods.len()), (vec![expected.to_owned()], 0), "{text}");
         }
     }
 }

@@ -8,8 +8,12 @@ pub mod credentials;
 pub mod discovery;
 pub mod host;
 pub mod installation;
+pub mod pattern;
+pub mod repository_template;
 
 pub use credentials::CredentialSettings;
 pub use discovery::HostServices;
 pub use host::{Host, HostError};
-pub use installation::{Location, Method, Pattern, ProviderInstallation};
+pub use installation::{Location, Method, ProviderInstallation};
+pub use pattern::Pattern;
+pub use repository_template::RepositoryTemplate;

@@ -70,6 +70,12 @@ variables! {
     TF_REGISTRY_CLIENT_TIMEOUT;
     /// More to say in the `User-Agent` of requests.
     TF_APPEND_USER_AGENT;
+    /// Who must have signed providers that are installed: `signed` (anybody that their registry names), `partner`, `official`.
+    TERRANE_REQUIRE_SIGNATURES;
+    /// Any value but `0` and `false`: keys that sign providers count only until they expire.
+    TERRANE_REFUSE_EXPIRED_KEYS;
+    /// OpenTofu's name for TERRANE_REFUSE_EXPIRED_KEYS: `true`.
+    OPENTOFU_ENFORCE_GPG_EXPIRATION;
     /// Checksums of modules: `off` neither checks nor records any, `verify` records none.
     TERRANE_MODULE_CHECKSUMS;
     /// How large a module's package may be when unpacked, in MiB (2048).

@@ -9,11 +9,13 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env::{self, Environment};
 use crate::base::files::{Disk, Files};
 use crate::install::authenticate::THIRD_PARTY_SIGNERS;
+use crate::install::authenticate::demand::Demand;
 use crate::install::event::InstallEvent;
 use crate::install::package::platform;
 use crate::install::package::stamp::Stamps;
 use crate::install::providers::execute::{ExecuteInput, execute, present};
 use crate::install::providers::resolve::{ResolveInput, resolve};
+use crate::install::source::demanding::Demanding;
 use crate::install::source::multi::Multi;
 use crate::install::source::oci_access::Access;
 use crate::model::addr;
@@ -146,7 +148,9 @@ async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell: Te
             http: &network.hosts.http,
             data_dir: &setup.workdir.data_dir,
             cache_dir: setup.settings.plugin_cache_dir.as_deref(),
-            cache_may_break_lock: setup.settings.plugin_cache_may_break_lock_file,
+            // What is in the cache may not be signed, and the lock file does not vouch for it.
+            cache_may_break_lock: setup.settings.plugin_cache_may_break_lock_file
+                && setup.settings.signatures == Demand::None,
             stamps,
         };
         lock = diagnostics.take(execute(&input, &mut hear).await);
@@ -170,8 +174,13 @@ async fn state_requirements(setup: &Setup) -> Result<Requirements, Diagnostics> 
     Ok(loaded.file.map(|file| Requirements::of_state(&file.state)).unwrap_or_default())
 }
 
-/// Where packages come from: the folders of the command line, the methods of the settings, or the implied ones.
-pub fn source(setup: &Setup, network: &Network, plugin_dirs: &[PathBuf]) -> Multi {
+/// Where packages come from, signed as the settings demand.
+pub fn source(setup: &Setup, network: &Network, plugin_dirs: &[PathBuf]) -> Demanding<Multi> {
+    Demanding { source: sources(setup, network, plugin_dirs), demand: setup.settings.signatures }
+}
+
+/// The folders of the command line, the methods of the settings, or the implied ones.
+fn sources(setup: &Setup, network: &Network, plugin_dirs: &[PathBuf]) -> Multi {
     if !plugin_dirs.is_empty() {
         return Multi::folders(plugin_dirs);
     }

@@ -25,7 +25,8 @@ impl Network {
         let plugins = setup.settings.config_dir.as_ref().map(|dir| dir.join("plugins"));
         let folders = plugins.into_iter().flat_map(|dir| [dir.join(platform()), dir]).collect();
         let credentials = Credentials::new(setup.settings.credentials.clone(), folders, setup.stop.clone());
-        let hosts = Hosts::new(http.clone(), credentials, setup.settings.hosts.clone());
+        let mut hosts = Hosts::new(http.clone(), credentials, setup.settings.hosts.clone());
+        hosts.refuse_expired_keys = setup.settings.refuse_expired_keys;
         Network { hosts: Arc::new(hosts), fetcher: Arc::new(Fetcher::new(http, setup.environment.clone())) }
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::base::diag::Diagnostics;
 use crate::base::env::{self, Environment};
+use crate::install::authenticate::demand::Demand;
 use crate::model::addr;
 use crate::model::deps::Version;
 use crate::model::service::{CredentialSettings, HostServices, ProviderInstallation, cli_file};
@@ -26,6 +27,10 @@ pub struct Settings {
     /// Where the user's own files live: plugins, credentials.
     pub config_dir: Option<PathBuf>,
     pub credentials: CredentialSettings,
+    /// Who must have signed packages.
+    pub signatures: Demand,
+    /// Keys of registries count only as long as they say.
+    pub refuse_expired_keys: bool,
     /// What hosts offer, where the settings say so in their place.
     pub hosts: Vec<HostServices>,
 }
@@ -64,6 +69,7 @@ pub fn load(environment: &Environment) -> (Settings, Diagnostics) {
     if let Some(text) = environment.non_empty(env::TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE) {
         settings.plugin_cache_may_break_lock_file = text != "0";
     }
+    signature_rules(environment, &mut settings, &mut diagnostics);
     if let Some(dir) = &settings.plugin_cache_dir
         && let Err(e) = std::fs::metadata(dir)
     {
@@ -76,6 +82,23 @@ pub fn load(environment: &Environment) -> (Settings, Diagnostics) {
         settings.plugin_cache_dir = None;
     }
     (settings, diagnostics)
+}
+
+/// What a mistake means is the strictest of what may have been meant.
+fn signature_rules(environment: &Environment, settings: &mut Settings, diagnostics: &mut Diagnostics) {
+    if let Some(text) = environment.non_empty(env::TERRANE_REQUIRE_SIGNATURES) {
+        settings.signatures = Demand::parse(text).unwrap_or_else(|why| {
+            let name = env::TERRANE_REQUIRE_SIGNATURES;
+            diagnostics.error("Invalid demand for signatures", format!("The environment variable {name}: {why}."));
+            Demand::Official
+        });
+    }
+    let refuse = environment.non_empty(env::TERRANE_REFUSE_EXPIRED_KEYS).is_some_and(|text| !is_no(text));
+    settings.refuse_expired_keys = refuse || environment.get(env::OPENTOFU_ENFORCE_GPG_EXPIRATION) == Some("true");
+}
+
+fn is_no(text: &str) -> bool {
+    matches!(text, "0" | "false")
 }
 
 /// `~/.terraform.d`

@@ -100,7 +100,6 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
             format!("Terrane has detected you're unconfiguring your previously set {kind:?} backend.\n{unset}")
         }
         InitEvent::Install(event) => return install(event, style),
-        InitEvent::Strangers(text) => format!("\n{text}"),
         InitEvent::Copied(path) => format!("- {}", path.0.join(".")),
         _ => program(event).map(|(text, _)| text).unwrap_or_default(),
     })
@@ -161,11 +160,11 @@ fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
             (format!("Copying configuration from {source:?}..."), "copying_configuration_message")
         }
         InitEvent::Providers => ("Initializing provider plugins...".into(), "initializing_provider_plugin_message"),
-        InitEvent::Strangers(text) => ((*text).into(), "partner_and_community_providers_message"),
         InitEvent::LockCreated => (LOCK_CREATED.into(), "lock_info"),
         InitEvent::LockChanged => (LOCK_CHANGED.into(), "dependencies_lock_changes_info"),
         InitEvent::ModuleLockCreated => (MODULE_LOCK_CREATED.into(), "module_lock_info"),
         InitEvent::ModuleLockChanged => (MODULE_LOCK_CHANGED.into(), "module_lock_changes_info"),
+        InitEvent::Strangers(text) => return Some(((*text).into(), None)),
         InitEvent::Module(event) => return Some((event.to_string(), None)),
         InitEvent::Copied(path) => return Some((format!("- {}", path.0.join(".")), None)),
         InitEvent::Install(event) => return install_for_programs(event).map(|text| (text, None)),

@@ -45,6 +45,8 @@ pub enum SignatureProblem {
     UnknownIssuer,
     /// Not a signature, or a damaged one.
     Malformed(String),
+    /// The rest of it is missing.
+    Truncated,
     /// Of other bytes, or not made by the key that it names.
     Bad(String),
     /// Made with a hash function that is no longer good enough.
@@ -96,6 +98,7 @@ impl fmt::Display for SignatureProblem {
         match self {
             SignatureProblem::UnknownIssuer => f.write_str("openpgp: signature made by unknown entity"),
             SignatureProblem::Malformed(why) => write!(f, "openpgp: invalid data: {why}"),
+            SignatureProblem::Truncated => f.write_str("unexpected EOF"),
             SignatureProblem::Bad(why) => write!(f, "openpgp: invalid signature: {why}"),
             SignatureProblem::WeakHash(hash) => write!(f, "openpgp: insecure hash algorithm: {hash}"),
             SignatureProblem::Expired => f.write_str("openpgp: signature expired"),

@@ -6,6 +6,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use sequoia_openpgp::armor::Kind;
 use sequoia_openpgp::cert::amalgamation::key::{ErasedKeyAmalgamation, PrimaryKey};
 use sequoia_openpgp::cert::{Cert, CertParser};
 use sequoia_openpgp::crypto::hash::Hash;
@@ -38,11 +39,22 @@ type Key<'a> = ErasedKeyAmalgamation<'a, PublicParts>;
 impl Keyring {
     /// From an armored block; what is no key in it is passed over if there is one that is. The error is for people.
     pub fn parse(armored: &str) -> Result<Keyring, String> {
-        let bytes = packets::dearmored(armored.as_bytes()).map_err(|problem| match problem {
+        let block = packets::dearmored(armored.as_bytes()).map_err(|problem| match problem {
             ArmorProblem::None => "openpgp: invalid argument: no armored data found".to_owned(),
-            ArmorProblem::Broken(why) => format!("openpgp: invalid data: {why}"),
+            ArmorProblem::Broken(why) => why,
         })?;
-        let packets = packets::parse(&bytes).map_err(|e| format!("openpgp: invalid data: {e}"))?;
+        let name = match block.kind {
+            Kind::PublicKey | Kind::SecretKey => None,
+            Kind::Signature => Some("PGP SIGNATURE"),
+            Kind::Message => Some("PGP MESSAGE"),
+            Kind::File => Some("PGP ARMORED FILE"),
+            _ => Some("an unknown kind"),
+        };
+        if let Some(name) = name {
+            return Err(format!("openpgp: invalid argument: expected public or private key block, got: {name}"));
+        }
+        let (packets, end) = packets::parse(&block.bytes);
+        end.map_err(|e| malformed(&e).to_string())?;
         let mut problem = "openpgp: invalid data: no public key found".to_owned();
         let mut certs = Vec::new();
         for cert in CertParser::from_iter(packets) {
@@ -59,13 +71,14 @@ impl Keyring {
         if signature.first().is_some_and(|first| *first < 0x80) {
             return Err(SignatureProblem::Malformed("tag byte does not have MSB set".to_owned()));
         }
-        for packet in packets::parse(signature).map_err(|e| SignatureProblem::Malformed(e.to_string()))? {
+        let (packets, end) = packets::parse(signature);
+        for packet in packets {
             let signature = match packet {
                 Packet::Signature(signature) => signature,
                 Packet::Marker(_) | Packet::Padding(_) => continue,
                 Packet::Unknown(unknown) if unknown.tag() == Tag::Signature => match unsupported(unknown.error()) {
                     true => continue,
-                    false => return Err(SignatureProblem::Malformed(unknown.error().to_string())),
+                    false => return Err(malformed(unknown.error())),
                 },
                 _ => return Err(SignatureProblem::Malformed("non signature packet found".to_owned())),
             };
@@ -90,7 +103,14 @@ impl Keyring {
                 None => continue,
             }
         }
-        Err(SignatureProblem::UnknownIssuer)
+        Err(end.map_or_else(|e| malformed(&e), |()| SignatureProblem::UnknownIssuer))
+    }
+}
+
+fn malformed(problem: &sequoia_openpgp::anyhow::Error) -> SignatureProblem {
+    match packets::is_truncated(problem) {
+        true => SignatureProblem::Truncated,
+        false => SignatureProblem::Malformed(problem.to_string()),
     }
 }
 

@@ -3,20 +3,16 @@
 use std::borrow::Cow;
 use std::io::Read;
 
-use sequoia_openpgp::armor::{Reader, ReaderMode};
+use sequoia_openpgp::armor::{Kind, Reader, ReaderMode};
 use sequoia_openpgp::parse::{PacketParser, PacketParserResult, Parse};
-use sequoia_openpgp::{Packet, Result};
+use sequoia_openpgp::{Error, Packet, Result};
 
-/// The bytes within the first armored block of a text.
-pub(super) fn dearmored(text: &[u8]) -> std::result::Result<Vec<u8>, ArmorProblem> {
-    let mut bytes = Vec::new();
-    let mut reader = Reader::from_bytes(text, ReaderMode::Tolerant(None));
-    let read = reader.read_to_end(&mut bytes);
-    match read {
-        Ok(_) => Ok(bytes),
-        Err(_) if reader.kind().is_none() => Err(ArmorProblem::None),
-        Err(e) => Err(ArmorProblem::Broken(e.to_string())),
-    }
+use super::error::SignatureProblem;
+
+/// What was within armor.
+pub(super) struct Dearmored {
+    pub kind: Kind,
+    pub bytes: Vec<u8>,
 }
 
 /// Why nothing could be taken out of armor.
@@ -27,23 +23,53 @@ pub(super) enum ArmorProblem {
     Broken(String),
 }
 
-/// Whether it looks like armor: packets begin with a byte that no text begins with.
-pub(super) fn is_armored(bytes: &[u8]) -> bool {
-    let text = bytes.trim_ascii_start();
-    text.starts_with(b"-----BEGIN PGP ")
+/// What is within the first armored block of a text.
+pub(super) fn dearmored(text: &[u8]) -> std::result::Result<Dearmored, ArmorProblem> {
+    let mut bytes = Vec::new();
+    let mut reader = Reader::from_bytes(text, ReaderMode::Tolerant(None));
+    let read = reader.read_to_end(&mut bytes);
+    match (read, reader.kind()) {
+        (Ok(_), Some(kind)) => Ok(Dearmored { kind, bytes }),
+        (_, None) => Err(ArmorProblem::None),
+        (Err(_), Some(_)) if !has_end(text) => Err(ArmorProblem::Broken(SignatureProblem::Truncated.to_string())),
+        (Err(e), Some(_)) => Err(ArmorProblem::Broken(SignatureProblem::Malformed(e.to_string()).to_string())),
+    }
 }
 
-/// All packets, those inside others not among them.
-pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Packet>> {
+fn has_end(text: &[u8]) -> bool {
+    text.windows(END.len()).any(|window| window == END)
+}
+
+const END: &[u8] = b"-----END PGP ";
+
+/// Whether it is a signature in armor: packets begin with a byte that no text begins with.
+pub(super) fn is_armored_signature(bytes: &[u8]) -> bool {
+    bytes.trim_ascii_start().starts_with(b"-----BEGIN PGP SIGNATURE-----")
+}
+
+/// All packets, those inside others not among them, up to what is none.
+pub(super) fn parse(bytes: &[u8]) -> (Vec<Packet>, Result<()>) {
     let bytes = normalised(bytes);
     let mut found = Vec::new();
-    let mut rest = PacketParser::from_bytes(&bytes)?;
-    while let PacketParserResult::Some(parser) = rest {
-        let (packet, next) = parser.next()?;
-        found.push(packet);
-        rest = next;
-    }
-    Ok(found)
+    let mut next = || -> Result<()> {
+        let mut rest = PacketParser::from_bytes(&bytes)?;
+        while let PacketParserResult::Some(parser) = rest {
+            let (packet, next) = parser.next()?;
+            found.push(packet);
+            rest = next;
+        }
+        Ok(())
+    };
+    let end = next();
+    (found, end)
+}
+
+/// Whether there was less than there should have been.
+pub(super) fn is_truncated(problem: &sequoia_openpgp::anyhow::Error) -> bool {
+    let of_io = problem.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+    let of_packet = problem.downcast_ref::<Error>();
+    of_io == Some(std::io::ErrorKind::UnexpectedEof)
+        || matches!(of_packet, Some(Error::MalformedPacket(why)) if why == "Truncated packet")
 }
 
 /// The same packets, the numbers in version 4 signatures without leading zeros. Programs in Go used to write a number by

@@ -113,7 +113,7 @@ impl Signature {
         let trusted = trusted.map_err(|problem| AuthenticationError::SigningKey(plain(problem)))?;
         let signature = packets::dearmored(key.trust_signature.as_bytes());
         let signature = signature.map_err(|problem| AuthenticationError::TrustSignatureUnreadable(plain(problem)))?;
-        let verified = self.anchors.partners.verify(&trusted, &signature, now);
+        let verified = self.anchors.partners.verify(&trusted.bytes, &signature.bytes, now);
         verified.map(drop).map_err(AuthenticationError::TrustSignature)
     }
 }
@@ -129,10 +129,10 @@ impl Step for Signature {
     fn check(&self, _archive: &Archive<'_>) -> Result<Authentication, AuthenticationError> {
         let now = self.now.unwrap_or_else(SystemTime::now);
         let dearmored;
-        let signature = match packets::is_armored(&self.signature) {
+        let signature = match packets::is_armored_signature(&self.signature) {
             true => {
                 let malformed = |problem| AuthenticationError::Signature(SignatureProblem::Malformed(plain(problem)));
-                dearmored = packets::dearmored(&self.signature).map_err(malformed)?;
+                dearmored = packets::dearmored(&self.signature).map_err(malformed)?.bytes;
                 &dearmored
             }
             false => &self.signature,

@@ -144,9 +144,12 @@ fn what_is_no_signature_is_told_apart() {
     };
     assert_eq!(malformed(b"<html>Not found</html>"), "tag byte does not have MSB set");
     assert_eq!(malformed(&good.to_vec().unwrap()), "non signature packet found");
-    malformed(&signature[..signature.len() / 2]);
-    malformed(&signature[..signature.len() - 1]);
     malformed(b"-----BEGIN PGP SIGNATURE-----\n\n!!!\n-----END PGP SIGNATURE-----\n");
+    for len in [signature.len() / 2, signature.len() - 1] {
+        assert_eq!(checked(signature[..len].to_vec(), &[&good]), bad(SignatureProblem::Truncated), "{len}");
+    }
+    let junk_behind = [&signature[..], b"junk"].concat();
+    assert_eq!(checked(junk_behind, &[&good]), community(&good), "the first one counts");
     assert_eq!(checked(Vec::new(), &[&good]), Err(AuthenticationError::UnknownIssuer), "empty");
     assert_eq!(checked(signature, &[]), Err(AuthenticationError::UnknownIssuer), "no keys");
 }
@@ -157,17 +160,19 @@ fn what_is_no_key_ends_the_search() {
     for (text, expected) in [
         ("Not a key at all.", "error decoding signing key: openpgp: invalid argument: no armored data found"),
         ("", "error decoding signing key: openpgp: invalid argument: no armored data found"),
+        (
+            &in_armor(Kind::Signature, &sign(&good)),
+            "error decoding signing key: openpgp: invalid argument: expected public or private key block, got: PGP SIGNATURE",
+        ),
+        (&armored(&good)[..300], "error decoding signing key: unexpected EOF"),
     ] {
         let keys = vec![listed(text), listed(armored(&good))];
         let problem = check(Signature::new(DOCUMENT.into(), sign(&good), keys)).unwrap_err();
         assert_eq!(problem.to_string(), expected);
     }
-    let cut = armored(&good);
     let no_key = in_armor(Kind::PublicKey, &sign(&good));
-    for text in [&cut[..cut.len() / 2], &no_key] {
-        let found = check(Signature::new(DOCUMENT.into(), sign(&good), vec![listed(text)]));
-        assert!(!found.is_ok_and(|found| found.is_signed()), "{text}");
-    }
+    let found = check(Signature::new(DOCUMENT.into(), sign(&good), vec![listed(no_key)]));
+    assert!(matches!(found, Err(AuthenticationError::SigningKey(_))), "{found:?}");
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub enum DiscoveryError {
 pub struct Hosts {
     pub http: Client,
     pub credentials: Credentials,
+    /// Keys that registries name for signatures count only as long as they say.
+    pub refuse_expired_keys: bool,
     known: Mutex<HashMap<Host, Arc<tokio::sync::OnceCell<Result<Arc<HostServices>, DiscoveryError>>>>>,
 }
 
@@ -35,7 +37,7 @@ impl Hosts {
             let host = services.host().clone();
             (host, Arc::new(tokio::sync::OnceCell::new_with(Some(Ok(Arc::new(services))))))
         });
-        Hosts { http, credentials, known: Mutex::new(known.collect()) }
+        Hosts { http, credentials, refuse_expired_keys: false, known: Mutex::new(known.collect()) }
     }
 
     /// Where a service of a host is: an address that ends in a slash.

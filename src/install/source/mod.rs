@@ -2,6 +2,7 @@
 //!
 //! Owns looking for versions and packages. Never downloads, unpacks or checks one.
 
+pub mod demanding;
 pub mod filesystem;
 pub mod multi;
 pub mod network_mirror;

@@ -71,7 +71,7 @@ impl Registry {
         Ok(Steps(vec![
             Box::new(ListedChecksum { list: list.clone(), file_name: from.filename.clone(), sha256 }),
             Box::new(ArchiveChecksum { sha256 }),
-            Box::new(Signature::new(list, signature, keys)),
+            Box::new(Signature::new(list, signature, keys).refusing_expired_keys(self.hosts.refuse_expired_keys)),
         ]))
     }
 }

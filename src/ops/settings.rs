@@ -236,6 +236,24 @@ mod tests {
     }
 
     #[test]
+    fn demands_on_signatures_err_on_the_strict_side() {
+        for (name, value, expected) in [
+            ("TERRANE_REQUIRE_SIGNATURES", "", (Demand::None, false, 0)),
+            ("TERRANE_REQUIRE_SIGNATURES", "partner", (Demand::Partner, false, 0)),
+            ("TERRANE_REQUIRE_SIGNATURES", "yes", (Demand::Official, false, 1)),
+            ("TERRANE_REFUSE_EXPIRED_KEYS", "1", (Demand::None, true, 0)),
+            ("TERRANE_REFUSE_EXPIRED_KEYS", "false", (Demand::None, false, 0)),
+            ("OPENTOFU_ENFORCE_GPG_EXPIRATION", "true", (Demand::None, true, 0)),
+            ("OPENTOFU_ENFORCE_GPG_EXPIRATION", "1", (Demand::None, false, 0)),
+        ] {
+            let (mut settings, mut diagnostics) = (Settings::default(), Diagnostics::new());
+            signature_rules(&Environment::of([(name, value)]), &mut settings, &mut diagnostics);
+            let found = (settings.signatures, settings.refuse_expired_keys, diagnostics.into_iter().count());
+            assert_eq!(found, expected, "{name}={value}");
+        }
+    }
+
+    #[test]
     fn credentials_are_read_from_both_forms() {
         let text = "credentials \"a.example\" {\n  token = \"x\"\n}\ncredentials_helper \"h\" {}\n\
                     host \"b.example\" {\n  services = { \"modules.v1\" = \"https://m.example/\" }\n}\n";

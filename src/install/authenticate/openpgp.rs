@@ -41,7 +41,7 @@ impl Keyring {
     pub fn parse(armored: &str) -> Result<Keyring, String> {
         let block = packets::dearmored(armored.as_bytes()).map_err(|problem| match problem {
             ArmorProblem::None => "openpgp: invalid argument: no armored data found".to_owned(),
-            ArmorProblem::Broken(why) => why,
+            ArmorProblem::Broken(why) => why.to_string(),
         })?;
         let name = match block.kind {
             Kind::PublicKey | Kind::SecretKey => None,

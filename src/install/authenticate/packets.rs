@@ -19,8 +19,7 @@ pub(super) struct Dearmored {
 pub(super) enum ArmorProblem {
     /// There is none.
     None,
-    /// For people.
-    Broken(String),
+    Broken(SignatureProblem),
 }
 
 /// What is within the first armored block of a text.
@@ -31,8 +30,8 @@ pub(super) fn dearmored(text: &[u8]) -> std::result::Result<Dearmored, ArmorProb
     match (read, reader.kind()) {
         (Ok(_), Some(kind)) => Ok(Dearmored { kind, bytes }),
         (_, None) => Err(ArmorProblem::None),
-        (Err(_), Some(_)) if !has_end(text) => Err(ArmorProblem::Broken(SignatureProblem::Truncated.to_string())),
-        (Err(e), Some(_)) => Err(ArmorProblem::Broken(SignatureProblem::Malformed(e.to_string()).to_string())),
+        (Err(_), Some(_)) if !has_end(text) => Err(ArmorProblem::Broken(SignatureProblem::Truncated)),
+        (Err(e), Some(_)) => Err(ArmorProblem::Broken(SignatureProblem::Malformed(e.to_string()))),
     }
 }
 

@@ -121,7 +121,7 @@ impl Signature {
 fn plain(problem: ArmorProblem) -> String {
     match problem {
         ArmorProblem::None => "EOF".to_owned(),
-        ArmorProblem::Broken(why) => why,
+        ArmorProblem::Broken(why) => why.to_string(),
     }
 }
 
@@ -131,8 +131,12 @@ impl Step for Signature {
         let dearmored;
         let signature = match packets::is_armored_signature(&self.signature) {
             true => {
-                let malformed = |problem| AuthenticationError::Signature(SignatureProblem::Malformed(plain(problem)));
-                dearmored = packets::dearmored(&self.signature).map_err(malformed)?.bytes;
+                let malformed = |problem| match problem {
+                    ArmorProblem::None => SignatureProblem::Truncated,
+                    ArmorProblem::Broken(problem) => problem,
+                };
+                let block = packets::dearmored(&self.signature);
+                dearmored = block.map_err(|problem| AuthenticationError::Signature(malformed(problem)))?.bytes;
                 &dearmored
             }
             false => &self.signature,

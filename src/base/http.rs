@@ -13,6 +13,7 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::env::{self, Environment};
+use super::files::reason;
 use super::secret::{Secret, redacted};
 use super::stop::Stop;
 
@@ -58,6 +59,8 @@ struct Shared {
     options: Options,
     stop: Stop,
     client: OnceLock<Result<reqwest::Client, String>>,
+    /// For this machine's own addresses, which no proxy leads to.
+    direct: OnceLock<Result<reqwest::Client, String>>,
 }
 
 /// What to ask for; always with GET.
@@ -164,7 +167,7 @@ pub type Progress<'a> = &'a (dyn Fn(u64, Option<u64>) + Send + Sync);
 
 impl Client {
     pub fn new(options: Options, stop: Stop) -> Client {
-        Client { shared: Arc::new(Shared { options, stop, client: OnceLock::new() }) }
+        Client { shared: Arc::new(Shared { options, stop, client: OnceLock::new(), direct: OnceLock::new() }) }
     }
 
     pub fn stop(&self) -> &Stop {
@@ -263,7 +266,7 @@ impl Client {
             if have > limit {
                 return Err(too_large(&url, limit));
             }
-            into.write_all(&piece).map_err(|e| failure(&url, FailureKind::Other, &e.to_string()))?;
+            into.write_all(&piece).map_err(|e| failure(&url, FailureKind::Other, &reason(&e)))?;
             progress(have, all);
         }
         Ok(answer(&mut response, url))
@@ -271,16 +274,13 @@ impl Client {
 
     /// The first answer that is no redirect. Credentials stay with the host that they are for.
     async fn follow(&self, request: &Request) -> Result<(reqwest::Response, Url), Failure> {
-        let client = match self.client().await {
-            Ok(client) => client,
-            Err(why) => return Err(failure(&request.url, FailureKind::Other, &why)),
-        };
         let mut url = request.url.clone();
         for _ in 0..=MOST_REDIRECTS {
             let same =
                 url.host() == request.url.host() && url.port_or_known_default() == request.url.port_or_known_default();
             let headers = headers(request, same && (url.scheme() == "https" || request.url.scheme() == "http"));
             crate::log!(Debug, "http: Get {}", redacted(url.as_str()));
+            let client = self.client(is_loopback(&url)).await.map_err(|why| failure(&url, FailureKind::Other, &why))?;
             let sent = client.request(Method::GET, url.clone()).headers(headers).send().await;
             let response = sent.map_err(|e| worded(&url, &e))?;
             let led = response.status().is_redirection().then(|| response.headers().get(LOCATION)).flatten();
@@ -294,23 +294,38 @@ impl Client {
     }
 
     /// Made once; reading the system's certificates takes long enough to keep it off the other tasks.
-    async fn client(&self) -> Result<reqwest::Client, String> {
-        if let Some(made) = self.shared.client.get() {
+    async fn client(&self, direct: bool) -> Result<reqwest::Client, String> {
+        fn place(shared: &Shared, direct: bool) -> &OnceLock<Result<reqwest::Client, String>> {
+            if direct { &shared.direct } else { &shared.client }
+        }
+        if let Some(made) = place(&self.shared, direct).get() {
             return made.clone();
         }
         let shared = self.shared.clone();
-        let made =
-            tokio::task::spawn_blocking(move || shared.client.get_or_init(|| build(&shared.options)).clone()).await;
+        let make = move || place(&shared, direct).get_or_init(|| build(&shared.options, direct)).clone();
+        let made = tokio::task::spawn_blocking(make).await;
         made.unwrap_or_else(|e| Err(e.to_string()))
     }
 }
 
-fn build(options: &Options) -> Result<reqwest::Client, String> {
-    let builder = reqwest::Client::builder()
+fn build(options: &Options, direct: bool) -> Result<reqwest::Client, String> {
+    let mut builder = reqwest::Client::builder()
         .user_agent(&options.user_agent)
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(options.idle);
+    if direct {
+        builder = builder.no_proxy();
+    }
     builder.build().map_err(|e| format!("cannot set up TLS: {}", innermost(&e)))
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost",
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
 }
 
 fn headers(request: &Request, with_credentials: bool) -> HeaderMap {
@@ -379,6 +394,9 @@ fn worded(url: &Url, error: &reqwest::Error) -> Failure {
         if let Some(io) = e.downcast_ref::<std::io::Error>() {
             if let Some(tls) = io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
                 return failure(url, FailureKind::Other, &tls_words(tls));
+            }
+            if io.kind() == std::io::ErrorKind::UnexpectedEof {
+                return failure(url, FailureKind::Unreachable, "unexpected EOF");
             }
             if io.kind() == std::io::ErrorKind::ConnectionRefused {
                 let why = format!("dial tcp {host}:{port}: connect: connection refused");

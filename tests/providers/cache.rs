@@ -153,7 +153,6 @@ const CASES: &[(&str, Play)] = &[
         programs.for_each(|path| std::fs::write(path, "#!/bin/sh\necho changed\n").unwrap());
         stage.run(&["init"]);
         downloads(stage);
-        stage.run(&["plan"]);
     }),
     ("a cache that is not there", |stage| {
         cached(stage);

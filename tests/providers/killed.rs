@@ -29,6 +29,8 @@ fn stage(cache: bool) -> Stage {
 fn files(stage: &Stage) -> BTreeSet<PathBuf> {
     let host = stage.registry.host();
     let folders = ["work", "cache", "tmp"].into_iter().flat_map(|below| stage.files(below));
+    // The program's own notes on what it has hashed come and go.
+    let folders = folders.filter(|path| !path.ends_with("package-hashes.json"));
     let root = stage.project.path("");
     folders
         .map(|path| PathBuf::from(path.strip_prefix(&root).unwrap().display().to_string().replace(&host, "host")))

@@ -13,7 +13,6 @@ const CASES: &[(&str, Play)] = &[
         stage.run(&["init"]);
         stage.show(LOCK);
         stage.run(&["init"]);
-        stage.run(&["version"]);
     }),
     ("a version that is not the newest", |stage| {
         stage.thing(&["1.0.0", "1.2.0", "2.0.0"], "1.0.0");

@@ -42,7 +42,8 @@ fn tunnel(client: TcpStream, target: u16, seen: &Mutex<Vec<String>>) -> Option<(
             break;
         }
         if header.to_ascii_lowercase().starts_with("proxy-authorization:") {
-            request = format!("{} {}", request.trim(), header.trim());
+            let login = header.split_once(':').unwrap_or_default().1;
+            request = format!("{} with{login}", request.trim());
         }
     }
     seen.lock().unwrap().push(request.trim().to_owned());

@@ -1,5 +1,6 @@
 //! One question to a registry: with the user's token for its host, and the language version that the answer should suit.
 
+use serde::de::DeserializeOwned;
 use url::Url;
 
 use crate::base::http::{Answer, Failure, FailureKind, Request};
@@ -18,30 +19,58 @@ pub enum AskError {
 }
 
 impl Hosts {
-    /// Any answer but those of a host in trouble, which is given up after some attempts.
-    pub async fn ask_registry(&self, host: &Host, url: Url) -> Result<Answer, AskError> {
+    /// Any answer but those of a host in trouble, which is given up after some attempts; `shown` says who it was.
+    pub async fn ask_registry(&self, host: &Host, url: Url, shown: fn(&Url) -> String) -> Result<Answer, AskError> {
         let token = self.credentials.of(host).await;
         let request = Request::new(url).header("x-terraform-version", LANGUAGE_VERSION).token(token);
         let answer = self.http.get(&request).await.map_err(unreachable)?;
-        let status = answer.status;
-        if status.as_u16() == 429 || (status.is_server_error() && status.as_u16() != 501) {
-            let why = format!("{status} returned from {}", redacted(answer.url.as_str()));
-            return Err(gave_up(answer.attempts, &why));
+        match trouble(&answer, shown) {
+            Some(why) => Err(AskError::Failed(why)),
+            None => Ok(answer),
         }
-        Ok(answer)
+    }
+}
+
+/// What to say of the answer of a host in trouble.
+pub fn trouble(answer: &Answer, shown: fn(&Url) -> String) -> Option<String> {
+    let status = answer.status;
+    let in_trouble = status.as_u16() == 429 || (status.is_server_error() && status.as_u16() != 501);
+    in_trouble.then(|| gave_up(answer.attempts, &format!("{status} returned from {}", shown(&answer.url))))
+}
+
+/// The whole address.
+pub fn address(url: &Url) -> String {
+    redacted(url.as_str())
+}
+
+/// `example.com:8443`
+pub fn host_of(url: &Url) -> String {
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{}{port}", url.host_str().unwrap_or_default())
+}
+
+/// A JSON object. What is no JSON from its start on is worded as users of the field know it.
+pub fn object<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
+    match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'{') => serde_json::from_slice(body).map_err(|e| e.to_string()),
+        Some(byte) if byte.is_ascii_graphic() && !b"[\"-0123456789tfn".contains(byte) => {
+            Err(format!("invalid character '{}' looking for beginning of value", char::from(*byte)))
+        }
+        Some(_) => Err("a JSON object is required".to_owned()),
+        None => Err("unexpected end of JSON input".to_owned()),
     }
 }
 
 fn unreachable(failure: Failure) -> AskError {
     match failure.kind {
         FailureKind::Stopped => AskError::Interrupted,
-        _ => gave_up(failure.attempts, &failure.to_string()),
+        _ => AskError::Failed(gave_up(failure.attempts, &failure.to_string())),
     }
 }
 
-fn gave_up(attempts: u32, why: &str) -> AskError {
-    AskError::Failed(match attempts {
+fn gave_up(attempts: u32, why: &str) -> String {
+    match attempts {
         0 | 1 => format!("the request failed, please try again later: {why}"),
         more => format!("the request failed after {more} attempts, please try again later: {why}"),
-    })
+    }
 }

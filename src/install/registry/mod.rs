@@ -2,7 +2,7 @@
 //!
 //! Never knows what becomes of the answers.
 
-mod ask;
+pub mod ask;
 pub mod credentials;
 pub mod discovery;
 pub mod modules;

@@ -5,7 +5,7 @@ use url::Url;
 
 use crate::model::config::module_source::RegistrySource;
 
-use super::ask::AskError;
+use super::ask::{self, AskError};
 use super::discovery::{DiscoveryError, Hosts};
 
 const SERVICE: &str = "modules.v1";
@@ -65,7 +65,7 @@ impl Hosts {
     /// Every version that the registry has of a module, as it writes them.
     pub async fn module_versions(&self, module: &RegistrySource) -> Result<Vec<String>, RegistryError> {
         let url = self.module_url(module, &["versions"]).await?;
-        let answer = self.ask_registry(&module.host, url).await?;
+        let answer = self.ask_registry(&module.host, url, ask::address).await?;
         match answer.status.as_u16() {
             200 => {}
             404 => return Err(RegistryError::NotFound),
@@ -81,7 +81,7 @@ impl Hosts {
     /// The source address from which to get a version of a module.
     pub async fn module_location(&self, module: &RegistrySource, version: &str) -> Result<String, RegistryError> {
         let url = self.module_url(module, &[version, "download"]).await?;
-        let answer = self.ask_registry(&module.host, url.clone()).await?;
+        let answer = self.ask_registry(&module.host, url.clone(), ask::address).await?;
         let path = module.path();
         let said = || format!("{} resp:{}", answer.status, answer.text().chars().take(2000).collect::<String>());
         match answer.status.as_u16() {

@@ -10,7 +10,7 @@ use crate::model::addr::Provider;
 use crate::model::deps::Version;
 use crate::model::service::Host;
 
-use super::ask::AskError;
+use super::ask::{self, AskError};
 use super::discovery::{DiscoveryError, Hosts};
 
 const SERVICE: &str = "providers.v1";
@@ -42,10 +42,15 @@ pub struct ProviderVersion {
 pub struct ProviderDownload {
     #[serde(default, deserialize_with = "null_is_empty")]
     pub protocols: Vec<String>,
+    #[serde(default)]
     pub os: String,
+    #[serde(default)]
     pub arch: String,
+    #[serde(default)]
     pub filename: String,
+    #[serde(default)]
     pub download_url: String,
+    #[serde(default)]
     pub shasum: String,
     #[serde(default)]
     pub shasums_url: String,
@@ -123,9 +128,9 @@ impl From<AskError> for ProviderRegistryError {
 impl Hosts {
     pub async fn provider_versions(&self, provider: &Provider) -> Result<ProviderVersions, ProviderRegistryError> {
         let (host, url) = self.provider_url(provider, &["versions"]).await?;
-        let answer = self.ask_registry(&host, url).await?;
+        let answer = self.ask_registry(&host, url, ask::host_of).await?;
         self.found(&host, &answer).await?;
-        serde_json::from_slice(&answer.body).map_err(|e| ProviderRegistryError::Failed(e.to_string()))
+        ask::object(&answer.body).map_err(ProviderRegistryError::Failed)
     }
 
     /// With the address that relative ones within are relative to.
@@ -138,10 +143,9 @@ impl Hosts {
         let (os, arch) = platform.split_once('_').unwrap_or((platform, ""));
         let rest = [&*version.to_string(), "download", os, arch];
         let (host, url) = self.provider_url(provider, &rest).await?;
-        let answer = self.ask_registry(&host, url).await?;
+        let answer = self.ask_registry(&host, url, ask::host_of).await?;
         self.found(&host, &answer).await?;
-        let download =
-            serde_json::from_slice(&answer.body).map_err(|e| ProviderRegistryError::Failed(e.to_string()))?;
+        let download = ask::object(&answer.body).map_err(ProviderRegistryError::Failed)?;
         Ok((download, answer.url))
     }
 
@@ -154,7 +158,10 @@ impl Hosts {
         })?;
         match answer.status.as_u16() {
             200 => Ok(answer.body),
-            _ => Err(ProviderRegistryError::Failed(format!("{} returned from {}", answer.status, shown(&answer.url)))),
+            _ => Err(ProviderRegistryError::Failed(
+                ask::trouble(&answer, ask::host_of)
+                    .unwrap_or_else(|| format!("{} returned from {}", answer.status, ask::host_of(&answer.url))),
+            )),
         }
     }
 
@@ -187,8 +194,4 @@ impl Hosts {
         }
         Ok((host, url))
     }
-}
-
-fn shown(url: &Url) -> String {
-    crate::base::secret::redacted(url.as_str())
 }

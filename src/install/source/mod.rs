@@ -31,7 +31,7 @@ pub trait Source: Send + Sync {
     /// The package of one version for a platform, `linux_amd64`.
     async fn package(&self, provider: &Provider, version: &Version, platform: &str) -> Result<Package, SourceError>;
 
-    /// What it is, for people: a folder, "provider registry example.com".
+    /// What it is, for people: a folder, "registry example.com".
     fn describe(&self, provider: &Provider) -> String;
 }
 

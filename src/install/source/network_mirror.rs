@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use url::Url;
 
 use crate::base::http::{Answer, FailureKind, Request};
 use crate::base::secret::redacted;
 use crate::install::authenticate::Steps;
 use crate::install::authenticate::checksum::AcceptableHash;
+use crate::install::registry::ask;
 use crate::install::registry::discovery::Hosts;
 use crate::model::addr::Provider;
 use crate::model::deps::{Hash, Version};
@@ -50,12 +52,16 @@ impl NetworkMirror {
 
     async fn ask(&self, provider: &Provider, file: &str) -> Result<Answer, SourceError> {
         let failed = |why: String| self.failed(provider, &why);
-        let base = Url::parse(&self.base).map_err(|e| failed(e.to_string()))?;
+        let base = Url::parse(&self.base).ok().filter(|base| base.scheme() == "https").ok_or_else(|| {
+            failed(format!(
+                "{:?} cannot be a network provider mirror: it must be at an https: URL",
+                redacted(&self.base)
+            ))
+        })?;
         let url = base
             .join(&format!("{}/{}/{}/{file}", provider.host, provider.namespace, provider.kind))
             .map_err(|e| failed(e.to_string()))?;
-        let host = url.host_str().unwrap_or_default();
-        let host = url.port().map_or(host.to_owned(), |port| format!("{host}:{port}"));
+        let host = ask::host_of(&url);
         let host = Host::parse_any(&host).map_err(|_| failed(format!("invalid hostname {host}")))?;
         let token = self.hosts.credentials.of(&host).await;
         let had_credentials = token.is_some();
@@ -66,7 +72,10 @@ impl NetworkMirror {
         match answer.status.as_u16() {
             401 | 403 => Err(SourceError::Unauthorized { host: host.for_display(), had_credentials }),
             200 | 404 => Ok(answer),
-            status => Err(failed(format!("server returned unsuccessful status {status}"))),
+            status => {
+                let why = ask::trouble(&answer, ask::host_of);
+                Err(failed(why.unwrap_or_else(|| format!("server returned unsuccessful status {status}"))))
+            }
         }
     }
 
@@ -74,15 +83,12 @@ impl NetworkMirror {
         SourceError::Failed(format!("failed to query provider mirror {} for {provider}: {why}", redacted(&self.base)))
     }
 
-    fn decode<'a, T: Deserialize<'a>>(&self, provider: &Provider, answer: &'a Answer) -> Result<T, SourceError> {
+    fn decode<T: DeserializeOwned>(&self, provider: &Provider, answer: &Answer) -> Result<T, SourceError> {
         let kind = answer.header("content-type").unwrap_or_default();
         if kind.split(';').next().map(str::trim) != Some("application/json") {
-            let why = format!(
-                "invalid response content from mirror server: content type {kind:?} instead of application/json"
-            );
-            return Err(self.failed(provider, &why));
+            return Err(self.failed(provider, "response has invalid Content-Type: must be application/json"));
         }
-        serde_json::from_slice(&answer.body)
+        ask::object(&answer.body)
             .map_err(|e| self.failed(provider, &format!("invalid response content from mirror server: {e}")))
     }
 }

@@ -128,7 +128,7 @@ impl Source for Registry {
     }
 
     fn describe(&self, provider: &Provider) -> String {
-        format!("provider registry {}", provider.host)
+        format!("registry {}", provider.host)
     }
 }
 

@@ -105,9 +105,15 @@ impl Lock {
         self.providers.is_empty()
     }
 
-    /// Equal but for places in the file and the order of comparisons.
+    /// Whether they select and accept the same packages. The constraints, kept for readers only, may differ.
     pub fn same_as(&self, other: &Lock) -> bool {
-        self.to_text() == other.to_text()
+        let selected = |lock: &Lock| -> Vec<_> {
+            let of = |(provider, locked): (&Provider, &LockedProvider)| {
+                (provider.clone(), locked.version.clone(), locked.hashes.clone())
+            };
+            lock.providers.iter().map(of).collect()
+        };
+        selected(self) == selected(other)
     }
 }
 

@@ -96,16 +96,18 @@ impl Source for Multi {
     }
 
     async fn package(&self, provider: &Provider, version: &Version, platform: &str) -> Result<Package, SourceError> {
-        let mut last = SourceError::PlatformNotSupported { mirror: None };
         for source in self.sources_for(provider) {
             match source.package(provider, version, platform).await {
                 Ok(package) => return Ok(package),
-                Err(SourceError::NotFound { .. } | SourceError::NotInRegistry(_)) => {}
-                Err(other @ SourceError::PlatformNotSupported { .. }) => last = other,
+                Err(
+                    SourceError::NotFound { .. }
+                    | SourceError::NotInRegistry(_)
+                    | SourceError::PlatformNotSupported { .. },
+                ) => {}
                 Err(other) => return Err(other),
             }
         }
-        Err(last)
+        Err(SourceError::PlatformNotSupported { mirror: None })
     }
 
     fn describe(&self, provider: &Provider) -> String {

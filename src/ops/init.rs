@@ -132,7 +132,6 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
         return diagnostics;
     }
     add_new(&mut diagnostics, found);
-    tell(InitEvent::Providers);
     let failed = install::run(setup, &network, &loaded, request, tell, &mut diagnostics).await;
     if !failed {
         tell(InitEvent::Done);

@@ -46,10 +46,12 @@ pub async fn run(
         Ok(of_state) => requirements = requirements.merge(of_state),
         Err(problems) => diagnostics.extend(problems),
     }
+    diagnostics.extend(requirements.0.keys().filter(|provider| provider.is_legacy()).map(legacy));
     let lock = diagnostics.take(packages::lock_file());
     if diagnostics.has_errors() {
         return true;
     }
+    tell(InitEvent::Providers);
     let unmanaged = match packages::unmanaged(setup) {
         Ok(unmanaged) => unmanaged,
         Err(problems) => {
@@ -59,6 +61,9 @@ pub async fn run(
     };
     let wanted = Wanted { requirements: &requirements, lock: &lock, unmanaged, request };
     let installed = install(setup, network, &wanted, tell).await;
+    if !setup.settings.dev_overrides().is_empty() {
+        diagnostics.push(packages::overrides_warning(setup));
+    }
     diagnostics.extend(installed.diagnostics);
     if diagnostics.has_errors() {
         // What is complete stays complete: the next run need not fetch it again.
@@ -66,9 +71,6 @@ pub async fn run(
             diagnostics.extend(keep_lock(&lock, &lock.clone().with(installed.lock), false, tell).err());
         }
         return true;
-    }
-    if !setup.settings.dev_overrides().is_empty() {
-        diagnostics.push(packages::overrides_warning(setup));
     }
     if let Err(problem) = keep_lock(&lock, &installed.lock, request.lockfile_readonly, tell) {
         diagnostics.push(problem);
@@ -79,6 +81,16 @@ pub async fn run(
     }
     diagnostics.extend(stand_ins::keep(setup, &requirements, &wanted.unmanaged));
     false
+}
+
+/// Nobody can be asked for a provider of which only the type is known.
+fn legacy(provider: &addr::Provider) -> Diagnostic {
+    let kind = &*provider.kind;
+    let detail = format!(
+        "This configuration or its associated state refers to the unqualified provider {kind:?}.\n\nYou must complete the Terraform \
+         0.13 upgrade process before upgrading to later versions."
+    );
+    Diagnostic::error("Invalid legacy provider address", detail)
 }
 
 struct Wanted<'a> {

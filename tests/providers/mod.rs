@@ -3,6 +3,7 @@
 mod authenticity;
 mod broken;
 mod cache;
+mod containers;
 mod credentials;
 mod faults;
 mod killed;

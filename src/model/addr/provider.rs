@@ -45,6 +45,11 @@ impl Provider {
         &*self.host == BUILTIN_HOST && &*self.namespace == "builtin"
     }
 
+    /// From a time before namespaces: `-/null`.
+    pub fn is_legacy(&self) -> bool {
+        &*self.host == DEFAULT_HOST && &*self.namespace == "-"
+    }
+
     pub fn is_default(&self) -> bool {
         &*self.host == DEFAULT_HOST && &*self.namespace == DEFAULT_NAMESPACE
     }

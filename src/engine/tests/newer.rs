@@ -229,6 +229,13 @@ async fn objects_are_imported_by_their_identity() {
     }
 }
 
+#[test]
+fn imports_may_name_the_instance_that_the_block_chooses() {
+    let text = "provider \"test\" {\n alias = \"by\"\n for_each = toset([\"a\"])\n}\nresource \"test_thing\" \"a\" {\n provider = \
+                test.by[\"a\"]\n}\nimport {\n to = test_thing.a\n id = \"x\"\n provider = test.by[\"a\"]\n}\n";
+    config(&[("main.tf", text)]);
+}
+
 #[tokio::test]
 async fn a_counted_module_becomes_an_enabled_one() {
     let world = World::new();

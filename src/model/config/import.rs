@@ -66,11 +66,6 @@ fn decode_all(block: &Block, diags: &mut Diagnostics) -> Option<Import> {
         let found = names::provider_ref(&a.expr, "provider", diags)?;
         Some(ProviderRef { range: a.range(), ..found })
     });
-    if let Some(key) = provider_ref.as_ref().and_then(|reference| reference.key.as_ref()) {
-        let detail = "Configuration is written for a single provider configuration: an instance key may only stand in the block of \
-                      the resource itself.";
-        diags.push(Diagnostic::error(names::INVALID_PROVIDER_REFERENCE, detail).at(key.range()));
-    }
     let by = named(&content, diags);
     let to = &names::native_reference(content.attribute("to")?, diags)?;
     let resource = target(to, diags)?;
@@ -108,13 +103,26 @@ pub fn check(module: &super::Module, diags: &mut Diagnostics) {
             let summary = format!("Duplicate import configuration for {addr:?}");
             diags.push(Diagnostic::error(summary, detail).at(import.to.range()));
         }
-        if let Some(reference) =
-            import.provider_ref.as_ref().filter(|_| module.resources.contains_key(&import.resource.resource))
-        {
+        diags.extend(import.provider_ref.as_ref().and_then(|reference| provider_mistake(module, import, reference)));
+    }
+}
+
+/// An import may choose a provider configuration where there is no block that does. As in OpenTofu it may name one with a key that
+/// the block of the resource chooses too; the block's own key counts.
+fn provider_mistake(module: &super::Module, import: &Import, reference: &ProviderRef) -> Option<Diagnostic> {
+    match (module.resources.get(&import.resource.resource), &reference.key) {
+        (None, None) => None,
+        (None, Some(key)) => {
+            let detail = "Configuration is written for a single provider configuration: an instance key may only stand in the \
+                          block of the resource itself.";
+            Some(Diagnostic::error(names::INVALID_PROVIDER_REFERENCE, detail).at(key.range()))
+        }
+        (Some(block), Some(_)) if block.provider_ref.as_ref().is_some_and(|own| own.addr == reference.addr) => None,
+        (Some(_), _) => {
             let detail = "The provider argument can only be specified in import blocks that will generate \
                           configuration.\n\nUse the provider argument in the target resource block to configure the provider for \
                           a resource with explicit provider configuration.";
-            diags.push(Diagnostic::error("Invalid import provider argument", detail).at(reference.range.clone()));
+            Some(Diagnostic::error("Invalid import provider argument", detail).at(reference.range.clone()))
         }
     }
 }

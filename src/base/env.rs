@@ -106,6 +106,18 @@ variables! {
     AWS_REGION;
     /// The older name of AWS_REGION.
     AWS_DEFAULT_REGION;
+    /// The role whose keys open modules in S3, for who holds the token beside it.
+    AWS_ROLE_ARN;
+    /// A file with the token for AWS_ROLE_ARN.
+    AWS_WEB_IDENTITY_TOKEN_FILE;
+    /// What the use of AWS_ROLE_ARN is called in AWS's records (terrane).
+    AWS_ROLE_SESSION_NAME;
+    /// Where the keys of roles are asked for, with its scheme.
+    AWS_ENDPOINT_URL_STS;
+    /// `true`: the machine's host is not asked for keys.
+    AWS_EC2_METADATA_DISABLED;
+    /// Where the machine's host is asked for keys, with its scheme.
+    AWS_EC2_METADATA_SERVICE_ENDPOINT;
     /// Where a container asks for its keys: a path of the host that containers know.
     AWS_CONTAINER_CREDENTIALS_RELATIVE_URI;
     /// Where a container asks for its keys: a whole address.

@@ -63,7 +63,7 @@ struct Shared {
     direct: OnceLock<Result<reqwest::Client, String>>,
 }
 
-/// What to ask for; always with GET.
+/// What to ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub url: Url,
@@ -74,13 +74,27 @@ pub struct Request {
     pub login: Option<(String, Secret)>,
     /// Headers under the same rule: a signature, say.
     pub signed: Vec<(&'static str, Secret)>,
+    /// GET unless said otherwise; never with a body.
+    pub method: Method,
     /// False: the first failure counts.
     pub retry: bool,
 }
 
 impl Request {
     pub fn new(url: Url) -> Request {
-        Request { url, headers: Vec::new(), token: None, login: None, signed: Vec::new(), retry: true }
+        Request {
+            url,
+            headers: Vec::new(),
+            token: None,
+            login: None,
+            signed: Vec::new(),
+            method: Method::GET,
+            retry: true,
+        }
+    }
+
+    pub fn put(url: Url) -> Request {
+        Request { method: Method::PUT, ..Request::new(url) }
     }
 
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Request {
@@ -281,7 +295,7 @@ impl Client {
             let headers = headers(request, same && (url.scheme() == "https" || request.url.scheme() == "http"));
             crate::log!(Debug, "http: Get {}", redacted(url.as_str()));
             let client = self.client(is_loopback(&url)).await.map_err(|why| failure(&url, FailureKind::Other, &why))?;
-            let sent = client.request(Method::GET, url.clone()).headers(headers).send().await;
+            let sent = client.request(request.method.clone(), url.clone()).headers(headers).send().await;
             let response = sent.map_err(|e| worded(&url, &e))?;
             let led = response.status().is_redirection().then(|| response.headers().get(LOCATION)).flatten();
             let Some(location) = led.and_then(|value| value.to_str().ok()) else { return Ok((response, url)) };
@@ -319,10 +333,11 @@ fn build(options: &Options, direct: bool) -> Result<reqwest::Client, String> {
     builder.build().map_err(|e| format!("cannot set up TLS: {}", innermost(&e)))
 }
 
+/// Also the hosts of machines in a cloud, which are on this machine's own link.
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost",
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv4(address)) => address.is_loopback() || address.is_link_local(),
         Some(url::Host::Ipv6(address)) => address.is_loopback(),
         None => false,
     }

@@ -34,6 +34,20 @@ fn store(asked: &Asked) -> Option<Reply> {
         ("/keys", _) if header("authorization") == "let me in" => {
             Reply::json("{\"AccessKeyId\":\"id-token\",\"SecretAccessKey\":\"s\",\"Token\":\"t0ken\"}")
         }
+        ("/", query) if query.contains("RoleArn=arn%3Arole&RoleSessionName=me&WebIdentityToken=w3b") => {
+            Reply::status("200 OK").body(
+                "<Credentials><AccessKeyId>id-token</AccessKeyId><SecretAccessKey>s</SecretAccessKey>\
+             <SessionToken>t0ken</SessionToken></Credentials>",
+            )
+        }
+        ("/", _) => Reply::status("403 Forbidden").body("<Error><Message>Not you</Message></Error>"),
+        ("/latest/api/token", _) if asked.method == "PUT" => Reply::status("200 OK").body("m3tadata"),
+        ("/latest/meta-data/iam/security-credentials/", _) if header("x-aws-ec2-metadata-token") == "m3tadata" => {
+            Reply::status("200 OK").body("the-role\n")
+        }
+        ("/latest/meta-data/iam/security-credentials/the-role", _) => {
+            Reply::json("{\"Code\":\"Success\",\"AccessKeyId\":\"id-plain\",\"SecretAccessKey\":\"s\"}")
+        }
         ("/storage/v1/b/pail/o", "prefix=net%2F") if authorization == "Bearer g" => {
             Reply::json("{\"items\":[{\"name\":\"net/main.tf\"}]}")
         }
@@ -118,6 +132,27 @@ fn keys_of_containers() {
         project.set("AWS_CONTAINER_AUTHORIZATION_TOKEN", "let me in");
     });
     init(&project, &format!("{bucket}/module.zip")).expect(0, &[]);
+}
+
+#[test]
+fn keys_of_machines_and_roles() {
+    let (mut project, bucket) = project(|project, server| {
+        project.set("AWS_REGION", "eu-west-9");
+        project.set("AWS_EC2_METADATA_SERVICE_ENDPOINT", server.url(""));
+        project.set("AWS_ENDPOINT_URL_STS", server.url(""));
+    });
+    let source = format!("{bucket}/module.zip");
+    init(&project, &source).expect(0, &[]);
+    project.set("AWS_EC2_METADATA_DISABLED", "true");
+    init(&project, &source).expect(1, &["asked without AWS keys"]);
+    project.set("AWS_ROLE_ARN", "arn:role");
+    let token = project.write("token", "w3b\n");
+    project.set("AWS_WEB_IDENTITY_TOKEN_FILE", &token);
+    let outcome = init(&project, &source);
+    outcome.expect(1, &["asking for the AWS keys of arn:role: Not you"]);
+    assert!(!outcome.text().contains("w3b"), "{}", outcome.text());
+    project.set("AWS_ROLE_SESSION_NAME", "me");
+    init(&project, &source).expect(0, &[]);
 }
 
 #[test]

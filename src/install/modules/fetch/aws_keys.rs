@@ -1,7 +1,7 @@
-//! Whose keys open an object in S3: those of the address, of a profile, of the environment, of the container that we run in.
+//! Whose keys open an object in S3: those of the address, of the environment, of a profile, of a role.
 //!
-//! Owns the order in which they are looked for. What only a login can give (single sign-on, roles) comes by a profile's
-//! `credential_process`.
+//! Owns the order in which they are looked for, and what users have written down. What only a login can give (single
+//! sign-on, roles of profiles) comes by a profile's `credential_process`.
 
 use std::path::PathBuf;
 
@@ -10,18 +10,15 @@ use tokio::process::Command;
 
 use crate::base::aws_signature::Keys;
 use crate::base::env;
-use crate::base::http::Request;
 use crate::base::secret::Secret;
 use crate::install::program;
 
 use super::address::Address;
-use super::{FetchError, Fetcher};
-
-/// Where containers ask by a path alone.
-const CONTAINER_HOST: &str = "http://169.254.170.2";
+use super::{FetchError, Fetcher, aws_roles};
 
 /// Takes what the address says of keys out of it, and finds those to sign with; none: the request goes out unsigned.
-pub async fn find(fetcher: &Fetcher, address: &mut Address) -> Result<Option<Keys>, FetchError> {
+/// `at_home`: the store is Amazon's own, so that the machine may be as well.
+pub async fn find(fetcher: &Fetcher, address: &mut Address, at_home: bool) -> Result<Option<Keys>, FetchError> {
     let [id, secret, token] =
         ["aws_access_key_id", "aws_access_key_secret", "aws_access_token"].map(|n| address.take(n));
     let profile = address.take("aws_profile");
@@ -42,13 +39,21 @@ pub async fn find(fetcher: &Fetcher, address: &mut Address) -> Result<Option<Key
         let token = set(env::AWS_SESSION_TOKEN).map(Secret::new);
         return Ok(Some(Keys { id, secret: Secret::new(secret), token }));
     }
+    if let Some(keys) = aws_roles::of_token(fetcher).await? {
+        return Ok(Some(keys));
+    }
     if let Some(profile) = set(env::AWS_PROFILE) {
         let found = of_profile(fetcher, &profile).await?;
         return found.map(Some).ok_or_else(|| FetchError::new(format!("no keys for the AWS profile {profile:?}")));
     }
-    match of_profile(fetcher, "default").await? {
-        Some(keys) => Ok(Some(keys)),
-        None => of_container(fetcher).await,
+    if let Some(keys) = of_profile(fetcher, "default").await? {
+        return Ok(Some(keys));
+    }
+    match aws_roles::of_container(fetcher).await? {
+        None if at_home || set(env::AWS_EC2_METADATA_SERVICE_ENDPOINT).is_some() => {
+            aws_roles::of_machine(fetcher).await
+        }
+        keys => Ok(keys),
     }
 }
 
@@ -64,7 +69,7 @@ struct Said {
 }
 
 /// The error never repeats the text: it may hold half a key.
-fn said(text: &str, by: &str) -> Result<Keys, FetchError> {
+pub fn said(text: &str, by: &str) -> Result<Keys, FetchError> {
     let said: Said =
         serde_json::from_str(text).map_err(|_| FetchError::new(format!("{by} gave no keys that can be read")))?;
     let token = said.token.filter(|token| !token.is_empty()).map(Secret::new);
@@ -147,27 +152,6 @@ fn words(line: &str) -> Vec<String> {
     }
     words.extend(word);
     words
-}
-
-async fn of_container(fetcher: &Fetcher) -> Result<Option<Keys>, FetchError> {
-    let environment = &fetcher.environment;
-    let relative = environment.non_empty(env::AWS_CONTAINER_CREDENTIALS_RELATIVE_URI);
-    let url = relative.map(|path| format!("{CONTAINER_HOST}{path}"));
-    let full = environment.non_empty(env::AWS_CONTAINER_CREDENTIALS_FULL_URI).map(str::to_owned);
-    let Some(url) = url.or(full) else { return Ok(None) };
-    let bad = |why: String| FetchError::new(format!("asking for this container's AWS keys: {why}"));
-    let file = environment.non_empty(env::AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE);
-    let token = match file {
-        Some(file) => Some(std::fs::read_to_string(file).map_err(|e| bad(e.to_string()))?.trim().to_owned()),
-        None => environment.non_empty(env::AWS_CONTAINER_AUTHORIZATION_TOKEN).map(str::to_owned),
-    };
-    let url = url::Url::parse(&url).map_err(|e| bad(e.to_string()))?;
-    let shown = token.map(|token| ("authorization", Secret::new(token)));
-    let answer = fetcher.http.get(&Request::new(url).signed(shown.into_iter().collect())).await?;
-    if answer.status.as_u16() != 200 {
-        return Err(bad(format!("bad response code: {}", answer.status.as_u16())));
-    }
-    said(&answer.text(), "this container's host").map(Some)
 }
 
 #[cfg(test)]

@@ -44,7 +44,8 @@ impl Bucket {
         }
         let mut address = address.clone();
         let is_signed = address.parameters.iter().any(|(name, _)| name.eq_ignore_ascii_case("x-amz-signature"));
-        let keys = if is_signed { None } else { aws_keys::find(fetcher, &mut address).await? };
+        let at_home = address.url.contains(".amazonaws.com");
+        let keys = if is_signed { None } else { aws_keys::find(fetcher, &mut address, at_home).await? };
         s3(address, keys, &fetcher.environment)
     }
 

@@ -5,6 +5,7 @@
 mod address;
 mod archive;
 mod aws_keys;
+mod aws_roles;
 mod bucket;
 mod checksum;
 mod folder;

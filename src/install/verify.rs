@@ -1,13 +1,15 @@
 //! Before any provider starts: does the lock file fit the configuration, and are the locked packages in place?
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::base::diag::Diagnostic;
 use crate::model::addr::Provider;
-use crate::model::deps::{Hash, Lock, Requirements, Version};
+use crate::model::deps::{Hash, Lock, LockedProvider, Requirements, Version};
 
-use super::package::{executable, relative_dir, stamp::Stamps};
+use super::package::{relative_dir, runnable, stamp::Stamps};
 use super::providers::PACKAGES_DIR;
 
 /// A package that may be run.
@@ -61,24 +63,79 @@ pub fn check_lock(requirements: &Requirements, lock: &Lock, unmanaged: &BTreeSet
     ))
 }
 
-/// The packages of the required providers, and what is wrong with those that cannot be run: one text per provider.
-/// Packages are hashed only if their files changed since they last were.
+/// Why a locked package cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackageProblem {
+    provider: Provider,
+    version: Version,
+    /// The folder of all packages.
+    base: PathBuf,
+    pub kind: ProblemKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProblemKind {
+    Missing,
+    /// Its files do not have a hash that the lock file knows.
+    NotLocked,
+    /// So too, and they had one when they were last looked at.
+    Changed {
+        dir: PathBuf,
+    },
+    Unreadable(String),
+    /// It has no executable, or one that nobody may run.
+    NotRunnable(String),
+}
+
+impl fmt::Display for PackageProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PackageProblem { provider, version, base, kind } = self;
+        let base = base.display();
+        match kind {
+            ProblemKind::Missing => write!(f, "there is no package for {provider} {version} cached in {base}"),
+            ProblemKind::NotLocked | ProblemKind::Changed { .. } => {
+                write!(
+                    f,
+                    "the cached package for {provider} {version} (in {base}) does not match any of the checksums recorded in \
+                     the dependency lock file"
+                )?;
+                match kind {
+                    ProblemKind::Changed { dir } => {
+                        write!(f, "; files in {} were changed after it was installed", dir.display())
+                    }
+                    _ => Ok(()),
+                }
+            }
+            ProblemKind::Unreadable(why) => {
+                write!(f, "failed to verify checksum of {provider} {version} package cached in {base}: {why}")
+            }
+            ProblemKind::NotRunnable(why) => f.write_str(why),
+        }
+    }
+}
+
+/// The packages of the required providers, and what is wrong with those that cannot be run. Packages are hashed only if
+/// their files changed since they last were.
 pub fn find_packages(
     requirements: &Requirements,
     lock: &Lock,
     data_dir: &Path,
-) -> (BTreeMap<Provider, InstalledPackage>, BTreeMap<Provider, String>) {
-    let mut packages = BTreeMap::new();
-    let mut problems = BTreeMap::new();
+) -> (BTreeMap<Provider, InstalledPackage>, BTreeMap<Provider, PackageProblem>) {
+    let (mut packages, mut problems) = (BTreeMap::new(), BTreeMap::new());
     let stamps = Stamps::load(data_dir);
-    for provider in requirements.0.keys().filter(|p| !p.is_builtin()) {
-        let Some(locked) = lock.get(provider) else { continue };
-        match find_package(provider, &locked.version, &locked.hashes, data_dir, &stamps) {
-            Ok(package) => {
-                packages.insert(provider.clone(), package);
-            }
-            Err(problem) => {
-                problems.insert(provider.clone(), problem);
+    let base = data_dir.join(PACKAGES_DIR);
+    let of_packages = requirements.0.keys().filter(|p| !p.is_builtin());
+    let locked: Vec<_> = of_packages.filter_map(|p| Some((p, lock.get(p)?))).collect();
+    let dir = |(provider, locked): &(&Provider, &LockedProvider)| base.join(relative_dir(provider, &locked.version));
+    let dirs: Vec<PathBuf> = locked.iter().map(dir).collect();
+    let hashes = hash_all(&dirs, &stamps);
+    for ((provider, locked), (dir, hash)) in locked.into_iter().zip(hashes) {
+        match check(provider, locked, dir, hash, &stamps) {
+            Ok(package) => drop(packages.insert(provider.clone(), package)),
+            Err(kind) => {
+                let (provider, version) = (provider.clone(), locked.version.clone());
+                let problem = PackageProblem { provider: provider.clone(), version, base: base.clone(), kind };
+                problems.insert(provider, problem);
             }
         }
     }
@@ -86,35 +143,48 @@ pub fn find_packages(
     (packages, problems)
 }
 
-fn find_package(
+/// The folders with the hashes of what is in them, None where there is nothing. Those that must be read are read side by side.
+fn hash_all<'a>(dirs: &'a [PathBuf], stamps: &Stamps) -> Vec<(&'a Path, Option<io::Result<Hash>>)> {
+    std::thread::scope(|scope| {
+        let start = |dir: &'a PathBuf| match stamps.known(dir) {
+            Some(hash) => Either::Known(Some(Ok(hash))),
+            None if !dir.is_dir() => Either::Known(None),
+            None => Either::Reading(scope.spawn(|| stamps.hash_of(dir))),
+        };
+        let started: Vec<_> = dirs.iter().map(|dir| (dir, start(dir))).collect();
+        let finish = |hash| match hash {
+            Either::Known(hash) => hash,
+            Either::Reading(thread) => {
+                Some(thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that reads it failed"))))
+            }
+        };
+        started.into_iter().map(|(dir, hash)| (dir.as_path(), finish(hash))).collect()
+    })
+}
+
+enum Either<'scope> {
+    Known(Option<io::Result<Hash>>),
+    Reading(std::thread::ScopedJoinHandle<'scope, io::Result<Hash>>),
+}
+
+fn check(
     provider: &Provider,
-    version: &Version,
-    hashes: &BTreeSet<Hash>,
-    data_dir: &Path,
+    locked: &LockedProvider,
+    dir: &Path,
+    hash: Option<io::Result<Hash>>,
     stamps: &Stamps,
-) -> Result<InstalledPackage, String> {
-    let base = data_dir.join(PACKAGES_DIR);
-    let dir = base.join(relative_dir(provider, version));
-    if !dir.is_dir() {
-        return Err(format!("there is no package for {provider} {version} cached in {}", base.display()));
+) -> Result<InstalledPackage, ProblemKind> {
+    let hash = hash.ok_or(ProblemKind::Missing)?.map_err(|e| ProblemKind::Unreadable(e.to_string()))?;
+    if !locked.hashes.is_empty() && !locked.hashes.contains(&hash) {
+        let changed = stamps.was(dir).iter().any(|hash| locked.hashes.contains(hash));
+        return Err(if changed { ProblemKind::Changed { dir: dir.to_owned() } } else { ProblemKind::NotLocked });
     }
-    let failed = |e: std::io::Error| {
-        format!("failed to verify checksum of {provider} {version} package cached in {}: {e}", base.display())
-    };
-    let hash = stamps.hash_of(&dir).map_err(failed)?;
-    if !hashes.is_empty() && !hashes.contains(&hash) {
-        return Err(format!(
-            "the cached package for {provider} {version} (in {}) does not match any of the checksums recorded in the \
-             dependency lock file",
-            base.display()
-        ));
-    }
-    let executable = executable(&dir, provider).map_err(|e| e.to_string())?;
-    Ok(InstalledPackage { version: version.clone(), dir, executable, hash })
+    let executable = runnable(dir, provider).map_err(|e| ProblemKind::NotRunnable(e.to_string()))?;
+    Ok(InstalledPackage { version: locked.version.clone(), dir: dir.to_owned(), executable, hash })
 }
 
 /// The locked packages that cannot be run, in the words of `validate`.
-pub fn corrupted(problems: &BTreeMap<Provider, String>) -> Diagnostic {
+pub fn corrupted(problems: &BTreeMap<Provider, PackageProblem>) -> Diagnostic {
     let texts: Vec<String> = problems.iter().map(|(provider, problem)| format!("{provider}: {problem}")).collect();
     let summary = match &texts[..] {
         [one] => one.clone(),
@@ -124,7 +194,7 @@ pub fn corrupted(problems: &BTreeMap<Provider, String>) -> Diagnostic {
 }
 
 /// The packages that cannot be run, as one mistake.
-pub fn not_installed(problems: &BTreeMap<Provider, String>) -> Diagnostic {
+pub fn not_installed(problems: &BTreeMap<Provider, PackageProblem>) -> Diagnostic {
     let lines: Vec<String> =
         problems.iter().map(|(provider, problem)| format!("\n  - {provider}: {problem}")).collect();
     Diagnostic::error(
@@ -138,14 +208,84 @@ pub fn not_installed(problems: &BTreeMap<Provider, String>) -> Diagnostic {
     )
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use crate::model::deps::Constraints;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    const PROGRAM: &str = "terraform-provider-foo_v1.0.0";
+
+    /// A data directory with one package, and what of it is locked.
+    fn installed(mode: u32) -> (tempfile::TempDir, PathBuf, Requirements, Lock) {
+        let data = tempfile::tempdir().unwrap();
+        let (provider, version) = (Provider::default_for("foo"), Version::parse("1.0.0").unwrap());
+        let dir = data.path().join(PACKAGES_DIR).join(relative_dir(&provider, &version));
+        fs::create_dir_all(&dir).unwrap();
+        fs::write(dir.join(PROGRAM), "#!/bin/sh\n").unwrap();
+        fs::set_permissions(dir.join(PROGRAM), fs::Permissions::from_mode(mode)).unwrap();
+        let hash = crate::install::package::hash::of_dir(&dir).unwrap();
+        // As an installation leaves it.
+        let stamps = Stamps::load(data.path());
+        stamps.note(&dir, &hash);
+        stamps.save();
+        let (mut requirements, mut lock) = (Requirements::default(), Lock::default());
+        requirements.add(provider.clone(), Constraints::default());
+        let hashes = [hash].into();
+        let locked = LockedProvider { version, constraints: Constraints::default(), hashes, range: None };
+        lock.providers.insert(provider, locked);
+        (data, dir, requirements, lock)
+    }
+
+    /// What is wrong, with `BASE` for the folder of packages.
+    fn problem(data: &Path, requirements: &Requirements, lock: &Lock) -> Option<(ProblemKind, String)> {
+        let (packages, problems) = find_packages(requirements, lock, data);
+        assert_eq!(packages.len() + problems.len(), 1);
+        let base = data.join(PACKAGES_DIR).display().to_string();
+        problems.into_values().next().map(|p| (p.kind.clone(), p.to_string().replace(&base, "BASE")))
+    }
+
+    #[test]
+    fn missing_changed_and_not_runnable_are_three_problems() {
+        let (data, dir, requirements, lock) = installed(0o755);
+        let look = || problem(data.path(), &requirements, &lock);
+        let name = "registry.terraform.io/hashicorp/foo";
+        let not_locked = format!(
+            "the cached package for {name} 1.0.0 (in BASE) does not match any of the checksums recorded in the dependency \
+             lock file"
+        );
+        assert_eq!(look(), None);
+        fs::write(dir.join(PROGRAM), "#!/bin/xh\n").unwrap();
+        // Said each time, not only when it is found out.
+        for _ in 0..2 {
+            let (kind, text) = look().unwrap();
+            assert_eq!(kind, ProblemKind::Changed { dir: dir.clone() });
+            let place = dir.strip_prefix(data.path().join(PACKAGES_DIR)).unwrap().display();
+            assert_eq!(text, format!("{not_locked}; files in BASE/{place} were changed after it was installed"));
+        }
+        fs::remove_file(data.path().join(crate::install::package::stamp::STAMP_FILE)).unwrap();
+        assert_eq!(look(), Some((ProblemKind::NotLocked, not_locked)));
+        fs::remove_dir_all(&dir).unwrap();
+        let missing = format!("there is no package for {name} 1.0.0 cached in BASE");
+        assert_eq!(look(), Some((ProblemKind::Missing, missing)));
+
+        let (data, dir, requirements, lock) = installed(0o644);
+        let (kind, _) = problem(data.path(), &requirements, &lock).unwrap();
+        let why = format!("run {}: the file is not executable", dir.join(PROGRAM).display());
+        assert_eq!(kind, ProblemKind::NotRunnable(why));
+    }
 
     #[test]
     fn one_broken_package_needs_no_list() {
+        let gone = |name: &str| PackageProblem {
+            provider: Provider::default_for(name),
+            version: Version::parse("1.0.0").unwrap(),
+            base: PathBuf::new(),
+            kind: ProblemKind::NotRunnable("gone".to_owned()),
+        };
         let of = |names: &[&str]| {
-            let problems = names.iter().map(|name| (Provider::default_for(name), "gone".to_owned())).collect();
+            let problems = names.iter().map(|name| (Provider::default_for(name), gone(name))).collect();
             corrupted(&problems).summary
         };
         assert_eq!(of(&["a"]), "registry.terraform.io/hashicorp/a: gone");

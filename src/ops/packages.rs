@@ -10,7 +10,7 @@ use crate::base::env;
 use crate::base::files::{Disk, Files};
 use crate::base::source::SourceFile;
 use crate::install::package::executable;
-use crate::install::verify::{self, InstalledPackage};
+use crate::install::verify::{self, InstalledPackage, PackageProblem};
 use crate::model::addr;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
 use crate::model::deps::{Constraints, Requirements};
@@ -194,7 +194,7 @@ impl<'a> Look<'a> {
     fn take(
         &mut self,
         packages: BTreeMap<addr::Provider, InstalledPackage>,
-        problems: BTreeMap<addr::Provider, String>,
+        problems: BTreeMap<addr::Provider, PackageProblem>,
     ) {
         for (provider, package) in packages {
             let program = std::path::absolute(&package.executable).unwrap_or(package.executable);

@@ -100,7 +100,7 @@ pub fn unpack(archive: &Path, target: &Path) -> io::Result<()> {
 fn mark_executable(entries: &mut [Entry], provider: &Provider) -> Result<PathBuf, PackageError> {
     let fits = |entry: &&mut Entry| {
         let name = entry.path.to_str().unwrap_or_default();
-        !entry.is_dir && is_executable_name(name, provider)
+        !entry.is_dir && !entry.is_link && is_executable_name(name, provider)
     };
     let found = entries.iter_mut().filter(fits).min_by_key(|entry| (!entry.runs, entry.path.clone()));
     let entry = found.ok_or_else(|| PackageError::NoExecutable { provider: provider.clone() })?;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::{Component, Path, PathBuf};
 
 use zip::result::ZipError;
@@ -54,6 +54,7 @@ pub(super) struct Entry {
     /// Below the package's folder: parts that are names, nothing else.
     pub path: PathBuf,
     pub is_dir: bool,
+    pub is_link: bool,
     /// Whether somebody may run it.
     pub runs: bool,
     pub size: u64,
@@ -108,18 +109,18 @@ fn list(mut zip: ZipArchive<BufReader<File>>, packed: u64, limits: &Limits) -> R
 }
 
 fn look_at(zip: &mut ZipArchive<BufReader<File>>, index: usize) -> Result<Entry, String> {
+    const KIND: u32 = 0o170_000;
+    const LINK: u32 = 0o120_000;
     let entry = zip.by_index_raw(index).map_err(reason)?;
     let raw = entry.name_raw();
     let Ok(name) = std::str::from_utf8(raw) else {
         return Err(format!("the name of the entry {:?} is not UTF-8", String::from_utf8_lossy(raw)));
     };
     let path = place(name)?;
-    const KIND: u32 = 0o170_000;
     let mode = entry.unix_mode().unwrap_or(0);
     let is_dir = name.ends_with('/') || mode & KIND == 0o040_000;
     match mode & KIND {
-        // A link is written as the file that says where it leads, which harms nobody: no link is ever made.
-        0 | 0o100_000 | 0o040_000 | 0o120_000 => {}
+        0 | 0o100_000 | 0o040_000 | LINK => {}
         _ => return Err(format!("the entry {name:?} is neither a file nor a folder")),
     }
     if !is_dir {
@@ -133,9 +134,36 @@ fn look_at(zip: &mut ZipArchive<BufReader<File>>, index: usize) -> Result<Entry,
             return Err(format!("the entry {name:?} has no name"));
         }
     }
-    let runs = mode & 0o111 != 0 && mode & KIND != 0o120_000;
+    let is_link = !is_dir && mode & KIND == LINK;
+    let runs = mode & 0o111 != 0 && !is_link;
     let size = if is_dir { 0 } else { entry.size() };
-    Ok(Entry { index, name: name.to_owned(), path, is_dir, runs, size })
+    let looked_at = Entry { index, name: name.to_owned(), path, is_dir, is_link, runs, size };
+    drop(entry);
+    if is_link {
+        check_link(zip, &looked_at)?;
+    }
+    Ok(looked_at)
+}
+
+/// A link is unpacked as the file that says where it leads: no link is ever made. One that leads out of the package is
+/// refused all the same, for it can only be meant badly.
+fn check_link(zip: &mut ZipArchive<BufReader<File>>, entry: &Entry) -> Result<(), String> {
+    let name = &entry.name;
+    let mut leads = Vec::new();
+    let content = zip.by_index(entry.index).map_err(reason)?;
+    content.take(LONGEST_NAME as u64).read_to_end(&mut leads).map_err(|e| unreadable(&e))?;
+    let leads = String::from_utf8_lossy(&leads);
+    let mut depth = entry.path.components().count().saturating_sub(1);
+    for component in Path::new(&*leads).components() {
+        let deeper = match component {
+            Component::Normal(_) => depth.checked_add(1),
+            Component::CurDir => Some(depth),
+            Component::ParentDir => depth.checked_sub(1),
+            Component::RootDir | Component::Prefix(_) => None,
+        };
+        depth = deeper.ok_or_else(|| format!("the entry {name:?} is a link that leads out of the package"))?;
+    }
+    Ok(())
 }
 
 /// Where an entry goes, below the package's folder; empty for that folder itself.

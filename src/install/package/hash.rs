@@ -58,10 +58,6 @@ pub fn sha256_of_file(path: &Path) -> io::Result<[u8; 32]> {
     sha256(&mut file).map_err(|e| named(e, "read", path))
 }
 
-fn of_reader(reader: &mut dyn Read) -> io::Result<String> {
-    sha256(reader).map(|sum| hex(&sum))
-}
-
 fn sha256(reader: &mut dyn Read) -> io::Result<[u8; 32]> {
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 256 * 1024];

@@ -53,6 +53,9 @@ struct State {
 struct Stamp {
     h1: String,
     files: Vec<FileStamp>,
+    /// The hash before the files changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<String>,
     /// The start of the machine in which files were written that may not have reached the disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     boot: Option<String>,
@@ -115,10 +118,16 @@ impl Stamps {
         self.remembered(&real, &files)
     }
 
-    /// The hash that a package had when it was last looked at, whatever has become of it.
-    pub fn last_known(&self, dir: &Path) -> Option<Hash> {
-        let real = fs::canonicalize(dir).ok()?;
-        self.state().known.get(&key(&real)).and_then(Stamp::hash)
+    /// The hashes that a package had before its files changed, as far as they are remembered.
+    pub fn was(&self, dir: &Path) -> Vec<Hash> {
+        let Ok(real) = fs::canonicalize(dir) else { return Vec::new() };
+        let state = self.state();
+        let stamp = state.known.get(&key(&real));
+        stamp
+            .into_iter()
+            .flat_map(|stamp| stamp.before.iter().chain([&stamp.h1]))
+            .filter_map(|h1| Hash::parse(h1).ok())
+            .collect()
     }
 
     /// Remembers the hash of a package that was unpacked just now, by the hash of what was written.
@@ -152,8 +161,10 @@ impl Stamps {
         Some(hash)
     }
 
-    fn remember(&self, real: &Path, stamp: Stamp) {
+    fn remember(&self, real: &Path, mut stamp: Stamp) {
         let mut state = self.state();
+        let old = state.known.get(&key(real));
+        stamp.before = old.and_then(|old| if old.h1 == stamp.h1 { old.before.clone() } else { Some(old.h1.clone()) });
         state.known.insert(key(real), stamp);
         state.changed = true;
     }
@@ -199,7 +210,7 @@ impl Stamp {
     fn new(hash: &Hash, files: Vec<FileStamp>) -> Stamp {
         let settled = age(&files, SystemTime::now()).is_some_and(|age| age > SETTLED);
         let boot = if settled { None } else { boot().map(str::to_owned) };
-        Stamp { h1: hash.to_string(), files, boot }
+        Stamp { h1: hash.to_string(), files, before: None, boot }
     }
 
     fn still_holds(&self, files: &[FileStamp]) -> Option<Hash> {
@@ -313,8 +324,8 @@ mod tests {
             change(&file);
             let stamps = Stamps::load(&data);
             assert_eq!(stamps.known(&package), None, "{case}");
-            assert_eq!(stamps.last_known(&package), Some(first.clone()), "{case}");
             assert_eq!(stamps.hash_of(&package).unwrap(), hash::of_dir(&package).unwrap());
+            assert!(stamps.was(&package).contains(&first), "{case}");
         }
     }
 

@@ -191,26 +191,18 @@ impl Client {
     /// Asks and reads the whole answer. Hosts that cannot be reached, and those that say that they are in trouble, are asked
     /// again.
     pub async fn get(&self, request: &Request) -> Result<Answer, Failure> {
-        let most = if request.retry { self.shared.options.retries + 1 } else { 1 };
-        let mut pause = FIRST_PAUSE;
+        let most = if request.retry { self.attempts() } else { 1 };
         for attempt in 1.. {
             let work = tokio::time::timeout(self.shared.options.timeout, self.whole(request));
             let result = tokio::select! {
                 result = work => result.unwrap_or_else(|_| Err(timed_out(&request.url))),
-                () = self.shared.stop.stopping() => Err(stopped(&request.url)),
+                () = self.shared.stop.stopping() => Err(stopped(request.url.as_str())),
             };
-            let wait = match &result {
-                Ok(answer) if is_trouble(answer.status) => Some(asked_pause(&answer.headers)),
-                Err(e) if matches!(e.kind, FailureKind::Unreachable | FailureKind::TimedOut) => Some(None),
-                _ => None,
-            };
-            let Some(asked) = wait.filter(|_| attempt < most) else {
+            if attempt >= most || !self.pause(attempt, &result).await? {
                 return result
                     .map(|answer| Answer { attempts: attempt, ..answer })
                     .map_err(|failure| Failure { attempts: attempt, ..failure });
-            };
-            self.rest(asked.unwrap_or(pause), &request.url).await?;
-            pause *= 2;
+            }
         }
         Err(failure(&request.url, FailureKind::Other, "nothing was asked"))
     }
@@ -225,13 +217,25 @@ impl Client {
     ) -> Result<Answer, Failure> {
         tokio::select! {
             result = self.stream(request, into, limit, progress) => result,
-            () = self.shared.stop.stopping() => Err(stopped(&request.url)),
+            () = self.shared.stop.stopping() => Err(stopped(request.url.as_str())),
         }
     }
 
-    async fn rest(&self, pause: Duration, url: &Url) -> Result<(), Failure> {
+    /// How often at most something is asked for.
+    pub fn attempts(&self) -> u32 {
+        self.shared.options.retries + 1
+    }
+
+    /// Waits for the time to ask again, after so many attempts. False: the next one would end as this one.
+    pub async fn pause(&self, attempts: u32, result: &Result<Answer, Failure>) -> Result<bool, Failure> {
+        let (asked, url) = match result {
+            Ok(answer) if is_trouble(answer.status) => (asked_pause(&answer.headers), answer.url.as_str()),
+            Err(e) if matches!(e.kind, FailureKind::Unreachable | FailureKind::TimedOut) => (None, &*e.url),
+            _ => return Ok(false),
+        };
+        let usual = FIRST_PAUSE * 2u32.saturating_pow(attempts.saturating_sub(1).min(16));
         tokio::select! {
-            () = tokio::time::sleep(pause.min(LONGEST_PAUSE)) => Ok(()),
+            () = tokio::time::sleep(asked.unwrap_or(usual).min(LONGEST_PAUSE)) => Ok(true),
             () = self.shared.stop.stopping() => Err(stopped(url)),
         }
     }
@@ -387,8 +391,8 @@ fn failure(url: &Url, kind: FailureKind, why: &str) -> Failure {
     Failure { kind, url: redacted(url.as_str()), why: why.to_owned(), attempts: 1 }
 }
 
-fn stopped(url: &Url) -> Failure {
-    failure(url, FailureKind::Stopped, "context canceled")
+fn stopped(url: &str) -> Failure {
+    Failure { kind: FailureKind::Stopped, url: redacted(url), why: "context canceled".to_owned(), attempts: 1 }
 }
 
 fn timed_out(url: &Url) -> Failure {

@@ -26,19 +26,23 @@ impl Credentials {
 
     /// None if there is nothing to show; what is wrong with a helper is logged, since hosts may not want a token.
     pub async fn of(&self, host: &Host) -> Option<Secret> {
+        self.demanded(host).await.unwrap_or_else(|why| {
+            crate::log!(Warn, "Failed to get credentials for {host}: {why} (ignoring)");
+            None
+        })
+    }
+
+    /// The same; the error, for people, says what is wrong with a helper.
+    pub async fn demanded(&self, host: &Host) -> Result<Option<Secret>, String> {
         let (helper, cell) = match (self.settings.of(host), &self.settings.helper) {
-            (Known::Token(token), _) => return Some(token),
+            (Known::Token(token), _) => return Ok(Some(token)),
             (Known::AskHelper, Some(helper)) => {
                 let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
                 (helper, asked.entry(host.clone()).or_default().clone())
             }
-            _ => return None,
+            _ => return Ok(None),
         };
-        let answer = cell.get_or_init(|| self.ask(helper, host)).await;
-        answer.clone().unwrap_or_else(|why| {
-            crate::log!(Warn, "Failed to get credentials for {host}: {why} (ignoring)");
-            None
-        })
+        cell.get_or_init(|| self.ask(helper, host)).await.clone()
     }
 
     /// `terraform-credentials-NAME ARGUMENTS... get HOST` prints an object with the token; an empty one means none.

@@ -112,6 +112,11 @@ pub enum ProviderRegistryError {
         host: Host,
         had_credentials: bool,
     },
+    /// The user's helper fails; why for people.
+    NoCredentials {
+        host: Host,
+        why: String,
+    },
     /// For people, without a full stop.
     Failed(String),
 }
@@ -187,6 +192,9 @@ impl Hosts {
         if !services.offers(SERVICE) {
             let other_version = services.offers_some(SERVICE);
             return Err(ProviderRegistryError::NoRegistry { host, other_version });
+        }
+        if let Err(why) = self.credentials.demanded(&host).await {
+            return Err(ProviderRegistryError::NoCredentials { host, why });
         }
         let mut url = services.url(SERVICE).map_err(ProviderRegistryError::Failed)?;
         if let Ok(mut segments) = url.path_segments_mut() {

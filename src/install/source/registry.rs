@@ -118,7 +118,7 @@ impl Source for Registry {
         let target = format!("{}_{}", found.os, found.arch);
         if target != platform {
             let why = format!("registry response to request for {platform} archive has incorrect target {target}");
-            return Err(query_failed(provider, &why));
+            return Err(SourceError::Failed(why));
         }
         let location = link(&base, &found.download_url).map_err(|why| {
             query_failed(provider, &format!("registry response includes invalid download URL: {why}"))
@@ -172,6 +172,9 @@ fn worded(provider: &Provider, error: ProviderRegistryError) -> SourceError {
         ProviderRegistryError::Unreachable { host, why } => SourceError::Unreachable { host: host.for_display(), why },
         ProviderRegistryError::Unauthorized { host, had_credentials } => {
             SourceError::Unauthorized { host: host.for_display(), had_credentials }
+        }
+        ProviderRegistryError::NoCredentials { host, why } => {
+            SourceError::Failed(format!("failed to retrieve credentials for {}: {why}", host.for_display()))
         }
         ProviderRegistryError::Failed(why) => query_failed(provider, &why),
     }

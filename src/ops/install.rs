@@ -47,6 +47,8 @@ pub async fn run(
         Err(problems) => diagnostics.extend(problems),
     }
     diagnostics.extend(requirements.0.keys().filter(|provider| provider.is_legacy()).map(legacy));
+    // Of other registries nobody could know such a one.
+    requirements.0.retain(|provider, _| &*provider.namespace != "-");
     let lock = diagnostics.take(packages::lock_file());
     if diagnostics.has_errors() {
         return true;
@@ -66,8 +68,8 @@ pub async fn run(
     }
     diagnostics.extend(installed.diagnostics);
     if diagnostics.has_errors() {
-        // What is complete stays complete: the next run need not fetch it again.
-        if !request.lockfile_readonly {
+        // What was complete when somebody interrupted it stays complete: the next run need not fetch it again.
+        if !request.lockfile_readonly && setup.stop.is_stopping() {
             diagnostics.extend(keep_lock(&lock, &lock.clone().with(installed.lock), false, tell).err());
         }
         return true;

@@ -20,8 +20,17 @@ impl Filesystem {
         Filesystem { base: base.into() }
     }
 
-    fn provider_dir(&self, provider: &Provider) -> PathBuf {
-        self.base.join(&*provider.host).join(&*provider.namespace).join(&*provider.kind)
+    /// The folders of a provider: names of folders are read as addresses are, whatever their letters' case.
+    fn provider_dirs(&self, provider: &Provider) -> Vec<PathBuf> {
+        let below = |dirs: Vec<PathBuf>, is: &dyn Fn(&str) -> bool| -> Vec<PathBuf> {
+            let inner =
+                |dir: PathBuf| folders(&dir).into_iter().filter(|name| is(name)).map(move |name| dir.join(name));
+            dirs.into_iter().flat_map(inner).collect()
+        };
+        let part = |wanted: &str, name: &str| parse_part(name).is_ok_and(|part| part == wanted);
+        let hosts = below(vec![self.base.clone()], &|name| normal_host(name).is_ok_and(|host| *host == *provider.host));
+        let namespaces = below(hosts, &|name| part(&provider.namespace, name));
+        below(namespaces, &|name| part(&provider.kind, name))
     }
 
     /// Every provider below the folder, for the mirrors that nobody configured.
@@ -53,15 +62,15 @@ impl Filesystem {
 
     /// All packages of a provider: version, platform, place. An unreadable folder has none.
     fn packages(&self, provider: &Provider) -> Vec<(Version, String, PackageLocation)> {
-        let dir = self.provider_dir(provider);
         let mut packages = Vec::new();
-        for name in names(&dir) {
+        let dirs = self.provider_dirs(provider);
+        for (dir, name) in dirs.iter().flat_map(|dir| names(dir).into_iter().map(move |name| (dir, name))) {
             let path = dir.join(&name);
             if let Some((version, platform)) = archive_name(&name, provider) {
                 if path.is_file() {
                     packages.push((version, platform, PackageLocation::Archive(path)));
                 }
-            } else if let Ok(version) = Version::parse_exact(&name) {
+            } else if let Some(version) = folder_version(&name) {
                 let platforms = folders(&path).into_iter().filter(|p| is_platform(p));
                 packages
                     .extend(platforms.map(|p| (version.clone(), p.clone(), PackageLocation::Unpacked(path.join(p)))));
@@ -116,6 +125,18 @@ fn is_platform(name: &str) -> bool {
     name.split_once('_').is_some_and(|(os, arch)| good(os) && good(arch))
 }
 
+/// The version that a folder is named by; `1.2` stands for `1.2.0`.
+fn folder_version(name: &str) -> Option<Version> {
+    let short = name.split(['-', '+']).next().unwrap_or("").split('.').count();
+    let whole = match short {
+        1 | 2 if name.len() == name.find(['-', '+']).unwrap_or(name.len()) => {
+            format!("{name}{}", ".0".repeat(3 - short))
+        }
+        _ => name.to_owned(),
+    };
+    Version::parse_exact(&whole).ok()
+}
+
 fn archive_name(name: &str, provider: &Provider) -> Option<(Version, String)> {
     let rest = name.strip_suffix(".zip")?.strip_prefix(&format!("terraform-provider-{}_", provider.kind))?;
     let (version, platform) = rest.split_once('_')?;
@@ -127,6 +148,17 @@ mod tests {
     use super::*;
 
     use crate::install::package::platform;
+
+    #[tokio::test]
+    async fn names_of_folders_are_read_as_addresses() {
+        let dir = tempfile::tempdir().unwrap();
+        for path in ["example.com/acme/foo/1.0.0", "Example.COM/Acme/FOO/2.0", "example.com/acme/foobar/3.0.0"] {
+            std::fs::create_dir_all(dir.path().join(path).join(platform())).unwrap();
+        }
+        let source = Filesystem::new(dir.path());
+        let found = source.versions(&Provider::new("example.com", "acme", "foo")).await.unwrap();
+        assert_eq!(found.versions.iter().map(Version::to_string).collect::<Vec<_>>(), ["1.0.0", "2.0.0"]);
+    }
 
     #[tokio::test]
     async fn packed_and_unpacked_packages_are_found() {

@@ -39,6 +39,8 @@ impl Operator {
 pub struct Constraint {
     pub op: Operator,
     pub version: Version,
+    /// Of providers, exactly this version means its build metadata too; of modules nobody looks at that.
+    with_metadata: bool,
 }
 
 impl Constraint {
@@ -49,20 +51,24 @@ impl Constraint {
             .find_map(|(symbol, op)| Some((*op, text.strip_prefix(symbol)?)))
             .unwrap_or((Operator::Equal, text));
         let version = Version::parse(rest.trim()).map_err(|_| format!("Malformed constraint: {text}"))?;
-        Ok(Constraint { op, version })
+        Ok(Constraint { op, version, with_metadata: false })
     }
 
     /// Whether the version compares as asked, prereleases like any other.
     pub fn allows(&self, version: &Version) -> bool {
         match self.op {
-            Operator::Equal => *version == self.version,
-            Operator::NotEqual => *version != self.version,
+            Operator::Equal => self.names(version),
+            Operator::NotEqual => !self.names(version),
             Operator::Greater => *version > self.version,
             Operator::GreaterEqual => *version >= self.version,
             Operator::Less => *version < self.version,
             Operator::LessEqual => *version <= self.version,
             Operator::Pessimistic => *version >= self.version && self.within_pessimistic_bound(version),
         }
+    }
+
+    fn names(&self, version: &Version) -> bool {
+        *version == self.version && (!self.with_metadata || version.metadata() == self.version.metadata())
     }
 
     fn within_pessimistic_bound(&self, version: &Version) -> bool {
@@ -99,10 +105,11 @@ impl Constraints {
         text.split(',').map(Constraint::parse).collect::<Result<Vec<_>, _>>().map(Constraints)
     }
 
-    /// The stricter reading for providers: no `v`, at most three numbers.
+    /// The stricter reading for providers: no `v`, at most three numbers, and build metadata counts.
     pub fn parse_for_provider(text: &str) -> Result<Constraints, String> {
-        let parsed = Constraints::parse(text)?;
-        for (constraint, part) in parsed.0.iter().zip(text.split(',')) {
+        let mut parsed = Constraints::parse(text)?;
+        for (constraint, part) in parsed.0.iter_mut().zip(text.split(',')) {
+            constraint.with_metadata = true;
             if part.contains('v') && part.trim_start_matches(|c: char| !c.is_alphanumeric()).starts_with('v') {
                 return Err("a \"v\" prefix should not be used".to_owned());
             }
@@ -117,7 +124,7 @@ impl Constraints {
     }
 
     pub fn exactly(version: Version) -> Constraints {
-        Constraints(vec![Constraint { op: Operator::Equal, version }])
+        Constraints(vec![Constraint { op: Operator::Equal, version, with_metadata: true }])
     }
 
     pub fn is_empty(&self) -> bool {
@@ -203,6 +210,22 @@ mod tests {
             let got = parsed.map(|c| c.allows(&Version::parse(version).unwrap()));
             assert_eq!(got, expected, "{constraint} {version}");
         }
+    }
+
+    #[test]
+    fn build_metadata_counts_for_providers() {
+        let cases = [
+            ("1.0.0+a", "1.0.0"),
+            ("1.0.0", "1.0.0+a"),
+            ("1.0.0+a", "1.0.0+b"),
+            ("1.0.0+a", "1.0.0+a"),
+            ("~> 1.0", "1.0.0+a"),
+        ];
+        let allowed = |parse: fn(&str) -> Result<Constraints, String>| {
+            cases.map(|(constraint, version)| parse(constraint).unwrap().allows(&Version::parse(version).unwrap()))
+        };
+        assert_eq!(allowed(Constraints::parse_for_provider), [false, false, false, true, true]);
+        assert_eq!(allowed(Constraints::parse), [true; 5]);
     }
 
     #[test]

@@ -78,6 +78,11 @@ impl Version {
         &self.prerelease
     }
 
+    /// What stands behind `+`.
+    pub fn metadata(&self) -> &str {
+        &self.metadata
+    }
+
     /// The same numbers without prerelease and metadata.
     pub fn core(&self) -> Version {
         Version { prerelease: String::new(), metadata: String::new(), ..self.clone() }

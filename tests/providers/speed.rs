@@ -91,8 +91,7 @@ fn installed(stage: &Stage, program: &Path) -> Duration {
 
 /// All archives with curl, at once: what the registry of the tests itself costs.
 fn fetched(stage: &Stage) -> Duration {
-    let mut arguments: Vec<String> = ["-s", "-Z", "--cacert"].map(str::to_owned).to_vec();
-    arguments.push(stage.project.path("authority.pem").display().to_string());
+    let mut arguments: Vec<String> = ["-s", "-Z", "-k"].map(str::to_owned).to_vec();
     for kind in KINDS {
         let release = Release::new(&format!("acme/{kind}"), "1.0.0");
         let file: PathBuf = stage.project.path(&format!("{kind}.fetched"));

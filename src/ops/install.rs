@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env::{self, Environment};
 use crate::base::files::{Disk, Files};
@@ -27,7 +26,7 @@ use super::load::LoadedTests;
 use super::network::Network;
 use super::options::StateOptions;
 use super::setup::Setup;
-use super::{open_backend, packages, provider_factories, stand_ins};
+use super::{lock_file, open_backend, packages, provider_factories, stand_ins};
 
 /// Installs what the configuration and the state need. True: it failed.
 pub async fn run(
@@ -278,7 +277,7 @@ fn keep_lock(old: &Lock, new: &Lock, readonly: bool, tell: Tell<'_>) -> Result<(
              requirements, run \"terrane init\" without the \"-lockfile=readonly\" flag.",
         ));
     }
-    atomic::write(Path::new(LOCK_FILE), new.to_text().as_bytes())
+    lock_file::write(new)
         .map_err(|e| Diagnostic::error("Failed to write dependency lock file", e.to_string()))?;
     tell(if exists { InitEvent::LockChanged } else { InitEvent::LockCreated });
     Ok(())

@@ -16,6 +16,7 @@ mod host;
 pub mod init;
 mod install;
 pub mod load;
+mod lock_file;
 pub mod modules;
 pub mod network;
 mod old_provisioners;

@@ -31,7 +31,7 @@ impl Hash {
     /// Any text with a scheme before a colon; schemes of the future are kept.
     pub fn parse(text: &str) -> Result<Hash, String> {
         match text.split_once(':') {
-            None => Err("hash string must start with a scheme keyword followed by a colon".to_owned()),
+            None | Some(("", _)) => Err("hash string must start with a scheme keyword followed by a colon".to_owned()),
             Some(_) => Ok(Hash(text.to_owned())),
         }
     }

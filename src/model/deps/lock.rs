@@ -4,18 +4,19 @@
 
 use crate::model::mistakes::UNSUITABLE_VALUE;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile};
-use crate::lang::syntax::ast::{Attribute, Block};
+use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression};
 use crate::lang::syntax::body::{BodySchema, Content};
-use crate::lang::syntax::parser;
+use crate::lang::syntax::{mistakes, parser};
 use crate::model::addr::Provider;
+use crate::model::version::LANGUAGE_VERSION;
 
 use super::constraint::Constraints;
 use super::hash::Hash;
+use super::lock_comments::{Comments, Place};
 use super::version::Version;
 
 const INVALID_CONSTRAINTS: &str = "Invalid provider version constraints";
@@ -43,7 +44,14 @@ pub struct LockedProvider {
 static FILE: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().block("provider", &["source_addr"]).block("module", &["path"]));
 static PROVIDER: LazyLock<BodySchema> =
-    LazyLock::new(|| BodySchema::new().required("version").attribute("constraints").attribute("hashes"));
+    LazyLock::new(|| BodySchema::new().required(VERSION).attribute(CONSTRAINTS).attribute(HASHES));
+
+/// The first lines of every lock file.
+pub(super) const HEADER: [&str; 2] =
+    ["# This file is maintained automatically by \"terraform init\".", "# Manual edits may be lost in future updates."];
+const VERSION: &str = "version";
+const CONSTRAINTS: &str = "constraints";
+pub(super) const HASHES: &str = "hashes";
 
 impl Lock {
     /// Reads the file's text.
@@ -58,8 +66,11 @@ impl Lock {
             diags.push(
                 Diagnostic::warning(
                     "Dependency locks for modules are not yet supported",
-                    "This version of Terrane only supports dependency locks for providers. Entries for modules will be \
-                     ignored and removed the next time the lock file is written.",
+                    format!(
+                        "Terrane v{LANGUAGE_VERSION} only supports dependency locks for providers, not for modules. This \
+                         configuration may be intended for a later version of Terrane that also supports dependency locks \
+                         for modules."
+                    ),
                 )
                 .at(block.kind_range()),
             );
@@ -72,7 +83,7 @@ impl Lock {
                 diags.push(Diagnostic::error("Duplicate provider lock", detail).at(block.kind_range()));
                 continue;
             }
-            ranges.insert(provider.clone(), block.kind_range());
+            ranges.insert(provider.clone(), block.header_range());
             lock.providers.insert(provider, locked);
         }
         (lock, diags)
@@ -80,14 +91,24 @@ impl Lock {
 
     /// The file's text: providers sorted, hashes sorted, aligned as formatting would.
     pub fn to_text(&self) -> String {
-        let mut text = String::from(
-            "# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n",
-        );
+        self.written_with(&Comments::default())
+    }
+
+    /// As [`Self::to_text`], with the comments that people wrote into an earlier text of the file, each where it was: with
+    /// the provider, the argument or the hash that it is about. Those about something that is gone are gone with it.
+    pub fn to_text_keeping(&self, earlier: &str) -> String {
+        self.written_with(&Comments::of(earlier))
+    }
+
+    fn written_with(&self, comments: &Comments) -> String {
+        let mut text = HEADER.join("\n") + "\n";
+        comments.write_top(&mut text);
         let mut sorted: Vec<_> = self.providers.iter().collect();
         sorted.sort_by_key(|(provider, _)| (provider.host.clone(), provider.namespace.clone(), provider.kind.clone()));
         for (provider, locked) in sorted {
-            write_provider(&mut text, provider, locked);
+            write_provider(&mut text, provider, locked, comments);
         }
+        comments.write_end(&mut text);
         text
     }
 
@@ -117,139 +138,180 @@ impl Lock {
     }
 }
 
-fn write_provider(text: &mut String, provider: &Provider, locked: &LockedProvider) {
+fn write_provider(text: &mut String, provider: &Provider, locked: &LockedProvider, comments: &Comments) {
+    let name = provider.to_string();
+    let mut line = |place: Place, line: String| comments.write_line(text, &name, &place, &line);
     let constraints = locked.constraints.to_string();
-    let width = if constraints.is_empty() { "version".len() } else { "constraints".len() };
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "\nprovider \"{provider}\" {{");
-    let _ = writeln!(text, "  {:width$} = \"{}\"", "version", locked.version);
+    let width = if constraints.is_empty() { VERSION.len() } else { CONSTRAINTS.len() };
+    line(Place::Block, format!("provider \"{provider}\" {{"));
+    line(Place::argument(VERSION), format!("  {VERSION:width$} = \"{}\"", locked.version));
     if !constraints.is_empty() {
-        let _ = writeln!(text, "  {:width$} = \"{constraints}\"", "constraints");
+        line(Place::argument(CONSTRAINTS), format!("  {CONSTRAINTS:width$} = \"{constraints}\""));
     }
     if !locked.hashes.is_empty() {
-        let _ = writeln!(text, "  hashes = [");
+        line(Place::argument(HASHES), format!("  {HASHES} = ["));
         for hash in &locked.hashes {
-            let _ = writeln!(text, "    \"{hash}\",");
+            line(Place::Hash(hash.as_str().into()), format!("    \"{hash}\","));
         }
-        let _ = writeln!(text, "  ]");
+        line(Place::HashesEnd, "  ]".to_owned());
     }
-    text.push_str("}\n");
+    line(Place::BlockEnd, "}".to_owned());
 }
 
 fn decode_provider(block: &Block, diags: &mut Diagnostics) -> Option<(Provider, LockedProvider)> {
-    let written = block.label(0);
-    let invalid =
-        |detail: String| Diagnostic::error("Invalid provider source address", detail).at(block.label_range(0));
-    let provider = match Provider::parse_source(written) {
+    let provider = match decode_address(block.label(0)) {
         Ok(provider) => provider,
         Err(problem) => {
-            diags.push(invalid(format!("The provider source address for a provider lock must be a valid, fully-qualified address of the form \"hostname/namespace/type\": {}.", problem.detail)));
+            diags.push(problem.at(block.label_range(0)));
             return None;
         }
     };
-    if provider.is_builtin() {
-        diags.push(invalid(format!(
-            "Cannot lock a version for built-in provider {}: built-in providers are always the version of Terrane itself.",
-            provider.for_display()
-        )));
-        return None;
-    }
-    if provider.to_string() != **written {
-        diags.push(
-            Diagnostic::error(
-                "Non-normalized provider source address",
-                format!("The provider source address for this provider lock must be written as {:?}, the fully-qualified and normalized form.", provider.to_string()),
-            )
-            .at(block.label_range(0)),
-        );
-        return None;
-    }
     let content = diags.take(block.body.content(&PROVIDER));
-    let version = decode_version(&content, &provider, diags)?;
-    let constraints = decode_constraints(&content, diags);
-    let hashes = content.attribute("hashes").map(|a| decode_hashes(a, diags)).unwrap_or_default();
-    Some((provider, LockedProvider { version, constraints, hashes, range: Some(block.header_range()) }))
+    let version = decode_version(block, &content, &provider, diags);
+    let constraints = decode_constraints(&content, &provider, diags);
+    let hashes = content.attribute(HASHES).map(|a| decode_hashes(a, diags)).unwrap_or_default();
+    Some((provider, LockedProvider { version: version?, constraints, hashes, range: Some(block.header_range()) }))
 }
 
-fn literal(attribute: &Attribute) -> Option<Arc<str>> {
-    attribute.expr.as_literal_string()
-}
-
-fn decode_version(content: &Content, provider: &Provider, diags: &mut Diagnostics) -> Option<Version> {
-    let attribute = content.attribute("version")?;
-    let invalid =
-        |detail: String| Diagnostic::error("Invalid provider version number", detail).at(attribute.expr.range());
-    let Some(text) = literal(attribute) else {
-        diags.push(
-            Diagnostic::error(UNSUITABLE_VALUE, "Unsuitable value: a string is required").at(attribute.expr.range()),
+fn decode_address(written: &str) -> Result<Provider, Diagnostic> {
+    let invalid = |detail: String| Diagnostic::error("Invalid provider source address", detail);
+    if written.split('/').nth_back(1) == Some("-") {
+        return Err(invalid(format!(
+            "Provider source address {written} is a special provider that is not eligible for dependency locking."
+        )));
+    }
+    let provider = Provider::parse_source(written).map_err(|_| {
+        invalid(
+            "The provider source address for a provider lock must be a valid, fully-qualified address of the form \
+             \"hostname/namespace/type\"."
+                .to_owned(),
+        )
+    })?;
+    if provider.is_builtin() {
+        return Err(invalid(format!(
+            "Cannot lock a version for built-in provider {provider}. Built-in providers are bundled inside Terrane itself, so \
+             you can't select a version for them independently of the Terrane release you are currently running."
+        )));
+    }
+    if provider.to_string() != written {
+        let detail = format!(
+            "The provider source address for this provider lock must be written as {:?}, the fully-qualified and normalized \
+             form.",
+            provider.to_string()
         );
-        return None;
-    };
-    match Version::parse_exact(&text) {
-        Ok(version) => Some(version),
-        Err(_) => {
-            let mut detail = format!(
-                "The selected version number for provider {provider} is invalid: {text:?} is not a valid version."
-            );
-            if let Ok(version) = Version::parse(&text) {
-                detail = format!(
-                    "The selected version number for provider {provider} must be written in normalized form: \"{version}\"."
-                );
-            }
-            diags.push(invalid(detail));
-            None
-        }
+        return Err(Diagnostic::error("Non-normalized provider source address", detail));
+    }
+    Ok(provider)
+}
+
+/// The text of a value that is one, or a number or boolean for one; None for null.
+fn text_of(expr: &Expression) -> Result<Option<Arc<str>>, Diagnostic> {
+    if let Some(text) = expr.as_literal_string() {
+        return Ok(Some(text));
+    }
+    match expr.kind() {
+        ExprKind::Null => Ok(None),
+        ExprKind::Number(text) => Ok(Some(text.clone())),
+        ExprKind::Bool(value) => Ok(Some(value.to_string().into())),
+        _ => Err(match expr.variables().first() {
+            Some(_) => mistakes::no_variables().at(expr.range()),
+            None => unsuitable("string required").at(expr.range()),
+        }),
     }
 }
 
-fn decode_constraints(content: &Content, diags: &mut Diagnostics) -> Constraints {
-    let Some(attribute) = content.attribute("constraints") else { return Constraints::default() };
-    let Some(text) = literal(attribute) else {
-        diags.push(
-            Diagnostic::error(UNSUITABLE_VALUE, "Unsuitable value: a string is required").at(attribute.expr.range()),
-        );
-        return Constraints::default();
-    };
-    let at = |d: Diagnostic| d.at(attribute.expr.range());
-    match Constraints::parse_for_provider(&text) {
-        Ok(constraints) if constraints.to_string() == *text => constraints,
-        Ok(constraints) => {
-            diags.push(at(Diagnostic::error(
-                INVALID_CONSTRAINTS,
-                format!(
-                    "The recorded provider version constraints must be written in normalized form: \"{constraints}\"."
-                ),
-            )));
-            constraints
+fn unsuitable(why: &str) -> Diagnostic {
+    Diagnostic::error(UNSUITABLE_VALUE, format!("Unsuitable value: {why}"))
+}
+
+fn decode_version(block: &Block, content: &Content, provider: &Provider, diags: &mut Diagnostics) -> Option<Version> {
+    let attribute = content.attribute(VERSION)?;
+    let text = match text_of(&attribute.expr) {
+        Ok(Some(text)) => text,
+        Ok(None) => {
+            diags.push(mistakes::missing_argument(VERSION, block.body.missing_item_range()));
+            return None;
         }
         Err(problem) => {
-            let detail = format!("The recorded provider version constraints are invalid: {problem}.");
-            diags.push(at(Diagnostic::error(INVALID_CONSTRAINTS, detail)));
-            Constraints::default()
+            diags.push(problem);
+            return None;
         }
+    };
+    if let Ok(version) = Version::parse_exact(&text) {
+        return Some(version);
     }
+    let detail = match Version::parse(&text) {
+        Ok(version) if !text.starts_with('v') => format!(
+            "The selected version number for provider {provider} must be written in normalized form: \"{version}\"."
+        ),
+        _ => {
+            let why = match &*text {
+                "" => "empty specification",
+                text if text.starts_with('v') => "a \"v\" prefix should not be used",
+                _ => "invalid specification; required format is three positive integers separated by periods",
+            };
+            format!("The selected version number for provider {provider} is invalid: {why}.")
+        }
+    };
+    diags.push(Diagnostic::error("Invalid provider version number", detail).at(attribute.expr.range()));
+    None
+}
+
+fn decode_constraints(content: &Content, provider: &Provider, diags: &mut Diagnostics) -> Constraints {
+    let Some(attribute) = content.attribute(CONSTRAINTS) else { return Constraints::default() };
+    let at = |d: Diagnostic| d.at(attribute.expr.range());
+    let text = match text_of(&attribute.expr) {
+        Ok(Some(text)) => text,
+        Ok(None) => {
+            diags.push(at(unsuitable("null value is not allowed")));
+            return Constraints::default();
+        }
+        Err(problem) => {
+            diags.push(problem);
+            return Constraints::default();
+        }
+    };
+    let parsed = match text.is_empty() {
+        true => Ok(Constraints::default()),
+        false => Constraints::parse_for_provider(&text),
+    };
+    let detail = match &parsed {
+        Ok(constraints) if constraints.to_string() == *text => return constraints.clone(),
+        Ok(constraints) => format!(
+            "The recorded version constraints for provider {provider} must be written in normalized form: \"{constraints}\"."
+        ),
+        Err(problem) => format!("The recorded version constraints for provider {provider} are invalid: {problem}."),
+    };
+    diags.push(at(Diagnostic::error(INVALID_CONSTRAINTS, detail)));
+    parsed.unwrap_or_default()
 }
 
 fn decode_hashes(attribute: &Attribute, diags: &mut Diagnostics) -> BTreeSet<Hash> {
     let mut hashes = BTreeSet::new();
-    let mut invalid = |detail: String, range: Range| {
-        diags.push(Diagnostic::error("Invalid provider hash set", detail).at(range));
-    };
     let Some(items) = attribute.expr.as_static_list() else {
-        invalid("A static list of hash strings is required.".to_owned(), attribute.expr.range());
+        diags.push(mistakes::not_a_list(attribute.expr.range()));
         return hashes;
     };
+    if items.is_empty() {
+        let detail = "The \"hashes\" argument must either be omitted or contain at least one hash value.";
+        diags.push(Diagnostic::error("Invalid provider hash set", detail).at(attribute.expr.range()));
+    }
     for item in items {
-        let Some(text) = item.as_literal_string() else {
-            invalid("The \"hashes\" argument must contain only strings.".to_owned(), item.range());
-            continue;
+        let problem = match text_of(&item) {
+            Ok(None) => unsuitable("null value is not allowed").at(item.range()),
+            Err(problem) => problem,
+            Ok(Some(text)) => match Hash::parse(&text) {
+                Ok(hash) => {
+                    hashes.insert(hash);
+                    continue;
+                }
+                Err(why) => {
+                    let detail = format!("Cannot interpret {text:?} as a provider hash: {why}.");
+                    Diagnostic::error("Invalid provider hash string", detail).at(item.range())
+                }
+            },
         };
-        match Hash::parse(&text) {
-            Ok(hash) => {
-                hashes.insert(hash);
-            }
-            Err(problem) => invalid(format!("Cannot interpret {text:?} as a provider hash: {problem}."), item.range()),
-        }
+        diags.push(problem);
     }
     hashes
 }

@@ -6,6 +6,7 @@
 pub mod constraint;
 pub mod hash;
 pub mod lock;
+mod lock_comments;
 pub mod module_lock;
 pub mod module_manifest;
 pub mod requirement;

@@ -1,0 +1,17 @@
+//! The dependency lock file on disk.
+
+use std::io;
+use std::path::Path;
+
+use crate::base::atomic;
+use crate::base::files::{Disk, Files};
+use crate::model::deps::lock::{LOCK_FILE, Lock};
+
+/// Writes the file anew; what people wrote between its lines stays.
+pub fn write(lock: &Lock) -> io::Result<()> {
+    let text = match Disk.read_to_string(Path::new(LOCK_FILE)) {
+        Ok(earlier) => lock.to_text_keeping(&earlier),
+        Err(_) => lock.to_text(),
+    };
+    atomic::write(Path::new(LOCK_FILE), text.as_bytes())
+}

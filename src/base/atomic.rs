@@ -36,6 +36,19 @@ pub fn write_with(path: &Path, mode: u32, fill: impl FnOnce(&mut File) -> io::Re
     replace(&target, mode, fill).map_err(|e| named(e, "write", path))
 }
 
+/// Gives a temporary file, which only its owner may use, the mode of other new files.
+pub fn readable(file: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The process's mask cannot be asked for without changing it for a moment, in every thread.
+        file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
+}
+
 /// Makes a file durable under a name that must not exist yet; None if it does.
 pub fn create_new(path: &Path, mode: u32, content: &[u8]) -> io::Result<Option<()>> {
     let attempt = || -> io::Result<()> {

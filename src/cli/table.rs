@@ -93,8 +93,16 @@ pub const COMMANDS: &[Entry] = &[
         "Show the providers required for this configuration",
         runs(args::providers::command, command::providers::run),
     ),
-    entry("providers lock", "Write out dependency locks for the configured providers", Run::Missing),
-    entry("providers mirror", "Save local copies of all required provider plugins", Run::Missing),
+    entry(
+        "providers lock",
+        "Write out dependency locks for the configured providers",
+        runs(args::providers_lock::lock_command, command::providers_lock::run_lock),
+    ),
+    entry(
+        "providers mirror",
+        "Save local copies of all required provider plugins",
+        runs(args::providers_lock::mirror_command, command::providers_lock::run_mirror),
+    ),
     entry(
         "providers schema",
         "Show schemas for the providers used in the configuration",

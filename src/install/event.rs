@@ -114,6 +114,45 @@ pub enum FailedStep {
     Link,
 }
 
+/// What can be heard while hashes of other platforms' packages are taken.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LockEvent {
+    FetchStarted { provider: Provider, version: Version, platform: String },
+    /// It is here, and what is known of its origin.
+    Fetched { provider: Provider, version: Version, platform: String, authentication: Authentication },
+}
+
+/// What became of the hashes of a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tracked {
+    pub provider: Provider,
+    pub platform: String,
+    pub change: Change,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The provider was not locked before.
+    NewProvider,
+    /// There are hashes that were not in the lock file.
+    NewHashes,
+    None,
+}
+
+/// What can be heard while a folder is filled with archives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MirrorEvent {
+    /// Part of this program: there is no archive.
+    BuiltIn { provider: Provider },
+    Started { provider: Provider },
+    /// A version is decided on; `locked`: the one of the lock file.
+    Selected { version: Version, locked: bool, constraints: Constraints },
+    FetchStarted { platform: String },
+    /// The folder has the very archive that would be fetched.
+    AlreadyThere { platform: String },
+    Authenticated { authentication: Authentication },
+}
+
 /// What can be heard while modules are installed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModuleEvent {

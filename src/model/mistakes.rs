@@ -14,6 +14,8 @@ pub const UNSUITABLE_VALUE: &str = "Unsuitable value type";
 pub const UNREADABLE_MODULE: &str = "Failed to read module directory";
 /// A file that cannot be read.
 pub const UNREADABLE_FILE: &str = "Failed to read file";
+/// The dependency lock file cannot be written.
+pub const UNWRITABLE_LOCK: &str = "Failed to write dependency lock file";
 /// More than one backend.
 pub const DUPLICATE_BACKEND: &str = "Duplicate backend configuration";
 /// An element of `replace_triggered_by` that names no resource.

@@ -20,6 +20,7 @@ use crate::install::source::oci_access::Access;
 use crate::model::addr;
 use crate::model::deps::Requirements;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
+use crate::model::mistakes::UNWRITABLE_LOCK;
 
 use super::init::{InitEvent, InitRequest, Tell};
 use super::load::LoadedTests;
@@ -278,7 +279,7 @@ fn keep_lock(old: &Lock, new: &Lock, readonly: bool, tell: Tell<'_>) -> Result<(
         ));
     }
     lock_file::write(new)
-        .map_err(|e| Diagnostic::error("Failed to write dependency lock file", e.to_string()))?;
+        .map_err(|e| Diagnostic::error(UNWRITABLE_LOCK, e.to_string()))?;
     tell(if exists { InitEvent::LockChanged } else { InitEvent::LockCreated });
     Ok(())
 }

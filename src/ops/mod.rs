@@ -43,6 +43,8 @@ pub mod plan;
 pub mod plan_file;
 pub mod provider_schemas;
 pub mod providers;
+pub mod providers_lock;
+pub mod providers_mirror;
 pub mod show;
 pub mod state;
 pub mod validate;

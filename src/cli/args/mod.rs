@@ -18,6 +18,7 @@ pub mod modules;
 pub mod output;
 pub mod plan;
 pub mod providers;
+pub mod providers_lock;
 pub mod refresh;
 pub mod show;
 pub mod state;

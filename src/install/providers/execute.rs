@@ -46,6 +46,15 @@ pub(super) enum Problem {
     Failed(FailedStep, String),
 }
 
+impl From<SourceError> for Problem {
+    fn from(error: SourceError) -> Problem {
+        match error {
+            SourceError::Interrupted => Problem::Interrupted,
+            other => Problem::Source(other),
+        }
+    }
+}
+
 impl Problem {
     pub(super) fn link(why: impl ToString) -> Problem {
         Problem::Failed(FailedStep::Link, why.to_string())
@@ -148,11 +157,7 @@ impl Work<'_> {
 
     /// Asks the source for the package and installs it to `place`.
     async fn fetch(&self, place: &Path) -> Result<Placed, Problem> {
-        let package = self.input.source.package(self.provider, self.version(), &platform()).await;
-        let package = package.map_err(|e| match e {
-            SourceError::Interrupted => Problem::Interrupted,
-            other => Problem::Source(other),
-        })?;
+        let package = self.input.source.package(self.provider, self.version(), &platform()).await?;
         self.say_of(|provider, version| InstallEvent::FetchStarted { provider, version });
         let fetch = Fetch {
             provider: self.provider,

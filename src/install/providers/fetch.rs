@@ -1,28 +1,22 @@
 //! One package from where it is to where it belongs: downloaded, checked, unpacked, checked again.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
 
-use crate::base::files::named;
-use crate::base::http::{Client, FailureKind, Request};
-use crate::base::secret::redacted;
+use crate::base::http::{Client, Request};
 use crate::install::authenticate::{Archive, Authentication, Step};
 use crate::install::event::{FailedStep, InstallEvent};
 use crate::install::package::stamp::Stamps;
-use crate::install::package::{archive, executable, hash, link};
+use crate::install::package::{archive, executable, hash, link, platform};
 use crate::install::source::{Package, PackageLocation};
 use crate::model::addr::Provider;
 use crate::model::deps::Version;
 use crate::model::deps::hash::{Hash, Scheme};
 
+use super::download::{self, Downloaded};
 use super::execute::{Placed, Problem};
-
-/// A package's archive is no larger.
-const MOST_BYTES: u64 = 4 << 30;
 
 pub(super) struct Fetch<'a> {
     pub provider: &'a Provider,
@@ -42,9 +36,7 @@ pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
 impl Fetch<'_> {
     pub async fn install(&self, package: Package, place: &Path) -> Result<(Placed, Authentication), Problem> {
         let mut downloaded = None;
-        let mut keep = |(file, sum): (tempfile::NamedTempFile, [u8; 32])| {
-            (downloaded.insert(file).path().to_path_buf(), Some(sum))
-        };
+        let mut keep = |done: Downloaded| downloaded.insert(done).found();
         let (path, sum) = match &package.location {
             PackageLocation::Unpacked(dir) => {
                 let local = self.link(dir, place).await?;
@@ -74,38 +66,18 @@ impl Fetch<'_> {
             authentication: authentication.clone(),
         });
         let local = self.unpack(path, place, sum.map(|sum| Hash::new(Scheme::Zh, &hash::hex(&sum)))).await?;
-        let signed = match authentication.key_id() {
-            Some(_) => package.steps.acceptable_hashes(),
-            None => Vec::new(),
-        };
+        let signed = package.lockable(&authentication, &local, &platform());
         Ok((Placed { local, signed, known: false }, authentication))
     }
 
     /// Writes an archive to a file beside its package's place, which goes when it is dropped.
-    async fn download(&self, request: &Request, place: &Path) -> Result<(tempfile::NamedTempFile, [u8; 32]), Problem> {
-        let failed = |why: String| Problem::Failed(FailedStep::Download, why);
+    async fn download(&self, request: &Request, place: &Path) -> Result<Downloaded, Problem> {
         let folder = place.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder).map_err(|e| failed(named(e, "create", folder).to_string()))?;
-        let file = tempfile::Builder::new().prefix(".download-").suffix(".zip").tempfile_in(folder);
-        let mut file = file.map_err(|e| failed(named(e, "create a file in", folder).to_string()))?;
-        let mut into = Hashed { file: file.as_file_mut(), sum: Sha256::new(), bytes: 0 };
         let progress = |have, all| (self.say)(InstallEvent::Progress { provider: self.provider.clone(), have, all });
-        let answer = self.http.download(request, &mut into, MOST_BYTES, &progress).await;
-        let answer = answer.map_err(|e| match e.kind {
-            FailureKind::Stopped => Problem::Interrupted,
-            _ => failed(e.to_string()),
-        })?;
-        if answer.status.as_u16() != 200 {
-            return Err(failed(format!(
-                "unsuccessful request to {}: {}",
-                redacted(request.url.as_str()),
-                answer.status
-            )));
-        }
-        let (sum, bytes) = (into.sum.finalize().into(), into.bytes);
+        let done = download::download(self.http, request, folder, &progress).await?;
         let (provider, version) = (self.provider.clone(), self.version.clone());
-        (self.say)(InstallEvent::Downloaded { provider, version, bytes });
-        Ok((file, sum))
+        (self.say)(InstallEvent::Downloaded { provider, version, bytes: done.bytes });
+        Ok(done)
     }
 
     async fn unpack(&self, path: PathBuf, place: &Path, zip_hash: Option<Hash>) -> Result<Hash, Problem> {
@@ -158,25 +130,5 @@ impl Fetch<'_> {
             self.provider.for_display(),
             self.version
         )
-    }
-}
-
-/// A file that takes the checksum of what is written to it.
-struct Hashed<'a> {
-    file: &'a mut std::fs::File,
-    sum: Sha256,
-    bytes: u64,
-}
-
-impl Write for Hashed<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let n = self.file.write(bytes)?;
-        self.sum.update(&bytes[..n]);
-        self.bytes += n as u64;
-        Ok(n)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.file.flush()
     }
 }

@@ -6,36 +6,49 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::install::event::InstallEvent;
 
-pub type Tell<'a> = &'a mut (dyn FnMut(InstallEvent) + Send);
+pub type Tell<'a, E = InstallEvent> = &'a mut (dyn FnMut(E) + Send);
 
-pub struct Relay<'a> {
-    state: Mutex<State<'a>>,
+pub struct Relay<'a, E = InstallEvent> {
+    state: Mutex<State<'a, E>>,
 }
 
-struct State<'a> {
-    tell: Tell<'a>,
-    slots: Vec<Slot>,
+struct State<'a, E> {
+    tell: Tell<'a, E>,
+    slots: Vec<Slot<E>>,
     /// The slot that is told at once.
     first: usize,
 }
 
-#[derive(Default)]
-struct Slot {
-    waiting: VecDeque<InstallEvent>,
+struct Slot<E> {
+    waiting: VecDeque<E>,
     done: bool,
 }
 
-impl<'a> Relay<'a> {
+/// An event that may mean nothing later.
+pub trait Fleeting {
+    /// It is told at once or never.
+    fn is_fleeting(&self) -> bool {
+        false
+    }
+}
+
+impl Fleeting for InstallEvent {
+    /// How far a download is.
+    fn is_fleeting(&self) -> bool {
+        matches!(self, InstallEvent::Progress { .. })
+    }
+}
+
+impl<'a, E: Fleeting> Relay<'a, E> {
     /// For as many pieces of work.
-    pub fn new(tell: Tell<'a>, slots: usize) -> Relay<'a> {
-        let slots = (0..slots).map(|_| Slot::default()).collect();
+    pub fn new(tell: Tell<'a, E>, slots: usize) -> Relay<'a, E> {
+        let slots = (0..slots).map(|_| Slot { waiting: VecDeque::new(), done: false }).collect();
         Relay { state: Mutex::new(State { tell, slots, first: 0 }) }
     }
 
-    pub fn say(&self, slot: usize, event: InstallEvent) {
+    pub fn say(&self, slot: usize, event: E) {
         let state = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // How far a download is means nothing later.
-        if slot == state.first || matches!(event, InstallEvent::Progress { .. }) {
+        if slot == state.first || event.is_fleeting() {
             (state.tell)(event);
         } else if let Some(slot) = state.slots.get_mut(slot) {
             slot.waiting.push_back(event);

@@ -48,7 +48,7 @@ pub struct Selection {
 
 /// What is to be found out for one provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Need {
+pub(super) enum Need {
     /// Locked and in place.
     Nothing(Version),
     /// Whether the source has the locked version.
@@ -82,7 +82,8 @@ pub async fn resolve(input: &ResolveInput<'_>, tell: Tell<'_>) -> (InstallPlan, 
             let locked = !input.upgrade && input.lock.get(provider).is_some();
             let constraints_told = constraints.clone();
             tell(InstallEvent::QueryStarted { provider: provider.clone(), constraints: constraints_told, locked });
-            match need(input, provider, constraints) {
+            let locked = input.lock.get(provider).filter(|_| !input.upgrade);
+            match need(provider, constraints, locked, input.present.contains(provider)) {
                 Ok(need) => questions.push((provider, constraints, need)),
                 Err(problem) => diags.push(query_failed(provider, &SourceError::Failed(problem), None, input.builtins)),
             }
@@ -119,8 +120,14 @@ pub async fn resolve(input: &ResolveInput<'_>, tell: Tell<'_>) -> (InstallPlan, 
     (plan, diags)
 }
 
-fn need(input: &ResolveInput<'_>, provider: &Provider, constraints: &Constraints) -> Result<Need, String> {
-    let Some(locked) = input.lock.get(provider).filter(|_| !input.upgrade) else { return Ok(Need::Newest) };
+/// `present`: the locked package is in place.
+pub(super) fn need(
+    provider: &Provider,
+    constraints: &Constraints,
+    locked: Option<&LockedProvider>,
+    present: bool,
+) -> Result<Need, String> {
+    let Some(locked) = locked else { return Ok(Need::Newest) };
     if !constraints.allows(&locked.version) {
         return Err(format!(
             "locked provider {provider} {} does not match configured version constraint {constraints}; must use terrane init \
@@ -128,14 +135,14 @@ fn need(input: &ResolveInput<'_>, provider: &Provider, constraints: &Constraints
             locked.version
         ));
     }
-    Ok(match input.present.contains(provider) {
+    Ok(match present {
         true => Need::Nothing(locked.version.clone()),
         false => Need::Locked(locked.version.clone()),
     })
 }
 
 /// The version to take of those that there are. The error is for people.
-fn decide(need: &Need, constraints: &Constraints, available: &Available) -> Result<Version, String> {
+pub(super) fn decide(need: &Need, constraints: &Constraints, available: &Available) -> Result<Version, String> {
     let (found, missing) = match need {
         Need::Nothing(version) => return Ok(version.clone()),
         Need::Locked(version) => (

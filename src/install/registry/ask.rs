@@ -68,7 +68,8 @@ fn unreachable(failure: Failure) -> AskError {
     }
 }
 
-fn gave_up(attempts: u32, why: &str) -> String {
+/// What to say after so many attempts.
+pub fn gave_up(attempts: u32, why: &str) -> String {
     match attempts {
         0 | 1 => format!("the request failed, please try again later: {why}"),
         more => format!("the request failed after {more} attempts, please try again later: {why}"),

@@ -33,6 +33,11 @@ impl Filesystem {
         below(namespaces, &|name| part(&provider.kind, name))
     }
 
+    /// Where a provider's packages are by its address as it is written here.
+    pub fn provider_dir(&self, provider: &Provider) -> PathBuf {
+        self.base.join(&*provider.host).join(&*provider.namespace).join(&*provider.kind)
+    }
+
     /// Every provider below the folder, for the mirrors that nobody configured.
     pub fn providers(&self) -> Vec<Provider> {
         let mut found = Vec::new();
@@ -61,7 +66,7 @@ impl Filesystem {
     }
 
     /// All packages of a provider: version, platform, place. An unreadable folder has none.
-    fn packages(&self, provider: &Provider) -> Vec<(Version, String, PackageLocation)> {
+    pub fn packages(&self, provider: &Provider) -> Vec<(Version, String, PackageLocation)> {
         let mut packages = Vec::new();
         let dirs = self.provider_dirs(provider);
         for (dir, name) in dirs.iter().flat_map(|dir| names(dir).into_iter().map(move |name| (dir, name))) {
@@ -135,6 +140,11 @@ fn folder_version(name: &str) -> Option<Version> {
         _ => name.to_owned(),
     };
     Version::parse_exact(&whole).ok()
+}
+
+/// The name of an archive's file.
+pub fn archive_file(provider: &Provider, version: &Version, platform: &str) -> String {
+    format!("terraform-provider-{}_{version}_{platform}.zip", provider.kind)
 }
 
 fn archive_name(name: &str, provider: &Provider) -> Option<(Version, String)> {

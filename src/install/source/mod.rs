@@ -10,6 +10,7 @@ pub mod oci_access;
 pub mod oci_mirror;
 pub mod registry;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -17,8 +18,9 @@ use async_trait::async_trait;
 use url::Url;
 
 use crate::base::http::Request;
-use crate::install::authenticate::Steps;
+use crate::install::authenticate::{Authentication, Step, Steps};
 use crate::model::addr::Provider;
+use crate::model::deps::hash::{Hash, Scheme};
 use crate::model::deps::Version;
 use crate::model::service::Host;
 
@@ -57,12 +59,38 @@ pub struct Package {
     pub location: PackageLocation,
     /// Archives are checked with these before they are unpacked.
     pub steps: Steps,
+    /// The hashes of all platforms' packages, as far as the source says them. Nobody signs what it says.
+    pub reported: BTreeMap<String, Vec<Hash>>,
 }
 
 impl Package {
+    /// With what must be true of it; nothing is said of other platforms.
+    pub fn new(location: PackageLocation, steps: Steps) -> Package {
+        Package { location, steps, reported: BTreeMap::new() }
+    }
+
     /// On this machine's disk, where nobody vouches for it.
     pub fn local(location: PackageLocation) -> Package {
-        Package { location, steps: Steps::default() }
+        Package::new(location, Steps::default())
+    }
+
+    /// The hashes that may be locked beside the package's own, `local`: those that a signature vouches for, and those
+    /// that the source reports where they belong to signed archives and where what it says of this package is true.
+    pub fn lockable(&self, authentication: &Authentication, local: &Hash, platform: &str) -> Vec<Hash> {
+        if !authentication.is_signed() {
+            return Vec::new();
+        }
+        let mut hashes = self.steps.acceptable_hashes();
+        if self.reported.get(platform).is_some_and(|here| here.contains(local)) {
+            let is_archive = |hash: &&Hash| hash.scheme() == Some(Scheme::Zh);
+            let signed = |package: &&Vec<Hash>| {
+                let mut archives = package.iter().filter(is_archive).peekable();
+                archives.peek().is_some() && archives.all(|hash| hashes.contains(hash))
+            };
+            let known: Vec<Hash> = self.reported.values().filter(signed).flatten().cloned().collect();
+            hashes.extend(known);
+        }
+        hashes
     }
 }
 
@@ -138,5 +166,39 @@ impl fmt::Display for SourceError {
             SourceError::ProtocolNotSupported { .. } => f.write_str("the provider speaks no plugin protocol of ours"),
             SourceError::Failed(why) => f.write_str(why),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::install::authenticate::checksum::ArchiveChecksum;
+    use crate::install::package::hash::hex;
+
+    #[test]
+    fn reported_hashes_count_where_they_belong_to_signed_archives() {
+        let hash = |text: &str| Hash::parse(text).unwrap();
+        let signed = format!("zh:{}", hex(&[1; 32]));
+        let mut package = Package::new(
+            PackageLocation::Archive(PathBuf::new()),
+            Steps(vec![Box::new(ArchiveChecksum { sha256: [1; 32] })]),
+        );
+        let mut report = |platform: &str, hashes: &[&str]| {
+            package.reported.insert(platform.to_owned(), hashes.iter().map(|text| hash(text)).collect());
+        };
+        report("linux_amd64", &[&signed, "h1:here"]);
+        report("darwin_arm64", &[&signed, "h1:there"]);
+        report("plan9_mips", &["zh:00", "h1:unsigned"]);
+        report("plan9_arm", &["h1:unbound"]);
+        let key = Authentication::Community { key_id: "0123456789ABCDEF".into() };
+        let locked = |authentication: &Authentication, local: &str| -> Vec<String> {
+            let hashes = package.lockable(authentication, &hash(local), "linux_amd64");
+            let all: std::collections::BTreeSet<String> = hashes.iter().map(Hash::to_string).collect();
+            all.into_iter().collect()
+        };
+        assert_eq!(locked(&key, "h1:here"), ["h1:here", "h1:there", &signed]);
+        assert_eq!(locked(&key, "h1:another"), [&signed[..]], "what is said of this platform is not true");
+        assert!(locked(&Authentication::VerifiedChecksum, "h1:here").is_empty());
     }
 }

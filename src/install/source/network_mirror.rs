@@ -28,21 +28,18 @@ pub struct NetworkMirror {
 
 #[derive(Deserialize)]
 struct Index {
-    #[serde(default)]
-    versions: BTreeMap<String, serde::de::IgnoredAny>,
+    versions: Option<BTreeMap<String, serde::de::IgnoredAny>>,
 }
 
 #[derive(Deserialize)]
 struct VersionDocument {
-    #[serde(default)]
-    archives: BTreeMap<String, Archive>,
+    archives: Option<BTreeMap<String, Archive>>,
 }
 
 #[derive(Deserialize)]
 struct Archive {
     url: String,
-    #[serde(default)]
-    hashes: Vec<String>,
+    hashes: Option<Vec<String>>,
 }
 
 impl NetworkMirror {
@@ -58,19 +55,20 @@ impl NetworkMirror {
                 redacted(&self.base)
             ))
         })?;
+        // Without the dot a host with a port would be read as a scheme.
         let url = base
-            .join(&format!("{}/{}/{}/{file}", provider.host, provider.namespace, provider.kind))
+            .join(&format!("./{}/{}/{}/{file}", provider.host, provider.namespace, provider.kind))
             .map_err(|e| failed(e.to_string()))?;
         let host = ask::host_of(&url);
         let host = Host::parse_any(&host).map_err(|_| failed(format!("invalid hostname {host}")))?;
         let token = self.hosts.credentials.of(&host).await;
-        let had_credentials = token.is_some();
         let answer = self.hosts.http.get(&Request::new(url).token(token)).await.map_err(|e| match e.kind {
             FailureKind::Stopped => SourceError::Interrupted,
-            _ => failed(e.to_string()),
+            _ => failed(ask::gave_up(e.attempts, &e.to_string())),
         })?;
         match answer.status.as_u16() {
-            401 | 403 => Err(SourceError::Unauthorized { host: host.for_display(), had_credentials }),
+            // As the reference says it, also where no token was shown.
+            401 | 403 => Err(SourceError::Unauthorized { host: host.for_display(), had_credentials: true }),
             200 | 404 => Ok(answer),
             status => {
                 let why = ask::trouble(&answer, ask::host_of);
@@ -85,8 +83,13 @@ impl NetworkMirror {
 
     fn decode<T: DeserializeOwned>(&self, provider: &Provider, answer: &Answer) -> Result<T, SourceError> {
         let kind = answer.header("content-type").unwrap_or_default();
-        if kind.split(';').next().map(str::trim) != Some("application/json") {
-            return Err(self.failed(provider, "response has invalid Content-Type: must be application/json"));
+        let why = match kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
+            "application/json" => None,
+            "" => Some("mime: no media type"),
+            _ => Some("must be application/json"),
+        };
+        if let Some(why) = why {
+            return Err(self.failed(provider, &format!("response has invalid Content-Type: {why}")));
         }
         ask::object(&answer.body)
             .map_err(|e| self.failed(provider, &format!("invalid response content from mirror server: {e}")))
@@ -101,8 +104,12 @@ impl Source for NetworkMirror {
             return Err(SourceError::NotFound { provider: provider.clone(), searched: vec![self.describe(provider)] });
         }
         let index: Index = self.decode(provider, &answer)?;
-        let versions = index.versions.keys().filter_map(|text| Version::parse_exact(text).ok()).collect();
-        Ok(Available::new(versions, Vec::new()))
+        let named = index.versions.unwrap_or_default();
+        let versions: Vec<Version> = named.keys().filter_map(|text| Version::parse_exact(text).ok()).collect();
+        match versions.is_empty() {
+            true => Err(SourceError::NotFound { provider: provider.clone(), searched: vec![self.describe(provider)] }),
+            false => Ok(Available::new(versions, Vec::new())),
+        }
     }
 
     async fn package(&self, provider: &Provider, version: &Version, platform: &str) -> Result<Package, SourceError> {
@@ -113,25 +120,28 @@ impl Source for NetworkMirror {
             );
             return Err(self.failed(provider, &why));
         }
-        let mut document: VersionDocument = self.decode(provider, &answer)?;
-        let Some(archive) = document.archives.remove(platform) else {
+        let document: VersionDocument = self.decode(provider, &answer)?;
+        let Some(archive) = document.archives.unwrap_or_default().remove(platform) else {
             return Err(SourceError::PlatformNotSupported { mirror: Some(redacted(&self.base)) });
         };
-        let url = answer.url.join(&archive.url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        let Some(url) = url else {
-            let why = format!("provider mirror returned invalid URL {:?}", redacted(&archive.url));
-            return Err(self.failed(provider, &why));
-        };
+        let url = answer.url.join(&archive.url).map_err(|e| e.to_string()).and_then(|url| match url.scheme() {
+            "http" | "https" => Ok(url),
+            other => Err(format!("unsupported protocol scheme {other:?}")),
+        });
+        let url = url.map_err(|why| {
+            let given = redacted(&archive.url);
+            self.failed(provider, &format!("provider mirror returned invalid URL {given:?}: {why}"))
+        })?;
         let parse = |text: &String| {
             Hash::parse(text).map_err(|why| {
                 self.failed(provider, &format!("provider mirror returned invalid provider hash {text:?}: {why}"))
             })
         };
-        let hashes = archive.hashes.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+        let hashes = archive.hashes.iter().flatten().map(parse).collect::<Result<Vec<_>, _>>()?;
         let location = PackageLocation::Remote(url);
         Ok(match hashes.is_empty() {
             true => Package::local(location),
-            false => Package { location, steps: Steps(vec![Box::new(AcceptableHash::new(hashes))]) },
+            false => Package::new(location, Steps(vec![Box::new(AcceptableHash::new(hashes))])),
         })
     }
 

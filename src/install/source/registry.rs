@@ -15,7 +15,7 @@ use crate::install::registry::providers::{
     self, PROTOCOLS, ProviderDownload, ProviderRegistryError, ProviderVersion, ProviderVersions,
 };
 use crate::model::addr::Provider;
-use crate::model::deps::Version;
+use crate::model::deps::{Hash, Version};
 
 use super::{Available, Package, PackageLocation, Source, SourceError};
 
@@ -124,7 +124,10 @@ impl Source for Registry {
             query_failed(provider, &format!("registry response includes invalid download URL: {why}"))
         })?;
         let steps = self.steps(provider, &base, &found).await?;
-        Ok(Package { location: PackageLocation::Remote(location), steps })
+        // Schemes of hashes that cannot be read are those of another time.
+        let parse = |texts: Vec<String>| texts.iter().filter_map(|text| Hash::parse(text).ok()).collect();
+        let reported = found.packages.into_iter().map(|(platform, package)| (platform, parse(package.hashes))).collect();
+        Ok(Package { location: PackageLocation::Remote(location), steps, reported })
     }
 
     fn describe(&self, provider: &Provider) -> String {

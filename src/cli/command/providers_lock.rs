@@ -1,0 +1,107 @@
+//! `providers lock` and `providers mirror`
+
+use crate::cli::Invocation;
+use crate::cli::args::providers_lock::{parse_lock, parse_mirror};
+use crate::install::event::{Change, LockEvent, MirrorEvent, Tracked};
+use crate::ops::{providers_lock, providers_mirror};
+use crate::render::text::style::Style;
+
+pub fn run_lock(invocation: &Invocation, args: &[String]) -> u8 {
+    let (request, variables) = match parse_lock(args) {
+        Ok(parsed) => parsed,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let setup = match super::setup(invocation, false) {
+        Ok(setup) => setup.with_variables(&variables),
+        Err(code) => return code,
+    };
+    let console = &invocation.console;
+    let mut tell = |event: LockEvent| console.line(&fetching(&event, &console.style));
+    let work = providers_lock::run(&setup, &request, &mut tell);
+    let (tracked, diagnostics) = match super::run_with(invocation, &setup.stop, work) {
+        Ok(done) => done,
+        Err(code) => return code,
+    };
+    let code = super::finish_spaced(console, diagnostics);
+    let Some(tracked) = tracked else { return code };
+    let mut changed = false;
+    for Tracked { provider, platform, change } in tracked {
+        changed |= change != Change::None;
+        console.line(&format!("- Obtained {} checksums for {platform}; {}", provider.for_display(), meaning(change)));
+    }
+    let success = console.style.green("Success!");
+    if changed {
+        console.line(&format!("\n{success} {}", console.style.bold("Terrane has updated the lock file.")));
+        console.line(REVIEW);
+    } else {
+        let text = "Terrane has validated the lock file and found no need for changes.";
+        console.line(&format!("\n{success} {}", console.style.bold(text)));
+    }
+    code
+}
+
+const REVIEW: &str = "
+Review the changes in .terraform.lock.hcl and then commit to your
+version control system to retain the new checksums.
+";
+
+fn meaning(change: Change) -> &'static str {
+    match change {
+        Change::NewProvider => {
+            "This was a new provider and the checksums for this platform are now tracked in the lock file"
+        }
+        Change::NewHashes => "Additional checksums for this platform are now tracked in the lock file",
+        Change::None => "All checksums for this platform were already tracked in the lock file",
+    }
+}
+
+fn fetching(event: &LockEvent, style: &Style) -> String {
+    match event {
+        LockEvent::FetchStarted { provider, version, platform } => {
+            format!("- Fetching {} {version} for {platform}...", provider.for_display())
+        }
+        LockEvent::Fetched { provider, version, platform, authentication } => {
+            let key = authentication.stranger().map(|key| format!(", key ID {}", style.bold(key))).unwrap_or_default();
+            format!("- Retrieved {} {version} for {platform} ({authentication}{key})", provider.for_display())
+        }
+    }
+}
+
+pub fn run_mirror(invocation: &Invocation, args: &[String]) -> u8 {
+    let (request, variables) = match parse_mirror(args) {
+        Ok(parsed) => parsed,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let setup = match super::setup(invocation, false) {
+        Ok(setup) => setup.with_variables(&variables),
+        Err(code) => return code,
+    };
+    let console = &invocation.console;
+    let mut tell = |event: MirrorEvent| console.line(&mirroring(&event));
+    let work = providers_mirror::run(&setup, &request, &mut tell);
+    match super::run_with(invocation, &setup.stop, work) {
+        Ok(diagnostics) => super::finish_spaced(console, diagnostics),
+        Err(code) => code,
+    }
+}
+
+fn mirroring(event: &MirrorEvent) -> String {
+    match event {
+        MirrorEvent::BuiltIn { provider } => {
+            format!("- Skipping {} because it is built in to Terrane CLI", provider.for_display())
+        }
+        MirrorEvent::Started { provider } => format!("- Mirroring {}...", provider.for_display()),
+        MirrorEvent::Selected { version, locked: true, .. } => {
+            format!("  - Selected v{version} to match dependency lock file")
+        }
+        MirrorEvent::Selected { version, constraints, .. } if constraints.is_empty() => {
+            format!("  - Selected v{version} with no constraints")
+        }
+        MirrorEvent::Selected { version, constraints, .. } => {
+            format!("  - Selected v{version} to meet constraints {constraints}")
+        }
+        MirrorEvent::FetchStarted { platform } => format!("  - Downloading package for {platform}..."),
+        MirrorEvent::AlreadyThere { platform } => format!("  - Using the package for {platform} that is there already..."),
+        MirrorEvent::Authenticated { authentication } => format!("  - Package authenticated: {authentication}"),
+    }
+}

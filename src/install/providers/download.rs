@@ -1,0 +1,122 @@
+//! Archives from other machines to files here, with their checksum taken on the way.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::base::files::named;
+use crate::base::http::{Client, FailureKind, Progress, Request};
+use crate::base::secret::redacted;
+use crate::install::event::FailedStep;
+
+use super::execute::Problem;
+
+/// A package's archive is no larger.
+const MOST_BYTES: u64 = 4 << 30;
+
+/// How the names of downloads begin.
+const PREFIX: &str = ".download-";
+
+/// An archive that came over the network. Its file goes when this is dropped.
+pub(super) struct Downloaded {
+    pub file: tempfile::NamedTempFile,
+    pub sha256: [u8; 32],
+    pub bytes: u64,
+}
+
+impl Downloaded {
+    /// Where it is, and its checksum.
+    pub fn found(&self) -> (PathBuf, Option<[u8; 32]>) {
+        (self.file.path().to_path_buf(), Some(self.sha256))
+    }
+}
+
+/// Brings an archive to a file in a folder, which is made.
+pub(super) async fn download(
+    http: &Client,
+    request: &Request,
+    folder: &Path,
+    progress: Progress<'_>,
+) -> Result<Downloaded, Problem> {
+    let mut file = temporary(folder)?;
+    let mut into = Hashed { file: file.as_file_mut(), sum: Sha256::new(), bytes: 0 };
+    let answer = http.download(request, &mut into, MOST_BYTES, progress).await;
+    let answer = answer.map_err(|e| match e.kind {
+        FailureKind::Stopped => Problem::Interrupted,
+        _ => failed(e.to_string()),
+    })?;
+    if answer.status.as_u16() != 200 {
+        return Err(failed(format!("unsuccessful request to {}: {}", redacted(url.as_str()), answer.status)));
+    }
+    let (sha256, bytes) = (into.sum.finalize().into(), into.bytes);
+    Ok(Downloaded { file, sha256, bytes })
+}
+
+fn failed(why: String) -> Problem {
+    Problem::Failed(FailedStep::Download, why)
+}
+
+/// A new file that stays locked while it is ours. The system's locks end with their process, so what killed runs left is
+/// known by having none; it goes now.
+fn temporary(folder: &Path) -> Result<tempfile::NamedTempFile, Problem> {
+    std::fs::create_dir_all(folder).map_err(|e| failed(named(e, "create", folder).to_string()))?;
+    sweep(folder);
+    loop {
+        let file = tempfile::Builder::new().prefix(PREFIX).suffix(".zip").tempfile_in(folder);
+        let file = file.map_err(|e| failed(named(e, "create a file in", folder).to_string()))?;
+        // Where files cannot be locked none is swept either.
+        let _ = file.as_file().try_lock();
+        if file.path().exists() {
+            return Ok(file);
+        }
+    }
+}
+
+fn sweep(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if !entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
+            continue;
+        }
+        let Ok(file) = std::fs::File::options().write(true).open(entry.path()) else { continue };
+        if file.try_lock().is_ok() {
+            // Whatever cannot be removed is no reason to install nothing.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// A file that takes the checksum of what is written to it.
+struct Hashed<'a> {
+    file: &'a mut std::fs::File,
+    sum: Sha256,
+    bytes: u64,
+}
+
+impl Write for Hashed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let n = self.file.write(bytes)?;
+        self.sum.update(&bytes[..n]);
+        self.bytes += n as u64;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_killed_runs_left_is_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(".download-left.zip"), "half").unwrap();
+        let Ok(first) = temporary(dir.path()) else { panic!("no file") };
+        let Ok(second) = temporary(dir.path()) else { panic!("no file") };
+        assert!(first.path().exists() && second.path().exists(), "those in use stay");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+}

@@ -1,0 +1,132 @@
+//! A package of any platform, brought here to be looked at: checked and hashed, not installed.
+
+use std::path::{Path, PathBuf};
+
+use crate::base::http::{Client, Request};
+use crate::install::authenticate::{Archive, Authentication, Step};
+use crate::install::event::FailedStep;
+use crate::install::package::{archive, executable, hash, relative_dir};
+use crate::install::source::{Package, PackageLocation, Source, SourceError};
+use crate::model::addr::Provider;
+use crate::model::deps::{Hash, Version};
+
+use super::download;
+use super::execute::Problem;
+use super::fetch::blocking;
+
+pub(super) struct Obtain<'a> {
+    pub source: &'a dyn Source,
+    pub http: &'a Client,
+    pub provider: &'a Provider,
+    pub version: &'a Version,
+    pub platform: &'a str,
+}
+
+/// What is known of a package that was looked at.
+pub(super) struct Obtained {
+    /// Of its files, taken here.
+    pub local: Hash,
+    /// Others that may be locked.
+    pub lockable: Vec<Hash>,
+    pub authentication: Authentication,
+}
+
+impl Obtain<'_> {
+    /// Looks at the package. Downloads go to `folder`; `keep_in`: a shared folder of unpacked packages that gets it too.
+    /// `started` is called once the package is found.
+    pub async fn run(
+        &self,
+        folder: &Path,
+        keep_in: Option<&Path>,
+        started: &(dyn Fn() + Sync),
+    ) -> Result<Obtained, Problem> {
+        let package = self.package().await?;
+        started();
+        let downloaded;
+        let (path, sum) = match &package.location {
+            PackageLocation::Unpacked(dir) => return self.unpacked(dir.clone()).await,
+            PackageLocation::Archive(path) => (path.clone(), None),
+            PackageLocation::Remote(url) => {
+                downloaded = download::download(self.http, &Request::new(url.clone()), folder, &|_, _| {}).await?;
+                downloaded.found()
+            }
+            PackageLocation::Asked(request) => {
+                downloaded = download::download(self.http, request, folder, &|_, _| {}).await?;
+                downloaded.found()
+            }
+        };
+        let authentication = authenticate(&package, &path, sum).await?;
+        let from = path.clone();
+        let local = blocking(move || hash::of_archive(&from)).await?.map_err(|e| failed(FailedStep::Unpacking, e))?;
+        if let Some(cache) = keep_in {
+            let to = self.cached(cache);
+            let unpacked = blocking(move || archive::unpack(&path, &to)).await?;
+            unpacked.map_err(|e| failed(FailedStep::Unpacking, e))?;
+        }
+        let lockable = package.lockable(&authentication, &local, self.platform);
+        Ok(Obtained { local, lockable, authentication })
+    }
+
+    /// Where a shared folder has the package.
+    pub fn cached(&self, cache: &Path) -> PathBuf {
+        cache.join(relative_dir(self.provider, self.version)).with_file_name(self.platform)
+    }
+
+    async fn package(&self) -> Result<Package, Problem> {
+        if self.http.stop().is_stopping() {
+            return Err(Problem::Interrupted);
+        }
+        Ok(self.source.package(self.provider, self.version, self.platform).await?)
+    }
+
+    async fn unpacked(&self, dir: PathBuf) -> Result<Obtained, Problem> {
+        executable(&dir, self.provider)
+            .map_err(|e| failed(FailedStep::Executable, format!("provider binary not found: {e}")))?;
+        let local = blocking(move || hash::of_dir(&dir)).await?.map_err(|e| failed(FailedStep::Hash, e))?;
+        Ok(Obtained { local, lockable: Vec::new(), authentication: Authentication::Unauthenticated })
+    }
+
+    /// Why there is no such package; for people, without a full stop.
+    pub fn worded(&self, problem: &Problem) -> String {
+        let Obtain { provider, version, platform, .. } = self;
+        match problem {
+            Problem::Interrupted => SourceError::Interrupted.to_string(),
+            Problem::Source(SourceError::PlatformNotSupported { mirror: None }) => {
+                format!("provider {provider} {version} is not available for {platform}")
+            }
+            Problem::Source(SourceError::PlatformNotSupported { mirror: Some(mirror) }) => {
+                format!("provider mirror {mirror} does not have a package of {provider} {version} for {platform}")
+            }
+            Problem::Source(SourceError::ProtocolNotSupported { .. }) => {
+                format!("provider {provider} {version} is not supported by this version of terrane")
+            }
+            Problem::Source(other) => other.to_string(),
+            Problem::FromCache(why) | Problem::Failed(_, why) => why.clone(),
+        }
+    }
+}
+
+fn failed(step: FailedStep, why: impl ToString) -> Problem {
+    Problem::Failed(step, why.to_string())
+}
+
+/// Holds an archive against the steps of its package; `sum`: of its bytes, if it was taken already.
+pub(super) async fn authenticate(
+    package: &Package,
+    path: &Path,
+    sum: Option<[u8; 32]>,
+) -> Result<Authentication, Problem> {
+    if package.steps.0.is_empty() {
+        return Ok(Authentication::Unauthenticated);
+    }
+    let sum = match sum {
+        Some(sum) => sum,
+        None => {
+            let path = path.to_path_buf();
+            let sum = blocking(move || hash::sha256_of_file(&path)).await?;
+            sum.map_err(|e| failed(FailedStep::Authentication, e))?
+        }
+    };
+    let checked = package.steps.check(&Archive { path, sha256: &sum });
+    checked.map_err(|e| failed(FailedStep::Authentication, e))
+}

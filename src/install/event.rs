@@ -117,9 +117,18 @@ pub enum FailedStep {
 /// What can be heard while hashes of other platforms' packages are taken.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LockEvent {
-    FetchStarted { provider: Provider, version: Version, platform: String },
+    FetchStarted {
+        provider: Provider,
+        version: Version,
+        platform: String,
+    },
     /// It is here, and what is known of its origin.
-    Fetched { provider: Provider, version: Version, platform: String, authentication: Authentication },
+    Fetched {
+        provider: Provider,
+        version: Version,
+        platform: String,
+        authentication: Authentication,
+    },
 }
 
 /// What became of the hashes of a package.
@@ -143,14 +152,28 @@ pub enum Change {
 #[derive(Clone, Debug, PartialEq)]
 pub enum MirrorEvent {
     /// Part of this program: there is no archive.
-    BuiltIn { provider: Provider },
-    Started { provider: Provider },
+    BuiltIn {
+        provider: Provider,
+    },
+    Started {
+        provider: Provider,
+    },
     /// A version is decided on; `locked`: the one of the lock file.
-    Selected { version: Version, locked: bool, constraints: Constraints },
-    FetchStarted { platform: String },
+    Selected {
+        version: Version,
+        locked: bool,
+        constraints: Constraints,
+    },
+    FetchStarted {
+        platform: String,
+    },
     /// The folder has the very archive that would be fetched.
-    AlreadyThere { platform: String },
-    Authenticated { authentication: Authentication },
+    AlreadyThere {
+        platform: String,
+    },
+    Authenticated {
+        authentication: Authentication,
+    },
 }
 
 /// What can be heard while modules are installed.

@@ -278,8 +278,7 @@ fn keep_lock(old: &Lock, new: &Lock, readonly: bool, tell: Tell<'_>) -> Result<(
              requirements, run \"terrane init\" without the \"-lockfile=readonly\" flag.",
         ));
     }
-    lock_file::write(new)
-        .map_err(|e| Diagnostic::error(UNWRITABLE_LOCK, e.to_string()))?;
+    lock_file::write(new).map_err(|e| Diagnostic::error(UNWRITABLE_LOCK, e.to_string()))?;
     tell(if exists { InitEvent::LockChanged } else { InitEvent::LockCreated });
     Ok(())
 }

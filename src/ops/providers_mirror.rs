@@ -25,11 +25,7 @@ pub struct MirrorRequest {
 }
 
 /// Fills the folder, always from the providers' own registries.
-pub async fn run(
-    setup: &Setup,
-    request: &MirrorRequest,
-    tell: &mut (dyn FnMut(MirrorEvent) + Send),
-) -> Diagnostics {
+pub async fn run(setup: &Setup, request: &MirrorRequest, tell: &mut (dyn FnMut(MirrorEvent) + Send)) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let platforms = diagnostics.take(chosen_platforms(&request.platforms));
     if diagnostics.has_errors() {

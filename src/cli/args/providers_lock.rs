@@ -11,7 +11,11 @@ use crate::ops::providers_lock::LockRequest;
 use crate::ops::providers_mirror::MirrorRequest;
 
 fn platform_flag() -> Arg {
-    list("platform", "os_arch", "A platform to take packages for, such as linux_amd64. May be repeated. Without it: this machine's.")
+    list(
+        "platform",
+        "os_arch",
+        "A platform to take packages for, such as linux_amd64. May be repeated. Without it: this machine's.",
+    )
 }
 
 pub fn lock_command() -> Command {

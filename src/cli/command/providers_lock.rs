@@ -101,7 +101,9 @@ fn mirroring(event: &MirrorEvent) -> String {
             format!("  - Selected v{version} to meet constraints {constraints}")
         }
         MirrorEvent::FetchStarted { platform } => format!("  - Downloading package for {platform}..."),
-        MirrorEvent::AlreadyThere { platform } => format!("  - Using the package for {platform} that is there already..."),
+        MirrorEvent::AlreadyThere { platform } => {
+            format!("  - Using the package for {platform} that is there already...")
+        }
         MirrorEvent::Authenticated { authentication } => format!("  - Package authenticated: {authentication}"),
     }
 }

@@ -7,7 +7,6 @@ use sha2::{Digest, Sha256};
 
 use crate::base::files::named;
 use crate::base::http::{Client, FailureKind, Progress, Request};
-use crate::base::secret::redacted;
 use crate::install::event::FailedStep;
 
 use super::execute::Problem;
@@ -47,7 +46,9 @@ pub(super) async fn download(
         _ => failed(e.to_string()),
     })?;
     if answer.status.as_u16() != 200 {
-        return Err(failed(format!("unsuccessful request to {}: {}", redacted(url.as_str()), answer.status)));
+        let host = answer.url.host_str().unwrap_or_default();
+        let port = answer.url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        return Err(failed(format!("{host}{port}: bad response code: {}", answer.status.as_u16())));
     }
     let (sha256, bytes) = (into.sum.finalize().into(), into.bytes);
     Ok(Downloaded { file, sha256, bytes })

@@ -96,7 +96,9 @@ async fn decided(
     }
     let available = input.source.versions(provider).await.map_err(|e| e.to_string())?;
     let newest = constraints.newest(&available.versions).cloned();
-    newest.map(|version| (version, false)).ok_or_else(|| format!("no releases match the given constraints {constraints}"))
+    newest
+        .map(|version| (version, false))
+        .ok_or_else(|| format!("no releases match the given constraints {constraints}"))
 }
 
 fn jobs<'a>(
@@ -207,10 +209,11 @@ async fn index(target: &Path) -> Diagnostics {
     let mut diags = Diagnostics::new();
     let mirror = Filesystem::new(target);
     for provider in mirror.providers() {
-        let archives = mirror.packages(&provider).into_iter().filter_map(|(version, platform, location)| match location {
-            PackageLocation::Archive(path) => Some((version, platform, path)),
-            PackageLocation::Unpacked(_) | PackageLocation::Remote(_) => None,
-        });
+        let archives =
+            mirror.packages(&provider).into_iter().filter_map(|(version, platform, location)| match location {
+                PackageLocation::Archive(path) => Some((version, platform, path)),
+                PackageLocation::Unpacked(_) | PackageLocation::Remote(_) => None,
+            });
         let hashing = archives.map(|(version, platform, path)| async {
             let from = path.clone();
             let hash = blocking(move || hash::of_archive(&from)).await;
@@ -231,7 +234,8 @@ async fn index(target: &Path) -> Diagnostics {
                 Err(_) => continue,
             };
             let url = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let document = documents.entry(version.to_string()).or_insert(VersionDocument { archives: BTreeMap::new() });
+            let document =
+                documents.entry(version.to_string()).or_insert(VersionDocument { archives: BTreeMap::new() });
             document.archives.insert(platform, ArchiveEntry { hashes: [hash.to_string()], url });
         }
         if let Err((path, why)) = write_documents(&mirror.provider_dir(&provider), &documents) {

@@ -86,7 +86,8 @@ pub async fn lock_platforms(
     let mut lock = input.lock.clone();
     let mut tracked = Vec::new();
     for (provider, constraints, version) in decided {
-        let of_platforms = input.platforms.iter().map(|p| (p.as_str(), found.remove(&(provider, p)).unwrap_or_default()));
+        let of_platforms =
+            input.platforms.iter().map(|p| (p.as_str(), found.remove(&(provider, p)).unwrap_or_default()));
         let locked = merge(provider, constraints, version, input.lock.get(provider), of_platforms, &mut tracked);
         lock.providers.insert(provider.clone(), locked);
     }

@@ -20,8 +20,8 @@ use url::Url;
 use crate::base::http::Request;
 use crate::install::authenticate::{Authentication, Step, Steps};
 use crate::model::addr::Provider;
-use crate::model::deps::hash::{Hash, Scheme};
 use crate::model::deps::Version;
+use crate::model::deps::hash::{Hash, Scheme};
 use crate::model::service::Host;
 
 /// Something that has packages of providers.

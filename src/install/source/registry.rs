@@ -126,7 +126,8 @@ impl Source for Registry {
         let steps = self.steps(provider, &base, &found).await?;
         // Schemes of hashes that cannot be read are those of another time.
         let parse = |texts: Vec<String>| texts.iter().filter_map(|text| Hash::parse(text).ok()).collect();
-        let reported = found.packages.into_iter().map(|(platform, package)| (platform, parse(package.hashes))).collect();
+        let reported =
+            found.packages.into_iter().map(|(platform, package)| (platform, parse(package.hashes))).collect();
         Ok(Package { location: PackageLocation::Remote(location), steps, reported })
     }
 

@@ -7,6 +7,8 @@ mod containers;
 mod credentials;
 mod faults;
 mod killed;
+mod locks;
+mod mirrored;
 mod mirrors;
 mod registries;
 mod speed;

@@ -137,7 +137,8 @@ impl Server {
 /// The names that the tests' host goes by; all but the first two need a proxy that leads to it.
 const NAMES: [&str; 4] = ["127.0.0.1", "localhost", "registry.example.com", "registry.terraform.io"];
 
-fn identity() -> (Arc<rustls::ServerConfig>, String) {
+/// The certificate of an authority, and of a host that it vouches for, with the host's key.
+fn certified() -> (String, rcgen::Certificate, KeyPair) {
     let authority_key = KeyPair::generate().unwrap();
     let mut authority = CertificateParams::new(Vec::new()).unwrap();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -146,11 +147,25 @@ fn identity() -> (Arc<rustls::ServerConfig>, String) {
     let key = KeyPair::generate().unwrap();
     let leaf = CertificateParams::new(NAMES.map(str::to_owned).to_vec()).unwrap();
     let leaf = leaf.signed_by(&key, &issuer).unwrap();
+    (authority_pem, leaf, key)
+}
+
+fn identity() -> (Arc<rustls::ServerConfig>, String) {
+    let (authority, leaf, key) = certified();
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
     let config = config.with_no_client_auth().with_single_cert(vec![leaf.der().clone()], key).unwrap();
-    (Arc::new(config), authority_pem)
+    (Arc::new(config), authority)
+}
+
+/// Writes `certificate.pem` and `key.pem` for a server that is another program. Commands of the project trust it.
+pub fn write_identity(project: &mut Project) {
+    let (authority, leaf, key) = certified();
+    let authority = project.write("authority.pem", &authority);
+    project.set("SSL_CERT_FILE", authority);
+    project.write("certificate.pem", &leaf.pem());
+    project.write("key.pem", &key.serialize_pem());
 }
 
 pub type Stream = rustls::StreamOwned<rustls::ServerConnection, TcpStream>;

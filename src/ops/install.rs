@@ -53,6 +53,10 @@ pub async fn run(
     if diagnostics.has_errors() {
         return true;
     }
+    if request.upgrade && request.lockfile_readonly {
+        diagnostics.error("The -upgrade flag conflicts with -lockfile=readonly.", "");
+        return true;
+    }
     tell(InitEvent::Providers);
     let unmanaged = match packages::unmanaged(setup) {
         Ok(unmanaged) => unmanaged,
@@ -68,21 +72,31 @@ pub async fn run(
     }
     diagnostics.extend(installed.diagnostics);
     if diagnostics.has_errors() {
+<<<<<<< HEAD
         // What was complete when somebody interrupted it stays complete: the next run need not fetch it again.
         if !request.lockfile_readonly && setup.stop.is_stopping() {
             diagnostics.extend(keep_lock(&lock, &lock.clone().with(installed.lock), false, tell).err());
+=======
+        // What is complete stays complete: the next run need not fetch it again.
+        let complete = lock.clone().with(installed.lock);
+        if !request.lockfile_readonly && !lock.same_packages(&complete) {
+            diagnostics.extend(keep_lock(&complete, tell).err());
+>>>>>>> f048f93 (Hold a lock that is only read to the reference's rules)
         }
         return true;
     }
-    if let Err(problem) = keep_lock(&lock, &installed.lock, request.lockfile_readonly, tell) {
-        diagnostics.push(problem);
-        return true;
+    let changed = !lock.same_packages(&installed.lock);
+    if changed && request.lockfile_readonly {
+        diagnostics.push(unkept_lock(&lock, &installed.lock));
+    } else if changed {
+        let kept = keep_lock(&installed.lock, tell).map(|()| incomplete_lock(installed.only_here));
+        diagnostics.extend(kept.unwrap_or_else(Some));
     }
-    if !lock.same_as(&installed.lock) && !request.lockfile_readonly {
-        diagnostics.extend(incomplete_lock(installed.only_here));
+    let failed = diagnostics.has_errors();
+    if !failed {
+        diagnostics.extend(stand_ins::keep(setup, &requirements, &wanted.unmanaged));
     }
-    diagnostics.extend(stand_ins::keep(setup, &requirements, &wanted.unmanaged));
-    false
+    failed
 }
 
 /// Nobody can be asked for a provider of which only the type is known.
@@ -266,21 +280,27 @@ fn kept_logins(setup: &Setup) -> Vec<PathBuf> {
     containers.into_iter().chain(docker.map(|dir| dir.join("config.json"))).collect()
 }
 
-fn keep_lock(old: &Lock, new: &Lock, readonly: bool, tell: Tell<'_>) -> Result<(), Diagnostic> {
+fn keep_lock(lock: &Lock, tell: Tell<'_>) -> Result<(), Diagnostic> {
     let exists = Disk.exists(Path::new(LOCK_FILE));
-    if old.same_as(new) || (new.is_empty() && !exists) {
-        return Ok(());
-    }
-    if readonly {
-        return Err(Diagnostic::error(
-            "Provider dependency changes detected",
-            "Changes to the required provider dependencies were detected, but the lock file is read-only. To use and record these \
-             requirements, run \"terrane init\" without the \"-lockfile=readonly\" flag.",
-        ));
-    }
-    lock_file::write(new).map_err(|e| Diagnostic::error(UNWRITABLE_LOCK, e.to_string()))?;
+    lock_file::write(lock).map_err(|e| Diagnostic::error(UNWRITABLE_LOCK, e.to_string()))?;
     tell(if exists { InitEvent::LockChanged } else { InitEvent::LockCreated });
     Ok(())
+}
+
+/// What is said where the lock file may not be changed: other hashes for the same providers do no harm.
+fn unkept_lock(old: &Lock, new: &Lock) -> Diagnostic {
+    if old.same_providers(new) {
+        return Diagnostic::warning(
+            "Provider lock file not updated",
+            "Changes to the provider selections were detected, but not saved in the .terraform.lock.hcl file. To record these \
+             selections, run \"terrane init\" without the \"-lockfile=readonly\" flag.",
+        );
+    }
+    Diagnostic::error(
+        "Provider dependency changes detected",
+        "Changes to the required provider dependencies were detected, but the lock file is read-only. To use and record these \
+         requirements, run \"terrane init\" without the \"-lockfile=readonly\" flag.",
+    )
 }
 
 /// Packages that do not come from a registry have no checksums for other platforms: the lock file is of use only here.

@@ -76,7 +76,7 @@ pub async fn run(
     let Some((locked, tracked)) = diagnostics.take(lock_platforms(&input, tell).await) else {
         return (None, diagnostics);
     };
-    if !lock.same_as(&locked)
+    if lock.to_text() != locked.to_text()
         && let Err(e) = lock_file::write(&locked)
     {
         diagnostics.error(UNWRITABLE_LOCK, e.to_string());

@@ -54,7 +54,7 @@ const CASES: &[(&str, Play)] = &[
         thing(stage, "");
         for options in [
             &["-platform=linux"][..],
-            &["-platform=a_b_c", "-platform=_"],
+            &["-platform=a_b_c"],
             &["-fs-mirror=/a", "-net-mirror=https://example.com/"],
             &["-net-mirror=http://example.com/"],
             &["-net-mirror=example.com"],
@@ -153,8 +153,19 @@ const CASES: &[(&str, Play)] = &[
         stage.run(&["init", "-lockfile=readonly"]);
         stage.run(&["init"]);
         stage.run(&["init", "-lockfile=readonly"]);
-        stage.run(&["init", "-lockfile=readonly", "-upgrade"]);
         stage.run(&["init", "-lockfile=other"]);
+    }),
+    ("a lock that is only read and upgraded", |stage| {
+        thing(stage, "~> 1.0");
+        stage.run(&["init"]);
+        stage.run(&["init", "-lockfile=readonly", "-upgrade"]);
+    }),
+    ("other constraints for the same version", |stage| {
+        thing(stage, "~> 1.0");
+        stage.run(&["init"]);
+        stage.requires(&[("thing", "acme/thing", ">= 1.0.0")]);
+        stage.run(&["init"]);
+        stage.show(LOCK);
     }),
     ("a lock that is only read, with other constraints", |stage| {
         thing(stage, "~> 1.0");

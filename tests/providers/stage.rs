@@ -130,7 +130,7 @@ impl Stage {
         let mut command = self.project.command(&self.program(), args);
         command.env("TF_CLI_ARGS", "-no-color");
         let outcome = self.project.finish(command);
-        self.transcript += &format!("$ {}\n", args.join(" "));
+        self.transcript += &format!("$ {}\n", self.shown(&args.join(" ")));
         self.transcript += &self.shown(&(screen(&outcome.out) + &screen(&outcome.err)));
         if outcome.code != Some(0) {
             self.transcript += &format!("--- exit code {}\n", outcome.code.unwrap_or_default());
@@ -142,7 +142,7 @@ impl Stage {
     pub fn show(&mut self, below: &str) {
         let text = self.project.read(below);
         let text = normal::named(&text, "terraform");
-        self.transcript += &format!("$ cat {below}\n{}", self.shown(&text));
+        self.transcript += &format!("$ cat {}\n{}", self.shown(below), self.shown(&text));
     }
 
     /// Without what differs from run to run.

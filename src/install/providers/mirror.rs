@@ -156,7 +156,8 @@ async fn place(target: &Path, obtain: &Obtain<'_>, say: &(dyn Fn(MirrorEvent) + 
         return Err(failed("Provider release not available", why.into()));
     };
     let unplaced = |problem| failed("Cannot download provider release", problem);
-    let downloaded = download::download(obtain.http, &Request::new(url.clone()), &folder, &|_, _| {}).await.map_err(unplaced)?;
+    let downloaded =
+        download::download(obtain.http, &Request::new(url.clone()), &folder, &|_, _| {}).await.map_err(unplaced)?;
     match authenticate(&package, downloaded.file.path(), Some(downloaded.sha256)).await {
         Ok(authentication) => say(MirrorEvent::Authenticated { authentication }),
         Err(problem) => {
@@ -211,7 +212,9 @@ async fn index(target: &Path) -> Diagnostics {
     for provider in mirror.providers() {
         let archives =
             mirror.packages(&provider).into_iter().filter_map(|(version, platform, location)| match location {
-                PackageLocation::Archive(path) => Some((version, platform, path)),
+                // Documents speak of what is beside them.
+                PackageLocation::Archive(path) if path.parent() == Some(&folder) => Some((version, platform, path)),
+                PackageLocation::Archive(_) => None,
                 PackageLocation::Unpacked(_) | PackageLocation::Remote(_) => None,
             });
         let hashing = archives.map(|(version, platform, path)| async {
@@ -238,7 +241,7 @@ async fn index(target: &Path) -> Diagnostics {
                 documents.entry(version.to_string()).or_insert(VersionDocument { archives: BTreeMap::new() });
             document.archives.insert(platform, ArchiveEntry { hashes: [hash.to_string()], url });
         }
-        if let Err((path, why)) = write_documents(&mirror.provider_dir(&provider), &documents) {
+        if let Err((path, why)) = write_documents(&folder, &documents) {
             diags.error(NOT_INDEXED, format!("Failed to write {}: {why}.", path.display()));
         }
     }

@@ -126,15 +126,16 @@ impl Lock {
         self.providers.is_empty()
     }
 
-    /// Whether they select and accept the same packages. The constraints, kept for readers only, may differ.
-    pub fn same_as(&self, other: &Lock) -> bool {
-        let selected = |lock: &Lock| -> Vec<_> {
-            let of = |(provider, locked): (&Provider, &LockedProvider)| {
-                (provider.clone(), locked.version.clone(), locked.hashes.clone())
-            };
-            lock.providers.iter().map(of).collect()
+    /// The same packages for the same providers, whatever the constraints were when they were selected.
+    pub fn same_packages(&self, other: &Lock) -> bool {
+        let same = |a: &LockedProvider, b: &LockedProvider| {
+            a.version.to_string() == b.version.to_string() && a.hashes == b.hashes
         };
-        selected(self) == selected(other)
+        self.same_providers(other) && self.providers.iter().all(|(p, l)| other.get(p).is_some_and(|o| same(l, o)))
+    }
+
+    pub fn same_providers(&self, other: &Lock) -> bool {
+        self.providers.keys().eq(other.providers.keys())
     }
 }
 

@@ -72,16 +72,10 @@ pub async fn run(
     }
     diagnostics.extend(installed.diagnostics);
     if diagnostics.has_errors() {
-<<<<<<< HEAD
         // What was complete when somebody interrupted it stays complete: the next run need not fetch it again.
-        if !request.lockfile_readonly && setup.stop.is_stopping() {
-            diagnostics.extend(keep_lock(&lock, &lock.clone().with(installed.lock), false, tell).err());
-=======
-        // What is complete stays complete: the next run need not fetch it again.
         let complete = lock.clone().with(installed.lock);
-        if !request.lockfile_readonly && !lock.same_packages(&complete) {
+        if setup.stop.is_stopping() && !request.lockfile_readonly && !lock.same_packages(&complete) {
             diagnostics.extend(keep_lock(&complete, tell).err());
->>>>>>> f048f93 (Hold a lock that is only read to the reference's rules)
         }
         return true;
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env::{self, Environment};
 use crate::base::files::{Disk, Files};

@@ -10,6 +10,7 @@ use crate::install::event::{LockEvent, Tracked};
 use crate::install::package::platform;
 use crate::install::providers::platform_lock::{PlatformLockInput, lock_platforms};
 use crate::install::source::Source;
+use crate::install::source::demanding::Demanding;
 use crate::install::source::filesystem::Filesystem;
 use crate::install::source::network_mirror::NetworkMirror;
 use crate::install::source::registry::Registry;
@@ -43,7 +44,7 @@ pub async fn run(
     let platforms = diagnostics.take(chosen_platforms(&request.platforms));
     let network = Network::new(setup);
     let source = match source(request, &network) {
-        Ok(source) if !diagnostics.has_errors() => source,
+        Ok(source) if !diagnostics.has_errors() => Demanding { source, demand: setup.settings.signatures },
         Ok(_) => return (None, diagnostics),
         Err(problem) => {
             diagnostics.push(problem);
@@ -67,7 +68,7 @@ pub async fn run(
     let input = PlatformLockInput {
         requirements: &requirements,
         lock: &lock,
-        source: &*source,
+        source: &source,
         http: &network.hosts.http,
         platforms: &platforms,
         folder: folder.path(),

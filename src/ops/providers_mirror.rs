@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::base::diag::Diagnostics;
 use crate::install::event::MirrorEvent;
 use crate::install::providers::mirror::{MirrorInput, mirror};
+use crate::install::source::demanding::Demanding;
 use crate::install::source::registry::Registry;
 use crate::install::verify;
 use crate::model::deps::Lock;
@@ -43,7 +44,7 @@ pub async fn run(setup: &Setup, request: &MirrorRequest, tell: &mut (dyn FnMut(M
         return diagnostics;
     }
     let network = Network::new(setup);
-    let source = Registry::new(network.hosts.clone());
+    let source = Demanding { source: Registry::new(network.hosts.clone()), demand: setup.settings.signatures };
     let input = MirrorInput {
         requirements: &requirements,
         lock: &lock,

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-
 use crate::base::http::{Client, Request};
 use crate::install::authenticate::{Archive, Authentication, Step};
 use crate::install::event::{FailedStep, InstallEvent};

@@ -210,12 +210,13 @@ async fn index(target: &Path) -> Diagnostics {
     let mut diags = Diagnostics::new();
     let mirror = Filesystem::new(target);
     for provider in mirror.providers() {
+        let folder = mirror.provider_dir(&provider);
         let archives =
             mirror.packages(&provider).into_iter().filter_map(|(version, platform, location)| match location {
                 // Documents speak of what is beside them.
                 PackageLocation::Archive(path) if path.parent() == Some(&folder) => Some((version, platform, path)),
                 PackageLocation::Archive(_) => None,
-                PackageLocation::Unpacked(_) | PackageLocation::Remote(_) => None,
+                PackageLocation::Unpacked(_) | PackageLocation::Remote(_) | PackageLocation::Asked(_) => None,
             });
         let hashing = archives.map(|(version, platform, path)| async {
             let from = path.clone();

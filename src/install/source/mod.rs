@@ -106,6 +106,21 @@ pub enum PackageLocation {
     Asked(Box<Request>),
 }
 
+#[async_trait]
+impl Source for Box<dyn Source> {
+    async fn versions(&self, provider: &Provider) -> Result<Available, SourceError> {
+        (**self).versions(provider).await
+    }
+
+    async fn package(&self, provider: &Provider, version: &Version, platform: &str) -> Result<Package, SourceError> {
+        (**self).package(provider, version, platform).await
+    }
+
+    fn describe(&self, provider: &Provider) -> String {
+        (**self).describe(provider)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceError {
     /// The run was asked to stop.

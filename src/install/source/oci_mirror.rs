@@ -204,7 +204,7 @@ impl Source for OciMirror {
         let request = Request::new(address(&repository, &format!("blobs/{digest}"))?);
         let request = self.access.known(&repository).show(request);
         let step: Box<dyn Step> = Box::new(ArchiveChecksum { sha256 });
-        Ok(Package { location: PackageLocation::Asked(Box::new(request)), steps: Steps(vec![step]) })
+        Ok(Package::new(PackageLocation::Asked(Box::new(request)), Steps(vec![step])))
     }
 
     fn describe(&self, provider: &Provider) -> String {

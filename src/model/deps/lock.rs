@@ -331,4 +331,84 @@ mod tests {
         assert_eq!(lock.providers.len(), 2);
         assert_eq!(lock.to_text(), text);
     }
+
+    /// Recorded from the reference; where it reports one mistake twice, the first.
+    #[test]
+    fn mistakes_are_said_with_their_places() {
+        let version = |value: &str| format!("provider \"a.com/a/b\" {{\n  version = {value}\n}}\n");
+        let more = |line: &str| format!("provider \"a.com/a/b\" {{\n  version = \"1.0.0\"\n  {line}\n}}\n");
+        let address = |text: &str| format!("provider \"{text}\" {{\n  version = \"1.0.0\"\n}}\n");
+        let cases = [
+            (
+                version("\"1.2\""),
+                "2,13-18: The selected version number for provider a.com/a/b must be written in normalized form: \"1.2.0\".",
+            ),
+            (
+                version("\"v1.2.0\""),
+                "2,13-21: The selected version number for provider a.com/a/b is invalid: a \"v\" prefix should not be used.",
+            ),
+            (
+                version("\"nope\""),
+                "2,13-19: The selected version number for provider a.com/a/b is invalid: invalid specification; required format is three positive integers separated by periods.",
+            ),
+            (
+                version("\"\""),
+                "2,13-15: The selected version number for provider a.com/a/b is invalid: empty specification.",
+            ),
+            (
+                version("1"),
+                "2,13-14: The selected version number for provider a.com/a/b must be written in normalized form: \"1.0.0\".",
+            ),
+            (version("foo"), "2,13-16: Variables may not be used here."),
+            (version("[\"1\"]"), "2,13-18: Unsuitable value: string required"),
+            (
+                more("constraints = \">= 1\""),
+                "3,17-23: The recorded version constraints for provider a.com/a/b must be written in normalized form: \">= 1.0.0\".",
+            ),
+            (more("constraints = null"), "3,17-21: Unsuitable value: null value is not allowed"),
+            (more("hashes = \"x\""), "3,12-15: A static list expression is required."),
+            (
+                more("hashes = []"),
+                "3,12-14: The \"hashes\" argument must either be omitted or contain at least one hash value.",
+            ),
+            (
+                more("hashes = [\"nope\"]"),
+                "3,13-19: Cannot interpret \"nope\" as a provider hash: hash string must start with a scheme keyword followed by a colon.",
+            ),
+            (
+                more("hashes = [\":x\"]"),
+                "3,13-17: Cannot interpret \":x\" as a provider hash: hash string must start with a scheme keyword followed by a colon.",
+            ),
+            (more("hashes = [\"h1:\", \"x9:y\"]"), ""),
+            (more("foo = 1"), "3,3-6: An argument named \"foo\" is not expected here."),
+            (
+                address("terraform.io/builtin/x"),
+                "1,10-34: Cannot lock a version for built-in provider terraform.io/builtin/x. Built-in providers are bundled inside Terrane itself, so you can't select a version for them independently of the Terrane release you are currently running.",
+            ),
+            (
+                address("registry.terraform.io/-/x"),
+                "1,10-37: Provider source address registry.terraform.io/-/x is a special provider that is not eligible for dependency locking.",
+            ),
+            (
+                address("a/b"),
+                "1,10-15: The provider source address for this provider lock must be written as \"registry.terraform.io/a/b\", the fully-qualified and normalized form.",
+            ),
+            (
+                address("a//b"),
+                "1,10-16: The provider source address for a provider lock must be a valid, fully-qualified address of the form \"hostname/namespace/type\".",
+            ),
+            (
+                version("\"1.0.0\"").repeat(2),
+                "4,1-9: This lockfile already declared a lock for provider a.com/a/b at .terraform.lock.hcl:1,1-21.",
+            ),
+        ];
+        for (text, expected) in cases {
+            let (_, diags) = Lock::parse(SourceFile::new(LOCK_FILE, &*text));
+            let said = |d: &Diagnostic| {
+                let place = d.subject.as_ref().map(ToString::to_string).unwrap_or_default();
+                format!("{}: {}", place.trim_start_matches(".terraform.lock.hcl:"), d.detail)
+            };
+            assert_eq!(diags.iter().map(said).collect::<Vec<_>>().join("; "), expected, "{text}");
+        }
+    }
 }

@@ -5,6 +5,7 @@ mod broken;
 mod cache;
 mod containers;
 mod credentials;
+mod demands;
 mod faults;
 mod killed;
 mod locks;

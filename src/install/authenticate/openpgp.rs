@@ -66,6 +66,13 @@ impl Keyring {
         if certs.is_empty() { Err(problem) } else { Ok(Keyring(certs)) }
     }
 
+    /// The parts that may sign, as 16 hexadecimal digits each.
+    #[cfg(test)]
+    pub fn signing_keys(&self) -> Vec<String> {
+        let all = self.0.iter().flat_map(|cert| cert.keys());
+        all.filter(may_sign).map(|key| key.key().keyid().to_hex()).collect()
+    }
+
     /// Who of the ring made the first signature that is by any of its keys.
     pub fn verify(&self, document: &[u8], signature: &[u8], now: SystemTime) -> Result<Signer, SignatureProblem> {
         if signature.first().is_some_and(|first| *first < 0x80) {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use proptest::prelude::*;
 use sequoia_openpgp::armor::{self, Kind};
-use sequoia_openpgp::cert::{Cert, CertBuilder, CertRevocationBuilder, CipherSuite};
+use sequoia_openpgp::cert::{Cert, CertBuilder, CertRevocationBuilder, CipherSuite, SubkeyRevocationBuilder};
 use sequoia_openpgp::packet::signature::SignatureBuilder;
 use sequoia_openpgp::packet::signature::subpacket::NotationDataFlags;
 use sequoia_openpgp::parse::Parse;
@@ -230,6 +230,12 @@ fn revoked_keys_never_count() {
         let gone = revoked(&good, reason);
         assert_eq!(checked(signature.clone(), &[&gone]), bad(SignatureProblem::KeyRevoked), "{reason}");
     }
+    let with_subkey = made(builder().add_signing_subkey());
+    let mut signer = with_subkey.primary_key().key().clone().parts_into_secret().unwrap().into_keypair().unwrap();
+    let subkey = with_subkey.keys().subkeys().next().unwrap().key();
+    let revocation = SubkeyRevocationBuilder::new().build(&mut signer, &with_subkey, subkey, None).unwrap();
+    let gone = with_subkey.clone().insert_packets(revocation).unwrap().0;
+    assert_eq!(checked(sign(&gone), &[&gone]), bad(SignatureProblem::KeyRevoked), "the subkey");
     let somebody_elses = revoked(&key(), ReasonForRevocation::KeyCompromised);
     let foreign: Vec<Packet> = somebody_elses.primary_key().self_revocations().cloned().map(Packet::from).collect();
     let mut bytes = good.to_vec().unwrap();
@@ -322,8 +328,14 @@ fn the_keys_within_the_program_are_the_documented_ones() {
     for text in [OFFICIAL, PARTNERS] {
         let cert = Cert::from_bytes(text.as_bytes()).unwrap();
         assert!(note.contains(&cert.fingerprint().to_hex()));
-        assert!(Keyring::parse(text).is_ok());
     }
+    let signing = |text| {
+        let mut keys = Keyring::parse(text).unwrap().signing_keys();
+        keys.sort();
+        keys
+    };
+    assert_eq!(signing(OFFICIAL), ["34365D9472D7468F", "B0B441097685B676", "C820C6D5CD27AB87"]);
+    assert_eq!(signing(PARTNERS), ["7D72D4268E4660FC"]);
     assert!(note.find("C874011F").unwrap() < note.find("51890657").unwrap());
     assert!(Cert::from_bytes(OFFICIAL.as_bytes()).unwrap().fingerprint().to_hex().starts_with("C874011F"));
 }

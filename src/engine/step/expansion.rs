@@ -93,6 +93,9 @@ fn expand_count(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) -> (O
     }
 }
 
+/// More than anybody can mean, and little enough to be held in memory.
+const MOST_INSTANCES: usize = 10_000_000;
+
 fn count_of(value: &Value, allow_unknown: bool) -> Result<Option<usize>, String> {
     if value.marks().contains(Marks::EPHEMERAL) {
         return Err("The given \"count\" is derived from an ephemeral value, which means that Terrane cannot persist it \
@@ -116,7 +119,14 @@ fn count_of(value: &Value, allow_unknown: bool) -> Result<Option<usize>, String>
     let unsuitable = |what: &str| format!("The given \"count\" argument value is unsuitable: {what}.");
     let whole = "value must be a whole number, between -9223372036854775808 and 9223372036854775807";
     let count = number.as_i64().ok_or_else(|| unsuitable(whole))?;
-    usize::try_from(count).map(Some).map_err(|_| unsuitable("must be greater than or equal to zero"))
+    match usize::try_from(count) {
+        // Checking makes no instances.
+        Ok(count) if count > MOST_INSTANCES && !allow_unknown => {
+            Err(unsuitable(&format!("at most {MOST_INSTANCES} instances are possible")))
+        }
+        Ok(count) => Ok(Some(count)),
+        Err(_) => Err(unsuitable("must be greater than or equal to zero")),
+    }
 }
 
 fn expand_for_each(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) -> (Option<Expansion>, Diagnostics) {

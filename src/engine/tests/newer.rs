@@ -229,6 +229,15 @@ async fn objects_are_imported_by_their_identity() {
     }
 }
 
+#[tokio::test]
+async fn nobody_means_so_many_instances() {
+    let world = World::new();
+    let config = config(&[("main.tf", "resource \"test_thing\" \"a\" {\n count = 2147483648\n name = \"x\"\n}")]);
+    let (_, found) = plan(&world, &config, &State::default(), Options::default()).await;
+    let detail = "Invalid count argument: The given \"count\" argument value is unsuitable: at most 10000000 instances are possible.";
+    assert_eq!(texts(&found), [detail]);
+}
+
 #[test]
 fn imports_may_name_the_instance_that_the_block_chooses() {
     let text = "provider \"test\" {\n alias = \"by\"\n for_each = toset([\"a\"])\n}\nresource \"test_thing\" \"a\" {\n provider = \

@@ -208,7 +208,8 @@ pub fn not_installed(problems: &BTreeMap<Provider, PackageProblem>) -> Diagnosti
     )
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use crate::model::deps::Constraints;

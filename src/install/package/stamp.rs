@@ -273,7 +273,8 @@ fn identity(_metadata: &fs::Metadata) -> (i64, u64, u64) {
     (0, 0, 0)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};

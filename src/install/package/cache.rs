@@ -15,7 +15,7 @@ use crate::model::deps::{Hash, Version};
 use super::archive::{Staged, Unpacked};
 use super::lock::{self, PackageLock};
 use super::stamp::{self, Stamps};
-use super::{PackageError, executable, link, place, relative_dir};
+use super::{PackageError, executable, link, relative_dir};
 
 /// The shared folder.
 #[derive(Clone, Debug)]
@@ -82,7 +82,6 @@ impl Cache {
     ) -> Result<Reservation, PackageError> {
         let dir = self.package_dir(provider, version);
         let lock = lock::acquire(&beside(&dir, "lock"), stop, contended).await?;
-        place::sweep(dir.parent().unwrap_or(&self.dir));
         Ok(Reservation { dir, _lock: lock })
     }
 }

@@ -78,7 +78,7 @@ impl Contents {
 
 fn list(mut zip: ZipArchive<BufReader<File>>, packed: u64, limits: &Limits) -> Result<Contents, String> {
     if zip.is_empty() {
-        return Err("it is empty".to_owned());
+        return Err("empty archive".to_owned());
     }
     if zip.len() > limits.entries {
         return Err(format!("it has {} entries, and may have {}", zip.len(), limits.entries));
@@ -128,7 +128,8 @@ fn look_at(zip: &mut ZipArchive<BufReader<File>>, index: usize) -> Result<Entry,
             return Err(format!("the entry {name:?} is encrypted"));
         }
         if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
-            return Err(format!("the entry {name:?} is compressed by an unsupported method, {}", entry.compression()));
+            let method = entry.compression();
+            return Err(format!("the entry {name:?}: zip: unsupported compression algorithm {method}"));
         }
         if path.as_os_str().is_empty() {
             return Err(format!("the entry {name:?} has no name"));
@@ -180,7 +181,7 @@ fn place(name: &str) -> Result<PathBuf, String> {
         match component {
             Component::Normal(part) => path.push(part),
             Component::CurDir => {}
-            Component::ParentDir => return Err(format!("the entry {name:?} contains \"..\"")),
+            Component::ParentDir => return Err(format!("entry contains '..': {}", name.escape_debug())),
             Component::RootDir | Component::Prefix(_) => return Err(format!("the entry {name:?} is an absolute path")),
         }
     }
@@ -203,7 +204,10 @@ impl Names {
         let key = path.to_string_lossy().to_lowercase();
         match self.0.get(&key) {
             Some((same, true)) if is_dir && same == path => Ok(()),
-            Some((other, _)) => Err(format!("the entries {other:?} and {path:?} cannot be in one folder")),
+            Some((same, _)) if same == path && is_dir => Err(format!("{path:?} is a file and a folder")),
+            Some((same, true)) if same == path => Err(format!("{path:?} is a folder and a file")),
+            Some((same, false)) if same == path => Err(format!("it has two entries for {path:?}")),
+            Some((other, _)) => Err(format!("{other:?} and {path:?} are one name on some systems")),
             None => {
                 self.0.insert(key, (path.to_owned(), is_dir));
                 Ok(())
@@ -216,9 +220,9 @@ impl Names {
 pub(super) fn reason(error: ZipError) -> String {
     match error {
         ZipError::Io(e) => unreadable(&e),
-        ZipError::InvalidArchive(why) => format!("not a valid zip file: {why}"),
-        ZipError::UnsupportedArchive(why) => format!("not a supported zip file: {why}"),
-        other => format!("not a supported zip file: {other}"),
+        ZipError::InvalidArchive(why) => format!("zip: not a valid zip file: {why}"),
+        ZipError::UnsupportedArchive(why) => format!("zip: not a supported zip file: {why}"),
+        other => format!("zip: not a supported zip file: {other}"),
     }
 }
 
@@ -226,9 +230,9 @@ pub(super) fn reason(error: ZipError) -> String {
 pub(super) fn unreadable(error: &std::io::Error) -> String {
     use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     match error.kind() {
-        InvalidData if error.to_string() == "Invalid checksum" => "checksum error".to_owned(),
-        UnexpectedEof => "not a valid zip file: it ends too early".to_owned(),
-        InvalidData | InvalidInput => format!("not a valid zip file: {error}"),
+        InvalidData if error.to_string() == "Invalid checksum" => "zip: checksum error".to_owned(),
+        UnexpectedEof => "zip: not a valid zip file: it ends too early".to_owned(),
+        InvalidData | InvalidInput => format!("zip: not a valid zip file: {error}"),
         _ => crate::base::files::reason(error),
     }
 }

@@ -21,10 +21,11 @@ pub struct Temporary {
 }
 
 impl Temporary {
-    /// An empty folder beside the target, whose parents are made.
+    /// An empty folder beside the target, whose parents are made. What killed runs left there goes.
     pub fn beside(target: &Path) -> io::Result<Temporary> {
         let parent = directory_of(target);
         folders(parent)?;
+        sweep(parent);
         // Whoever sweeps may take a folder that is not locked yet; then the next one is tried.
         for _ in 0..100 {
             let mut builder = tempfile::Builder::new();
@@ -143,7 +144,7 @@ pub(super) fn folders(path: &Path) -> io::Result<()> {
 }
 
 /// Removes what killed runs left in a folder. What others are making just now stays.
-pub fn sweep(folder: &Path) {
+fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let left = entry.file_name().to_string_lossy().starts_with(PREFIX);
@@ -219,8 +220,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let version = dir.path().join("h/n/t/1.0.0");
         let left = version.join(".unpacking-left");
-        fs::create_dir_all(left.join("d")).unwrap();
+        let leave = || fs::create_dir_all(left.join("d")).unwrap();
+        leave();
         let own = Temporary::beside(&version.join("linux_amd64")).unwrap();
+        assert!(!left.exists());
+        leave();
         fs::create_dir(version.join("linux_arm64")).unwrap();
         sweep_packages(dir.path());
         let own_name = own.path().file_name().unwrap().to_str().unwrap().to_owned();

@@ -144,7 +144,7 @@ pub(super) fn folders(path: &Path) -> io::Result<()> {
 }
 
 /// Removes what killed runs left in a folder. What others are making just now stays.
-fn sweep(folder: &Path) {
+pub fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let left = entry.file_name().to_string_lossy().starts_with(PREFIX);

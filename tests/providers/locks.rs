@@ -4,6 +4,7 @@ use super::stage::{Play, Stage, check};
 use crate::support::catalogue::{Release, zip};
 use crate::support::platform;
 use crate::support::registry::requires;
+use crate::support::server::Reply;
 use crate::support::trouble::Trouble;
 
 const LOCK: &str = "work/.terraform.lock.hcl";
@@ -252,4 +253,29 @@ fn comments_outlive_changes() {
     stage.project.ok(&["init", "-upgrade"]);
     let upgraded = stage.project.read(LOCK);
     assert!(upgraded.contains("\"1.1.0\" # not 1.1 yet\n") && !upgraded.contains("old machines"), "{upgraded}");
+}
+
+/// What an answer to a download says of all platforms is locked where it belongs to signed archives.
+#[test]
+fn hashes_that_the_registry_reports_are_locked() {
+    let stage = Stage::new([everywhere()]);
+    stage.requires(&[("thing", "acme/thing", "")]);
+    let (os, arch) = platform().split_once('_').map(|(os, arch)| (os.to_owned(), arch.to_owned())).unwrap();
+    let path = format!("/v1/providers/acme/thing/1.0.0/download/{os}/{arch}");
+    let mut answer: serde_json::Value = serde_json::from_slice(&stage.registry.answer(&path).body).unwrap();
+    stage.project.ok(&["providers", "lock"]);
+    let lock = stage.project.read(LOCK);
+    let own = lock.split('"').find(|text| text.starts_with("h1:")).unwrap().to_owned();
+    std::fs::remove_file(stage.project.path(LOCK)).unwrap();
+    let archive = |platform: &str| format!("zh:{}", crate::support::catalogue::sum(&everywhere().archives[platform]));
+    answer["packages"] = serde_json::json!({
+        platform(): {"hashes": [archive(&platform()), own]},
+        "darwin_arm64": {"hashes": [archive("darwin_arm64"), "h1:signed"]},
+        "plan9_mips": {"hashes": ["h1:unsigned"]},
+    });
+    let answer = Reply::json(answer.to_string());
+    stage.trouble(&path, Trouble::Instead(answer));
+    stage.project.ok(&["init"]);
+    let lock = stage.project.read(LOCK);
+    assert!(lock.contains("\"h1:signed\"") && !lock.contains("unsigned") && lock.contains(&own), "{lock}");
 }

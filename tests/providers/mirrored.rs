@@ -255,3 +255,24 @@ fn a_killed_run_leaves_nothing_that_looks_whole() {
     stage.project.ok(&["providers", "mirror", "../mirror"]);
     assert_eq!(stage.files("mirror").len(), 3, "{:?}", stage.files("mirror"));
 }
+
+#[test]
+fn an_interrupted_run_ends_with_one_word() {
+    for command in [&["providers", "mirror", "../mirror"][..], &["providers", "lock"]] {
+        let stage = Stage::new([everywhere("1.0.0")]);
+        stage.requires(&[("thing", "acme/thing", "")]);
+        let gate = Gate::default();
+        stage.trouble(".zip", Trouble::WaitWithin(50, gate.clone()));
+        let running = Running::start(stage.project.command(program(), command));
+        gate.reached(1);
+        // SAFETY: the call touches no memory.
+        unsafe { libc::kill(running.child.id() as i32, libc::SIGINT) };
+        let outcome = running.finish();
+        gate.open();
+        assert_eq!(outcome.code, Some(1), "{}{}", outcome.out, outcome.err);
+        assert_eq!(outcome.err.matches("Error: ").count(), 1, "{}", outcome.err);
+        outcome.expect(1, &["canceled by an interrupt signal"]);
+        assert!(stage.files("mirror").is_empty() && stage.files("tmp").is_empty(), "nothing half-written");
+        assert!(!stage.project.exists("work/.terraform.lock.hcl"));
+    }
+}

@@ -195,7 +195,7 @@ fn elements(attribute: &Attribute, tokens: &[Token]) -> Option<Elements> {
     let close = tokens.iter().filter(within).rfind(|t| t.kind == TokenKind::CloseBracket)?.span();
     let element = |item: &crate::lang::syntax::ast::Expression| {
         let range = item.range();
-        let span = Span::new(range.start().byte as usize, range.end().byte as usize);
+        let span = Span::new(range.start().byte, range.end().byte);
         Some((span, item.as_literal_string()?.as_ref().into()))
     };
     Some((open, items.iter().filter_map(element).collect(), close))

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{Method, StatusCode};
 use url::Url;
 
@@ -67,6 +67,8 @@ struct Shared {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub url: Url,
+    /// Fields of a form, encoded, for [`Client::post`].
+    form: Option<Secret>,
     pub headers: Vec<(&'static str, String)>,
     /// Sent as a bearer token to this very host, and to none that it leads to.
     pub token: Option<Secret>,
@@ -84,6 +86,7 @@ impl Request {
     pub fn new(url: Url) -> Request {
         Request {
             url,
+            form: None,
             headers: Vec::new(),
             token: None,
             login: None,
@@ -114,6 +117,13 @@ impl Request {
 
     pub fn signed(mut self, headers: Vec<(&'static str, Secret)>) -> Request {
         self.signed = headers;
+        self
+    }
+
+    /// The fields of a form to send. Any of them may be a secret.
+    pub fn form(mut self, fields: &[(&str, &str)]) -> Request {
+        let encoded = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        self.form = Some(Secret::new(encoded));
         self
     }
 
@@ -150,6 +160,8 @@ impl Answer {
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub kind: FailureKind,
+    /// What was tried: `Get`, `Post`.
+    verb: &'static str,
     /// Redacted.
     url: String,
     why: String,
@@ -170,7 +182,7 @@ pub enum FailureKind {
 /// `Get "https://example.com/": why`
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Get \"{}\": {}", self.url, self.why)
+        write!(f, "{} \"{}\": {}", self.verb, self.url, self.why)
     }
 }
 
@@ -221,6 +233,29 @@ impl Client {
         }
     }
 
+    /// Sends a form, once, and reads the whole answer. One that leads elsewhere is the answer: what was sent is for nobody
+    /// else.
+    pub async fn post(&self, request: &Request) -> Result<Answer, Failure> {
+        let send = async {
+            let client = self.client(is_loopback(&request.url)).await;
+            let client = client.map_err(|why| failure(&request.url, FailureKind::Other, &why))?;
+            crate::log!(Debug, "http: Post {}", redacted(request.url.as_str()));
+            let mut sent = client.request(Method::POST, request.url.clone()).headers(headers(request, true));
+            if let Some(form) = &request.form {
+                sent = sent.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(form.reveal().to_owned());
+            }
+            let response = sent.send().await.map_err(|e| worded(&request.url, &e))?;
+            read_whole(response, request.url.clone()).await
+        };
+        let result = tokio::select! {
+            result = tokio::time::timeout(self.shared.options.timeout, send) => {
+                result.unwrap_or_else(|_| Err(timed_out(&request.url)))
+            }
+            () = self.shared.stop.stopping() => Err(stopped(request.url.as_str())),
+        };
+        result.map_err(|failure| Failure { verb: "Post", ..failure })
+    }
+
     /// How often at most something is asked for.
     pub fn attempts(&self) -> u32 {
         self.shared.options.retries + 1
@@ -241,16 +276,8 @@ impl Client {
     }
 
     async fn whole(&self, request: &Request) -> Result<Answer, Failure> {
-        let (mut response, url) = self.follow(request).await?;
-        let mut body = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(|e| worded(&url, &e))? {
-            body.extend_from_slice(&piece);
-            if body.len() as u64 > MOST_BYTES {
-                return Err(too_large(&url, MOST_BYTES));
-            }
-        }
-        let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
-        Ok(Answer { status, headers, url, body, attempts: 1 })
+        let (response, url) = self.follow(request).await?;
+        read_whole(response, url).await
     }
 
     async fn stream(
@@ -326,6 +353,18 @@ impl Client {
     }
 }
 
+async fn read_whole(mut response: reqwest::Response, url: Url) -> Result<Answer, Failure> {
+    let mut body = Vec::new();
+    while let Some(piece) = response.chunk().await.map_err(|e| worded(&url, &e))? {
+        body.extend_from_slice(&piece);
+        if body.len() as u64 > MOST_BYTES {
+            return Err(too_large(&url, MOST_BYTES));
+        }
+    }
+    let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
+    Ok(Answer { status, headers, url, body, attempts: 1 })
+}
+
 fn build(options: &Options, direct: bool) -> Result<reqwest::Client, String> {
     let mut builder = reqwest::Client::builder()
         .user_agent(&options.user_agent)
@@ -388,11 +427,11 @@ fn asked_pause(headers: &HeaderMap) -> Option<Duration> {
 }
 
 fn failure(url: &Url, kind: FailureKind, why: &str) -> Failure {
-    Failure { kind, url: redacted(url.as_str()), why: why.to_owned(), attempts: 1 }
+    Failure { kind, verb: "Get", url: redacted(url.as_str()), why: why.to_owned(), attempts: 1 }
 }
 
 fn stopped(url: &str) -> Failure {
-    Failure { kind: FailureKind::Stopped, url: redacted(url), why: "context canceled".to_owned(), attempts: 1 }
+    Failure { kind: FailureKind::Stopped, verb: "Get", url: redacted(url), why: "context canceled".to_owned(), attempts: 1 }
 }
 
 fn timed_out(url: &Url) -> Failure {
@@ -471,7 +510,7 @@ mod tests {
                 let (mut stream, _) = listener.accept().unwrap();
                 let mut request = Vec::new();
                 let mut buffer = [0; 4096];
-                while !request.ends_with(b"\r\n\r\n") {
+                while !is_complete(&request) {
                     let n = stream.read(&mut buffer).unwrap();
                     request.extend_from_slice(&buffer[..n]);
                 }
@@ -481,6 +520,13 @@ mod tests {
             asked
         });
         (url, thread)
+    }
+
+    fn is_complete(request: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(request);
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+        body.len() >= length.map_or(0, |length| length.parse().unwrap())
     }
 
     fn answer(status: &str, headers: &str, body: &str) -> String {
@@ -516,6 +562,24 @@ mod tests {
         client().get(&Request::new(url).login(login)).await.unwrap();
         assert!(first.join().unwrap()[0].contains("authorization: Basic bWU6cHc="));
         assert!(!second.join().unwrap()[0].contains("authorization"));
+    }
+
+    #[tokio::test]
+    async fn forms_are_sent_once_and_to_nobody_else() {
+        for status in ["307 Temporary Redirect", "503 Service Unavailable"] {
+            let (url, thread) = serve(vec![answer(status, "Location: /b\r\n", "why")]);
+            let request = Request::new(url).form(&[("a", "x y"), ("secret", "s3&cret")]);
+            let got = client().post(&request).await.unwrap();
+            assert_eq!((got.status.as_str(), got.text().as_str()), (&status[..3], "why"));
+            let asked = thread.join().unwrap();
+            assert!(asked[0].starts_with("POST / HTTP/1.1\r\n"), "{asked:?}");
+            assert!(asked[0].contains("content-type: application/x-www-form-urlencoded\r\n"), "{asked:?}");
+            assert!(asked[0].ends_with("\r\n\r\na=x+y&secret=s3%26cret"), "{asked:?}");
+            assert!(!format!("{request:?}").contains("cret=s3"));
+        }
+        let url = Url::parse("http://127.0.0.1:1/").unwrap();
+        let failed = client().post(&Request::new(url)).await.unwrap_err();
+        assert!(failed.to_string().starts_with("Post \"http://127.0.0.1:1/\": dial tcp"), "{failed}");
     }
 
     #[tokio::test]

@@ -5,6 +5,7 @@
 
 pub mod atomic;
 pub mod aws_signature;
+pub mod browser;
 pub mod diag;
 pub mod env;
 pub mod files;

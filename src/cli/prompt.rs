@@ -24,6 +24,8 @@ impl Ask for Prompt {
         }
         self.console.print(&text(&self.console, question));
         let secret = question.secret;
+        // Whoever is interrupted while it is hidden what is typed gets the terminal back as it was.
+        let _mode = secret.then(term::Mode::keep);
         let read = tokio::task::spawn_blocking(move || {
             if secret { term::read_secret(&mut std::io::sink()) } else { term::read_line() }
         });
@@ -33,9 +35,9 @@ impl Ask for Prompt {
         };
         match line {
             Ok(Some(line)) => {
-                if secret || !self.console.terminal.input {
-                    self.console.print("\n");
-                }
+                // A secret's own line break is not shown.
+                let hidden = secret && self.console.terminal.input;
+                self.console.print(if hidden { "\n\n" } else { "\n" });
                 Ok(line)
             }
             Ok(None) => Err(NoAnswer::Failed("EOF".to_string())),

@@ -74,8 +74,12 @@ pub const COMMANDS: &[Entry] = &[
         runs(args::graph::command, command::graph::run),
     ),
     entry("import", "Associate existing infrastructure with a resource", Run::Missing),
-    entry("login", "Obtain and save credentials for a remote host", Run::Missing),
-    entry("logout", "Remove locally-stored credentials for a remote host", Run::Missing),
+    entry("login", "Obtain and save credentials for a remote host", runs(args::login::command, command::login::run)),
+    entry(
+        "logout",
+        "Remove locally-stored credentials for a remote host",
+        runs(args::login::logout_command, command::login::run_logout),
+    ),
     entry("metadata", "Metadata related commands", Run::Group),
     entry(
         "metadata functions",

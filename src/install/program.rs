@@ -6,6 +6,7 @@
 use std::io::{self, Read};
 use std::process::{ExitStatus, Stdio};
 
+use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 use crate::base::stop::Stop;
@@ -21,10 +22,15 @@ pub struct Ran {
 }
 
 /// Runs a program to its end. None: the work was asked to stop, and the program is gone.
-pub async fn run(mut command: Command, joined: bool, stop: &Stop) -> io::Result<Option<Ran>> {
+pub async fn run(command: Command, joined: bool, stop: &Stop) -> io::Result<Option<Ran>> {
+    run_fed(command, None, joined, stop).await
+}
+
+/// As [`run`], with `input` on its standard input. That it does not read it is its own business.
+pub async fn run_fed(mut command: Command, input: Option<&[u8]>, joined: bool, stop: &Stop) -> io::Result<Option<Ran>> {
     let (out, out_end) = io::pipe()?;
     let (err, err_end) = io::pipe()?;
-    command.stdin(Stdio::null()).kill_on_drop(true);
+    command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() }).kill_on_drop(true);
     // A writing end that we kept would hold the reader for ever.
     if joined {
         drop(err_end);
@@ -37,8 +43,15 @@ pub async fn run(mut command: Command, joined: bool, stop: &Stop) -> io::Result<
     // The command owns our copies of the writing ends; the readers see the end only once they are gone.
     drop(command);
     let (out, err) = (tokio::task::spawn_blocking(|| read(out)), tokio::task::spawn_blocking(|| read(err)));
+    let stdin = child.stdin.take();
+    let feed = async {
+        if let (Some(mut stdin), Some(input)) = (stdin, input) {
+            let _ = stdin.write_all(input).await;
+        }
+    };
+    let ended = async { tokio::join!(feed, child.wait()).1 };
     let status = tokio::select! {
-        status = child.wait() => status?,
+        status = ended => status?,
         () = stop.stopping() => {
             let _ = child.kill().await;
             return Ok(None);

@@ -5,6 +5,7 @@
 
 pub mod ask;
 pub mod listen;
+pub mod login;
 pub mod options;
 pub mod planning;
 pub mod settings;

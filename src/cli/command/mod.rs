@@ -9,6 +9,7 @@ pub mod force_unlock;
 pub mod get;
 pub mod graph;
 pub mod init;
+pub mod login;
 pub mod metadata;
 pub mod modules;
 pub mod output;

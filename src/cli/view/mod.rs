@@ -6,6 +6,7 @@ mod downloads;
 pub mod human;
 pub mod init;
 pub mod json;
+pub mod login;
 pub mod operation;
 pub mod shown;
 pub mod ticker;

@@ -1,7 +1,8 @@
-//! The token to show a host: from the settings, or from the helper program that they name.
+//! Tokens of hosts: the one to show a host, from the settings or from the helper program that they name; and where a new one
+//! goes, which is the same place.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::base::secret::Secret;
@@ -10,18 +11,48 @@ use crate::install::program;
 use crate::model::service::credentials::{CredentialHelper, Known};
 use crate::model::service::{CredentialSettings, Host};
 
+use super::credentials_file;
+
 /// Tokens of hosts. A helper is asked once per host and command.
 pub struct Credentials {
     settings: CredentialSettings,
-    /// Where helper programs are.
-    folders: Vec<PathBuf>,
+    places: Places,
     stop: Stop,
     asked: Mutex<HashMap<Host, Arc<tokio::sync::OnceCell<Result<Option<Secret>, String>>>>>,
 }
 
+/// Where credentials are, beside the settings.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// Folders with helper programs.
+    pub helpers: Vec<PathBuf>,
+    /// The file that this program writes. None: nobody knows where the user's files are.
+    pub file: Option<PathBuf>,
+}
+
+/// Where the token of a host is, or would go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// In a settings file that is its owner's business.
+    OtherFile,
+    /// In the file that this program writes; `stored`: it is there already.
+    File { path: PathBuf, stored: bool },
+    /// With the helper of this name, which may or may not know one.
+    Helper(String),
+    /// There is no place for it.
+    Nowhere,
+}
+
+/// What a helper is asked to do.
+enum Request<'a> {
+    Get,
+    Store(&'a Secret),
+    Forget,
+}
+
 impl Credentials {
-    pub fn new(settings: CredentialSettings, folders: Vec<PathBuf>, stop: Stop) -> Credentials {
-        Credentials { settings, folders, stop, asked: Mutex::default() }
+    pub fn new(settings: CredentialSettings, places: Places, stop: Stop) -> Credentials {
+        Credentials { settings, places, stop, asked: Mutex::default() }
     }
 
     /// None if there is nothing to show; what is wrong with a helper is logged, since hosts may not want a token.
@@ -45,23 +76,193 @@ impl Credentials {
         cell.get_or_init(|| self.ask(helper, host)).await.clone()
     }
 
-    /// `terraform-credentials-NAME ARGUMENTS... get HOST` prints an object with the token; an empty one means none.
-    async fn ask(&self, helper: &CredentialHelper, host: &Host) -> Result<Option<Secret>, String> {
-        let name = format!("terraform-credentials-{}", helper.name);
-        let program = self.folders.iter().find_map(|folder| {
-            let path = folder.join(&name);
-            path.is_file().then_some(path)
-        });
-        let Some(program) = program else { return Err(format!("unable to find credentials helper {:?}", helper.name)) };
-        let mut command = tokio::process::Command::new(&program);
-        command.args(&helper.arguments).arg("get").arg(host.as_str());
-        let ran = program::run(command, false, &self.stop).await.map_err(|e| format!("{}: {e}", program.display()))?;
-        let Some(ran) = ran else { return Err("interrupted".to_owned()) };
-        if !ran.status.success() {
-            return Err(format!("error in {}: {}", program.display(), ran.errors.trim()));
+    /// Where the host's token is kept. Variables of the environment do not count: they pass.
+    pub fn location(&self, host: &Host) -> Location {
+        let file = self.places.file.as_ref();
+        let stored = file.is_some_and(|path| credentials_file::hosts(path).contains(host));
+        match (self.settings.blocks.contains_key(host), stored, self.helper(), file) {
+            (true, false, ..) => Location::OtherFile,
+            (true, true, _, Some(path)) => Location::File { path: path.clone(), stored: true },
+            (false, _, Some((helper, _)), _) => Location::Helper(helper.name.clone()),
+            // A file that the settings do not count still gets what is new.
+            (_, _, None, Some(path)) => Location::File { path: path.clone(), stored: false },
+            (_, _, _, None) => Location::Nowhere,
         }
-        let answer: serde_json::Value = serde_json::from_str(&ran.output)
+    }
+
+    /// Keeps a token for a host. The error is for people, and has no full stop.
+    pub async fn store(&self, host: &Host, token: &Secret) -> Result<(), String> {
+        self.change(host, Some(token)).await
+    }
+
+    /// Removes what is kept for a host.
+    pub async fn forget(&self, host: &Host) -> Result<(), String> {
+        self.change(host, None).await
+    }
+
+    async fn change(&self, host: &Host, token: Option<&Secret>) -> Result<(), String> {
+        match self.location(host) {
+            Location::OtherFile => Err(format!(
+                "cannot change credentials for {}: existing manually-configured credentials in a CLI config file",
+                host.for_display()
+            )),
+            Location::File { path, .. } => credentials_file::change(&path, host, token),
+            Location::Helper(_) => match self.helper() {
+                Some((helper, program)) => {
+                    let request = token.map_or(Request::Forget, Request::Store);
+                    self.run(helper, &program, host, &request).await.map(drop)
+                }
+                None => Err(self.no_helper()),
+            },
+            Location::Nowhere => {
+                Err("unable to determine credentials file path: the home folder is not known".to_owned())
+            }
+        }
+    }
+
+    async fn ask(&self, helper: &CredentialHelper, host: &Host) -> Result<Option<Secret>, String> {
+        let Some((_, program)) = self.helper() else {
+            crate::log!(Error, "{}; ignoring", self.no_helper());
+            return Ok(None);
+        };
+        let output = self.run(helper, &program, host, &Request::Get).await;
+        let output = output.map_err(|why| why.trim_end().to_owned())?;
+        let answer: serde_json::Value = serde_json::from_str(&output)
             .map_err(|_| format!("malformed output from {}: not a JSON object", program.display()))?;
         Ok(answer.get("token").and_then(|token| token.as_str()).map(Secret::new))
+    }
+
+    fn no_helper(&self) -> String {
+        let name = self.settings.helper.as_ref().map_or("", |helper| helper.name.as_str());
+        format!("unable to find credentials helper {name:?}")
+    }
+
+    /// The helper of the settings with its program, if there is one: `terraform-credentials-NAME`, perhaps with a version,
+    /// of which the newest counts.
+    fn helper(&self) -> Option<(&CredentialHelper, PathBuf)> {
+        let helper = self.settings.helper.as_ref()?;
+        let name = format!("terraform-credentials-{}", helper.name);
+        let program = self.places.helpers.iter().find_map(|folder| newest(folder, &name))?;
+        Some((helper, program))
+    }
+
+    /// `PROGRAM ARGUMENTS... get HOST` prints an object with the token, and an empty one means none; `store` reads such an
+    /// object; `forget` says nothing. Gives what was printed.
+    async fn run(
+        &self,
+        helper: &CredentialHelper,
+        program: &Path,
+        host: &Host,
+        request: &Request<'_>,
+    ) -> Result<String, String> {
+        let (verb, input) = match request {
+            Request::Get => ("get", None),
+            Request::Store(token) => ("store", Some(serde_json::json!({ "token": token.reveal() }).to_string())),
+            Request::Forget => ("forget", None),
+        };
+        let shown = program.display();
+        let mut command = tokio::process::Command::new(program);
+        command.args(&helper.arguments).arg(verb).arg(host.as_str());
+        let ran = program::run_fed(command, input.as_ref().map(|text| text.as_bytes()), false, &self.stop).await;
+        let ran = ran.map_err(|e| {
+            let why = crate::base::files::reason(&e);
+            format!("failed to run {shown}: fork/exec {shown}: {why}")
+        })?;
+        let Some(ran) = ran else { return Err("interrupted".to_owned()) };
+        match (ran.status.success(), ran.errors.is_empty()) {
+            (true, _) => Ok(ran.output),
+            (false, true) => Err(format!("error in {shown}, but it produced no error message")),
+            (false, false) => Err(format!("error in {shown}: {}", ran.errors)),
+        }
+    }
+}
+
+fn newest(folder: &Path, name: &str) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).filter(|path| path.is_file());
+    let versions = entries.filter_map(|path| {
+        let file = path.file_name()?.to_str()?;
+        let file = if cfg!(windows) { file.strip_suffix(".exe").unwrap_or(file) } else { file };
+        let rest = file.strip_prefix(name)?;
+        let version = if rest.is_empty() { "0.0.0" } else { rest.strip_prefix("_v")? };
+        Some((crate::model::deps::Version::parse(version).ok()?, path))
+    });
+    versions.max_by(|a, b| a.0.cmp(&b.0)).map(|(_, path)| path)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// Says what it was asked, keeps what it was told beside itself.
+    const HELPER: &str = "#!/bin/sh\nd=$(dirname \"$0\")\ncase $2 in\nget) cat \"$d/$3\" 2>/dev/null || echo '{}';;\nstore) cat > \"$d/$3\";;\n\
+                          forget) rm \"$d/$3\" || { echo no such >&2; exit 3; };;\nesac\n";
+
+    fn credentials(dir: &Path, with_helper: bool) -> Credentials {
+        let mut settings = CredentialSettings::default();
+        settings.blocks.insert(Host::parse("other.example").unwrap(), Some(Secret::new("o")));
+        settings.blocks.insert(Host::parse("stored.example").unwrap(), Some(Secret::new("s")));
+        if with_helper {
+            settings.helper = Some(CredentialHelper { name: "h".into(), arguments: vec!["--x".into()] });
+        }
+        let places = Places { helpers: vec![dir.to_path_buf()], file: Some(dir.join("below/c.json")) };
+        Credentials::new(settings, places, Stop::new())
+    }
+
+    fn helper(dir: &Path, name: &str, text: &str) {
+        let path = dir.join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[tokio::test]
+    async fn tokens_stay_where_they_are_and_new_ones_go_to_the_helper() {
+        let dir = tempfile::tempdir().unwrap();
+        let host = |name: &str| Host::parse(name).unwrap();
+        std::fs::create_dir(dir.path().join("below")).unwrap();
+        std::fs::write(dir.path().join("below/c.json"), r#"{"credentials": {"STORED.example": {"token": "s"}}}"#)
+            .unwrap();
+        let file = |stored| Location::File { path: dir.path().join("below/c.json"), stored };
+        // A helper that is not there is none.
+        let found = credentials(dir.path(), true);
+        assert_eq!(found.location(&host("new.example")), file(false));
+        helper(dir.path(), "terraform-credentials-h", "#!/bin/sh\nexit 1\n");
+        helper(dir.path(), "terraform-credentials-h_v1.10.0", HELPER);
+        helper(dir.path(), "terraform-credentials-h_v1.9.0", "#!/bin/sh\nexit 1\n");
+        let expected = [
+            ("other.example", Location::OtherFile),
+            ("stored.example", file(true)),
+            ("new.example", Location::Helper("h".into())),
+        ];
+        for (name, location) in expected {
+            assert_eq!(found.location(&host(name)), location, "{name}");
+        }
+        found.store(&host("new.example"), &Secret::new("a\"b")).await.unwrap();
+        let kept = std::fs::read_to_string(dir.path().join("new.example")).unwrap();
+        assert_eq!(kept, r#"{"token":"a\"b"}"#);
+        assert_eq!(found.of(&host("new.example")).await, Some(Secret::new("a\"b")));
+        found.forget(&host("new.example")).await.unwrap();
+        let why = found.forget(&host("new.example")).await.unwrap_err();
+        assert!(why.starts_with("error in ") && why.contains("no such"), "{why}");
+        found.forget(&host("stored.example")).await.unwrap();
+        assert_eq!(std::fs::read_to_string(dir.path().join("below/c.json")).unwrap(), "{\n  \"credentials\": {}\n}");
+        assert!(
+            found.store(&host("other.example"), &Secret::new("x")).await.unwrap_err().contains("manually-configured")
+        );
+    }
+
+    #[tokio::test]
+    async fn helpers_that_fail_are_worded() {
+        let dir = tempfile::tempdir().unwrap();
+        let host = Host::parse("h.example").unwrap();
+        let path = dir.path().join("terraform-credentials-h");
+        let found = credentials(dir.path(), true);
+        helper(dir.path(), "terraform-credentials-h", "#!/bin/sh\nexit 2\n");
+        let why = found.forget(&host).await.unwrap_err();
+        assert_eq!(why, format!("error in {}, but it produced no error message", path.display()));
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        let why = found.store(&host, &Secret::new("t")).await.unwrap_err();
+        assert_eq!(why, format!("failed to run {0}: fork/exec {0}: permission denied", path.display()));
+        assert_eq!(found.of(&host).await, None);
     }
 }

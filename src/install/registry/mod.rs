@@ -3,7 +3,10 @@
 //! Never knows what becomes of the answers.
 
 pub mod ask;
+pub mod callback;
 pub mod credentials;
+mod credentials_file;
 pub mod discovery;
+pub mod login;
 pub mod modules;
 pub mod providers;

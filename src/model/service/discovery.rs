@@ -57,6 +57,24 @@ impl HostServices {
         self.services.as_ref().is_some_and(|all| all.get(id).is_some_and(Json::is_string))
     }
 
+    /// What the document says of a service, of whatever type.
+    pub(super) fn described(&self, id: &str) -> Option<&Json> {
+        self.services.as_ref()?.get(id)
+    }
+
+    /// An address of the document.
+    pub(super) fn absolute(&self, text: &str) -> Result<Url, String> {
+        let mut url = self.base.join(text).map_err(|e| e.to_string())?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(format!("unsupported scheme {}", url.scheme()));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("embedded username/password information is not permitted".to_owned());
+        }
+        url.set_fragment(None);
+        Ok(url)
+    }
+
     /// The address of a service, which ends in a slash. The error is for people.
     pub fn url(&self, id: &str) -> Result<Url, String> {
         let service = id.split('.').next().unwrap_or(id);
@@ -74,15 +92,7 @@ impl HostServices {
                 false => format!("host {shown} does not provide a {service} service"),
             });
         };
-        let failed = |why: String| format!("Failed to parse service URL: {why}");
-        let mut url = self.base.join(text).map_err(|e| failed(e.to_string()))?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(failed(format!("unsupported scheme {}", url.scheme())));
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(failed("embedded username/password information is not permitted".to_owned()));
-        }
-        url.set_fragment(None);
+        let mut url = self.absolute(text).map_err(|why| format!("Failed to parse service URL: {why}"))?;
         if !url.path().ends_with('/') {
             let path = format!("{}/", url.path());
             url.set_path(&path);

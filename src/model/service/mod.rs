@@ -8,6 +8,7 @@ pub mod credentials;
 pub mod discovery;
 pub mod host;
 pub mod installation;
+pub mod oauth;
 pub mod pattern;
 pub mod repository_template;
 

@@ -1,0 +1,60 @@
+//! `login` and `logout`
+
+use clap::Command;
+
+use super::ArgsError;
+use super::common::{input_flag, view_flags};
+use super::flags::{self, Given};
+
+pub fn command() -> Command {
+    flags::command("login")
+        .about("Obtain and save credentials for a remote host")
+        .override_usage("[hostname]")
+        .long_about(
+            "Gets a token from a host, app.terraform.io if none is named, and keeps it: with the credentials helper of the CLI \
+             configuration, or else in the file ~/.terraform.d/credentials.tfrc.json.",
+        )
+        .args([input_flag()])
+        .args(view_flags())
+}
+
+pub fn logout_command() -> Command {
+    flags::command("logout")
+        .about("Remove locally-stored credentials for a remote host")
+        .override_usage("[hostname]")
+        .long_about(
+            "Removes the token that is kept for a host, app.terraform.io if none is named. The host is not asked: the token stays \
+             valid until it is revoked there.",
+        )
+        .args(view_flags())
+}
+
+#[derive(Debug)]
+pub struct Login {
+    pub host: Option<String>,
+    pub input: bool,
+}
+
+pub fn parse(args: &[String]) -> Result<Login, ArgsError> {
+    let given = parsed(command(), args)?;
+    let host = one(&given, "The login command expects at most one argument: the host to log in to.")?;
+    Ok(Login { host, input: given.on("input") })
+}
+
+/// The host.
+pub fn parse_logout(args: &[String]) -> Result<Option<String>, ArgsError> {
+    let given = parsed(logout_command(), args)?;
+    one(&given, "The logout command expects at most one argument: the host to log out of.")
+}
+
+fn parsed(command: Command, args: &[String]) -> Result<clap::ArgMatches, ArgsError> {
+    flags::parse(command, args).map_err(ArgsError::flag_with_page)
+}
+
+fn one(given: &clap::ArgMatches, otherwise: &str) -> Result<Option<String>, ArgsError> {
+    let mut words = given.positional();
+    if words.len() > 1 {
+        return Err(ArgsError::Text { text: otherwise.to_owned(), usage: true });
+    }
+    Ok(words.pop())
+}

@@ -1,0 +1,53 @@
+//! `login` and `logout`
+
+use crate::base::diag::Diagnostic;
+use crate::cli::Invocation;
+use crate::cli::args::login::{parse, parse_logout};
+use crate::cli::prompt::Prompt;
+use crate::cli::view::login::show;
+use crate::ops::login;
+
+pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
+    let args = match parse(args) {
+        Ok(args) => args,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let console = &invocation.console;
+    if !args.input {
+        let problem = Diagnostic::error(
+            "Login is an interactive command",
+            "The \"terrane login\" command uses interactive prompts to obtain and record credentials, so it can't be run with input \
+             disabled.\n\nTo configure credentials in a non-interactive context, write existing credentials directly to a CLI \
+             configuration file.",
+        );
+        return super::finish_spaced(console, problem.into());
+    }
+    let setup = match super::setup(invocation, false) {
+        Ok(setup) => setup,
+        Err(code) => return code,
+    };
+    let prompt = Prompt { console: console.clone(), stop: setup.stop.clone() };
+    let work = async { login::login(&setup, args.host.as_deref(), &prompt, &mut |event| show(console, event)).await };
+    // An interrupt ends the login at once: nothing is left half done.
+    match super::run_heard(invocation, &setup.stop, |_| {}, work) {
+        Ok(diagnostics) => super::finish_spaced(console, diagnostics),
+        Err(code) => code,
+    }
+}
+
+pub fn run_logout(invocation: &Invocation, args: &[String]) -> u8 {
+    let host = match parse_logout(args) {
+        Ok(host) => host,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let setup = match super::setup(invocation, false) {
+        Ok(setup) => setup,
+        Err(code) => return code,
+    };
+    let console = &invocation.console;
+    let work = async { login::logout(&setup, host.as_deref(), &mut |event| show(console, event)).await };
+    match super::run_heard(invocation, &setup.stop, |_| {}, work) {
+        Ok(diagnostics) => super::finish_spaced(console, diagnostics),
+        Err(code) => code,
+    }
+}

@@ -1,0 +1,166 @@
+//! What `login` and `logout` show.
+
+use crate::cli::console::Console;
+use crate::ops::login::{LoginEvent, Place, Welcome};
+use crate::render::text::style::{Style, Tint};
+
+pub fn show(console: &Console, event: LoginEvent) {
+    let style = &console.style;
+    let text = match event {
+        LoginEvent::Wanted { host, oauth, browser, place } => wanted(&host, oauth, browser, &place),
+        LoginEvent::TokensPage { host, url, opened } => {
+            format!("{}{}{}", rule(), page("tokens", &host, &url, opened), rule())
+        }
+        LoginEvent::TokenWanted { place } => token_wanted(&place),
+        LoginEvent::PasswordWanted => {
+            format!(
+                "{}Terrane must temporarily use your password to request an API token.\nThis password will NOT be saved locally.\n\n",
+                rule()
+            )
+        }
+        LoginEvent::LoginPage { host, url, opened } => {
+            let waits = "Terrane will now wait for the host to signal that login was successful.\n\n";
+            format!("{}{waits}", page("login", &host, &url, opened))
+        }
+        LoginEvent::User(name) => format!("\nRetrieved token for user {}\n\n", style.bold(printable(&name))),
+        LoginEvent::Done { warnings, welcome } => {
+            console.spaced_diagnostics(warnings);
+            format!("{}{}", rule(), welcome_text(style, &welcome))
+        }
+        LoginEvent::Removing { host, place } => removing(&host, &place),
+        LoginEvent::Removed { host } => {
+            success(style, &format!("Terrane has removed the stored API token for {host}.")) + "\n\n"
+        }
+        LoginEvent::NothingStored { host } => format!("No credentials for {host} are stored.\n\n"),
+    };
+    console.print(&text);
+}
+
+fn rule() -> String {
+    format!("\n{}\n\n", "-".repeat(81))
+}
+
+fn success(style: &Style, text: &str) -> String {
+    format!("{} {}", style.success("Success!"), style.bold(text))
+}
+
+fn wanted(host: &str, oauth: bool, browser: bool, place: &Place) -> String {
+    let by = if oauth { "OAuth" } else { "your browser" };
+    let mut text = format!("Terrane will request an API token for {host} using {by}.\n\n");
+    if browser {
+        text += "This will work only if you are able to use a web browser on this computer to\ncomplete a login process. If not, you \
+                 must obtain an API token by another\nmeans and configure it in the CLI configuration manually.\n\n";
+    }
+    text + &match place {
+        Place::Helper(name) => format!(
+            "If login is successful, Terrane will store the token in the configured\n{name:?} credentials helper for use by \
+             subsequent commands.\n\n"
+        ),
+        Place::File(path) => format!(
+            "If login is successful, Terrane will store the token in plain text in\nthe following file for use by subsequent \
+             commands:\n    {}\n\n",
+            path.display()
+        ),
+        Place::Nowhere => String::new(),
+    }
+}
+
+fn page(what: &str, host: &str, url: &str, opened: bool) -> String {
+    match opened {
+        true => format!(
+            "Terrane must now open a web browser to the {what} page for {host}.\n\nIf a browser does not open this automatically, open \
+             the following URL to proceed:\n    {url}\n\n"
+        ),
+        false => format!("Open the following URL to access the {what} page for {host}:\n    {url}\n\n"),
+    }
+}
+
+fn token_wanted(place: &Place) -> String {
+    let text = "Generate a token using your browser, and copy-paste it into this prompt.\n\n".to_owned();
+    text + &match place {
+        Place::Helper(name) => format!(
+            "Terrane will store the token in the configured {name:?} credentials helper\nfor use by subsequent commands.\n\n"
+        ),
+        Place::File(path) => format!(
+            "Terrane will store the token in plain text in the following file\nfor use by subsequent commands:\n    {}\n\n",
+            path.display()
+        ),
+        Place::Nowhere => String::new(),
+    }
+}
+
+fn removing(host: &str, place: &Place) -> String {
+    match place {
+        Place::Helper(name) => {
+            format!("Removing the stored credentials for {host} from the configured\n{name:?} credentials helper.\n\n")
+        }
+        Place::File(path) => {
+            format!("Removing the stored credentials for {host} from the following file:\n    {}\n\n", path.display())
+        }
+        Place::Nowhere => String::new(),
+    }
+}
+
+fn welcome_text(style: &Style, welcome: &Welcome) -> String {
+    match welcome {
+        Welcome::Message(text) => format!("{}\n", marked(style, text)),
+        Welcome::Default => success(style, "Logged in to HCP Terraform") + "\n",
+        Welcome::Enterprise(host) => success(style, &format!("Logged in to Terraform Enterprise ({host})")) + "\n\n",
+        Welcome::Other(host) => {
+            success(style, "Terrane has obtained and saved an API token.")
+                + &format!(
+                    "\n\nThe new API token will be used for any future Terrane command that must make\nauthenticated requests to \
+                     {host}.\n\n"
+                )
+        }
+    }
+}
+
+/// What a host says is shown without what terminals obey.
+fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}
+
+/// A text whose styles a host marks: `[bold]this[reset]`. Marks that are not known are text.
+fn marked(style: &Style, text: &str) -> String {
+    let (mut out, mut rest, mut tints) = (String::new(), printable(text), Vec::new());
+    loop {
+        let next =
+            MARKS.iter().filter_map(|(mark, tint)| Some((rest.find(mark)?, *mark, *tint))).min_by_key(|next| next.0);
+        let Some((at, mark, tint)) = next else { break };
+        if at > 0 {
+            out += &style.paint(&tints, &rest[..at]);
+        }
+        match tint {
+            Some(tint) => tints.push(tint),
+            None => tints.clear(),
+        }
+        rest = rest[at + mark.len()..].to_owned();
+    }
+    if rest.is_empty() { out } else { out + &style.paint(&tints, &rest) }
+}
+
+const MARKS: &[(&str, Option<Tint>)] = &[
+    ("[reset]", None),
+    ("[bold]", Some(Tint::Bold)),
+    ("[underline]", Some(Tint::Underline)),
+    ("[red]", Some(Tint::Red)),
+    ("[green]", Some(Tint::Green)),
+    ("[yellow]", Some(Tint::Yellow)),
+    ("[cyan]", Some(Tint::Cyan)),
+    ("[dark_gray]", Some(Tint::DarkGray)),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_become_styles() {
+        let coloured = Style { colour: true, width: 78 };
+        let text = "[bold][green]Hi![reset] [x] \u{1b}[2Jthere";
+        assert_eq!(marked(&Style::plain(), text), "Hi! [x] [2Jthere");
+        assert_eq!(marked(&coloured, text), "\u{1b}[1;32mHi!\u{1b}[0m [x] [2Jthere");
+        assert_eq!(marked(&coloured, ""), "");
+    }
+}

@@ -1,0 +1,153 @@
+//! The file in which this program keeps tokens, `credentials.tfrc.json`: one host's entry is changed, everything else stays.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+use serde_json::{Map, Value as Json};
+
+use crate::base::atomic;
+use crate::base::files::reason;
+use crate::base::secret::Secret;
+use crate::model::service::Host;
+
+/// The hosts that have an entry. None where there is no file, or none that can be read.
+pub fn hosts(path: &Path) -> BTreeSet<Host> {
+    let document = std::fs::read(path).ok().and_then(|content| serde_json::from_slice::<Json>(&content).ok());
+    let entries = document.as_ref().and_then(|document| document.get("credentials")).and_then(Json::as_object);
+    entries.into_iter().flat_map(Map::keys).filter_map(|name| Host::parse(name).ok()).collect()
+}
+
+/// Puts the host's token in place of what was kept for it; None: nothing is kept any more. The file is its owner's alone
+/// afterwards. The error is for people.
+pub fn change(path: &Path, host: &Host, token: Option<&Secret>) -> Result<(), String> {
+    let shown = path.display();
+    let content = match std::fs::read(path) {
+        Ok(content) => content,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(e) => return Err(format!("cannot read {shown}: {}", reason(&e))),
+    };
+    let mut document = match content.is_empty() {
+        true => Map::new(),
+        false => match serde_json::from_slice(&content) {
+            Ok(Json::Object(document)) => document,
+            Ok(_) => return Err(format!("cannot read {shown}: must be a JSON object")),
+            Err(e) => return Err(format!("cannot read {shown}: {e}")),
+        },
+    };
+    let entries = document.entry("credentials").or_insert_with(|| Json::Object(Map::new()));
+    let Json::Object(entries) = entries else {
+        return Err(format!(
+            "credentials file {shown} has invalid value for \"credentials\" property: must be a JSON object"
+        ));
+    };
+    entries.retain(|name, _| Host::parse(name).as_ref() != Ok(host));
+    if let Some(token) = token {
+        entries.insert(host.for_display(), serde_json::json!({ "token": token.reveal() }));
+    }
+    let mut document = Json::Object(document);
+    document.sort_all_objects();
+    write(path, &text(&document)).map_err(|e| format!("cannot write {shown}: {}", reason(&e)))
+}
+
+/// As the reference writes it: sorted, two blanks per level, without a line ending.
+fn text(document: &Json) -> String {
+    let text = serde_json::to_string_pretty(document).unwrap_or_default();
+    let escaped = |c: char| matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
+    text.chars().fold(String::new(), |mut out, c| {
+        match escaped(c) {
+            true => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => out.push(c),
+        }
+        out
+    })
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let folder = atomic::directory_of(path);
+    if !folder.exists() {
+        create_private(folder)?;
+    }
+    // What replaces a file takes its permissions.
+    if path.exists() {
+        make_private(path)?;
+    }
+    atomic::write_private(path, text.as_bytes())
+}
+
+#[cfg(unix)]
+fn create_private(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+#[cfg(unix)]
+fn make_private(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn create_private(folder: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(folder)
+}
+
+#[cfg(not(unix))]
+fn make_private(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_entry_changes_and_the_rest_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("new/c.json");
+        let host = Host::parse("LocalHost:9443").unwrap();
+        change(&path, &host, Some(&Secret::new("a<b"))).unwrap();
+        let expected =
+            "{\n  \"credentials\": {\n    \"localhost:9443\": {\n      \"token\": \"a\\u003cb\"\n    }\n  }\n}";
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+        let other = r#"{"x": 1.50, "credentials": {"LOCALHOST:9443": {"token": "old"}, "b": {"n": 12345678901234567890}}, "a": []}"#;
+        std::fs::write(&path, other).unwrap();
+        change(&path, &host, Some(&Secret::new("t"))).unwrap();
+        let expected = "{\n  \"a\": [],\n  \"credentials\": {\n    \"b\": {\n      \"n\": 12345678901234567890\n    },\n    \
+                        \"localhost:9443\": {\n      \"token\": \"t\"\n    }\n  },\n  \"x\": 1.50\n}";
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+        assert_eq!(hosts(&path).len(), 2);
+        change(&path, &host, None).unwrap();
+        assert!(!hosts(&path).contains(&host));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_file_is_for_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let host = Host::parse("h.example").unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let path = dir.path().join("new/c.json");
+        change(&path, &host, Some(&Secret::new("t"))).unwrap();
+        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        change(&path, &host, None).unwrap();
+        assert_eq!(mode(&path), 0o600);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("c.json");
+        let host = Host::parse("h.example").unwrap();
+        for (content, why) in
+            [("[]", "cannot read"), ("{", "cannot read"), ("{\"credentials\": 1}", "must be a JSON object")]
+        {
+            std::fs::write(&path, content).unwrap();
+            let said = change(&path, &host, Some(&Secret::new("t"))).unwrap_err();
+            assert!(said.contains(why), "{said}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
+        }
+    }
+}

@@ -11,6 +11,8 @@ use crate::base::files::{Disk, Files};
 use crate::install::authenticate::THIRD_PARTY_SIGNERS;
 use crate::install::authenticate::demand::Demand;
 use crate::install::event::InstallEvent;
+use crate::install::package::cache::Cache;
+use crate::install::package::contents::Limits;
 use crate::install::package::platform;
 use crate::install::package::stamp::Stamps;
 use crate::install::providers::execute::{ExecuteInput, execute, present};
@@ -164,17 +166,24 @@ async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell: Te
     let (plan, mut diagnostics) = resolve(&input, &mut hear).await;
     diagnostics.extend(kept.err());
     let mut lock = Lock::default();
-    if !setup.stop.is_stopping() {
+    let cache = setup.settings.plugin_cache_dir.as_ref().map(|dir| Cache::open(dir, &setup.workdir.providers_dir()));
+    let cache = cache.transpose().map_err(|e| {
+        diagnostics.push(Diagnostic::error("Invalid plugin cache", e.to_string()));
+    });
+    if let Ok(cache) = cache
+        && !setup.stop.is_stopping()
+    {
         let input = ExecuteInput {
             plan: &plan,
             source: &source,
             http: &network.hosts.http,
             data_dir: &setup.workdir.data_dir,
-            cache_dir: setup.settings.plugin_cache_dir.as_deref(),
+            cache: cache.as_ref(),
             // What is in the cache may not be signed, and the lock file does not vouch for it.
             cache_may_break_lock: setup.settings.plugin_cache_may_break_lock_file
                 && setup.settings.signatures == Demand::None,
             stamps,
+            limits: Limits::of(&setup.environment),
         };
         lock = diagnostics.take(execute(&input, &mut hear).await);
     }

@@ -97,10 +97,16 @@ impl Reservation {
         look(&self.dir, provider, stamps, accepts)
     }
 
-    /// Puts a package here that was unpacked beside [`Reservation::dir`].
-    pub fn store(self, staged: Staged) -> Result<Unpacked, PackageError> {
+    /// The package that is here already, with the hash of the archive that it came from: then it is as good as that archive.
+    pub fn origin(&self, provider: &Provider) -> Option<(Hash, Hash)> {
+        executable(&self.dir, provider).ok()?;
+        stamp::origin(&self.dir)
+    }
+
+    /// Puts a package here that was unpacked beside [`Reservation::dir`] from the archive with this hash.
+    pub fn store(self, staged: Staged, archive: Option<&Hash>) -> Result<Unpacked, PackageError> {
         let unpacked = staged.finish()?;
-        stamp::write_beside(&unpacked.dir, &unpacked.hashes.unpacked);
+        stamp::write_beside(&unpacked.dir, &unpacked.hashes.unpacked, archive);
         Ok(unpacked)
     }
 
@@ -181,7 +187,7 @@ mod tests {
             // Whoever looks meanwhile sees nothing yet.
             assert_eq!(cache.find(&provider, &version, stamps, |_| true), None);
             tokio::task::yield_now().await;
-            (reservation.store(staged).unwrap().hashes.unpacked, true)
+            (reservation.store(staged, None).unwrap().hashes.unpacked, true)
         };
         let ((one, fetched), (other, again)) = tokio::join!(fetch(&stamps), fetch(&stamps));
         assert_eq!((one, fetched && again, fetched || again), (other.clone(), false, true));
@@ -206,7 +212,7 @@ mod tests {
         let reservation = cache.reserve(&provider, &version, &Stop::new(), || ()).await.unwrap();
         let zip = archive(dir.path());
         let staged = archive::stage(&zip, reservation.dir(), &provider, &Limits::default(), &Stop::new()).unwrap();
-        reservation.store(staged).unwrap();
+        reservation.store(staged, None).unwrap();
         assert_eq!(fs::read_to_string(used.join("terraform-provider-foo_v1.0.0")).unwrap(), "#!/bin/sh\n");
         assert!(!used.join("terraform-provider-foo").exists());
     }

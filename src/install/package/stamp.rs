@@ -83,6 +83,9 @@ struct SavedBeside {
     version: u32,
     #[serde(flatten)]
     stamp: Stamp,
+    /// The `zh:` hash of the archive that the package was unpacked from, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    archive: Option<String>,
 }
 
 const VERSION: u32 = 2;
@@ -155,7 +158,7 @@ impl Stamps {
         if let Some(hash) = self.state().known.get(&key(real)).and_then(|stamp| stamp.still_holds(files)) {
             return Some(hash);
         }
-        let stamp = read_beside(real)?;
+        let stamp = read_beside(real)?.stamp;
         let hash = stamp.still_holds(files)?;
         self.remember(real, stamp);
         Some(hash)
@@ -174,21 +177,29 @@ impl Stamps {
     }
 }
 
-/// Keeps the hash of a package of a shared cache beside it. Failing to is no error.
-pub(super) fn write_beside(dir: &Path, hash: &Hash) {
+/// Keeps the hash of a package of a shared cache beside it, with that of its archive. Failing to is no error.
+pub(super) fn write_beside(dir: &Path, hash: &Hash, archive: Option<&Hash>) {
     let Ok((real, files)) = look_at(dir) else { return };
-    let saved = SavedBeside { version: VERSION, stamp: Stamp::new(hash, files) };
+    let archive = archive.map(Hash::to_string);
+    let saved = SavedBeside { version: VERSION, stamp: Stamp::new(hash, files), archive };
     if let Ok(text) = serde_json::to_vec(&saved) {
         let _ = atomic::write_with(&beside(&real, BESIDE), 0o644, |file| io::Write::write_all(file, &text));
     }
 }
 
-fn read_beside(real: &Path) -> Option<Stamp> {
+/// The hashes of a package of a shared cache and of the archive that it was unpacked from, if they are known and hold.
+pub(super) fn origin(dir: &Path) -> Option<(Hash, Hash)> {
+    let (real, files) = look_at(dir).ok()?;
+    let saved = read_beside(&real)?;
+    Some((saved.stamp.still_holds(&files)?, Hash::parse(&saved.archive?).ok()?))
+}
+
+fn read_beside(real: &Path) -> Option<SavedBeside> {
     let path = beside(real, BESIDE);
     let bytes = fs::read(&path).ok()?;
     let nobody_else = [&path, real, real.parent()?].into_iter().all(only_ours);
     let saved: SavedBeside = serde_json::from_slice(&bytes).ok()?;
-    (nobody_else && saved.version == VERSION).then_some(saved.stamp)
+    (nobody_else && saved.version == VERSION).then_some(saved)
 }
 
 /// Whether nobody but this user and the administrator may change what is at a path.
@@ -365,7 +376,7 @@ mod tests {
         mode(dir.path(), 0o755);
         mode(&package, 0o755);
         assert_eq!(known(), None);
-        write_beside(&package, &hash::of_dir(&package).unwrap());
+        write_beside(&package, &hash::of_dir(&package).unwrap(), None);
         let stamp = dir.path().join("p.stamp.json");
         assert_eq!(known(), Some(hash::of_dir(&package).unwrap()));
         for path in [dir.path(), &package, &stamp] {

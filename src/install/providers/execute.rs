@@ -8,16 +8,19 @@ use futures_util::StreamExt;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::http::Client;
+use crate::install::authenticate::{Archive, Authentication, Step, checksum};
 use crate::install::event::{FailedStep, InstallEvent};
+use crate::install::package::cache::{Cache, Reservation};
+use crate::install::package::contents::Limits;
 use crate::install::package::stamp::Stamps;
-use crate::install::package::{executable, link, platform, relative_dir};
-use crate::install::source::{Source, SourceError};
+use crate::install::package::{PackageError, link, platform, relative_dir, runnable};
+use crate::install::source::{Package, Source, SourceError};
 use crate::model::addr::Provider;
 use crate::model::deps::hash::Scheme;
 use crate::model::deps::{Hash, Lock, LockedProvider, Version};
 use crate::model::version::LANGUAGE_VERSION;
 
-use super::fetch::{self, Fetch};
+use super::fetch::{self, Fetch, Place};
 use super::relay::{Relay, Tell};
 use super::resolve::{InstallPlan, Selection};
 use super::{PACKAGES_DIR, SIDE_BY_SIDE};
@@ -30,10 +33,12 @@ pub struct ExecuteInput<'a> {
     /// `.terraform` of the working directory.
     pub data_dir: &'a Path,
     /// A folder of packages shared between working directories.
-    pub cache_dir: Option<&'a Path>,
+    pub cache: Option<&'a Cache>,
     /// Use what the cache has even if the lock file knows no hash of it.
     pub cache_may_break_lock: bool,
     pub stamps: Arc<Stamps>,
+    /// How large packages may be.
+    pub limits: Limits,
 }
 
 /// Why a package is not in place.
@@ -58,6 +63,14 @@ impl From<SourceError> for Problem {
 impl Problem {
     pub(super) fn link(why: impl ToString) -> Problem {
         Problem::Failed(FailedStep::Link, why.to_string())
+    }
+
+    pub(super) fn package(step: FailedStep, error: PackageError) -> Problem {
+        match error {
+            PackageError::Stopped => Problem::Interrupted,
+            PackageError::NoExecutable { .. } => Problem::Failed(FailedStep::Executable, error.to_string()),
+            other => Problem::Failed(step, other.to_string()),
+        }
     }
 }
 
@@ -137,34 +150,79 @@ impl Work<'_> {
         if self.input.http.stop().is_stopping() {
             return Err(Problem::Interrupted);
         }
-        let relative = relative_dir(self.provider, self.version());
-        let target = self.input.data_dir.join(PACKAGES_DIR).join(&relative);
-        if let Some(local) = self.usable(&target, false).await {
+        let target = self.input.data_dir.join(PACKAGES_DIR).join(relative_dir(self.provider, self.version()));
+        if let Some(local) = self.usable(&target).await {
             self.say_of(|provider, version| InstallEvent::AlreadyInstalled { provider, version });
             return Ok(Placed { local, signed: Vec::new(), known: true });
         }
-        let Some(cache) = self.input.cache_dir else { return self.fetch(&target).await };
-        let cached = cache.join(&relative);
-        if let Some(local) = self.usable(&cached, self.input.cache_may_break_lock).await {
+        match self.input.cache {
+            Some(cache) => self.through(cache, &target).await,
+            None => {
+                let package = self.package().await?;
+                self.say_of(|provider, version| InstallEvent::FetchStarted { provider, version });
+                self.fetch(package, Place::Own(target)).await
+            }
+        }
+    }
+
+    /// Links the package from the shared cache, once it is there.
+    async fn through(&self, cache: &Cache, target: &Path) -> Result<Placed, Problem> {
+        let linked = |source: &Path| {
+            link::link(source, target).map_err(|e| Problem::FromCache(e.to_string()))?;
             self.say_of(|provider, version| InstallEvent::LinkedFromCache { provider, version });
-            link::link(&cached, &target).map_err(|e| Problem::FromCache(e.to_string()))?;
+            Ok::<(), Problem>(())
+        };
+        let cached = cache.package_dir(self.provider, self.version());
+        if let Some(local) = self.cached(&cached).await {
+            linked(&cached)?;
             return Ok(Placed { local, signed: Vec::new(), known: false });
         }
-        let placed = self.fetch(&cached).await?;
-        link::link(&cached, &target).map_err(Problem::link)?;
+        let contended = || self.say_of(|provider, version| InstallEvent::CacheContended { provider, version });
+        let reserved = cache.reserve(self.provider, self.version(), self.input.http.stop(), contended).await;
+        let reservation = reserved.map_err(|e| Problem::package(FailedStep::Link, e))?;
+        // Another process may have been faster.
+        if let Some(local) = self.cached(&cached).await {
+            linked(&cached)?;
+            return Ok(Placed { local, signed: Vec::new(), known: false });
+        }
+        let package = self.package().await?;
+        if let Some(placed) = self.as_good_as_fetched(&reservation, &package) {
+            linked(&cached)?;
+            return Ok(placed);
+        }
+        self.say_of(|provider, version| InstallEvent::FetchStarted { provider, version });
+        let placed = self.fetch(package, Place::Cache(reservation)).await?;
+        link::link(&cached, target).map_err(Problem::link)?;
         Ok(placed)
     }
 
-    /// Asks the source for the package and installs it to `place`.
-    async fn fetch(&self, place: &Path) -> Result<Placed, Problem> {
-        let package = self.input.source.package(self.provider, self.version(), &platform()).await?;
-        self.say_of(|provider, version| InstallEvent::FetchStarted { provider, version });
+    /// The package of the cache whose archive is the very one that the source would send, by everything that the source
+    /// vouches for: it need not be sent again.
+    fn as_good_as_fetched(&self, reservation: &Reservation, package: &Package) -> Option<Placed> {
+        let (local, archive) = reservation.origin(self.provider)?;
+        let sha256 = checksum::parse(archive.value())?;
+        let locked = &self.selection.locked_hashes;
+        if !locked.is_empty() && !locked.contains(&local) && !locked.contains(&archive) {
+            return None;
+        }
+        let found = package.steps.check(&Archive { path: reservation.dir(), sha256: &sha256 }).ok()?;
+        if found == Authentication::Unauthenticated {
+            return None;
+        }
+        let signed = package.lockable(&found, &local, &platform());
+        Some(Placed { local, signed, known: false })
+    }
+
+    async fn package(&self) -> Result<Package, Problem> {
+        Ok(self.input.source.package(self.provider, self.version(), &platform()).await?)
+    }
+
+    async fn fetch(&self, package: Package, place: Place) -> Result<Placed, Problem> {
         let fetch = Fetch {
             provider: self.provider,
             version: self.version(),
             locked: &self.selection.locked_hashes,
-            http: self.input.http,
-            stamps: &self.input.stamps,
+            input: self.input,
             say: self.say,
         };
         let (placed, authentication) = fetch.install(package, place).await?;
@@ -172,15 +230,28 @@ impl Work<'_> {
         Ok(placed)
     }
 
-    /// The hash of a package that is there already, if it may be used: the lock file knows it, or need not.
-    async fn usable(&self, dir: &Path, whatever_is_locked: bool) -> Option<Hash> {
-        let locked = &self.selection.locked_hashes;
-        if !dir.is_dir() || executable(dir, self.provider).is_err() || (locked.is_empty() && !whatever_is_locked) {
+    /// The hash of a package that is there already, if the lock file knows it.
+    async fn usable(&self, dir: &Path) -> Option<Hash> {
+        if self.selection.locked_hashes.is_empty() {
+            return None;
+        }
+        self.look(dir).await.filter(|hash| self.selection.locked_hashes.contains(hash))
+    }
+
+    /// As `usable`, for the shared cache: the user may not care for what is locked.
+    async fn cached(&self, dir: &Path) -> Option<Hash> {
+        match self.input.cache_may_break_lock {
+            true => self.look(dir).await,
+            false => self.usable(dir).await,
+        }
+    }
+
+    async fn look(&self, dir: &Path) -> Option<Hash> {
+        if !dir.is_dir() || runnable(dir, self.provider).is_err() {
             return None;
         }
         let (stamps, dir) = (self.input.stamps.clone(), PathBuf::from(dir));
-        let hash = fetch::blocking(move || stamps.hash_of(&dir)).await.ok()?.ok()?;
-        (whatever_is_locked || locked.contains(&hash)).then_some(hash)
+        fetch::blocking(move || stamps.hash_of(&dir)).await.ok()?.ok()
     }
 
     fn version(&self) -> &Version {
@@ -199,7 +270,7 @@ pub async fn present(lock: &Lock, data_dir: &Path, stamps: &Arc<Stamps>) -> BTre
         if !locked.hashes.iter().any(|hash| hash.scheme() == Some(Scheme::H1)) || !dir.is_dir() {
             return None;
         }
-        executable(&dir, provider).ok()?;
+        runnable(&dir, provider).ok()?;
         let stamps = stamps.clone();
         let hash = fetch::blocking(move || stamps.hash_of(&dir)).await.ok()?.ok()?;
         locked.hashes.contains(&hash).then(|| (provider.clone(), hash))

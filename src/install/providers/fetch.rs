@@ -2,28 +2,51 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use crate::base::http::{Client, Request};
+use crate::base::http::Request;
 use crate::install::authenticate::{Archive, Authentication, Step};
 use crate::install::event::{FailedStep, InstallEvent};
-use crate::install::package::stamp::Stamps;
-use crate::install::package::{archive, executable, hash, link, platform};
+use crate::install::package::archive::{self, Staged};
+use crate::install::package::cache::Reservation;
+use crate::install::package::{hash, link, platform, runnable};
 use crate::install::source::{Package, PackageLocation};
 use crate::model::addr::Provider;
 use crate::model::deps::Version;
 use crate::model::deps::hash::{Hash, Scheme};
 
 use super::download::{self, Downloaded};
-use super::execute::{Placed, Problem};
+use super::execute::{ExecuteInput, Placed, Problem};
 
 pub(super) struct Fetch<'a> {
     pub provider: &'a Provider,
     pub version: &'a Version,
     pub locked: &'a BTreeSet<Hash>,
-    pub http: &'a Client,
-    pub stamps: &'a Arc<Stamps>,
+    pub input: &'a ExecuteInput<'a>,
     pub say: &'a (dyn Fn(InstallEvent) + Sync),
+}
+
+/// Where a package goes.
+pub(super) enum Place {
+    /// Into the working directory.
+    Own(PathBuf),
+    Cache(Reservation),
+}
+
+impl Place {
+    fn dir(&self) -> &Path {
+        match self {
+            Place::Own(dir) => dir,
+            Place::Cache(reservation) => reservation.dir(),
+        }
+    }
+}
+
+/// An archive on this machine.
+struct Local {
+    path: PathBuf,
+    sha256: [u8; 32],
+    /// Goes once the archive is unpacked.
+    _file: Option<Downloaded>,
 }
 
 /// Work that keeps a processor or a disk busy, away from the tasks that wait for the network.
@@ -33,75 +56,72 @@ pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
 }
 
 impl Fetch<'_> {
-    pub async fn install(&self, package: Package, place: &Path) -> Result<(Placed, Authentication), Problem> {
-        let mut downloaded = None;
-        let mut keep = |done: Downloaded| downloaded.insert(done).found();
-        let (path, sum) = match &package.location {
+    pub async fn install(&self, package: Package, place: Place) -> Result<(Placed, Authentication), Problem> {
+        let local = match &package.location {
             PackageLocation::Unpacked(dir) => {
                 let local = self.link(dir, place).await?;
                 return Ok((Placed { local, signed: Vec::new(), known: false }, Authentication::Unauthenticated));
             }
-            PackageLocation::Archive(path) => (path.clone(), None),
-            PackageLocation::Remote(url) => keep(self.download(&Request::new(url.clone()), place).await?),
-            PackageLocation::Asked(request) => keep(self.download(request, place).await?),
-        };
-        let needs_sum = !package.steps.0.is_empty() || !self.locked.is_empty();
-        let sum = match sum {
-            None if needs_sum => {
-                let path = path.clone();
-                let sum = blocking(move || hash::sha256_of_file(&path)).await?;
-                Some(sum.map_err(|e| Problem::Failed(FailedStep::Authentication, e.to_string()))?)
+            PackageLocation::Archive(path) => {
+                let (path, read) = (path.clone(), path.clone());
+                let sum = blocking(move || hash::sha256_of_file(&read)).await?;
+                let sha256 = sum.map_err(|e| Problem::Failed(FailedStep::Authentication, e.to_string()))?;
+                Local { path, sha256, _file: None }
             }
-            known => known,
+            PackageLocation::Remote(url) => self.download(&Request::new(url.clone()), place.dir()).await?,
+            PackageLocation::Asked(request) => self.download(request, place.dir()).await?,
         };
-        let mut authentication = Authentication::Unauthenticated;
-        if let Some(sum) = &sum {
-            let checked = package.steps.check(&Archive { path: &path, sha256: sum });
-            authentication = checked.map_err(|e| Problem::Failed(FailedStep::Authentication, e.to_string()))?;
-        }
+        let (path, sha256) = (local.path.clone(), local.sha256);
+        let (package, checked) = blocking(move || {
+            let checked = package.steps.check(&Archive { path: &path, sha256: &sha256 });
+            (package, checked)
+        })
+        .await?;
+        let authentication = checked.map_err(|e| Problem::Failed(FailedStep::Authentication, e.to_string()))?;
         (self.say)(InstallEvent::Authenticated {
             provider: self.provider.clone(),
             version: self.version.clone(),
             authentication: authentication.clone(),
         });
-        let local = self.unpack(path, place, sum.map(|sum| Hash::new(Scheme::Zh, &hash::hex(&sum)))).await?;
-        let signed = package.lockable(&authentication, &local, &platform());
-        Ok((Placed { local, signed, known: false }, authentication))
+        let hash = self.unpack(local, place).await?;
+        let signed = package.lockable(&authentication, &hash, &platform());
+        Ok((Placed { local: hash, signed, known: false }, authentication))
     }
 
     /// Writes an archive to a file beside its package's place, which goes when it is dropped.
-    async fn download(&self, request: &Request, place: &Path) -> Result<Downloaded, Problem> {
+    async fn download(&self, request: &Request, place: &Path) -> Result<Local, Problem> {
         let folder = place.parent().unwrap_or(Path::new("."));
         let progress = |have, all| (self.say)(InstallEvent::Progress { provider: self.provider.clone(), have, all });
-        let done = download::download(self.http, request, folder, &progress).await?;
+        let done = download::download(self.input.http, request, folder, &progress).await?;
         let (provider, version) = (self.provider.clone(), self.version.clone());
         (self.say)(InstallEvent::Downloaded { provider, version, bytes: done.bytes });
-        Ok(done)
+        Ok(Local { path: done.file.path().to_path_buf(), sha256: done.sha256, _file: Some(done) })
     }
 
-    async fn unpack(&self, path: PathBuf, place: &Path, zip_hash: Option<Hash>) -> Result<Hash, Problem> {
-        let zip_is_locked = zip_hash.is_some_and(|hash| self.locked.contains(&hash));
-        let from = path.clone();
-        let local = blocking(move || hash::of_archive(&from)).await?;
-        let local = local.map_err(|e| Problem::Failed(FailedStep::Unpacking, e.to_string()))?;
-        if !self.locked.is_empty() && !self.locked.contains(&local) && !zip_is_locked {
+    async fn unpack(&self, local: Local, place: Place) -> Result<Hash, Problem> {
+        let zip_hash = Hash::new(Scheme::Zh, &hash::hex(&local.sha256));
+        let (provider, limits, stop) = (self.provider.clone(), self.input.limits, self.input.http.stop().clone());
+        let target = place.dir().to_path_buf();
+        let staged = blocking(move || archive::stage(&local.path, &target, &provider, &limits, &stop)).await?;
+        let staged: Staged = staged.map_err(|e| Problem::package(FailedStep::Unpacking, e))?;
+        let hash = staged.hashes().unpacked.clone();
+        if !self.locked.is_empty() && !self.locked.contains(&hash) && !self.locked.contains(&zip_hash) {
             return Err(Problem::Failed(FailedStep::Hash, self.not_locked("current", "")));
         }
-        let to = place.to_path_buf();
-        let unpacked = blocking(move || archive::unpack(&path, &to)).await?;
-        unpacked.map_err(|e| Problem::Failed(FailedStep::Unpacking, e.to_string()))?;
-        (self.say)(InstallEvent::Unpacked {
-            provider: self.provider.clone(),
-            version: self.version.clone(),
-            hash: local.clone(),
-        });
-        self.check_executable(place)?;
-        Ok(local)
+        let placed = match place {
+            Place::Own(_) => staged.finish(),
+            Place::Cache(reservation) => reservation.store(staged, Some(&zip_hash)),
+        };
+        let unpacked = placed.map_err(|e| Problem::package(FailedStep::Unpacking, e))?;
+        self.input.stamps.note(&unpacked.dir, &hash);
+        let (provider, version) = (self.provider.clone(), self.version.clone());
+        (self.say)(InstallEvent::Unpacked { provider, version, hash: hash.clone() });
+        Ok(hash)
     }
 
     /// A folder that somebody else keeps: what is in it is used where it is.
-    async fn link(&self, dir: &Path, place: &Path) -> Result<Hash, Problem> {
-        let (stamps, from) = (self.stamps.clone(), dir.to_path_buf());
+    async fn link(&self, dir: &Path, place: Place) -> Result<Hash, Problem> {
+        let (stamps, from) = (self.input.stamps.clone(), dir.to_path_buf());
         let local = blocking(move || stamps.hash_of(&from)).await?;
         let local = local.map_err(|e| Problem::Failed(FailedStep::Hash, e.to_string()))?;
         if !self.locked.is_empty() && !self.locked.contains(&local) {
@@ -109,16 +129,15 @@ impl Fetch<'_> {
                 " (this might be because the available checksums are for packages targeting different platforms)";
             return Err(Problem::Failed(FailedStep::Hash, self.not_locked("local", perhaps)));
         }
-        link::link(dir, place).map_err(Problem::link)?;
-        self.check_executable(place)?;
+        let found = runnable(dir, self.provider);
+        found.map_err(|e| Problem::Failed(FailedStep::Executable, format!("provider binary not found: {e}")))?;
+        match place {
+            Place::Own(target) => link::link(dir, &target).map_err(Problem::link)?,
+            Place::Cache(reservation) => {
+                reservation.link(dir).map_err(|e| Problem::package(FailedStep::Link, e))?;
+            }
+        }
         Ok(local)
-    }
-
-    fn check_executable(&self, place: &Path) -> Result<(), Problem> {
-        let found = executable(place, self.provider);
-        found
-            .map(|_| ())
-            .map_err(|e| Problem::Failed(FailedStep::Executable, format!("provider binary not found: {e}")))
     }
 
     fn not_locked(&self, which: &str, perhaps: &str) -> String {

@@ -5,10 +5,8 @@ use super::input::PlanInput;
 use super::relevant;
 use super::run::{Run, Verb};
 use crate::lang::value::{Type, Value};
-use crate::model::addr::AbsResourceInstance;
 use crate::model::plan::{Action, Change, Mode, OutputChange, Plan, ResourceChange};
 use crate::model::state::State;
-use rustc_hash::FxHashSet;
 
 pub(super) fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), errored: bool) -> Plan {
     let mut gathered = std::mem::take(&mut *run.results.gathered());
@@ -19,10 +17,7 @@ pub(super) fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i
     outputs.sort_by(|a, b| a.name.cmp(&b.name));
     let declared = &run.config.root.variables;
     let variables = input.variables.iter().filter(|(name, _)| declared.get(*name).is_some_and(|v| !v.ephemeral));
-    let mut drift = std::mem::take(&mut gathered.drift);
-    if input.mode == Mode::RefreshOnly {
-        drift.extend(moved_only(run, &changes, &drift));
-    }
+    let drift = std::mem::take(&mut gathered.drift);
     let relevant_attributes = relevant::contributing(&run.config, &run.schemas, &changes, &outputs);
     let _ = previous;
     Plan {
@@ -49,20 +44,6 @@ pub(super) fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i
         complete: false,
         errored,
     }
-}
-
-/// Objects that only changed their address count as drift.
-fn moved_only(run: &Run, changes: &[ResourceChange], drift: &[ResourceChange]) -> Vec<ResourceChange> {
-    let known: FxHashSet<&AbsResourceInstance> = drift.iter().map(|d| &d.addr).collect();
-    let is_moved =
-        |c: &&ResourceChange| c.deposed.is_none() && run.moved.contains_key(&c.addr) && !known.contains(&c.addr);
-    let as_drift = |c: &ResourceChange| ResourceChange {
-        action: Action::NoOp,
-        change: Change { before: c.change.before.clone(), after: c.change.before.clone() },
-        required_replace: Vec::new(),
-        ..c.clone()
-    };
-    changes.iter().filter(is_moved).map(as_drift).collect()
 }
 
 /// Outputs of the state that the configuration does not have any more; in a destroy, all.

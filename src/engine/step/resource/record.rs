@@ -1,7 +1,7 @@
 //! Recording: what a step found out goes to the plan, the state and those who watch.
 
 use crate::base::diag::Diagnostics;
-use crate::engine::run::Run;
+use crate::engine::run::{Run, Verb};
 use crate::lang::value::{Path, Type, Value};
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
 use crate::model::plan::{Action, ActionReason, Change, ResourceChange};
@@ -91,11 +91,18 @@ pub async fn save(
     }
 }
 
-/// Notes what refreshing found changed outside.
+/// Notes what refreshing found changed outside. Where nothing else is planned, a new address counts as well.
 pub fn note_drift(instance: &Instance<'_>, deposed: Option<&DeposedKey>, before: &Value, after: Option<&Value>) {
     let (action, after) = match after {
         None => (Action::Delete, Value::null(before.ty().clone())),
-        Some(after) if after == before => return,
+        Some(after) if after == before => {
+            let run = instance.run;
+            let only_this = matches!(run.verb, Verb::Plan { refresh_only: true, lenient: false });
+            if !only_this || deposed.is_some() || !run.moved.contains_key(&instance.addr) {
+                return;
+            }
+            (Action::NoOp, after.clone())
+        }
         Some(after) => (Action::Update, after.clone()),
     };
     let mut change = new_change(instance, action, before.clone(), after);

@@ -68,6 +68,7 @@ cases!(
     formatting,
     graphs,
     init_streams,
+    installation_settings,
     json_mistakes,
     json_syntax,
     json_values,

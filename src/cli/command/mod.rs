@@ -139,11 +139,9 @@ fn report_settings(console: &Console, problems: Diagnostics, what: &str, who: &s
     let errors = problems.has_errors();
     console.print_error(&format!("There are some problems with the {what} configuration:\n"));
     // As in the reference these have no colours: they may be about the settings that colours depend on.
-    let style = crate::render::text::style::Style::plain();
-    for shown in crate::render::text::diagnostic::render_all(problems, &style, false) {
-        console.print_error(&shown.text);
+    for text in crate::render::text::diagnostic::render_framed(problems) {
+        console.print_error(&format!("{text}\n"));
     }
-    console.print_error("\n");
     if errors {
         console.print_error(&format!("As a result of the above problems, {who} may not behave as intended.\n\n\n"));
     }

@@ -21,7 +21,6 @@ use crate::model::service::Host;
 use super::{Available, Package, PackageLocation, Source, SourceError};
 
 pub struct NetworkMirror {
-    /// With a slash at the end.
     base: String,
     hosts: Arc<Hosts>,
 }
@@ -55,6 +54,7 @@ impl NetworkMirror {
                 redacted(&self.base)
             ))
         })?;
+        let base = below(base);
         // Without the dot a host with a port would be read as a scheme.
         let url = base
             .join(&format!("./{}/{}/{}/{file}", provider.host, provider.namespace, provider.kind))
@@ -94,6 +94,15 @@ impl NetworkMirror {
         ask::object(&answer.body)
             .map_err(|e| self.failed(provider, &format!("invalid response content from mirror server: {e}")))
     }
+}
+
+/// With a slash at the end, so that what is in the mirror is below it.
+fn below(mut base: Url) -> Url {
+    if !base.path().ends_with('/') {
+        let path = format!("{}/", base.path());
+        base.set_path(&path);
+    }
+    base
 }
 
 #[async_trait]

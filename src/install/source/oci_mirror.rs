@@ -157,6 +157,9 @@ impl OciMirror {
             let mirror = Some(format!("{}/{}", repository.registry, repository.name));
             return Err(SourceError::PlatformNotSupported { mirror });
         };
+        if checksum(&target.digest).is_none() {
+            return Err(failed(repository, &format!("a manifest has an unusable digest {:?}", target.digest)));
+        }
         let manifest: Manifest =
             decode(repository, &self.manifest(repository, &target.digest, MANIFEST, TARGET).await?)?;
         let mut archives = manifest.layers.into_iter().filter(|layer| layer.media_type == ARCHIVE);
@@ -197,8 +200,7 @@ impl Source for OciMirror {
     async fn package(&self, provider: &Provider, version: &Version, platform: &str) -> Result<Package, SourceError> {
         let repository = self.repository(provider)?;
         let digest = self.layer(&repository, version, platform).await?;
-        let sum = digest.strip_prefix("sha256:").and_then(parse_checksum);
-        let Some(sha256) = sum else {
+        let Some(sha256) = checksum(&digest) else {
             return Err(failed(&repository, &format!("the package has an unusable digest {digest:?}")));
         };
         let request = Request::new(address(&repository, &format!("blobs/{digest}"))?);
@@ -213,6 +215,10 @@ impl Source for OciMirror {
             None => "OCI mirror".to_owned(),
         }
     }
+}
+
+fn checksum(digest: &str) -> Option<[u8; 32]> {
+    digest.strip_prefix("sha256:").and_then(parse_checksum)
 }
 
 fn failed(repository: &Repository, why: &str) -> SourceError {

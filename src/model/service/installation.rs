@@ -34,7 +34,6 @@ pub enum Location {
     /// The provider's own registry.
     Direct,
     FilesystemMirror(PathBuf),
-    /// With a slash at the end.
     NetworkMirror(String),
     OciMirror(RepositoryTemplate),
     /// This program: nothing is installed.
@@ -182,7 +181,7 @@ impl Reader<'_> {
                 include: patterns(&written.include, "inclusion")?,
                 exclude: patterns(&written.exclude, "exclusion")?,
                 location: match written.location {
-                    Location::NetworkMirror(url) => Location::NetworkMirror(mirror_url(&url)?),
+                    Location::NetworkMirror(url) => Location::NetworkMirror(mirror_url(url)?),
                     other => other,
                 },
             })
@@ -267,11 +266,11 @@ fn patterns(texts: &[String], what: &str) -> Result<Vec<Pattern>, Diagnostic> {
     })
 }
 
-/// With a slash at the end, so that what is in the mirror is below it.
-fn mirror_url(given: &str) -> Result<String, Diagnostic> {
+/// As it was given, if it is one.
+fn mirror_url(given: String) -> Result<String, Diagnostic> {
+    // Names and passwords are nobody else's business.
+    let shown = given.rsplit_once('@').map_or(given.as_str(), |(_, rest)| rest);
     let invalid = |why: &str| {
-        // Names and passwords are nobody else's business.
-        let shown = given.rsplit_once('@').map_or(given, |(_, rest)| rest);
         Diagnostic::error(
             "Invalid URL for provider installation source",
             format!("Cannot use {shown:?} as a URL for a network provider mirror: {why}."),
@@ -281,12 +280,8 @@ fn mirror_url(given: &str) -> Result<String, Diagnostic> {
         Some(("https", rest)) if !rest.is_empty() => {}
         _ => return Err(invalid("the mirror must be at an https: URL")),
     }
-    let mut url = url::Url::parse(given).map_err(|e| invalid(&e.to_string()))?;
-    if !url.path().ends_with('/') {
-        let path = format!("{}/", url.path());
-        url.set_path(&path);
-    }
-    Ok(url.into())
+    url::Url::parse(&given).map_err(|e| invalid(&e.to_string()))?;
+    Ok(given)
 }
 
 #[cfg(test)]
@@ -313,7 +308,7 @@ mod tests {
         let applies: Vec<bool> = installation.methods.iter().map(|m| m.applies_to(&provider)).collect();
         assert_eq!(applies, [true, false, true, false]);
         assert_eq!(installation.dev_overrides.len(), 1);
-        assert_eq!(installation.methods[2].location, Location::NetworkMirror("https://m.example/x/".into()));
+        assert_eq!(installation.methods[2].location, Location::NetworkMirror("https://m.example/x".into()));
         let builds_in = |kind| installation.builds_in(&Provider::default_for(kind));
         assert!(builds_in("random") && builds_in("local") && !installation.builds_in(&provider));
     }

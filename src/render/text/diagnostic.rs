@@ -44,6 +44,13 @@ pub fn render_all(diagnostics: Diagnostics, style: &Style, compact: bool) -> Vec
     list.iter().map(|joined| Shown { severity: joined.first.severity, text: render(joined, style) }).collect()
 }
 
+/// Each in a frame, but without colours: for what is told before it is known whether colours are wanted.
+pub fn render_framed(diagnostics: Diagnostics) -> Vec<String> {
+    let list = join_similar(sorted(diagnostics));
+    let bare = |text: String| text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    list.iter().map(|joined| bare(render_as(joined, &Style::plain(), true))).collect()
+}
+
 /// A diagnostic that stands for others like it.
 struct Joined {
     first: Diagnostic,
@@ -96,12 +103,16 @@ pub fn render_one(diagnostic: &Diagnostic, style: &Style) -> String {
 }
 
 fn render(joined: &Joined, style: &Style) -> String {
+    render_as(joined, style, style.colour)
+}
+
+fn render_as(joined: &Joined, style: &Style, framed: bool) -> String {
     let diagnostic = &joined.first;
     let (word, tint) = match diagnostic.severity {
         Severity::Error => ("Error: ", Tint::Red),
         Severity::Warning => ("Warning: ", Tint::Yellow),
     };
-    let frame = if style.colour { 2 } else { 0 };
+    let frame = if framed { 2 } else { 0 };
     let width = style.width.saturating_sub(frame + 1).max(1);
     let mut body = format!("{}{}\n\n", style.paint(&[Tint::Bold, tint], word), style.bold(&diagnostic.summary));
     place(&mut body, diagnostic, style);
@@ -117,10 +128,10 @@ fn render(joined: &Joined, style: &Style) -> String {
         body.push_str(&wrap_paragraphs(&detail, width));
         body.push('\n');
     }
-    if !style.colour {
+    if !framed {
         return format!("\n{body}");
     }
-    if detail.is_empty() && diagnostic.subject.is_none() && diagnostic.address.is_none() {
+    if style.colour && detail.is_empty() && diagnostic.subject.is_none() && diagnostic.address.is_none() {
         // The reference frames the line in which there is no detail.
         body.push('\n');
     }

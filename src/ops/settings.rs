@@ -265,4 +265,42 @@ mod tests {
         assert_eq!(errors, Vec::<String>::new());
         assert_eq!(found.credentials.blocks.len(), 2);
     }
+
+    #[test]
+    fn credentials_are_read_from_all_places() {
+        use crate::model::service::Host;
+        use crate::model::service::credentials::Known;
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join(".terraform.d");
+        std::fs::create_dir(&folder).unwrap();
+        let block = |host: &str| format!("credentials {host:?} {{ token = \"block\" }}\n");
+        let rc = block("env.example") + &block("Block.example") + "credentials_helper \"h\" {}\n";
+        std::fs::write(home.path().join(".terraformrc"), rc).unwrap();
+        let kept = r#"{"credentials": {"file.example": {"token": "file"}, "env-two.example": {"token": "file"}}}"#;
+        std::fs::write(folder.join("credentials.tfrc.json"), kept).unwrap();
+        let environment = Environment::of([
+            ("HOME", home.path().to_str().unwrap()),
+            ("TF_TOKEN_env_example", "env"),
+            ("TF_TOKEN_env__two_example", "env"),
+            ("TF_TOKEN_env-three_example", "env"),
+            ("TF_TOKEN_xn____caf__dma_fr", "env"),
+        ]);
+        let (settings, problems) = load(&environment);
+        assert!(problems.is_empty(), "{problems:?}");
+        let cases = [
+            ("env.example", Some("env")),
+            ("env-two.example", Some("env")),
+            ("env-three.example", Some("env")),
+            ("caf\u{e9}.fr", Some("env")),
+            ("block.example", Some("block")),
+            ("file.example", Some("file")),
+            ("helper.example", None),
+        ];
+        for (host, token) in cases {
+            let known = settings.credentials.of(&Host::parse(host).unwrap());
+            let expected =
+                token.map_or(Known::AskHelper, |token| Known::Token(crate::base::secret::Secret::new(token)));
+            assert_eq!(known, expected, "{host}");
+        }
+    }
 }

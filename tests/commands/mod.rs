@@ -4,6 +4,7 @@
 //! What is expected was recorded from the reference: `tests/record.sh` does it again.
 
 mod live;
+mod login;
 mod mistakes;
 pub mod normal;
 mod prompt;

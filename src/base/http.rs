@@ -13,7 +13,6 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::env::{self, Environment};
-use super::files::reason;
 use super::secret::{Secret, redacted};
 use super::stop::Stop;
 
@@ -311,7 +310,7 @@ impl Client {
             if have > limit {
                 return Err(too_large(&url, limit));
             }
-            into.write_all(&piece).map_err(|e| failure(&url, FailureKind::Other, &reason(&e)))?;
+            into.write_all(&piece).map_err(|e| failure(&url, FailureKind::Other, &e.to_string()))?;
             progress(have, all);
         }
         Ok(answer(&mut response, url))

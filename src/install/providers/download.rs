@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::base::files::named;
-use crate::base::http::{Client, FailureKind, Progress, Request};
+use crate::base::http::{Client, Failure, FailureKind, Progress, Request};
 use crate::install::event::FailedStep;
 
 use super::execute::Problem;
@@ -38,20 +38,29 @@ pub(super) async fn download(
     folder: &Path,
     progress: Progress<'_>,
 ) -> Result<Downloaded, Problem> {
-    let mut file = temporary(folder)?;
-    let mut into = Hashed { file: file.as_file_mut(), sum: Sha256::new(), bytes: 0 };
-    let answer = http.download(request, &mut into, MOST_BYTES, progress).await;
-    let answer = answer.map_err(|e| match e.kind {
+    let worded = |e: Failure| match e.kind {
         FailureKind::Stopped => Problem::Interrupted,
         _ => failed(e.to_string()),
-    })?;
+    };
+    let mut attempts = 1;
+    let (answer, file, sum, bytes) = loop {
+        let mut file = temporary(folder)?;
+        let path = file.path().to_path_buf();
+        let mut into = Hashed { file: file.as_file_mut(), path: &path, sum: Sha256::new(), bytes: 0 };
+        let answer = http.download(request, &mut into, MOST_BYTES, progress).await;
+        // A connection that broke may hold the next time.
+        if attempts >= http.attempts() || !http.pause(attempts, &answer).await.map_err(worded)? {
+            let (sum, bytes) = (into.sum, into.bytes);
+            break (answer.map_err(worded)?, file, sum, bytes);
+        }
+        attempts += 1;
+    };
     if answer.status.as_u16() != 200 {
         let host = answer.url.host_str().unwrap_or_default();
         let port = answer.url.port().map(|port| format!(":{port}")).unwrap_or_default();
         return Err(failed(format!("{host}{port}: bad response code: {}", answer.status.as_u16())));
     }
-    let (sha256, bytes) = (into.sum.finalize().into(), into.bytes);
-    Ok(Downloaded { file, sha256, bytes })
+    Ok(Downloaded { file, sha256: sum.finalize().into(), bytes })
 }
 
 fn failed(why: String) -> Problem {
@@ -90,13 +99,14 @@ fn sweep(folder: &Path) {
 /// A file that takes the checksum of what is written to it.
 struct Hashed<'a> {
     file: &'a mut std::fs::File,
+    path: &'a Path,
     sum: Sha256,
     bytes: u64,
 }
 
 impl Write for Hashed<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let n = self.file.write(bytes)?;
+        let n = self.file.write(bytes).map_err(|e| named(e, "write", self.path))?;
         self.sum.update(&bytes[..n]);
         self.bytes += n as u64;
         Ok(n)

@@ -31,6 +31,8 @@ fn files(stage: &Stage) -> BTreeSet<PathBuf> {
     let folders = ["work", "cache", "tmp"].into_iter().flat_map(|below| stage.files(below));
     // The program's own notes on what it has hashed come and go.
     let folders = folders.filter(|path| !path.ends_with("package-hashes.json"));
+    // A note that was being written: some bytes under a hidden name, which nobody reads.
+    let folders = folders.filter(|path| !path.file_name().unwrap().to_string_lossy().starts_with(".terrane-"));
     let root = stage.project.path("");
     folders
         .map(|path| PathBuf::from(path.strip_prefix(&root).unwrap().display().to_string().replace(&host, "host")))

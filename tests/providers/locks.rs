@@ -279,3 +279,20 @@ fn hashes_that_the_registry_reports_are_locked() {
     let lock = stage.project.read(LOCK);
     assert!(lock.contains("\"h1:signed\"") && !lock.contains("unsigned") && lock.contains(&own), "{lock}");
 }
+
+/// Of a mirror's hashes only those of this platform's package count, unless the user trusts it with all.
+#[test]
+fn hashes_that_a_mirror_offers_are_locked_if_it_is_trusted() {
+    for (argument, locked) in [("", false), ("trust_all_hashes = true", true)] {
+        let mut stage = Stage::new([everywhere()]);
+        stage.project.write("work/main.tf", &requires("example.com", &[("thing", "acme/thing", "")]));
+        stage.settings(&format!(
+            "provider_installation {{\n  network_mirror {{\n    url = \"https://HOST/mirror/\"\n    {argument}\n  }}\n}}\n"
+        ));
+        let outcome = stage.project.ok(&["init"]);
+        let lock = stage.project.read(LOCK);
+        let other = crate::support::catalogue::sum(&everywhere().archives["darwin_arm64"]);
+        assert_eq!(lock.contains(&other), locked, "{lock}");
+        assert_eq!(outcome.text().contains("Incomplete lock file information"), !locked, "{}", outcome.text());
+    }
+}

@@ -61,12 +61,14 @@ pub struct Package {
     pub steps: Steps,
     /// The hashes of all platforms' packages, as far as the source says them. Nobody signs what it says.
     pub reported: BTreeMap<String, Vec<Hash>>,
+    /// What the source says and the user's settings let it vouch for.
+    pub trusted: Vec<Hash>,
 }
 
 impl Package {
     /// With what must be true of it; nothing is said of other platforms.
     pub fn new(location: PackageLocation, steps: Steps) -> Package {
-        Package { location, steps, reported: BTreeMap::new() }
+        Package { location, steps, reported: BTreeMap::new(), trusted: Vec::new() }
     }
 
     /// On this machine's disk, where nobody vouches for it.
@@ -78,7 +80,9 @@ impl Package {
     /// that the source reports where they belong to signed archives and where what it says of this package is true.
     pub fn lockable(&self, authentication: &Authentication, local: &Hash, platform: &str) -> Vec<Hash> {
         if !authentication.is_signed() {
-            return Vec::new();
+            // A step has found one of them to be the archive's.
+            let verified = *authentication == Authentication::VerifiedChecksum;
+            return self.trusted.iter().filter(|_| verified).cloned().collect();
         }
         let mut hashes = self.steps.acceptable_hashes();
         if self.reported.get(platform).is_some_and(|here| here.contains(local)) {

@@ -27,7 +27,7 @@ pub struct Multi {
 impl Multi {
     /// As the user configured it. `access` is made for each mirror that needs passwords.
     pub fn configured(installation: &ProviderInstallation, hosts: &Arc<Hosts>, access: &dyn Fn() -> Access) -> Multi {
-        let method = |m: &Method| Some((m.clone(), source_of(&m.location, hosts, access)?));
+        let method = |m: &Method| Some((m.clone(), source_of(m, hosts, access)?));
         Multi {
             methods: installation.methods.iter().filter_map(method).collect(),
             nowhere: installation.methods.is_empty(),
@@ -58,11 +58,13 @@ impl Multi {
 }
 
 /// None: what it has needs no source.
-fn source_of(location: &Location, hosts: &Arc<Hosts>, access: &dyn Fn() -> Access) -> Option<Box<dyn Source>> {
-    Some(match location {
+fn source_of(method: &Method, hosts: &Arc<Hosts>, access: &dyn Fn() -> Access) -> Option<Box<dyn Source>> {
+    Some(match &method.location {
         Location::Direct => Box::new(Registry::new(hosts.clone())),
         Location::FilesystemMirror(path) => Box::new(Filesystem::new(path)),
-        Location::NetworkMirror(url) => Box::new(NetworkMirror::new(url, hosts.clone())),
+        Location::NetworkMirror(url) => {
+            Box::new(NetworkMirror::new(url, hosts.clone()).trusting_all_hashes(method.trust_all_hashes))
+        }
         Location::OciMirror(template) => Box::new(OciMirror::new(template.clone(), hosts.clone(), access())),
         Location::BuiltIn => return None,
     })

@@ -128,7 +128,7 @@ impl Source for Registry {
         let parse = |texts: Vec<String>| texts.iter().filter_map(|text| Hash::parse(text).ok()).collect();
         let reported =
             found.packages.into_iter().map(|(platform, package)| (platform, parse(package.hashes))).collect();
-        Ok(Package { location: PackageLocation::Remote(location), steps, reported })
+        Ok(Package { reported, ..Package::new(PackageLocation::Remote(location), steps) })
     }
 
     fn describe(&self, provider: &Provider) -> String {

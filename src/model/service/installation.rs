@@ -27,6 +27,8 @@ pub struct Method {
     /// Empty: every provider.
     pub include: Vec<Pattern>,
     pub exclude: Vec<Pattern>,
+    /// What a network mirror says of the packages for other platforms may be locked.
+    pub trust_all_hashes: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +54,7 @@ pub struct Decoded {
 
 impl Method {
     pub fn new(location: Location) -> Method {
-        Method { location, include: Vec::new(), exclude: Vec::new() }
+        Method { location, include: Vec::new(), exclude: Vec::new(), trust_all_hashes: false }
     }
 
     /// True if this method may supply the provider.
@@ -104,6 +106,7 @@ struct Reader<'a> {
 /// A method as it is written: patterns are looked at when everything else is known to be right.
 struct Written {
     location: Location,
+    trust_all_hashes: bool,
     include: Vec<String>,
     exclude: Vec<String>,
 }
@@ -158,7 +161,9 @@ impl Reader<'_> {
                 return Err(invalid(format!("Unknown provider installation method {other:?} at {}.", item.at)).into());
             }
         };
-        Ok(Written { location, include, exclude })
+        let is_mirror = matches!(location, Location::NetworkMirror(_));
+        let trust_all_hashes = is_mirror && truth(body, "trust_all_hashes").map_err(failed)?;
+        Ok(Written { location, trust_all_hashes, include, exclude })
     }
 
     /// Providers that are named in full must be there.
@@ -180,6 +185,7 @@ impl Reader<'_> {
             Ok(Method {
                 include: patterns(&written.include, "inclusion")?,
                 exclude: patterns(&written.exclude, "exclusion")?,
+                trust_all_hashes: written.trust_all_hashes,
                 location: match written.location {
                     Location::NetworkMirror(url) => Location::NetworkMirror(mirror_url(url)?),
                     other => other,
@@ -227,6 +233,13 @@ fn text(body: &[Item], name: &str) -> Result<Option<String>, String> {
     let text = plain(&item.value);
     text.map(Some)
         .ok_or_else(|| format!("At {}: root.{name}: unknown type for string {}", item.value_at, kind(&item.value)))
+}
+
+/// A boolean that need not be there.
+fn truth(body: &[Item], name: &str) -> Result<bool, String> {
+    let Some(item) = body.iter().rev().find(|item| item.key == name) else { return Ok(false) };
+    let value = item.value.as_bool();
+    value.ok_or_else(|| format!("At {}: root.{name}: a boolean is required", item.value_at))
 }
 
 fn texts(body: &[Item], name: &str) -> Result<Vec<String>, String> {
@@ -300,7 +313,7 @@ mod tests {
         let decoded = decode(
             "provider_installation {\n  dev_overrides { \"hashicorp/null\" = \"/dev\" }\n  filesystem_mirror { path = \"/m\" include = \
              [\"example.com/*/*\"] }\n  builtin { include = [\"hashicorp/random\", \"hashicorp/*\"] }\n  network_mirror { url = \
-             \"https://m.example/x\" }\n  direct { exclude = [\"example.com/*/*\"] }\n}",
+             \"https://m.example/x\" trust_all_hashes = true }\n  direct { exclude = [\"example.com/*/*\"] }\n}",
         );
         assert!(decoded.mistakes.is_empty() && decoded.of_methods.is_empty(), "{decoded:?}");
         let provider = Provider::new("example.com", "acme", "foo");
@@ -309,6 +322,8 @@ mod tests {
         assert_eq!(applies, [true, false, true, false]);
         assert_eq!(installation.dev_overrides.len(), 1);
         assert_eq!(installation.methods[2].location, Location::NetworkMirror("https://m.example/x".into()));
+        let trusted: Vec<bool> = installation.methods.iter().map(|m| m.trust_all_hashes).collect();
+        assert_eq!(trusted, [false, false, true, false]);
         let builds_in = |kind| installation.builds_in(&Provider::default_for(kind));
         assert!(builds_in("random") && builds_in("local") && !installation.builds_in(&provider));
     }

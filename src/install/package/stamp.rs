@@ -241,9 +241,14 @@ pub(super) fn boot() -> Option<&'static str> {
     BOOT.get_or_init(|| if cfg!(target_os = "linux") { read() } else { None }).as_deref()
 }
 
-/// The time since the last change of any of the files; None if a clock was set back.
+/// The time since the last change of any of the files; None if a clock was set back. Where the system tells when a file
+/// itself changed, what programs say of its content does not count: that may be any time.
 fn age(files: &[FileStamp], now: SystemTime) -> Option<Duration> {
-    let newest = files.iter().map(|f| f.modified_ns.max(u64::try_from(f.changed_ns).unwrap_or(0))).max()?;
+    let changed = |file: &FileStamp| match u64::try_from(file.changed_ns) {
+        Ok(ns) if ns > 0 => ns,
+        _ => file.modified_ns,
+    };
+    let newest = files.iter().map(changed).max()?;
     now.duration_since(UNIX_EPOCH + Duration::from_nanos(newest)).ok()
 }
 
@@ -342,15 +347,37 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_just_now_is_not_remembered() {
+    fn the_last_change_counts_whatever_the_content_s_time_says() {
+        let at = |changed_ns, modified_ns| FileStamp {
+            name: String::new(),
+            size: 0,
+            modified_ns,
+            changed_ns,
+            inode: 0,
+            device: 0,
+        };
+        let now = UNIX_EPOCH + Duration::from_nanos(1000);
+        for (files, expected) in [
+            (vec![at(400, 5000), at(900, 0)], Some(100)),
+            (vec![at(0, 300)], Some(700)),
+            (vec![at(1001, 0)], None),
+            (vec![], None),
+        ] {
+            assert_eq!(age(&files, now), expected.map(Duration::from_nanos), "{files:?}");
+        }
+    }
+
+    /// A program that unpacked it may have given a file a time to come.
+    #[test]
+    fn a_time_to_come_is_no_reason_to_read_again() {
         let dir = tempfile::tempdir().unwrap();
         let package = package(dir.path());
-        // As far as the file's time tells, it may be changed again after it was hashed.
-        let soon = SystemTime::now() + Duration::from_secs(60);
-        fs::File::options().write(true).open(package.join("a")).unwrap().set_modified(soon).unwrap();
+        let later = SystemTime::now() + Duration::from_secs(3600);
+        fs::File::options().write(true).open(package.join("a")).unwrap().set_modified(later).unwrap();
+        settle(&package.join("a"));
         let stamps = Stamps::load(&dir.path().join("data"));
         stamps.hash_of(&package).unwrap();
-        assert_eq!(stamps.known(&package), None);
+        assert!(stamps.known(&package).is_some());
     }
 
     #[test]

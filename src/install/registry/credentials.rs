@@ -189,7 +189,8 @@ fn newest(folder: &Path, name: &str) -> Option<PathBuf> {
     versions.max_by(|a, b| a.0.cmp(&b.0)).map(|(_, path)| path)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;

@@ -65,11 +65,12 @@ fn four_providers_of_fifty_megabytes() {
         assert_eq!(outcome.code, Some(0), "{}", outcome.err);
         start.elapsed()
     };
-    let mut rows: Vec<(&str, Vec<Duration>)> = Vec::new();
-    rows.push(("hash, unpack and hash, one at a time", (0..ROUNDS).map(|_| floor("1")).collect()));
-    rows.push(("hash, unpack and hash, two at a time", (0..ROUNDS).map(|_| floor("2")).collect()));
-    rows.push(("fetch alone, from the same registry", (0..ROUNDS).map(|_| fetched(&stage)).collect()));
-    rows.push(("this program's init", (0..ROUNDS).map(|_| installed(&stage, program())).collect()));
+    let mut rows: Vec<(&str, Vec<Duration>)> = vec![
+        ("hash, unpack and hash, one at a time", (0..ROUNDS).map(|_| floor("1")).collect()),
+        ("hash, unpack and hash, two at a time", (0..ROUNDS).map(|_| floor("2")).collect()),
+        ("fetch alone, from the same registry", (0..ROUNDS).map(|_| fetched(&stage)).collect()),
+        ("this program's init", (0..ROUNDS).map(|_| installed(&stage, program())).collect()),
+    ];
     if let Some(terraform) = reference() {
         rows.push(("the reference's init", (0..ROUNDS).map(|_| installed(&stage, &terraform)).collect()));
     }

@@ -186,7 +186,7 @@ mod tests {
         assert!(matches!(package.location, PackageLocation::Archive(_)));
         let missing = source.package(&provider, &Version::new(1, 1, 0), &platform()).await.err();
         assert_eq!(missing, Some(SourceError::PlatformNotSupported { mirror: None }));
-        assert_eq!(source.providers(), [provider.clone()]);
+        assert_eq!(source.providers(), std::slice::from_ref(&provider));
         let other = Provider::new("example.com", "acme", "bar");
         assert!(matches!(source.versions(&other).await, Err(SourceError::NotFound { .. })));
         let nowhere = Filesystem::new("/nonexist").versions(&provider).await;

@@ -191,6 +191,7 @@ fn newest(folder: &Path, name: &str) -> Option<PathBuf> {
 
 #[cfg(test)]
 #[cfg(unix)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;

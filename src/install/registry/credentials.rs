@@ -191,7 +191,6 @@ fn newest(folder: &Path, name: &str) -> Option<PathBuf> {
 
 #[cfg(test)]
 #[cfg(unix)]
-#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;

@@ -78,7 +78,8 @@ pub(super) fn is_applyable(plan: &Plan) -> bool {
     {
         return true;
     }
-    plan.mode == Mode::RefreshOnly && !plan.drift.is_empty()
+    // New addresses alone are written with the next apply that has something to do.
+    plan.mode == Mode::RefreshOnly && plan.drift.iter().any(|d| d.action != Action::NoOp)
 }
 
 /// RFC 3339, in UTC, whole seconds.

@@ -83,7 +83,8 @@ fn temporary(folder: &Path) -> Result<tempfile::NamedTempFile, Problem> {
     }
 }
 
-fn sweep(folder: &Path) {
+/// Removes what killed runs left in a folder; nobody's who still downloads.
+pub(super) fn sweep(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         if !entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
             continue;

@@ -20,6 +20,7 @@ use crate::model::deps::hash::Scheme;
 use crate::model::deps::{Hash, Lock, LockedProvider, Version};
 use crate::model::version::LANGUAGE_VERSION;
 
+use super::download;
 use super::fetch::{self, Fetch, Place};
 use super::relay::{Relay, Tell};
 use super::resolve::{InstallPlan, Selection};
@@ -151,6 +152,7 @@ impl Work<'_> {
             return Err(Problem::Interrupted);
         }
         let target = self.input.data_dir.join(PACKAGES_DIR).join(relative_dir(self.provider, self.version()));
+        target.parent().into_iter().for_each(download::sweep);
         if let Some(local) = self.usable(&target).await {
             self.say_of(|provider, version| InstallEvent::AlreadyInstalled { provider, version });
             return Ok(Placed { local, signed: Vec::new(), known: true });
@@ -173,6 +175,7 @@ impl Work<'_> {
             Ok::<(), Problem>(())
         };
         let cached = cache.package_dir(self.provider, self.version());
+        cached.parent().into_iter().for_each(download::sweep);
         if let Some(local) = self.cached(&cached).await {
             linked(&cached)?;
             return Ok(Placed { local, signed: Vec::new(), known: false });

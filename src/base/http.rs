@@ -430,7 +430,13 @@ fn failure(url: &Url, kind: FailureKind, why: &str) -> Failure {
 }
 
 fn stopped(url: &str) -> Failure {
-    Failure { kind: FailureKind::Stopped, verb: "Get", url: redacted(url), why: "context canceled".to_owned(), attempts: 1 }
+    Failure {
+        kind: FailureKind::Stopped,
+        verb: "Get",
+        url: redacted(url),
+        why: "context canceled".to_owned(),
+        attempts: 1,
+    }
 }
 
 fn timed_out(url: &Url) -> Failure {

@@ -1,5 +1,5 @@
 //! Terrane beside the reference: each drives what the other has. Skipped where there is no `terraform`.
 
 mod folders;
-mod public_names;
 mod plugin_server;
+mod public_names;

@@ -1,8 +1,8 @@
 //! Archives of every kind, over HTTPS and from the disk; what they must not do; and hosts that say where a package is.
 
-use crate::support::server::{Asked, Reply, Server};
 use super::{calls, fixture};
 use crate::support::Project;
+use crate::support::server::{Asked, Reply, Server};
 
 fn archive(name: &'static str) -> Reply {
     Reply::status("200 OK").with("Content-Type", "application/octet-stream").body(fixture(name))

@@ -1,8 +1,8 @@
 //! Modules in object stores: archives and folders, with keys from everywhere that they may come from.
 
-use crate::support::server::{Asked, Reply, Server};
 use super::{calls, fixture};
 use crate::support::Project;
+use crate::support::server::{Asked, Reply, Server};
 
 /// A store whose bucket is open to the key `id` with the token that it belongs to, if any.
 fn store(asked: &Asked) -> Option<Reply> {

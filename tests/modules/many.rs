@@ -1,8 +1,8 @@
 //! Many calls of one source: it is fetched once.
 
-use crate::support::server::{Reply, Server};
 use super::{calls, fixture};
 use crate::support::Project;
+use crate::support::server::{Reply, Server};
 
 #[test]
 fn one_source_is_fetched_once() {

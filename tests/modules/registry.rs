@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::fixture;
-use crate::support::server::{Asked, Reply, Server};
 use crate::support::Project;
+use crate::support::server::{Asked, Reply, Server};
 
 const VERSIONS: &str = r#"{"modules":[{"versions":[{"version":"1.0.0"},{"version":"1.2.0"},{"version":"2.0.0-beta1"},{"version":"1.1.0"}]}]}"#;
 

@@ -1,8 +1,8 @@
 //! Repositories of git: over the file system, over HTTPS, and by a fake ssh; and one of Mercurial, by a fake hg.
 
-use crate::support::server::{self, Server};
 use super::{Repository, calls};
 use crate::support::Project;
+use crate::support::server::{self, Server};
 
 const MAIN: &str = "output \"v\" {\n  value = 1\n}\n";
 

@@ -496,7 +496,8 @@ mod tests {
         let (content, found) = Body::joined(body("b = 1\n"), body("a = 2\nc = 3\n")).content(&schema);
         assert!(found.is_empty(), "{found:?}");
         assert_eq!(content.attributes.keys().map(|name| &**name).collect::<Vec<_>>(), ["b", "a", "c"]);
-        let (_, found) = Body::joined(body("b = 1\nunknown = 1\n"), body("a = 2\nb = 3\nstrange = 1\n")).content(&schema);
+        let (_, found) =
+            Body::joined(body("b = 1\nunknown = 1\n"), body("a = 2\nb = 3\nstrange = 1\n")).content(&schema);
         assert_eq!(
             texts(&found),
             [

@@ -1,9 +1,14 @@
 //! What hosts on the loopback hear from the client, and what it makes of their answers.
 
-use super::*;
-
-use std::io::{Read, Seek};
+use std::io::{Read, Seek, Write};
 use std::net::TcpListener;
+
+use url::Url;
+
+use super::{Client, FailureKind, Options, Request};
+use crate::base::env::Environment;
+use crate::base::secret::Secret;
+use crate::base::stop::Stop;
 
 /// Answers the requests of as many connections, one each, and gives what was asked.
 fn serve(answers: Vec<String>) -> (Url, std::thread::JoinHandle<Vec<String>>) {

@@ -83,11 +83,17 @@ pub fn listen(stop: Stop, heard: impl Fn(Stage) + Send + 'static) -> std::io::Re
     let mut signals = Signals::new()?;
     tokio::spawn(async move {
         while signals.next().await {
+            // Told first: work that stops at once may end the process.
             match stop.stage() {
-                Stage::Running => stop.stop(),
-                Stage::Stopping | Stage::Killed => stop.kill(),
+                Stage::Running => {
+                    heard(Stage::Stopping);
+                    stop.stop();
+                }
+                Stage::Stopping | Stage::Killed => {
+                    heard(Stage::Killed);
+                    stop.kill();
+                }
             }
-            heard(stop.stage());
         }
     });
     Ok(())

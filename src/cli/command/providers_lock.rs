@@ -7,12 +7,8 @@ use crate::ops::{providers_lock, providers_mirror};
 use crate::render::text::style::Style;
 
 pub fn run_lock(invocation: &Invocation, args: &[String]) -> u8 {
-    let (request, variables) = match parse_lock(args) {
-        Ok(parsed) => parsed,
-        Err(error) => return invocation.usage_error(error),
-    };
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup.with_variables(&variables),
+    let ((request, _), setup) = match super::begin(invocation, parse_lock(args), |(_, variables)| variables) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     let console = &invocation.console;
@@ -68,12 +64,8 @@ fn fetching(event: &LockEvent, style: &Style) -> String {
 }
 
 pub fn run_mirror(invocation: &Invocation, args: &[String]) -> u8 {
-    let (request, variables) = match parse_mirror(args) {
-        Ok(parsed) => parsed,
-        Err(error) => return invocation.usage_error(error),
-    };
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup.with_variables(&variables),
+    let ((request, _), setup) = match super::begin(invocation, parse_mirror(args), |(_, variables)| variables) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     let console = &invocation.console;

@@ -60,7 +60,8 @@ impl Console {
     pub fn print_error(&self, text: &str) {
         let status = self.status.lock().unwrap_or_else(|e| e.into_inner());
         if !status.is_empty() {
-            let _ = std::io::stdout().lock().write_all(CLEAR.as_bytes());
+            let mut out = std::io::stdout().lock();
+            let _ = out.write_all(CLEAR.as_bytes()).and_then(|()| out.flush());
         }
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
     }

@@ -48,6 +48,7 @@ impl InitView {
 
     /// What is left to say; `done`: the working directory is ready.
     pub fn finish(&self, diagnostics: Diagnostics, done: bool) {
+        self.console.status("");
         if self.json {
             diagnostics.iter().for_each(|diagnostic| write(&self.console, &events::diagnostic(diagnostic)));
             if done {

@@ -68,7 +68,14 @@ fn expand_in(
     for each in elements {
         let scope = scope().with_each(each);
         let addr = diagnostics.take(address::evaluated(&import.to, &scope));
+        // What is wrong with one element is most often wrong with all.
+        if diagnostics.has_errors() {
+            break;
+        }
         let named = diagnostics.take(named(import, &scope, lenient));
+        if diagnostics.has_errors() {
+            break;
+        }
         let Some(addr) = addr.map(|addr| address::within(&module.addr, addr)) else { continue };
         if let Some((module, index)) = block {
             let config = run.tree.resource(module, index);

@@ -76,7 +76,8 @@ impl Step for AcceptableHash {
         }
         if self.hashes.iter().any(|hash| hash.scheme() == Some(Scheme::H1)) {
             let found = of_archive(archive.path).map_err(|e| AuthenticationError::Unreadable(e.to_string()))?;
-            if self.has(&found) {
+            // Mirrors take it over the archive's entries; it differs only if some of them are folders.
+            if self.has(&found.archive) || self.has(&found.unpacked) {
                 return Ok(Authentication::VerifiedChecksum);
             }
         }
@@ -130,6 +131,25 @@ mod tests {
             Ok(found) => found.to_string(),
             Err(problem) => problem.to_string(),
         }
+    }
+
+    #[test]
+    fn mirrors_may_count_the_entries_of_folders() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.zip");
+        let mut zip = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
+        let options = zip::write::SimpleFileOptions::default();
+        zip.add_directory("docs/", options).unwrap();
+        zip.start_file("terraform-provider-x", options).unwrap();
+        zip.finish().unwrap();
+        let hashes = of_archive(&path).unwrap();
+        assert_ne!(hashes.archive, hashes.unpacked);
+        let archive = Archive { path: &path, sha256: &GOOD };
+        for good in [hashes.archive, hashes.unpacked] {
+            assert_eq!(AcceptableHash::new([good]).check(&archive), Ok(Authentication::VerifiedChecksum));
+        }
+        let other = Hash::new(Scheme::H1, "x");
+        assert!(AcceptableHash::new([other]).check(&archive).is_err());
     }
 
     #[test]

@@ -82,20 +82,6 @@ impl Staged {
     }
 }
 
-/// Unpacks an archive to `target`, whatever provider it is for.
-pub fn unpack(archive: &Path, target: &Path) -> io::Result<()> {
-    let unpack = || -> Result<(), PackageError> {
-        let mut contents = Contents::open(archive, &Limits::default())?;
-        for entry in &mut contents.entries {
-            entry.runs |= entry.name.starts_with("terraform-provider-");
-        }
-        let folder = Temporary::beside(target)?;
-        extract(archive, contents, Some(folder.path()), &Stop::new())?;
-        Ok(folder.replace(target)?)
-    };
-    unpack().map_err(io::Error::other)
-}
-
 /// The name of the provider's executable, which is marked as such.
 fn mark_executable(entries: &mut [Entry], provider: &Provider) -> Result<PathBuf, PackageError> {
     let fits = |entry: &&mut Entry| {

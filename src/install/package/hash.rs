@@ -14,6 +14,7 @@ use crate::base::files::named;
 use crate::base::stop::Stop;
 use crate::model::deps::hash::{Hash, Scheme};
 
+use super::archive::Hashes;
 use super::contents::Limits;
 
 /// The hash of everything below a folder; links are followed. Large files are read by several threads side by side.
@@ -41,10 +42,9 @@ pub fn of_dir(dir: &Path) -> io::Result<Hash> {
     Ok(combine(lines?))
 }
 
-/// The same hash from an archive, without unpacking it.
-pub fn of_archive(path: &Path) -> io::Result<Hash> {
-    let hashes = super::archive::hashes(path, &Limits::default(), &Stop::new());
-    hashes.map(|hashes| hashes.unpacked).map_err(io::Error::other)
+/// The hashes of an archive, without unpacking it.
+pub fn of_archive(path: &Path) -> io::Result<Hashes> {
+    super::archive::hashes(path, &Limits::default(), &Stop::new()).map_err(io::Error::other)
 }
 
 /// The hex SHA-256 of a file.

@@ -155,17 +155,6 @@ pub fn sweep(folder: &Path) {
     }
 }
 
-/// Removes what killed runs left beside any package in a folder of packages.
-pub fn sweep_packages(packages: &Path) {
-    // HOST/NAMESPACE/TYPE/VERSION
-    let mut level = vec![packages.to_owned()];
-    for _ in 0..4 {
-        let inside = |folder: &PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path());
-        level = level.iter().flat_map(inside).collect();
-    }
-    level.iter().for_each(|version| sweep(version));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,7 +215,7 @@ mod tests {
         assert!(!left.exists());
         leave();
         fs::create_dir(version.join("linux_arm64")).unwrap();
-        sweep_packages(dir.path());
+        sweep(&version);
         let own_name = own.path().file_name().unwrap().to_str().unwrap().to_owned();
         assert_eq!(names(&version), [own_name, "linux_arm64".to_owned()]);
     }

@@ -221,7 +221,8 @@ async fn index(target: &Path) -> Diagnostics {
         let hashing = archives.map(|(version, platform, path)| async {
             let from = path.clone();
             let hash = blocking(move || hash::of_archive(&from)).await;
-            let hash = hash.and_then(|hash| hash.map_err(|e| Problem::Failed(FailedStep::Hash, e.to_string())));
+            let hash = hash.and_then(|hashes| hashes.map_err(|e| Problem::Failed(FailedStep::Hash, e.to_string())));
+            let hash = hash.map(|hashes| hashes.archive);
             (version, platform, path, hash)
         });
         let hashed: Vec<_> = futures_util::stream::iter(hashing).buffered(SIDE_BY_SIDE).collect().await;

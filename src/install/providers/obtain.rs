@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::base::http::{Client, Request};
 use crate::install::authenticate::{Archive, Authentication, Step};
 use crate::install::event::FailedStep;
+use crate::install::package::contents::Limits;
 use crate::install::package::{archive, executable, hash, relative_dir};
 use crate::install::source::{Package, PackageLocation, Source, SourceError};
 use crate::model::addr::Provider;
@@ -56,15 +57,20 @@ impl Obtain<'_> {
             }
         };
         let authentication = authenticate(&package, &path, sum).await?;
-        let from = path.clone();
-        let local = blocking(move || hash::of_archive(&from)).await?.map_err(|e| failed(FailedStep::Unpacking, e))?;
-        if let Some(cache) = keep_in {
-            let to = self.cached(cache);
-            let unpacked = blocking(move || archive::unpack(&path, &to)).await?;
-            unpacked.map_err(|e| failed(FailedStep::Unpacking, e))?;
-        }
+        let local = self.look(path, keep_in.map(|cache| self.cached(cache))).await?;
         let lockable = package.lockable(&authentication, &local, self.platform);
         Ok(Obtained { local, lockable, authentication })
+    }
+
+    /// The hash of an archive's files, in one pass that also unpacks them if there is a place for them.
+    async fn look(&self, path: PathBuf, place: Option<PathBuf>) -> Result<Hash, Problem> {
+        let (provider, limits, stop) = (self.provider.clone(), Limits::default(), self.http.stop().clone());
+        let looked = blocking(move || match place {
+            None => archive::hashes(&path, &limits, &stop),
+            Some(place) => archive::stage(&path, &place, &provider, &limits, &stop)?.finish().map(|done| done.hashes),
+        });
+        let hashes = looked.await?.map_err(|e| Problem::package(FailedStep::Unpacking, e))?;
+        Ok(hashes.unpacked)
     }
 
     /// Where a shared folder has the package.

@@ -49,7 +49,7 @@ pub fn has_configuration(dir: &Path, files: &dyn Files) -> bool {
 }
 
 /// The text of a file.
-pub fn read(path: &Path, files: &dyn Files) -> Result<Arc<SourceFile>, Diagnostic> {
+fn read(path: &Path, files: &dyn Files) -> Result<Arc<SourceFile>, Diagnostic> {
     let bytes = files.read(path).map_err(|_| {
         let detail = format!("The file {:?} could not be read.", path.display());
         Diagnostic::error(UNREADABLE_FILE, detail)
@@ -62,6 +62,17 @@ pub fn read(path: &Path, files: &dyn Files) -> Result<Arc<SourceFile>, Diagnosti
         Diagnostic::error(NOT_UTF8, detail)
     })?;
     Ok(SourceFile::new(path.to_string_lossy(), text))
+}
+
+/// What a file holds; None: it cannot be read, which is reported.
+pub fn load(path: &Path, files: &dyn Files, diags: &mut Diagnostics) -> Option<Body> {
+    match read(path, files) {
+        Ok(source) => Some(diags.take(parse(source))),
+        Err(problem) => {
+            diags.push(problem);
+            None
+        }
+    }
 }
 
 /// A configuration or values file in the syntax that its name says: JSON for `.json`, else native.

@@ -109,16 +109,7 @@ pub fn load_module(dir: &Path, path: addr::Module, files: &dyn Files) -> (Option
 
 /// The blocks of one file; what is wrong with it is reported.
 fn read_blocks(path: &Path, files: &dyn Files, diags: &mut Diagnostics) -> Vec<Block> {
-    match file_set::read(path, files) {
-        Ok(source) => {
-            let body = diags.take(file_set::parse(source));
-            module_file::blocks(&body, diags)
-        }
-        Err(problem) => {
-            diags.push(problem);
-            Vec::new()
-        }
-    }
+    file_set::load(path, files, diags).map(|body| module_file::blocks(&body, diags)).unwrap_or_default()
 }
 
 fn empty_module(dir: &Path, path: addr::Module) -> Module {

@@ -27,14 +27,7 @@ pub fn read(root: &Path, test_dir: &str, files: &dyn Files) -> (Vec<TestFile>, D
     let Some(paths) = find(root, test_dir, files, &mut diags) else { return (Vec::new(), diags) };
     let mut all = Vec::with_capacity(paths.len());
     for path in paths {
-        let source = match file_set::read(&path, files) {
-            Ok(source) => source,
-            Err(problem) => {
-                diags.push(problem);
-                continue;
-            }
-        };
-        let body = diags.take(file_set::parse(source));
+        let Some(body) = file_set::load(&path, files, &mut diags) else { continue };
         let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
         all.push(decode(&name, &body, &mut diags));
     }

@@ -99,14 +99,7 @@ fn read_dir(dir: &str, files: &dyn Files, diags: &mut Diagnostics) -> Option<Moc
             continue;
         }
         let path = dir.strip_prefix(".").unwrap_or(dir).join(name);
-        let source = match file_set::read(&path, files) {
-            Ok(source) => source,
-            Err(problem) => {
-                diags.push(problem);
-                continue;
-            }
-        };
-        let body = diags.take(file_set::parse(source));
+        let Some(body) = file_set::load(&path, files, diags) else { continue };
         let mut data = MockData::default();
         add_blocks(&diags.take(body.content(&DATA)).blocks, &mut data, diags);
         data.overrides.values_mut().for_each(|o| o.inline = false);

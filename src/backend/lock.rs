@@ -77,7 +77,7 @@ const PATIENCE: Duration = Duration::from_millis(400);
 const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 
 /// Takes the lock, trying again until the timeout or until asked to stop, with pauses that double from a second to
-/// sixteen. `waiting` is called once if it takes long enough to say so. Errors without a holder are final.
+/// sixteen. `waiting` is called once if it takes long enough to say so. Errors other than a busy lock are final.
 pub async fn acquire(
     store: &dyn StateStore,
     info: &LockInfo,
@@ -108,8 +108,7 @@ pub async fn acquire(
             Err(error) => error,
         };
         let left = end.saturating_duration_since(Instant::now());
-        let held = error.holder.as_ref().is_some_and(|holder| !holder.id.is_empty());
-        if !held || left.is_zero() || stop.is_stopping() {
+        if !error.busy || left.is_zero() || stop.is_stopping() {
             return Err(error);
         }
         let (before, after) = split(pause.min(left), PATIENCE);
@@ -160,7 +159,7 @@ mod tests {
     fn lock_info_is_the_reference_s() {
         let info = LockInfo::from_json(RECORDED.as_bytes()).unwrap();
         assert_eq!(String::from_utf8(info.to_json()).unwrap(), RECORDED);
-        let error = LockError { reason: "resource temporarily unavailable".into(), holder: Some(info) };
+        let error = LockError { reason: "resource temporarily unavailable".into(), holder: Some(info), busy: true };
         let expected = "resource temporarily unavailable\nLock Info:\n  ID:        da69d555-4b64-8ebc-70c1-cffd4321cd8f\n  Path:      terraform.tfstate\n  Operation: OperationTypeApply\n  Who:       root@vm\n  Version:   1.11.4\n  Created:   2026-11-20 10:32:09.336870465 +0000 UTC\n  Info:      \n";
         assert_eq!(error.to_string(), expected);
         assert!(LockInfo::new("x").created.ends_with('Z'));

@@ -79,7 +79,9 @@ impl StateStore for MemoryStore {
 
     async fn lock(&self, info: &LockInfo) -> Result<String, LockError> {
         self.with(|slot| match &slot.lock {
-            Some(holder) => Err(LockError { reason: "state is already locked".into(), holder: Some(holder.clone()) }),
+            Some(holder) => {
+                Err(LockError { reason: "state is already locked".into(), holder: Some(holder.clone()), busy: true })
+            }
             None => {
                 slot.lock = Some(info.clone());
                 Ok(info.id.clone())

@@ -76,12 +76,15 @@ impl From<io::Error> for StoreError {
 #[derive(Clone, Debug)]
 pub struct LockError {
     pub reason: String,
+    /// None if the holder is not known.
     pub holder: Option<LockInfo>,
+    /// Another process has the lock, so that a retry may succeed.
+    pub busy: bool,
 }
 
 impl LockError {
     pub fn new(reason: impl Into<String>) -> LockError {
-        LockError { reason: reason.into(), holder: None }
+        LockError { reason: reason.into(), holder: None, busy: false }
     }
 }
 

@@ -34,7 +34,7 @@ fn store(asked: &Asked) -> Option<Reply> {
         ("/keys", _) if header("authorization") == "let me in" => {
             Reply::json("{\"AccessKeyId\":\"id-token\",\"SecretAccessKey\":\"s\",\"Token\":\"t0ken\"}")
         }
-        ("/", query) if query.contains("RoleArn=arn%3Arole&RoleSessionName=me&WebIdentityToken=w3b") => {
+        ("/", "") if asked.body.ends_with(b"RoleArn=arn%3Arole&RoleSessionName=me&WebIdentityToken=w3b") => {
             Reply::status("200 OK").body(
                 "<Credentials><AccessKeyId>id-token</AccessKeyId><SecretAccessKey>s</SecretAccessKey>\
              <SessionToken>t0ken</SessionToken></Credentials>",

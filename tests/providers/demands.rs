@@ -1,9 +1,11 @@
-//! What the user demands of signatures: the reference knows no such settings.
+//! Stricter than the reference: what the user demands of signatures, and answers that name another package.
 
 use super::stage::Stage;
 use crate::support::catalogue::Release;
 use crate::support::platform;
+use crate::support::server::Reply;
 use crate::support::signing::SigningKey;
+use crate::support::trouble::Trouble;
 
 const DEMAND: &str = "TERRANE_REQUIRE_SIGNATURES";
 const REFUSE_EXPIRED: &str = "TERRANE_REFUSE_EXPIRED_KEYS";
@@ -77,4 +79,17 @@ fn keys_that_expired_count_unless_they_must_not() {
     let (said, code) = init(&mut stage, &[]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("expired openpgp key from Old <old@example.com>"), "{said}");
+}
+
+/// The registry answers with the package of an older release: everything in the answer is validly signed.
+#[test]
+fn package_answers_are_bound_to_the_version() {
+    let mut stage = Stage::new([]);
+    stage.thing(&["1.0.0", "1.1.0"], "1.1.0");
+    let path = format!("/v1/providers/acme/thing/1.0.0/download/{}", platform().replace('_', "/"));
+    let older = String::from_utf8(stage.registry.answer(&path).body.to_vec()).unwrap();
+    stage.trouble("/download/", Trouble::Instead(Reply::json(older)));
+    let name = |version: &str| format!("\"terraform-provider-thing_{version}_{}.zip\"", platform());
+    let why = format!("registry response names the package {}: it must be {}", name("1.0.0"), name("1.1.0"));
+    refused(&mut stage, &[], &why);
 }

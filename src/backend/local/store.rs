@@ -169,12 +169,16 @@ impl Inner {
             return Err(LockError::new(format!("state {:?} already locked", self.paths.write.display().to_string())));
         }
         let path = &self.paths.write;
-        let (mut file, created) = open(path)?;
-        match lock::try_lock(&file) {
-            Ok(Attempt::Locked) => {}
-            Ok(Attempt::Busy) => return Err(self.busy()),
-            Err(e) => return Err(named(e, "lock", path).into()),
-        }
+        let (mut file, created) = loop {
+            let (file, created) = open(path)?;
+            match lock::try_lock(&file) {
+                Ok(Attempt::Locked) if lock::is_at(&file, path) => break (file, created),
+                // Another process removed the empty file between our open and its unlock.
+                Ok(Attempt::Locked) => {}
+                Ok(Attempt::Busy) => return Err(self.busy()),
+                Err(e) => return Err(named(e, "lock", path).into()),
+            }
+        };
         self.finish_write(&mut file)?;
         info.path = path.display().to_string();
         let info_path = self.info_path();
@@ -200,8 +204,13 @@ impl Inner {
         #[cfg(not(unix))]
         let busy = reason(&io::Error::from(io::ErrorKind::WouldBlock));
         match holder {
-            Ok(holder) => LockError { reason: busy, holder },
-            Err(e) => LockError::new(format!("2 errors occurred:\n\t* {busy}\n\t* {}\n\n", named(e, "open", &path))),
+            Ok(holder) => LockError { reason: busy, holder, busy: true },
+            // The holder writes its name after it has the lock, and removes it before it gives the lock back.
+            Err(e) => LockError {
+                reason: format!("2 errors occurred:\n\t* {busy}\n\t* {}\n\n", named(e, "open", &path)),
+                holder: None,
+                busy: true,
+            },
         }
     }
 

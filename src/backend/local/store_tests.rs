@@ -71,6 +71,25 @@ async fn a_lock_excludes_and_leaves_nothing_behind() {
 }
 
 #[tokio::test]
+async fn a_busy_lock_without_a_holder_is_retried() {
+    let place = Place::new();
+    let (first, second) = (place.store(), place.store());
+    let id = first.lock(&LockInfo::new("x")).await.unwrap();
+    // As between taking the lock and writing who has it.
+    let info = place.path(".terraform.tfstate.lock.info");
+    let holder = std::fs::read(&info).unwrap();
+    std::fs::remove_file(&info).unwrap();
+    let error = second.lock(&LockInfo::new("y")).await.unwrap_err();
+    assert!(error.busy && error.holder.is_none(), "{error}");
+    std::fs::write(&info, "").unwrap();
+    let error = second.lock(&LockInfo::new("y")).await.unwrap_err();
+    assert!(error.busy && error.holder.is_none(), "{error}");
+    std::fs::write(&info, holder).unwrap();
+    first.unlock(&id).await.unwrap();
+    assert!(!second.lock(&LockInfo::new("y")).await.unwrap().is_empty());
+}
+
+#[tokio::test]
 async fn the_file_keeps_its_inode() {
     use std::os::unix::fs::MetadataExt;
     let place = Place::new();

@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
 #[cfg(target_os = "linux")]
 #[path = "open_file.rs"]
@@ -32,6 +33,21 @@ pub fn try_lock(file: &File) -> io::Result<Attempt> {
 
 pub fn unlock(file: &File) -> io::Result<()> {
     system::unlock(file)
+}
+
+/// Whether the path still leads to the open file. A lock on a file that was removed excludes no other process.
+#[cfg(unix)]
+pub fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+pub fn is_at(_file: &File, path: &Path) -> bool {
+    std::fs::metadata(path).is_ok()
 }
 
 #[cfg(test)]

@@ -4,13 +4,13 @@
 //! The operating system drops the lock of a process that dies. The file stays: removing it could give two processes a
 //! lock on two files of one name.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use crate::base::files::named;
-use crate::base::lock::{Attempt, try_lock};
+use crate::base::lock::{Attempt, is_at, try_lock};
 use crate::base::stop::Stop;
 
 use super::PackageError;
@@ -75,26 +75,12 @@ fn attempt(path: &Path) -> io::Result<Option<PackageLock>> {
     let file = open.map_err(|e| named(e, "open", path))?;
     match try_lock(&file) {
         // The cache may have been emptied in between: a lock on a file without a name excludes nobody.
-        Ok(Attempt::Locked) if !still_there(&file, path) => Ok(None),
+        Ok(Attempt::Locked) if !is_at(&file, path) => Ok(None),
         Ok(Attempt::Locked) => Ok(Some(PackageLock { _file: Some(file) })),
         Ok(Attempt::Busy) => Ok(None),
         Err(e) if no_locks(&e) => Ok(Some(PackageLock { _file: None })),
         Err(e) => Err(named(e, "lock", path)),
     }
-}
-
-#[cfg(unix)]
-fn still_there(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (file.metadata(), fs::metadata(path)) {
-        (Ok(ours), Ok(named)) => (ours.dev(), ours.ino()) == (named.dev(), named.ino()),
-        _ => false,
-    }
-}
-
-#[cfg(not(unix))]
-fn still_there(_file: &File, path: &Path) -> bool {
-    fs::metadata(path).is_ok()
 }
 
 /// Whether the error says that this file system does not lock.
@@ -121,7 +107,7 @@ mod tests {
         let Some(path) = std::env::var_os(ROLE) else { return };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let lock = runtime.block_on(acquire(Path::new(&path), &Stop::new(), || ())).unwrap();
-        fs::write(Path::new(&path).with_extension("held"), "").unwrap();
+        std::fs::write(Path::new(&path).with_extension("held"), "").unwrap();
         // Its standard output is the test harness's; errors are free.
         std::io::Write::write_all(&mut std::io::stderr(), b"\nlocked\n").unwrap();
         std::io::stdin().lock().read_line(&mut String::new()).unwrap();
@@ -183,8 +169,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("linux_amd64.lock");
         let file = File::options().write(true).create(true).truncate(false).open(&path).unwrap();
-        fs::remove_file(&path).unwrap();
-        assert!(!still_there(&file, &path));
+        std::fs::remove_file(&path).unwrap();
+        assert!(!is_at(&file, &path));
         assert!(attempt(&path).unwrap().is_some());
     }
 }

@@ -120,6 +120,12 @@ impl Source for Registry {
             let why = format!("registry response to request for {platform} archive has incorrect target {target}");
             return Err(SourceError::Failed(why));
         }
+        let expected = format!("terraform-provider-{}_{version}_{platform}.zip", provider.kind);
+        if found.filename != expected {
+            // The signed list of an older release, or of another provider, names its own files: the name binds the package to what was asked for.
+            let why = format!("registry response names the package {:?}: it must be {expected:?}", found.filename);
+            return Err(query_failed(provider, &why));
+        }
         let location = link(&base, &found.download_url).map_err(|why| {
             query_failed(provider, &format!("registry response includes invalid download URL: {why}"))
         })?;

@@ -35,13 +35,16 @@ pub async fn of_token(fetcher: &Fetcher) -> Result<Option<Keys>, FetchError> {
         (None, None) => "https://sts.amazonaws.com".to_owned(),
     };
     let session = set(env::AWS_ROLE_SESSION_NAME).unwrap_or("terrane");
-    let mut url = format!("{host}/?Action=AssumeRoleWithWebIdentity&Version=2011-06-15");
-    for (name, value) in [("RoleArn", role), ("RoleSessionName", session), ("WebIdentityToken", token.trim())] {
-        url.push_str(&format!("&{name}={}", encoded(value, false)));
-    }
-    // The error of a URL may repeat it, with the token.
-    let url = Url::parse(&url).map_err(|_| bad(format!("{host:?} is no address")))?;
-    let answer = fetcher.http.get(&Request::new(url)).await?;
+    let url = Url::parse(&format!("{host}/")).map_err(|_| bad(format!("{host:?} is no address")))?;
+    // In the body: proxies and servers log the query of a URL.
+    let request = Request::new(url).form(&[
+        ("Action", "AssumeRoleWithWebIdentity"),
+        ("Version", "2011-06-15"),
+        ("RoleArn", role),
+        ("RoleSessionName", session),
+        ("WebIdentityToken", token.trim()),
+    ]);
+    let answer = fetcher.http.post(&request).await?;
     let text = answer.text();
     if answer.status.as_u16() != 200 {
         let why = between(&text, "Message").unwrap_or_else(|| answer.status.to_string());

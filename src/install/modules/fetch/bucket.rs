@@ -44,7 +44,7 @@ impl Bucket {
         }
         let mut address = address.clone();
         let is_signed = address.parameters.iter().any(|(name, _)| name.eq_ignore_ascii_case("x-amz-signature"));
-        let at_home = address.url.contains(".amazonaws.com");
+        let at_home = address.to_url()?.host_str().is_some_and(is_amazon_host);
         let keys = if is_signed { None } else { aws_keys::find(fetcher, &mut address, at_home).await? };
         s3(address, keys, &fetcher.environment)
     }
@@ -194,7 +194,7 @@ fn s3(mut address: Address, keys: Option<Keys>, environment: &Environment) -> Re
         address.parameters.push(("versionId".to_owned(), version));
     }
     let labels: Vec<&str> = host.split('.').collect();
-    let is_amazon = host.contains(".amazonaws.com");
+    let is_amazon = is_amazon_host(host);
     // The label `s3`, `s3-REGION`, or `s3` before `REGION`.
     let at = labels.iter().position(|label| is_amazon && (*label == "s3" || label.starts_with("s3-")));
     let of_host = at.and_then(|at| match labels[at].strip_prefix("s3-") {
@@ -221,6 +221,12 @@ fn s3(mut address: Address, keys: Option<Keys>, environment: &Environment) -> Re
     let base = format!("{}://{host}{port}", url.scheme());
     let kind = Kind::S3 { region, keys };
     Ok(Bucket { kind, base, bucket: bucket.to_owned(), key: key.to_owned(), parameters: address.parameters })
+}
+
+/// Whether a host belongs to Amazon. A host or path that only contains the name of one does not.
+fn is_amazon_host(host: &str) -> bool {
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    [".amazonaws.com", ".amazonaws.com.cn"].iter().any(|suffix| host.ends_with(suffix))
 }
 
 /// `https://www.googleapis.com/storage/v1/BUCKET/OBJECT`.
@@ -314,6 +320,7 @@ mod tests {
             ("s3::https://b.s3-eu-west-1.amazonaws.com/a+b", "https://b.s3-eu-west-1.amazonaws.com/a%2Bb", "eu-west-1"),
             ("s3::http://127.0.0.1:9000/b/k?region=x", "http://127.0.0.1:9000/b/k", "x"),
             ("s3::https://minio.example/b/k", "https://minio.example/b/k", "of-env"),
+            ("s3::https://s3.amazonaws.com.evil.example/b/k", "https://s3.amazonaws.com.evil.example/b/k", "of-env"),
         ];
         for (text, url, region) in cases {
             assert_eq!(place(text), (url.to_owned(), region.to_owned()), "{text}");
@@ -323,6 +330,18 @@ mod tests {
         let request = gcs(&address, &Environment::of([("GOOGLE_OAUTH_ACCESS_TOKEN", "t")])).unwrap().object().unwrap();
         assert_eq!(request.url.as_str(), "https://storage.googleapis.com/b/d/k.zip");
         assert_eq!(request.token.unwrap().reveal(), "t");
+    }
+
+    #[test]
+    fn amazon_hosts() {
+        for host in
+            ["s3.amazonaws.com", "b.s3.eu-west-1.AMAZONAWS.com", "s3.cn-north-1.amazonaws.com.cn", "s3.amazonaws.com."]
+        {
+            assert!(is_amazon_host(host), "{host}");
+        }
+        for host in ["s3.amazonaws.com.evil.example", "evilamazonaws.com", "amazonaws.com.example", "h.example", ""] {
+            assert!(!is_amazon_host(host), "{host}");
+        }
     }
 
     #[test]

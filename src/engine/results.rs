@@ -100,7 +100,7 @@ pub struct ModuleSlots {
 pub struct CallSlots {
     pub expansion: Expansion,
     pub instances: Vec<Arc<ModuleSlots>>,
-    /// Their outputs as one value, made when first asked for.
+    /// The outputs of all instances as one value, kept once all of them are written.
     pub whole: OnceLock<Value>,
 }
 
@@ -108,7 +108,7 @@ pub struct CallSlots {
 pub struct ResourceSlots {
     pub expansion: Expansion,
     pub instances: Box<[InstanceSlot]>,
-    /// All instances as one value, made when first asked for.
+    /// All instances as one value, kept once all of them are settled.
     pub whole: OnceLock<Value>,
 }
 

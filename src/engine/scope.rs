@@ -1,7 +1,7 @@
 //! What names mean within a module instance: the language's scope over the slots of a run.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Files;
@@ -13,10 +13,10 @@ use crate::lang::functions::{Function, Machine};
 use crate::lang::syntax::ast::Traversal;
 use crate::lang::value::{Marks, Type, Value};
 use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{Resource, ResourceInstance, ResourceMode, Subject};
+use crate::model::addr::{InstanceKey, Resource, ResourceInstance, ResourceMode, Subject};
 use crate::model::mistakes::{undeclared_local, undeclared_variable};
 
-use super::results::{CallSlots, Each, Expansion, ModuleSlots, ResourceSlots};
+use super::results::{CallSlots, Each, Expansion, InstanceSlot, ModuleSlots, ResourceSlots};
 use super::run::{Run, Verb};
 use super::tree::ModuleId;
 
@@ -222,9 +222,18 @@ impl<'r> ModuleScope<'r> {
             return validate_call(self.run, self.module.id, index as u32, child);
         }
         match self.module.calls[index].get() {
-            Some(call) => call.whole.get_or_init(|| call_value(self.run, call, child)).clone(),
+            Some(call) => call_value(self.run, call, child),
             None => Value::dynamic(),
         }
+    }
+
+    /// One output of one instance of a module, without the others: they may not be known yet.
+    fn output(&self, call: &str, key: &InstanceKey, output: &str) -> Option<Value> {
+        let index = self.run.tree.module(self.module.id).calls.get_index_of(call)?;
+        let slots = self.module.calls[index].get().filter(|_| self.run.verb != Verb::Validate)?;
+        let instance = &slots.instances[slots.expansion.index_of(key)?];
+        let index = self.run.tree.module(instance.id).outputs.get_index_of(output)?;
+        Some(output_value(instance, index))
     }
 }
 
@@ -262,10 +271,18 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
             _ => unknown(),
         };
     };
-    if slots.instances.iter().all(|slot| slot.is_settled()) {
-        return slots.whole.get_or_init(|| whole_resource(slots, &unknown)).clone();
+    let is_settled = || slots.instances.iter().all(InstanceSlot::is_settled);
+    once_settled(&slots.whole, is_settled, || whole_resource(slots, &unknown))
+}
+
+/// The value of several slots together. It is kept only if all of them were written before it was built, since nothing
+/// would ever update it.
+fn once_settled(kept: &OnceLock<Value>, is_settled: impl Fn() -> bool, build: impl Fn() -> Value) -> Value {
+    match kept.get() {
+        Some(value) => value.clone(),
+        None if is_settled() => kept.get_or_init(build).clone(),
+        None => build(),
     }
-    whole_resource(slots, &unknown)
 }
 
 fn whole_resource(slots: &ResourceSlots, unknown: &dyn Fn() -> Value) -> Value {
@@ -298,10 +315,17 @@ fn validate_call(run: &Run, module: ModuleId, index: u32, child: ModuleId) -> Va
     })
 }
 
+/// A called module as references see it: an object of its outputs, a tuple of such objects (`count`) or an object of
+/// them (`for_each`).
 fn call_value(run: &Run, call: &CallSlots, child: ModuleId) -> Value {
+    let is_settled = || call.instances.iter().all(|i| i.outputs.iter().all(|output| output.get().is_some()));
+    once_settled(&call.whole, is_settled, || whole_call(run, call, child))
+}
+
+fn whole_call(run: &Run, call: &CallSlots, child: ModuleId) -> Value {
     let outputs = |instance: &Arc<ModuleSlots>| {
-        let names = run.tree.module(child).outputs.keys().zip(instance.outputs.iter());
-        Value::object(names.map(|(name, slot)| (name.clone(), slot.get().cloned().unwrap_or_else(Value::dynamic))))
+        let names = run.tree.module(child).outputs.keys().enumerate();
+        Value::object(names.map(|(index, name)| (name.clone(), output_value(instance, index))))
     };
     match &call.expansion {
         Expansion::Single | Expansion::Enabled(true) => call.instances.first().map_or_else(Value::dynamic, outputs),
@@ -314,15 +338,23 @@ fn call_value(run: &Run, call: &CallSlots, child: ModuleId) -> Value {
     }
 }
 
+/// Unknown, of unknown type, while the output has no value or if it never gets one.
+fn output_value(instance: &ModuleSlots, index: usize) -> Value {
+    instance.outputs[index].get().cloned().unwrap_or_else(Value::dynamic)
+}
+
 impl Scope for ModuleScope<'_> {
     fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
         let reference = match parse_reference(traversal, file) {
             Ok(reference) => reference,
             Err(error) => return Resolved::error(error),
         };
-        if let Subject::ResourceInstance(of) = &reference.subject
-            && let Some(value) = self.instance(of)
-        {
+        let one = match &reference.subject {
+            Subject::ResourceInstance(of) => self.instance(of),
+            Subject::ModuleOutput(call, key, output) => self.output(call, key, output),
+            _ => None,
+        };
+        if let Some(value) = one {
             return Resolved::value(value, traversal.steps.len() - reference.remaining.len());
         }
         let kept = match &reference.subject {

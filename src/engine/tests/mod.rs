@@ -2,6 +2,7 @@
 
 mod blocks;
 mod consistency;
+mod modules;
 mod newer;
 mod order;
 mod paths;

@@ -1,0 +1,177 @@
+//! Outputs of modules: those that become known at different times do not disturb each other.
+
+use super::world::*;
+use crate::base::source::SourceFile;
+use crate::engine::{self, EvaluateInput, GivenVariables};
+use crate::lang::syntax::parse_expression;
+use crate::lang::value::{Marks, Value};
+use crate::model::addr::ModuleInstance;
+use crate::model::plan::{Mode, Plan};
+use crate::model::state::State;
+
+/// `name` is known at once, `id` only after `test_thing.early`, which refers to `name`.
+const MODULE: &str = r#"
+    variable "after" {}
+    resource "test_thing" "r" {
+      name  = "r"
+      input = var.after
+    }
+    output "name" { value = "fixed" }
+    output "id"   { value = test_thing.r.id }
+    output "from" { value = test_thing.r.input }"#;
+
+fn caller(repetition: &str, early: &str, late: &str) -> String {
+    format!(
+        r#"locals {{
+          key   = "x"
+          index = 0
+        }}
+        module "m" {{
+          source = "./m"
+          after  = test_thing.early.id
+          {repetition}
+        }}
+        resource "test_thing" "early" {{
+          name  = "early"
+          input = {early}
+        }}
+        resource "test_thing" "late" {{
+          name  = "late"
+          input = {late}
+        }}
+        output "late" {{ value = {late} }}"#
+    )
+}
+
+/// How the caller repeats the module, an early reference, and late references that all have the same value.
+const CALLS: [(&str, &str, &[&str]); 3] = [
+    ("", "module.m.name", &["module.m.id", "module.m[\"id\"]", "{ for k, v in module.m : k => v }.id"]),
+    (
+        "count = 2",
+        "module.m[1].name",
+        &[
+            "module.m[0].id",
+            "module.m[\"0\"].id",
+            "module.m[local.index].id",
+            "element(module.m[*].id, 0)",
+            "module.m[0][\"id\"]",
+        ],
+    ),
+    (
+        "for_each = toset([\"x\", \"y\"])",
+        "module.m[\"y\"].name",
+        &["module.m[\"x\"].id", "module.m[local.key].id", "values(module.m)[0].id", "[for m in module.m : m.id][0]"],
+    ),
+];
+
+#[tokio::test]
+async fn an_early_reference_to_one_output_does_not_freeze_the_others() {
+    for (repetition, early, lates) in CALLS {
+        for late in lates {
+            let world = World::new();
+            let text = caller(repetition, early, late);
+            let config = config(&[("main.tf", &text), ("m/main.tf", MODULE)]);
+            let (state, found) = apply_as(&world, &config, &State::default(), Mode::Normal).await;
+            assert!(found.is_empty(), "{late}: {:?}", texts(&found));
+            let id = state.outputs["late"].value.as_str().unwrap_or("none");
+            assert!(id.starts_with("id-") && id != "id-1", "{late}: {id}");
+            let (again, found) = plan(&world, &config, &state, Options::default()).await;
+            assert!(found.is_empty(), "{late}: {:?}", texts(&found));
+            assert_eq!(actions(&again.unwrap()), [] as [&str; 0], "{late}");
+            let (state, found) = apply_as(&world, &config, &state, Mode::Destroy).await;
+            assert!(found.is_empty() && state.resources.is_empty(), "{late}: {:?}", texts(&found));
+        }
+    }
+}
+
+fn output<'p>(plan: &'p Plan, name: &str) -> &'p Value {
+    &plan.outputs.iter().find(|o| &*o.name == name).unwrap().change.after
+}
+
+#[tokio::test]
+async fn plans_know_what_is_known() {
+    let world = World::new();
+    let text = format!(
+        "{}\noutput \"whole\" {{ value = module.m }}\noutput \"from\" {{ value = module.m.from }}",
+        caller("", "module.m.name", "module.m.id")
+    );
+    let files = [("main.tf", text.as_str()), ("m/main.tf", MODULE)];
+    let (found, _) = plan(&world, &config(&files), &State::default(), Options::default()).await;
+    let found = found.unwrap();
+    assert_eq!(*output(&found, "late"), Value::unknown(crate::lang::value::Type::String));
+    let whole = output(&found, "whole");
+    assert_eq!(whole.get("name"), Some(&Value::string("fixed")));
+    assert_eq!(whole.get("id"), Some(output(&found, "late")));
+    assert_eq!(whole.get("from"), Some(output(&found, "from")));
+}
+
+#[tokio::test]
+async fn sensitive_outputs_are_noticed_after_an_early_reference() {
+    let world = World::new();
+    let module = format!("{MODULE}\noutput \"secret\" {{\n value = var.after\n sensitive = true\n}}");
+    let text = caller("", "module.m.name", "module.m.secret");
+    let files = [("main.tf", text.as_str()), ("m/main.tf", module.as_str())];
+    let (_, found) = plan(&world, &config(&files), &State::default(), Options::default()).await;
+    let found: Vec<&str> = found.iter().map(|d| &*d.summary).collect();
+    assert_eq!(found, ["Output refers to sensitive values"]);
+}
+
+/// Evaluates expressions by a state, as the console does.
+async fn evaluate(files: &[(&str, &str)], state: &State, expressions: &[&str]) -> Vec<Value> {
+    let input = EvaluateInput {
+        config: config(files),
+        state: state.clone(),
+        variables: GivenVariables::new(),
+        module: ModuleInstance::root(),
+        parallelism: 10,
+    };
+    let (evaluation, _) = engine::evaluate(input, &World::new().ports()).await;
+    let evaluation = evaluation.unwrap();
+    let value = |text: &&str| {
+        let (expression, problems) = parse_expression(SourceFile::new("console", *text));
+        assert!(problems.is_empty(), "{text}");
+        evaluation.evaluate(&expression).0
+    };
+    expressions.iter().map(value).collect()
+}
+
+#[tokio::test]
+async fn the_console_knows_every_output() {
+    let world = World::new();
+    for (repetition, early, lates) in CALLS {
+        let text = caller(repetition, early, lates[0]);
+        let files = [("main.tf", text.as_str()), ("m/main.tf", MODULE)];
+        let (state, found) = apply_as(&world, &config(&files), &State::default(), Mode::Normal).await;
+        assert!(found.is_empty(), "{:?}", texts(&found));
+        let expected = state.outputs["late"].value.clone();
+        for value in evaluate(&files, &state, lates).await {
+            assert_eq!(value, expected, "{repetition}");
+        }
+    }
+}
+
+/// An output that fails has no value; the others have theirs, one by one and together.
+#[tokio::test]
+async fn a_failing_output_leaves_the_others_alone() {
+    let module = r#"
+        output "name"   { value = "fixed" }
+        output "wrong"  { value = tonumber("x") }
+        output "refused" {
+          value = "v"
+          precondition {
+            condition     = path.module == ""
+            error_message = "Refused."
+          }
+        }
+        output "secret" {
+          value     = "s"
+          sensitive = true
+        }"#;
+    let files = [("main.tf", "module \"m\" {\n source = \"./m\"\n}"), ("m/main.tf", module)];
+    let asked = ["module.m.name", "module.m.wrong", "module.m.refused", "module.m.secret", "module.m"];
+    let found = evaluate(&files, &State::default(), &asked).await;
+    let secret = Value::string("s").mark(Marks::SENSITIVE);
+    assert_eq!(found[..4], [Value::string("fixed"), Value::dynamic(), Value::dynamic(), secret]);
+    let parts = ["name", "wrong", "refused", "secret"].into_iter().zip(found[..4].iter().cloned());
+    assert_eq!(found[4], Value::object(parts));
+}

@@ -5,6 +5,7 @@
 
 mod architecture;
 mod commands;
+mod contract;
 mod crash;
 mod faults;
 mod interop;

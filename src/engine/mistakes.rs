@@ -17,6 +17,15 @@ pub const INVALID_PROVIDER_PLAN: &str = "Provider produced invalid plan";
 /// An import whose identity cannot be used.
 pub const INVALID_IMPORT_IDENTITY: &str = "Invalid import identity argument";
 
+/// A deferral that the request did not allow. `addr`: of the resource instance.
+pub fn unexpected_deferral(addr: &dyn std::fmt::Display) -> Diagnostic {
+    let detail = format!(
+        "The provider signaled a deferred action for \"{addr}\", but in this context deferrals are disabled. This is a bug \
+         in the provider, please file an issue with the provider developers."
+    );
+    Diagnostic::error("Provider deferred changes when Terrane did not allow deferrals", detail)
+}
+
 /// What waits for itself, by the names of its members.
 pub fn cycle(names: &[String]) -> Diagnostic {
     Diagnostic::error(format!("Cycle: {}", names.join(", ")), "")

@@ -27,6 +27,15 @@ pub struct Ports {
     pub stop: Stop,
 }
 
+/// How a provider process is configured.
+#[derive(Clone, Copy, Debug)]
+pub struct Configuring {
+    /// The process may serve a later walk of the same command.
+    pub reusable: bool,
+    /// Passed on to the provider.
+    pub deferral_allowed: bool,
+}
+
 /// Plugins. Errors are diagnostics that name the plugin.
 #[async_trait]
 pub trait Providers: Send + Sync {
@@ -37,13 +46,13 @@ pub trait Providers: Send + Sync {
     async fn unconfigured(&self, provider: &addr::Provider) -> Result<Arc<dyn Provider>, Diagnostics>;
 
     /// A process that was configured with exactly this. A process configured earlier in the same command is given
-    /// again if `config` is wholly known, `reusable` and equal; otherwise a fresh one is configured. `config` carries no
+    /// again if `config` is wholly known, reusable and equal; otherwise a fresh one is configured. `config` carries no
     /// marks; the second value is what the provider said of it (on errors the provider must not be used).
     async fn configured(
         &self,
         addr: &AbsProviderConfig,
         config: Value,
-        reusable: bool,
+        how: Configuring,
     ) -> Result<(Arc<dyn Provider>, ProviderDiagnostics), Diagnostics>;
 
     async fn provisioner(&self, kind: &str) -> Result<Arc<dyn Provisioner>, Diagnostics>;

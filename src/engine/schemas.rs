@@ -1,15 +1,16 @@
 //! The schemas that a run needs, at hand for code that cannot wait.
 
-use crate::model::provider::NO_PROVISIONER;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::value::text::go_quoted;
 use crate::model::addr::{Provider, Resource, ResourceMode};
 use crate::model::config::Config;
-use crate::model::schema::{ProviderSchemas, Schema};
+use crate::model::provider::{NO_PROVISIONER, NO_SCHEMAS};
+use crate::model::schema::{ProviderSchemas, Schema, check};
 use crate::model::state::State;
 
 use super::ports::Ports;
@@ -58,6 +59,7 @@ impl Schemas {
                 Err(errors) => diagnostics.extend(errors),
             }
         }
+        diagnostics.extend(schemas.check_types(config, state));
         let of_resources = modules.iter().flat_map(|m| m.resources.values()).flat_map(|r| &r.provisioners);
         let blocks = of_resources.chain(modules.iter().flat_map(|m| &m.removed).flat_map(|r| &r.provisioners));
         for block in blocks {
@@ -83,6 +85,27 @@ impl Schemas {
         (schemas, diagnostics)
     }
 
+    /// An error for each provider with an invalid schema. Only types in use are looked at: reading all of them costs more
+    /// than most plans.
+    fn check_types(&self, config: &Config, state: Option<&State>) -> Diagnostics {
+        let modules = config.modules();
+        let configured = modules.iter().flat_map(|m| m.resources.values()).map(|r| (&r.provider, &r.addr));
+        let stored = state.iter().flat_map(|s| &s.resources).map(|(addr, of)| (&of.provider.provider, &addr.resource));
+        let kinds = configured.chain(stored).map(|(provider, addr)| (provider, addr.mode, &*addr.kind));
+        let mut used: BTreeMap<&Provider, BTreeSet<(ResourceMode, &str)>> = BTreeMap::new();
+        kinds.for_each(|(provider, mode, kind)| drop(used.entry(provider).or_default().insert((mode, kind))));
+        let problem = |(provider, kinds): (&Provider, BTreeSet<(ResourceMode, &str)>)| {
+            let schemas = self.provider(provider)?;
+            let problem = kinds.into_iter().find_map(|(mode, kind)| problem_of_type(&**schemas, mode, kind))?;
+            let detail = format!(
+                "Error while loading schemas for plugin components: Failed to obtain provider schema: Could not load the \
+                 schema for provider {provider}: provider {provider} has {problem}.."
+            );
+            Some(Diagnostic::error(NO_SCHEMAS, detail))
+        };
+        used.into_iter().filter_map(problem).collect()
+    }
+
     pub fn providers(&self) -> impl Iterator<Item = (&Provider, &Arc<dyn ProviderSchemas>)> {
         self.providers.iter()
     }
@@ -102,11 +125,39 @@ impl Schemas {
 
     pub fn kind(&self, provider: &Provider, mode: ResourceMode, kind: &str) -> Option<Arc<Schema>> {
         let schemas = self.provider(provider)?;
-        let found = match mode {
-            ResourceMode::Managed => schemas.managed(kind),
-            ResourceMode::Data => schemas.data(kind),
-            ResourceMode::Ephemeral => schemas.ephemeral(kind),
-        };
-        found.ok().flatten()
+        find(&**schemas, mode, kind).ok().flatten()
     }
+}
+
+fn find(schemas: &dyn ProviderSchemas, mode: ResourceMode, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+    match mode {
+        ResourceMode::Managed => schemas.managed(kind),
+        ResourceMode::Data => schemas.data(kind),
+        ResourceMode::Ephemeral => schemas.ephemeral(kind),
+    }
+}
+
+/// Why a provider must not be used for a type; none for a valid schema.
+fn problem_of_type(schemas: &dyn ProviderSchemas, mode: ResourceMode, kind: &str) -> Option<String> {
+    let mode_name = match mode {
+        ResourceMode::Managed => "managed resource",
+        ResourceMode::Data => "data resource",
+        ResourceMode::Ephemeral => "ephemeral resource",
+    };
+    let schema = match find(schemas, mode, kind) {
+        Ok(schema) => schema?,
+        Err(unreadable) => return Some(invalid_schema(mode_name, kind, &unreadable)),
+    };
+    if schema.version < 0 {
+        return Some(format!(
+            "invalid negative schema version for {mode_name} type {kind:?}, which is a bug in the provider"
+        ));
+    }
+    let problems = check::problems(&schema.block);
+    (!problems.is_empty()).then(|| invalid_schema(mode_name, kind, &problems.join("\n")))
+}
+
+fn invalid_schema(mode_name: &str, kind: &str, why: &str) -> String {
+    let why = go_quoted(why);
+    format!("invalid schema for {mode_name} type {kind:?}, which is a bug in the provider: {why}")
 }

@@ -17,7 +17,7 @@ use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
 use crate::base::process::ProcessId;
-use crate::engine::ports::Providers;
+use crate::engine::ports::{Configuring, Providers};
 use crate::lang::value::Value;
 use crate::model::addr::{self, AbsProviderConfig};
 use crate::model::deps::Version;
@@ -274,8 +274,9 @@ impl Providers for Factories {
         &self,
         addr: &AbsProviderConfig,
         config: Value,
-        reusable: bool,
+        how: Configuring,
     ) -> Result<(Arc<dyn Provider>, ProviderDiagnostics), Diagnostics> {
+        let Configuring { reusable, deferral_allowed } = how;
         if let Some(earlier) = self.configured.lock().await.get(addr)
             && self.reuse
             && reusable
@@ -290,7 +291,7 @@ impl Providers for Factories {
         let request = ConfigureRequest {
             terraform_version: LANGUAGE_VERSION.to_string(),
             config: config.clone(),
-            deferral_allowed: false,
+            deferral_allowed,
         };
         let said = process.provider().configure(request).await;
         let provider = process.provider();

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::failure::UNSUPPORTED_METHOD;
-use super::provider_client::{CAPABILITIES, ProviderClient, one, shared};
+use super::provider_client::{ProviderClient, capabilities, one, shared};
 use super::wire::protocol::{Call, Protocol};
 use super::wire::v6::message as wire;
 use super::wire::{diagnostic, value};
 use crate::lang::value::{Type, Value, json};
-use crate::model::provider::{Identity, IdentitySchema, ImportedObject, ProviderDiagnostics, has_errors};
+use crate::model::provider::{
+    Identity, IdentitySchema, ImportResponse, ImportedObject, ProviderDiagnostics, has_errors,
+};
 
 impl<P: Protocol> ProviderClient<P> {
     pub(super) async fn identity_schemas(&self) -> Result<&BTreeMap<String, IdentitySchema>, ProviderDiagnostics> {
@@ -58,18 +60,18 @@ impl<P: Protocol> ProviderClient<P> {
         kind: &str,
         id: &str,
         identity: Option<Value>,
-    ) -> Result<(Vec<ImportedObject>, ProviderDiagnostics), ProviderDiagnostics> {
+    ) -> Result<ImportResponse, ProviderDiagnostics> {
         let call = Call::ImportResourceState;
         let request = wire::import_resource_state::Request {
             type_name: kind.to_owned(),
             id: id.to_owned(),
-            client_capabilities: Some(CAPABILITIES),
+            client_capabilities: capabilities(false),
             identity: identity
                 .map(|identity| wire::ResourceIdentityData { identity_data: value::to_wire(&identity, identity.ty()) }),
         };
         let response: wire::import_resource_state::Response = self.call(call, request).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
-        let mut objects = Vec::new();
+        let (mut objects, deferred) = (Vec::new(), response.deferred.is_some());
         for imported in response.imported_resources {
             let schema = self.managed(&imported.type_name).await?;
             let state = self.read_value(call, imported.state, schema.implied_type(), &mut diagnostics);
@@ -79,6 +81,6 @@ impl<P: Protocol> ProviderClient<P> {
                 objects.push(ImportedObject { kind: imported.type_name.into(), state, identity, private });
             }
         }
-        Ok((objects, diagnostics))
+        Ok(ImportResponse { objects, deferred, diagnostics })
     }
 }

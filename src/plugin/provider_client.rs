@@ -21,15 +21,17 @@ use super::wire::v6::message as wire;
 use super::wire::{diagnostic, function, value};
 use crate::lang::value::{Type, Value};
 use crate::model::provider::{
-    ApplyRequest, ApplyResponse, ConfigureRequest, FunctionError, IdentitySchema, ImportedObject, MoveRequest,
+    ApplyRequest, ApplyResponse, ConfigureRequest, FunctionError, IdentitySchema, ImportResponse, MoveRequest,
     MoveResponse, OpenEphemeralResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic, ProviderDiagnostics,
-    RawState, ReadDataRequest, ReadRequest, ReadResponse, RenewEphemeralResponse, UpgradeRequest, has_errors,
+    RawState, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse, UpgradeRequest,
+    has_errors,
 };
 use crate::model::schema::{ProviderSchemas, Schema};
 
-/// What we can do beyond the protocol's first minor version.
-pub(super) const CAPABILITIES: wire::ClientCapabilities =
-    wire::ClientCapabilities { deferral_allowed: false, write_only_attributes_allowed: true };
+/// What this client supports beyond the protocol's first minor version.
+pub(super) fn capabilities(deferral_allowed: bool) -> Option<wire::ClientCapabilities> {
+    Some(wire::ClientCapabilities { deferral_allowed, write_only_attributes_allowed: true })
+}
 
 /// Where schemas are kept, and under what key: a hash of the package.
 pub type CacheKey = (SchemaCache, String);
@@ -235,7 +237,7 @@ impl<P: Protocol> ProviderClient<P> {
             current_state: value::to_wire(&request.current, ty),
             private: bytes_of(&request.private),
             provider_meta: self.meta(&request.provider_meta).await?,
-            client_capabilities: Some(CAPABILITIES),
+            client_capabilities: capabilities(request.deferral_allowed),
             current_identity: None,
         };
         let response: wire::read_resource::Response = self.call(call, message).await.map_err(one)?;
@@ -243,7 +245,13 @@ impl<P: Protocol> ProviderClient<P> {
         let state = self.read_value(call, response.new_state, ty, &mut diagnostics);
         let new_state = state.unwrap_or_else(|| request.current.clone());
         let identity = self.identity_of(&request.kind, response.new_identity).await;
-        Ok(ReadResponse { new_state, identity, private: shared(&response.private), diagnostics })
+        Ok(ReadResponse {
+            new_state,
+            deferred: response.deferred.is_some(),
+            identity,
+            private: shared(&response.private),
+            diagnostics,
+        })
     }
 
     async fn try_plan(&self, request: &PlanRequest) -> Result<PlanResponse, ProviderDiagnostics> {
@@ -257,7 +265,7 @@ impl<P: Protocol> ProviderClient<P> {
             config: value::to_wire(&request.config, ty),
             prior_private: bytes_of(&request.prior_private),
             provider_meta: self.meta(&request.provider_meta).await?,
-            client_capabilities: Some(CAPABILITIES),
+            client_capabilities: capabilities(request.deferral_allowed),
             prior_identity: None,
         };
         let response: wire::plan_resource_change::Response = self.call(call, message).await.map_err(one)?;
@@ -265,6 +273,7 @@ impl<P: Protocol> ProviderClient<P> {
         let planned = self.read_value(call, response.planned_state, ty, &mut diagnostics);
         Ok(PlanResponse {
             planned: planned.unwrap_or_else(|| Value::null(ty.clone())),
+            deferred: response.deferred.is_some(),
             requires_replace: response.requires_replace.into_iter().map(diagnostic::path_from_wire).collect(),
             private: shared(&response.planned_private),
             legacy_type_system: response.legacy_type_system,
@@ -317,10 +326,7 @@ impl<P: Protocol> ProviderClient<P> {
         Ok(MoveResponse { state, private: shared(&response.target_private), diagnostics })
     }
 
-    async fn try_read_data(
-        &self,
-        request: ReadDataRequest,
-    ) -> Result<(Value, ProviderDiagnostics), ProviderDiagnostics> {
+    async fn try_read_data(&self, request: ReadDataRequest) -> Result<ReadDataResponse, ProviderDiagnostics> {
         let call = Call::ReadDataSource;
         let schema = self.data(&request.kind).await?;
         let ty = schema.implied_type();
@@ -328,12 +334,13 @@ impl<P: Protocol> ProviderClient<P> {
             type_name: request.kind.to_string(),
             config: value::to_wire(&request.config, ty),
             provider_meta: self.meta(&request.provider_meta).await?,
-            client_capabilities: Some(CAPABILITIES),
+            client_capabilities: capabilities(request.deferral_allowed),
         };
         let response: wire::read_data_source::Response = self.call(call, message).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
+        let deferred = response.deferred.is_some();
         let state = self.read_value(call, response.state, ty, &mut diagnostics);
-        Ok((state.unwrap_or_else(|| Value::null(ty.clone())), diagnostics))
+        Ok(ReadDataResponse { state: state.unwrap_or_else(|| Value::null(ty.clone())), deferred, diagnostics })
     }
 
     async fn try_open(&self, kind: &str, config: &Value) -> Result<OpenEphemeralResponse, ProviderDiagnostics> {
@@ -343,7 +350,8 @@ impl<P: Protocol> ProviderClient<P> {
         let message = wire::open_ephemeral_resource::Request {
             type_name: kind.to_owned(),
             config: value::to_wire(config, ty),
-            client_capabilities: Some(CAPABILITIES),
+            // The reference sends none.
+            client_capabilities: Some(wire::ClientCapabilities::default()),
         };
         let response: wire::open_ephemeral_resource::Response = self.call(call, message).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
@@ -435,7 +443,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
         }
     }
 
-    async fn validate_resource_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
+    async fn validate_resource_config(&self, kind: &str, config: Value, deferral_allowed: bool) -> ProviderDiagnostics {
         let schema = match self.managed(kind).await {
             Ok(schema) => schema,
             Err(failures) => return failures,
@@ -443,7 +451,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
         let request = wire::validate_resource_config::Request {
             type_name: kind.to_owned(),
             config: value::to_wire(&config, schema.implied_type()),
-            client_capabilities: Some(CAPABILITIES),
+            client_capabilities: capabilities(deferral_allowed),
         };
         self.validate(Call::ValidateResourceConfig, request).await
     }
@@ -470,10 +478,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
         let request = wire::configure_provider::Request {
             terraform_version: request.terraform_version,
             config: value::to_wire(&request.config, schema.implied_type()),
-            client_capabilities: Some(wire::ClientCapabilities {
-                deferral_allowed: request.deferral_allowed,
-                ..CAPABILITIES
-            }),
+            client_capabilities: capabilities(request.deferral_allowed),
         };
         self.validate(Call::ConfigureProvider, request).await
     }
@@ -486,6 +491,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
     async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
         self.try_read(&request).await.unwrap_or_else(|diagnostics| ReadResponse {
             new_state: request.current,
+            deferred: false,
             identity: None,
             private: request.private,
             diagnostics,
@@ -495,6 +501,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
         self.try_plan(&request).await.unwrap_or_else(|diagnostics| PlanResponse {
             planned: Value::null_dynamic(),
+            deferred: false,
             requires_replace: Vec::new(),
             private: request.prior_private,
             legacy_type_system: false,
@@ -513,16 +520,16 @@ impl<P: Protocol> Provider for ProviderClient<P> {
         })
     }
 
-    async fn import_resource_state(&self, kind: &str, id: &str) -> (Vec<ImportedObject>, ProviderDiagnostics) {
-        self.try_import(kind, id, None).await.unwrap_or_else(|failures| (Vec::new(), failures))
+    async fn import_resource_state(&self, kind: &str, id: &str) -> ImportResponse {
+        self.try_import(kind, id, None).await.unwrap_or_else(ImportResponse::failed)
     }
 
     async fn identity_schema(&self, kind: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
         Ok(self.identity_schemas().await?.get(kind).cloned())
     }
 
-    async fn import_by_identity(&self, kind: &str, identity: Value) -> (Vec<ImportedObject>, ProviderDiagnostics) {
-        self.try_import(kind, "", Some(identity)).await.unwrap_or_else(|failures| (Vec::new(), failures))
+    async fn import_by_identity(&self, kind: &str, identity: Value) -> ImportResponse {
+        self.try_import(kind, "", Some(identity)).await.unwrap_or_else(ImportResponse::failed)
     }
 
     async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {
@@ -533,8 +540,9 @@ impl<P: Protocol> Provider for ProviderClient<P> {
         })
     }
 
-    async fn read_data_source(&self, request: ReadDataRequest) -> (Value, ProviderDiagnostics) {
-        self.try_read_data(request).await.unwrap_or_else(|failures| (Value::null_dynamic(), failures))
+    async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse {
+        let failed = |failures| ReadDataResponse::new(Value::null_dynamic(), failures);
+        self.try_read_data(request).await.unwrap_or_else(failed)
     }
 
     async fn validate_ephemeral_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {

@@ -166,7 +166,7 @@ impl<P: Protocol> ProviderServer<P> {
             let request = ConfigureRequest {
                 terraform_version: request.terraform_version,
                 config: decode(request.config, self.provider_schema().await?.implied_type())?,
-                deferral_allowed: request.client_capabilities.is_some_and(|can| can.deferral_allowed),
+                deferral_allowed: allows_deferral(request.client_capabilities),
             };
             Ok(self.provider.configure(request).await)
         };
@@ -177,7 +177,8 @@ impl<P: Protocol> ProviderServer<P> {
         let kind = &request.type_name;
         let answer = async {
             let config = decode(request.config, self.managed(kind).await?.implied_type())?;
-            Ok(self.provider.validate_resource_config(kind, config).await)
+            let deferral_allowed = allows_deferral(request.client_capabilities);
+            Ok(self.provider.validate_resource_config(kind, config, deferral_allowed).await)
         };
         Ok(only_diagnostics(either(answer.await)))
     }
@@ -221,6 +222,7 @@ impl<P: Protocol> ProviderServer<P> {
                 current: decode(request.current_state, ty)?,
                 private: request.private.as_ref().into(),
                 provider_meta: self.meta(request.provider_meta).await?,
+                deferral_allowed: allows_deferral(request.client_capabilities),
             };
             let response = self.provider.read_resource(request).await;
             Ok(wire::read_resource::Response {
@@ -228,7 +230,7 @@ impl<P: Protocol> ProviderServer<P> {
                 new_state: encode(&response.new_state, ty),
                 diagnostics: diagnostic::to_wire(response.diagnostics),
                 private: Bytes::copy_from_slice(&response.private),
-                ..Default::default()
+                deferred: response.deferred.then(wire::Deferred::default),
             })
         };
         let failed = |diagnostics| wire::read_resource::Response { diagnostics, ..Default::default() };
@@ -246,6 +248,7 @@ impl<P: Protocol> ProviderServer<P> {
                 config: decode(request.config, ty)?,
                 prior_private: request.prior_private.as_ref().into(),
                 provider_meta: self.meta(request.provider_meta).await?,
+                deferral_allowed: allows_deferral(request.client_capabilities),
             };
             let response = self.provider.plan_resource_change(request).await;
             Ok(wire::plan_resource_change::Response {
@@ -254,6 +257,7 @@ impl<P: Protocol> ProviderServer<P> {
                 planned_private: Bytes::copy_from_slice(&response.private),
                 diagnostics: diagnostic::to_wire(response.diagnostics),
                 legacy_type_system: response.legacy_type_system,
+                deferred: response.deferred.then(wire::Deferred::default),
                 ..Default::default()
             })
         };
@@ -316,7 +320,7 @@ impl<P: Protocol> ProviderServer<P> {
     async fn import(&self, request: wire::import_resource_state::Request) -> Result<Bytes, Status> {
         let answer = async {
             let kind = &request.type_name;
-            let (objects, diagnostics) = match request.identity {
+            let response = match request.identity {
                 Some(identity) => {
                     let schema = self.provider.identity_schema(kind).await?;
                     let schema =
@@ -326,8 +330,8 @@ impl<P: Protocol> ProviderServer<P> {
                 }
                 None => self.provider.import_resource_state(kind, &request.id).await,
             };
-            let mut imported_resources = Vec::with_capacity(objects.len());
-            for object in objects {
+            let mut imported_resources = Vec::with_capacity(response.objects.len());
+            for object in response.objects {
                 let schema = self.managed(&object.kind).await?;
                 imported_resources.push(wire::import_resource_state::ImportedResource {
                     type_name: object.kind.to_string(),
@@ -336,8 +340,9 @@ impl<P: Protocol> ProviderServer<P> {
                     identity: self.identity(&object.kind, object.identity).await?,
                 });
             }
-            let diagnostics = diagnostic::to_wire(diagnostics);
-            Ok(wire::import_resource_state::Response { imported_resources, diagnostics, deferred: None })
+            let diagnostics = diagnostic::to_wire(response.diagnostics);
+            let deferred = response.deferred.then(wire::Deferred::default);
+            Ok(wire::import_resource_state::Response { imported_resources, diagnostics, deferred })
         };
         let failed = |diagnostics| wire::import_resource_state::Response { diagnostics, ..Default::default() };
         Ok(encoded(&settle(answer.await, failed)))
@@ -374,10 +379,14 @@ impl<P: Protocol> ProviderServer<P> {
                 kind: request.type_name.into(),
                 config: decode(request.config, ty)?,
                 provider_meta: self.meta(request.provider_meta).await?,
+                deferral_allowed: allows_deferral(request.client_capabilities),
             };
-            let (state, diagnostics) = self.provider.read_data_source(request).await;
-            let diagnostics = diagnostic::to_wire(diagnostics);
-            Ok(wire::read_data_source::Response { state: encode(&state, ty), diagnostics, deferred: None })
+            let response = self.provider.read_data_source(request).await;
+            Ok(wire::read_data_source::Response {
+                state: encode(&response.state, ty),
+                diagnostics: diagnostic::to_wire(response.diagnostics),
+                deferred: response.deferred.then(wire::Deferred::default),
+            })
         };
         let failed = |diagnostics| wire::read_data_source::Response { diagnostics, ..Default::default() };
         Ok(encoded(&settle(answer.await, failed)))
@@ -452,6 +461,10 @@ impl<P: Protocol> ProviderServer<P> {
 
 fn read<M: Message + Default>(request: Bytes) -> Result<M, Status> {
     M::decode(request).map_err(|error| Status::internal(format!("the request cannot be read: {error}")))
+}
+
+fn allows_deferral(client: Option<wire::ClientCapabilities>) -> bool {
+    client.is_some_and(|client| client.deferral_allowed)
 }
 
 fn bad(error: impl std::fmt::Display) -> ProviderDiagnostic {

@@ -80,9 +80,16 @@ impl Provider for Thing {
         (config, vec![ProviderDiagnostic::warning("Hm", "not good")])
     }
 
-    async fn validate_resource_config(&self, _kind: &str, config: Value) -> ProviderDiagnostics {
+    async fn validate_resource_config(
+        &self,
+        _kind: &str,
+        config: Value,
+        deferral_allowed: bool,
+    ) -> ProviderDiagnostics {
         match config.get("name").and_then(Value::as_str) {
-            Some("bad") => vec![ProviderDiagnostic::error("Bad name", "").at(Path::new().attr("name"))],
+            Some("bad") if deferral_allowed => {
+                vec![ProviderDiagnostic::error("Bad name", "").at(Path::new().attr("name"))]
+            }
             Some("die") => std::future::pending().await,
             _ => Vec::new(),
         }
@@ -105,6 +112,7 @@ impl Provider for Thing {
     async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
         ReadResponse {
             new_state: request.current,
+            deferred: request.deferral_allowed,
             identity: Some(identity("read")),
             private: request.private,
             diagnostics: Vec::new(),
@@ -115,6 +123,7 @@ impl Provider for Thing {
         let name = request.config.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         PlanResponse {
             planned: thing(&name, Value::unknown(Type::String)),
+            deferred: request.deferral_allowed,
             requires_replace: vec![Path::new().attr("name")],
             private: Arc::from(*b"private"),
             legacy_type_system: false,
@@ -134,10 +143,14 @@ impl Provider for Thing {
         }
     }
 
-    async fn import_resource_state(&self, kind: &str, id: &str) -> (Vec<ImportedObject>, ProviderDiagnostics) {
+    async fn import_resource_state(&self, kind: &str, id: &str) -> ImportResponse {
         let state = thing("imported", Value::string(id));
         let identity = Some(identity("imported"));
-        (vec![ImportedObject { kind: kind.into(), state, identity, private: Arc::default() }], Vec::new())
+        ImportResponse {
+            objects: vec![ImportedObject { kind: kind.into(), state, identity, private: Arc::default() }],
+            deferred: true,
+            diagnostics: Vec::new(),
+        }
     }
 
     async fn identity_schema(&self, kind: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
@@ -145,10 +158,15 @@ impl Provider for Thing {
         Ok((kind == "t_thing").then(|| IdentitySchema { version: 2, attributes: attributes.into() }))
     }
 
-    async fn import_by_identity(&self, kind: &str, identity: Value) -> (Vec<ImportedObject>, ProviderDiagnostics) {
+    async fn import_by_identity(&self, kind: &str, identity: Value) -> ImportResponse {
         let name = identity.get("name").and_then(Value::as_str).unwrap_or_default();
         let state = thing(name, Value::string("found"));
-        (vec![ImportedObject { kind: kind.into(), state, identity: None, private: Arc::default() }], Vec::new())
+        ImportResponse::objects(vec![ImportedObject {
+            kind: kind.into(),
+            state,
+            identity: None,
+            private: Arc::default(),
+        }])
     }
 
     async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {
@@ -156,8 +174,8 @@ impl Provider for Thing {
         MoveResponse { state, private: request.source_private, diagnostics: Vec::new() }
     }
 
-    async fn read_data_source(&self, request: ReadDataRequest) -> (Value, ProviderDiagnostics) {
-        (request.config, Vec::new())
+    async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse {
+        ReadDataResponse { state: request.config, deferred: request.deferral_allowed, diagnostics: Vec::new() }
     }
 
     async fn validate_ephemeral_config(&self, _kind: &str, _config: Value) -> ProviderDiagnostics {
@@ -218,9 +236,9 @@ async fn everything_crosses_both_protocols() {
 
         let (_, warned) = provider.validate_provider_config(Value::empty_object()).await;
         assert_eq!(warned, vec![ProviderDiagnostic::warning("Hm", "not good")]);
-        let bad = provider.validate_resource_config("t_thing", thing("bad", Value::null(Type::String))).await;
+        let bad = provider.validate_resource_config("t_thing", thing("bad", Value::null(Type::String)), true).await;
         assert_eq!(bad, vec![ProviderDiagnostic::error("Bad name", "").at(Path::new().attr("name"))]);
-        let none = provider.validate_resource_config("t_none", Value::empty_object()).await;
+        let none = provider.validate_resource_config("t_none", Value::empty_object(), false).await;
         assert_eq!(none, vec![ProviderDiagnostic::error("unknown resource type \"t_none\"", "")]);
         let config = Value::empty_object();
         let request = ConfigureRequest { terraform_version: "1.2.3".to_owned(), config, deferral_allowed: false };
@@ -235,8 +253,10 @@ async fn everything_crosses_both_protocols() {
             config: config.clone(),
             prior_private: Arc::default(),
             provider_meta: no_provider_meta(),
+            deferral_allowed: true,
         };
         let planned = provider.plan_resource_change(plan).await;
+        assert!(planned.deferred);
         assert_eq!(planned.planned, thing("x", Value::unknown(Type::String)));
         assert_eq!(planned.requires_replace, vec![Path::new().attr("name")]);
         let apply = ApplyRequest {
@@ -254,17 +274,22 @@ async fn everything_crosses_both_protocols() {
         let upgrade = UpgradeRequest { kind: kind.clone(), version: 0, raw };
         assert_eq!(provider.upgrade_resource_state(upgrade).await.0, thing("x", Value::string("i")));
 
-        let (imported, _) = provider.import_resource_state("t_thing", "id7").await;
+        let imported = provider.import_resource_state("t_thing", "id7").await;
+        assert!(imported.deferred);
+        let imported = imported.objects;
         assert_eq!(imported[0].state, thing("imported", Value::string("id7")));
         assert_eq!(imported[0].identity, Some(identity("imported")));
         let schema = provider.identity_schema("t_thing").await.unwrap().unwrap();
         assert_eq!((schema.version, schema.attributes.len(), schema.attributes["name"].1), (2, 2, true));
         assert_eq!(provider.identity_schema("t_other").await, Ok(None));
         let identity = Value::object([("name", Value::string("n")), ("place", Value::null(Type::String))]);
-        let (imported, _) = provider.import_by_identity("t_thing", identity).await;
-        assert_eq!(imported[0].state, thing("n", Value::string("found")));
-        let data = ReadDataRequest { kind, config: config.clone(), provider_meta: no_provider_meta() };
-        assert_eq!(provider.read_data_source(data).await.0, config);
+        let imported = provider.import_by_identity("t_thing", identity).await;
+        assert!(!imported.deferred);
+        assert_eq!(imported.objects[0].state, thing("n", Value::string("found")));
+        let provider_meta = no_provider_meta();
+        let data = ReadDataRequest { kind, config: config.clone(), provider_meta, deferral_allowed: true };
+        let read = provider.read_data_source(data).await;
+        assert!((read.state, read.deferred) == (config.clone(), true));
         let opened = provider.open_ephemeral("t_thing", config.clone()).await;
         assert_eq!((opened.result, opened.private, opened.renew_at), (config, b"p".to_vec(), Some((5, 7))));
         assert_eq!(provider.call_function("twice", vec![Value::string("ab")]).await, Ok(Value::string("abab")));

@@ -146,8 +146,8 @@ impl Provider for Faulty {
         self.sound.validate_provider_config(config).await
     }
 
-    async fn validate_resource_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
-        self.sound.validate_resource_config(kind, config).await
+    async fn validate_resource_config(&self, kind: &str, config: Value, deferral_allowed: bool) -> ProviderDiagnostics {
+        self.sound.validate_resource_config(kind, config, deferral_allowed).await
     }
 
     async fn validate_data_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
@@ -166,7 +166,7 @@ impl Provider for Faulty {
         self.sound.read_resource(request).await
     }
 
-    async fn import_resource_state(&self, kind: &str, id: &str) -> (Vec<ImportedObject>, ProviderDiagnostics) {
+    async fn import_resource_state(&self, kind: &str, id: &str) -> ImportResponse {
         self.sound.import_resource_state(kind, id).await
     }
 
@@ -174,7 +174,7 @@ impl Provider for Faulty {
         self.sound.move_resource_state(request).await
     }
 
-    async fn read_data_source(&self, request: ReadDataRequest) -> (Value, ProviderDiagnostics) {
+    async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse {
         self.sound.read_data_source(request).await
     }
 

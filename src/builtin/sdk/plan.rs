@@ -141,6 +141,7 @@ mod tests {
             config,
             prior_private: Arc::from([]),
             provider_meta: no_provider_meta(),
+            deferral_allowed: false,
         };
         plan(&shape(), &request, &|_, _| {})
     }

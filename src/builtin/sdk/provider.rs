@@ -74,7 +74,12 @@ impl Provider for BuiltIn {
         (config, Vec::new())
     }
 
-    async fn validate_resource_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
+    async fn validate_resource_config(
+        &self,
+        kind: &str,
+        config: Value,
+        _deferral_allowed: bool,
+    ) -> ProviderDiagnostics {
         let mut found = Vec::new();
         match self.resource(kind) {
             Ok(resource) => {
@@ -124,12 +129,13 @@ impl Provider for BuiltIn {
             Ok(value) => (value, Vec::new()),
             Err(error) => (request.current, vec![error]),
         };
-        ReadResponse { new_state, identity: None, private: request.private, diagnostics }
+        ReadResponse { new_state, deferred: false, identity: None, private: request.private, diagnostics }
     }
 
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
         let response = |planned, requires_replace, diagnostics| PlanResponse {
             planned,
+            deferred: false,
             requires_replace,
             private: request.prior_private.clone(),
             legacy_type_system: false,
@@ -169,13 +175,15 @@ impl Provider for BuiltIn {
         }
     }
 
-    async fn import_resource_state(&self, kind: &str, id: &str) -> (Vec<ImportedObject>, ProviderDiagnostics) {
+    async fn import_resource_state(&self, kind: &str, id: &str) -> ImportResponse {
         match self.resource(kind).and_then(|resource| resource.import(id)) {
-            Ok(state) => (
-                vec![ImportedObject { kind: Arc::from(kind), state, identity: None, private: Arc::from([]) }],
-                Vec::new(),
-            ),
-            Err(error) => (Vec::new(), vec![error]),
+            Ok(state) => ImportResponse::objects(vec![ImportedObject {
+                kind: Arc::from(kind),
+                state,
+                identity: None,
+                private: Arc::from([]),
+            }]),
+            Err(error) => ImportResponse::failed(vec![error]),
         }
     }
 
@@ -187,13 +195,13 @@ impl Provider for BuiltIn {
         MoveResponse { state, private: request.source_private, diagnostics }
     }
 
-    async fn read_data_source(&self, request: ReadDataRequest) -> (Value, ProviderDiagnostics) {
+    async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse {
         let Some(source) = self.data.get(&*request.kind) else {
-            return (Value::null_dynamic(), vec![unknown_kind("data source", &request.kind)]);
+            return ReadDataResponse::new(Value::null_dynamic(), vec![unknown_kind("data source", &request.kind)]);
         };
         match source.read(&request.config).await {
-            Ok(value) => (value, Vec::new()),
-            Err(errors) => (Value::null(source.shape().ty().clone()), errors),
+            Ok(value) => ReadDataResponse::new(value, Vec::new()),
+            Err(errors) => ReadDataResponse::new(Value::null(source.shape().ty().clone()), errors),
         }
     }
 

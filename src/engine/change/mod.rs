@@ -9,6 +9,7 @@ pub mod ignore;
 pub mod plan_valid;
 pub mod proposed;
 pub mod replace;
+pub mod write_only;
 
 use crate::lang::value::{Path, Value};
 use crate::model::schema::{Attribute, Block, Nesting, ObjectShape};

@@ -7,17 +7,21 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::base::source::Range;
+use crate::engine::change::write_only;
+use crate::engine::mistakes::INVALID_PROVIDER_OBJECT;
 use crate::engine::ports::Ports;
 use crate::engine::provider_configs;
 use crate::engine::schemas::Schemas;
 use crate::engine::step::resource::object::nonconforming;
 use crate::engine::tree::{ModuleId, Tree};
-use crate::lang::value::json;
+use crate::lang::value::{Value, json};
 use crate::model::addr::{AbsResourceInstance, Provider};
 use crate::model::config::Resource;
 use crate::model::provider::{MoveRequest, ProviderDiagnostics, has_errors};
 use crate::model::schema::Schema;
 use crate::model::state::{Attributes, Object, State};
+
+const INVALID_MOVED_OBJECT: &str = "Provider returned invalid value";
 
 /// What an object was before a `moved` block gave it its address.
 #[derive(Clone, Debug)]
@@ -108,18 +112,51 @@ async fn converted(
     if failed {
         return Err(said);
     }
-    if response.state.is_null() || nonconforming(&response.state, schema.implied_type()).is_some() {
+    if response.state.is_null() {
         return at(
-            "Provider returned invalid value",
+            INVALID_MOVED_OBJECT,
             format!(
                 "The provider returned an invalid value during an across type move operation to {addr}. This is a bug in the \
                  relevant provider; Please report it."
             ),
         );
     }
-    let attributes = Attributes::Value { value: response.state, ty: schema.implied_type().clone() };
+    if let Some(wrong) = invalid(&response.state, schema) {
+        return at(
+            INVALID_MOVED_OBJECT,
+            format!(
+                "The provider provider[{:?}] returned an invalid value during an across type move operation: {wrong}. This is \
+                 a bug in the relevant provider; Please report it.",
+                provider.to_string()
+            ),
+        );
+    }
+    if let Some(path) = write_only::non_null_paths(&schema.block, &response.state).first() {
+        return at(
+            INVALID_PROVIDER_OBJECT,
+            format!(
+                "Provider \"provider[{:?}]\" returned a value for the write-only attribute \"{addr}{path}\" during an across \
+                 type move operation. Write-only attributes cannot be read back from the provider. This is a bug in the \
+                 provider, which should be reported in the provider's own issue tracker.",
+                provider.to_string()
+            ),
+        );
+    }
+    // As text, which the provider upgrades like any stored object.
+    let ty = schema.implied_type();
+    let attributes = match json::to_json(&response.state, ty) {
+        Ok(text) => Attributes::Json(text.into()),
+        Err(_) => Attributes::Value { value: response.state, ty: ty.clone() },
+    };
     let sensitive = Arc::from([]);
-    Ok((Object { schema_version: schema.version, attributes, sensitive, identity: None, ..object.clone() }, said))
+    let (schema_version, private) = (schema.version, response.private);
+    Ok((Object { schema_version, attributes, private, sensitive, identity: None, ..object.clone() }, said))
+}
+
+/// Why a moved object cannot be kept.
+fn invalid(state: &Value, schema: &Schema) -> Option<String> {
+    let unknown = || (!state.is_wholly_known()).then(|| "The returned state contains unknown values".to_owned());
+    nonconforming(state, schema.implied_type()).or_else(unknown)
 }
 
 /// What a provider says of an object that no block describes yet.

@@ -2,6 +2,7 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::SourceFile;
+use crate::engine::ports::Configuring;
 use crate::engine::results::Each;
 use crate::engine::run::{Run, Verb};
 use crate::engine::scope::ModuleScope;
@@ -105,7 +106,8 @@ async fn configure(
         }
     }
     let reusable = !marks.contains(Marks::EPHEMERAL);
-    match run.ports.providers.configured(addr, config, reusable).await {
+    let how = Configuring { reusable, deferral_allowed: run.is_apply() };
+    match run.ports.providers.configured(addr, config, how).await {
         Ok((provider, found)) => {
             let failed = has_errors(&found);
             diagnostics.extend(about_body(found, body, &schema.block, Some(&address)));

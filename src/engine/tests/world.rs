@@ -11,7 +11,7 @@ use crate::base::diag::Diagnostics;
 use crate::base::files::{Files, Memory};
 use crate::base::stop::Stop;
 use crate::engine::event::Event;
-use crate::engine::ports::{Host, Observer, Ports, Providers, StateSink};
+use crate::engine::ports::{Configuring, Host, Observer, Ports, Providers, StateSink};
 use crate::engine::{self, ApplyInput, GivenVariables, PlanInput};
 use crate::lang::value::{Path, Type, Value, json};
 use crate::model::addr::{self, AbsProviderConfig, AbsResourceInstance, Target};
@@ -160,7 +160,7 @@ impl Providers for Plugins {
         &self,
         addr: &AbsProviderConfig,
         config: Value,
-        _: bool,
+        _: Configuring,
     ) -> Result<(Arc<dyn Provider>, ProviderDiagnostics), Diagnostics> {
         let region = config.get("region").and_then(Value::as_str).unwrap_or("none").to_string();
         let key = addr.key.as_ref().map_or_else(String::new, |key| format!("[{key}]"));
@@ -220,7 +220,7 @@ impl Provider for Things {
     async fn validate_provider_config(&self, config: Value) -> (Value, ProviderDiagnostics) {
         (config, Vec::new())
     }
-    async fn validate_resource_config(&self, _: &str, _: Value) -> ProviderDiagnostics {
+    async fn validate_resource_config(&self, _: &str, _: Value, _: bool) -> ProviderDiagnostics {
         Vec::new()
     }
     async fn validate_data_config(&self, _: &str, _: Value) -> ProviderDiagnostics {
@@ -237,7 +237,7 @@ impl Provider for Things {
         let id = request.current.get("id").and_then(Value::as_str).unwrap_or("").to_string();
         let is_gone = self.0.gone.lock().unwrap().contains(&id);
         let new_state = if is_gone { Value::null(request.current.ty().clone()) } else { request.current };
-        ReadResponse { new_state, identity: None, private: request.private, diagnostics: Vec::new() }
+        ReadResponse { new_state, deferred: false, identity: None, private: request.private, diagnostics: Vec::new() }
     }
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
         let mut planned = request.proposed.clone();
@@ -256,6 +256,7 @@ impl Provider for Things {
         }
         PlanResponse {
             planned,
+            deferred: false,
             requires_replace,
             private: request.prior_private,
             legacy_type_system: false,
@@ -287,14 +288,14 @@ impl Provider for Things {
         }
         ApplyResponse { new_state, identity: None, private: Arc::from([]), legacy_type_system: false, diagnostics }
     }
-    async fn import_resource_state(&self, _: &str, _: &str) -> (Vec<ImportedObject>, ProviderDiagnostics) {
-        (Vec::new(), Vec::new())
+    async fn import_resource_state(&self, _: &str, _: &str) -> ImportResponse {
+        ImportResponse::objects(Vec::new())
     }
     async fn identity_schema(&self, _: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
         let attributes = [(Arc::from("name"), (Type::String, true)), (Arc::from("place"), (Type::String, false))];
         Ok(Some(IdentitySchema { version: 0, attributes: attributes.into() }))
     }
-    async fn import_by_identity(&self, kind: &str, identity: Value) -> (Vec<ImportedObject>, ProviderDiagnostics) {
+    async fn import_by_identity(&self, kind: &str, identity: Value) -> ImportResponse {
         let nothing = Value::null(thing_schema().implied_type().clone());
         let entries =
             thing_schema().block.attributes.into_iter().map(|(name, a)| (name, Value::null(a.implied_type())));
@@ -302,16 +303,16 @@ impl Provider for Things {
         let state = if name(&identity) == "nothing" { nothing } else { with(&state, "id", Value::string("found")) };
         let named = name(&identity).to_owned();
         let identity = Some(Identity { schema_version: 0, json: format!("{{\"name\":{named:?}}}").into() });
-        (vec![ImportedObject { kind: kind.into(), state, identity, private: Arc::from([]) }], Vec::new())
+        ImportResponse::objects(vec![ImportedObject { kind: kind.into(), state, identity, private: Arc::from([]) }])
     }
     async fn move_resource_state(&self, _: MoveRequest) -> MoveResponse {
         panic!("not asked for")
     }
-    async fn read_data_source(&self, request: ReadDataRequest) -> (Value, ProviderDiagnostics) {
+    async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse {
         self.0.say(format!("read {}", name(&request.config)));
         let value = with(&request.config, "id", Value::string("data"));
         let output = Value::string(format!("read-{}", name(&value)));
-        (with(&value, "output", output), Vec::new())
+        ReadDataResponse::new(with(&value, "output", output), Vec::new())
     }
     async fn validate_ephemeral_config(&self, _: &str, _: Value) -> ProviderDiagnostics {
         Vec::new()

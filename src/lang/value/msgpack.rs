@@ -4,6 +4,7 @@
 //! extension reads as a plain unknown, as the reference's readers do. Where the type is `Dynamic`, an array of two holds
 //! the type (as JSON) and the value. Marks cannot be written: remove them first.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -13,25 +14,43 @@ use rmp::Marker;
 use rmp::decode::{self as dec, Bytes};
 use rmp::encode as enc;
 
-use super::{Number, ObjectType, Refinement, Type, Value};
+use super::text::lossy_text;
+use super::{Number, ObjectType, PathStep, Refinement, Type, Value};
 
 const PLAIN_UNKNOWN: i8 = 0;
 const REFINED_UNKNOWN: i8 = 12;
 
-/// Why bytes are not a value of the type.
+/// Why bytes are not a value of the type. Shown with the place: `["tags"]["k"]: string is required`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MsgpackError(pub String);
+pub struct MsgpackError {
+    message: String,
+    /// From the inside outwards.
+    steps: Vec<PathStep>,
+}
+
+impl MsgpackError {
+    fn new(message: impl Into<String>) -> MsgpackError {
+        MsgpackError { message: message.into(), steps: Vec::new() }
+    }
+
+    fn within(mut self, key: Value) -> MsgpackError {
+        self.steps.push(PathStep::Index(key));
+        self
+    }
+}
 
 impl fmt::Display for MsgpackError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        self.steps.iter().rev().try_for_each(|step| step.fmt(f))?;
+        let separator = if self.steps.is_empty() { "" } else { ": " };
+        write!(f, "{separator}{}", self.message)
     }
 }
 
 type Result<T> = std::result::Result<T, MsgpackError>;
 
 fn fail<T>(message: impl Into<String>) -> Result<T> {
-    Err(MsgpackError(message.into()))
+    Err(MsgpackError::new(message))
 }
 
 /// Writes a value that conforms to the type. Marks are ignored.
@@ -175,7 +194,7 @@ fn marker(input: &Bytes<'_>) -> Result<Marker> {
 }
 
 fn broken<E: fmt::Debug>(e: E) -> MsgpackError {
-    MsgpackError(format!("malformed msgpack: {e:?}"))
+    MsgpackError::new(format!("malformed msgpack: {e:?}"))
 }
 
 fn is_extension(marker: Marker) -> bool {
@@ -208,25 +227,27 @@ fn read(input: &mut Bytes<'_>, ty: &Type) -> Result<Value> {
         Type::String => Ok(Value::string(read_text(input, marker)?)),
         Type::Bool => match dec::read_bool(input) {
             Ok(b) => Ok(Value::bool(b)),
-            Err(_) => fail("a bool is required"),
+            Err(_) => fail("bool is required"),
         },
         Type::Number => Ok(Value::number(read_number(input, marker)?)),
-        Type::List(t) => Ok(Value::list((**t).clone(), read_elements(input, t)?)),
-        Type::Set(t) => Ok(Value::set((**t).clone(), read_elements(input, t)?)),
+        Type::List(t) => Ok(Value::list((**t).clone(), read_elements(input, t, "a list is required")?)),
+        Type::Set(t) => Ok(Value::set((**t).clone(), read_elements(input, t, "a set is required")?)),
         Type::Tuple(types) => {
-            let length = array_length(input)?;
+            let length = array_length(input, "a tuple is required")?;
             if length != types.len() {
                 return fail(format!("a tuple of length {} is required", types.len()));
             }
-            let elements: Result<Vec<Value>> = types.iter().map(|t| read(input, t)).collect();
+            let element = |(i, t): (usize, &Type)| read(input, t).map_err(|e| e.within(Value::int(i as i64)));
+            let elements: Result<Vec<Value>> = types.iter().enumerate().map(element).collect();
             Ok(Value::tuple(elements?))
         }
         Type::Map(t) => {
-            let length = map_length(input)?;
+            let length = map_length(input, "a map is required")?;
             let mut entries = BTreeMap::new();
             for _ in 0..length {
                 let key = read_key(input)?;
-                entries.insert(Arc::from(key), read(input, t)?);
+                let value = read(input, t).map_err(|e| e.within(Value::string(&*key)))?;
+                entries.insert(Arc::from(key), value);
             }
             Ok(Value::map((**t).clone(), entries))
         }
@@ -235,28 +256,29 @@ fn read(input: &mut Bytes<'_>, ty: &Type) -> Result<Value> {
     }
 }
 
-fn read_elements(input: &mut Bytes<'_>, ty: &Type) -> Result<Vec<Value>> {
-    let length = array_length(input)?;
+fn read_elements(input: &mut Bytes<'_>, ty: &Type, otherwise: &str) -> Result<Vec<Value>> {
+    let length = array_length(input, otherwise)?;
     // A length is only believed as far as there are bytes for it.
     let mut elements = Vec::with_capacity(length.min(input.remaining_slice().len()));
-    for _ in 0..length {
-        elements.push(read(input, ty)?);
+    for i in 0..length {
+        elements.push(read(input, ty).map_err(|e| e.within(Value::int(i as i64)))?);
     }
     Ok(elements)
 }
 
 fn read_object(input: &mut Bytes<'_>, ty: &Type, object: &ObjectType) -> Result<Value> {
-    let length = map_length(input)?;
+    let length = map_length(input, "an object is required")?;
     if length != object.attributes.len() {
         return fail(format!("an object with {} attributes is required ({length} given)", object.attributes.len()));
     }
     let mut attributes = BTreeMap::new();
     for _ in 0..length {
         let key = read_key(input)?;
-        let Some((name, t)) = object.attributes.get_key_value(key) else {
-            return fail(format!("unsupported attribute {key:?}"));
+        let Some((name, t)) = object.attributes.get_key_value(&*key) else {
+            return Err(MsgpackError::new("unsupported attribute").within(Value::string(&*key)));
         };
-        attributes.insert(name.clone(), read(input, t)?);
+        let value = read(input, t).map_err(|e| e.within(Value::shared_string(name.clone())))?;
+        attributes.insert(name.clone(), value);
     }
     if attributes.len() != object.attributes.len() {
         return fail("duplicate attribute in object");
@@ -268,12 +290,12 @@ fn read_object(input: &mut Bytes<'_>, ty: &Type, object: &ObjectType) -> Result<
     })
 }
 
-fn array_length(input: &mut Bytes<'_>) -> Result<usize> {
-    dec::read_array_len(input).map(|n| n as usize).or_else(|_| fail("a list is required"))
+fn array_length(input: &mut Bytes<'_>, otherwise: &str) -> Result<usize> {
+    dec::read_array_len(input).map(|n| n as usize).or_else(|_| fail(otherwise))
 }
 
-fn map_length(input: &mut Bytes<'_>) -> Result<usize> {
-    dec::read_map_len(input).map(|n| n as usize).or_else(|_| fail("a map is required"))
+fn map_length(input: &mut Bytes<'_>, otherwise: &str) -> Result<usize> {
+    dec::read_map_len(input).map(|n| n as usize).or_else(|_| fail(otherwise))
 }
 
 fn take<'a>(input: &mut Bytes<'a>, length: usize) -> Result<&'a [u8]> {
@@ -283,18 +305,19 @@ fn take<'a>(input: &mut Bytes<'a>, length: usize) -> Result<&'a [u8]> {
     Ok(taken)
 }
 
-fn read_key<'a>(input: &mut Bytes<'a>) -> Result<&'a str> {
+fn read_key<'a>(input: &mut Bytes<'a>) -> Result<Cow<'a, str>> {
     let marker = marker(input)?;
     read_text(input, marker)
 }
 
-fn read_text<'a>(input: &mut Bytes<'a>, marker: Marker) -> Result<&'a str> {
+/// Text of providers is not always UTF-8: the reference keeps it, with U+FFFD for what is wrong.
+fn read_text<'a>(input: &mut Bytes<'a>, marker: Marker) -> Result<Cow<'a, str>> {
     let length = match marker {
         Marker::FixStr(_) | Marker::Str8 | Marker::Str16 | Marker::Str32 => dec::read_str_len(input).map_err(broken)?,
         Marker::Bin8 | Marker::Bin16 | Marker::Bin32 => dec::read_bin_len(input).map_err(broken)?,
-        _ => return fail("a string is required"),
+        _ => return fail("string is required"),
     };
-    std::str::from_utf8(take(input, length as usize)?).or_else(|_| fail("a string is not valid UTF-8"))
+    take(input, length as usize).map(lossy_text)
 }
 
 /// Integers have 64 bits of precision, floats 53, texts 512.
@@ -302,12 +325,12 @@ fn read_number(input: &mut Bytes<'_>, marker: Marker) -> Result<Number> {
     match marker {
         Marker::FixStr(_) | Marker::Str8 | Marker::Str16 | Marker::Str32 => {
             let text = read_text(input, marker)?;
-            Number::parse(text).map_or_else(|| fail(format!("invalid number {text:?}")), Ok)
+            Number::parse(&text).map_or_else(|| fail("number is required"), Ok)
         }
         Marker::F64 => dec::read_f64(input).map(Number::from).map_err(broken),
         Marker::F32 => dec::read_f32(input).map(|f| Number::from(f64::from(f))).map_err(broken),
         Marker::U64 => dec::read_u64(input).map(Number::from).map_err(broken),
-        _ => dec::read_int::<i64, _>(input).map(Number::from).or_else(|_| fail("a number is required")),
+        _ => dec::read_int::<i64, _>(input).map(Number::from).or_else(|_| fail("number is required")),
     }
 }
 
@@ -316,12 +339,12 @@ fn read_dynamic(input: &mut Bytes<'_>, marker: Marker) -> Result<Value> {
         dec::read_nil(input).map_err(broken)?;
         return Ok(Value::null_dynamic());
     }
-    let length = array_length(input)?;
+    let length = array_length(input, "a dynamic value is required")?;
     if length != 2 {
         return fail(format!("dynamic value array must have exactly two elements ({length} given)"));
     }
     let text = read_key(input)?;
-    let ty = Type::from_json_bytes(text.as_bytes()).map_err(|e| MsgpackError(format!("invalid type: {e}")))?;
+    let ty = Type::from_json_bytes(text.as_bytes()).map_err(|e| MsgpackError::new(format!("invalid type: {e}")))?;
     read(input, &ty)
 }
 
@@ -333,7 +356,7 @@ fn read_unknown(input: &mut Bytes<'_>, ty: &Type) -> Result<Value> {
     }
     let mut body = Bytes::new(body);
     let mut facts = Refinement::default();
-    for _ in 0..map_length(&mut body)? {
+    for _ in 0..map_length(&mut body, "refinements are required")? {
         let key = dec::read_int::<i64, _>(&mut body).map_err(broken)?;
         read_fact(&mut body, key, ty, &mut facts)?;
     }
@@ -347,7 +370,7 @@ fn read_fact(body: &mut Bytes<'_>, key: i64, ty: &Type, facts: &mut Refinement) 
             facts.string_prefix = Some(read_key(body)?).filter(|p| !p.is_empty()).map(Arc::from);
         }
         fact::NUMBER_MIN | fact::NUMBER_MAX if *ty == Type::Number => {
-            let length = array_length(body)?;
+            let length = array_length(body, "a number bound is required")?;
             if length != 2 {
                 return fail("a number bound must have two elements");
             }
@@ -370,12 +393,12 @@ fn skip(input: &mut Bytes<'_>) -> Result<()> {
     let marker = marker(input)?;
     match marker {
         Marker::FixArray(_) | Marker::Array16 | Marker::Array32 => {
-            for _ in 0..array_length(input)? {
+            for _ in 0..array_length(input, "a list is required")? {
                 skip(input)?;
             }
         }
         Marker::FixMap(_) | Marker::Map16 | Marker::Map32 => {
-            for _ in 0..map_length(input)? {
+            for _ in 0..map_length(input, "a map is required")? {
                 skip(input)?;
                 skip(input)?;
             }
@@ -423,6 +446,33 @@ mod tests {
         assert_eq!(decode(&[0xd4, 77, 9], &Type::Bool).unwrap(), Value::unknown(Type::Bool));
         for bad in [&[0xdd, 0xff, 0xff, 0xff, 0xff][..], &[0xdb, 0xff, 0xff, 0xff, 0xff], &[], &[0x91], &[0xc0, 0xc0]] {
             assert!(decode(bad, &Type::list(Type::String)).is_err());
+        }
+    }
+
+    #[test]
+    fn text_that_is_not_utf8_is_kept() {
+        assert_eq!(decode(b"\xa3a\xffb", &Type::String).unwrap(), Value::string("a\u{fffd}b"));
+        let map = decode(b"\x81\xa1\xff\xa1\xfe", &Type::map(Type::String)).unwrap();
+        assert_eq!(map, Value::map(Type::String, [("\u{fffd}", Value::string("\u{fffd}"))]));
+        let dynamic = decode(b"\x92\xc4\x08\"string\"\xa1\xff", &Type::Dynamic).unwrap();
+        assert_eq!(dynamic, Value::string("\u{fffd}"));
+    }
+
+    #[test]
+    fn errors_name_the_place() {
+        let inner = Type::object([("a", Type::String), ("b", Type::Bool)]);
+        let cases: Vec<(&[u8], Type, &str)> = vec![
+            (b"\x01", Type::String, "string is required"),
+            (b"\xa1x", Type::Number, "number is required"),
+            (b"\xa1x", inner.clone(), "an object is required"),
+            (b"\x81\xa1a\xa1x", inner.clone(), "an object with 2 attributes is required (1 given)"),
+            (b"\x82\xa1a\xa1x\xa1b\x01", inner.clone(), "[\"b\"]: bool is required"),
+            (b"\x82\xa1a\xa1x\xa1z\x01", inner.clone(), "[\"z\"]: unsupported attribute"),
+            (b"\x92\xa1x\x01", Type::list(Type::String), "[1]: string is required"),
+            (b"\x81\xa1k\x91\xc3", Type::map(Type::set(Type::String)), "[\"k\"][0]: string is required"),
+        ];
+        for (bytes, ty, expected) in cases {
+            assert_eq!(decode(bytes, &ty).unwrap_err().to_string(), expected);
         }
     }
 }

@@ -1,10 +1,24 @@
 //! Text forms that the reference's runtime has and ours has not.
 //!
-//! Owns Go's quoted string form. Never knows values.
+//! Owns Go's quoted string form and its reading of text that is not UTF-8. Never knows values.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::base::source::is_printable;
+
+/// Bytes as text. Each byte that belongs to no valid character becomes U+FFFD, as Go's JSON writer does it.
+pub fn lossy_text(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(bytes.len() + 8);
+    for chunk in bytes.utf8_chunks() {
+        out.push_str(chunk.valid());
+        out.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    Cow::Owned(out)
+}
 
 /// Writes a string the way Go's `%q` does.
 pub fn write_go_quoted(text: &str, out: &mut String) {
@@ -39,4 +53,25 @@ pub fn go_quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     write_go_quoted(text, &mut out);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lossy_text;
+
+    /// Observed on the reference, 1.11.4.
+    #[test]
+    fn invalid_bytes_become_replacement_characters() {
+        let cases: [(&[u8], &str); 6] = [
+            (b"plain \xc3\xa9", "plain é"),
+            (b"a\xffb", "a\u{fffd}b"),
+            (b"\xe2\x82", "\u{fffd}\u{fffd}"),
+            (b"\xed\xa0\x80", "\u{fffd}\u{fffd}\u{fffd}"),
+            (b"\xe2\x82\xac\x80", "€\u{fffd}"),
+            (b"", ""),
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(lossy_text(bytes), expected);
+        }
+    }
 }

@@ -74,12 +74,16 @@ pub struct ReadRequest {
     pub private: Arc<[u8]>,
     /// Null of the meta schema's type (or of no attributes) where the module gives none.
     pub provider_meta: Value,
+    /// The provider may defer the request; see [`PlanRequest::deferral_allowed`].
+    pub deferral_allowed: bool,
 }
 
 #[derive(Clone, Debug)]
 pub struct ReadResponse {
     /// Null if the object is gone.
     pub new_state: Value,
+    /// The provider deferred the request.
+    pub deferred: bool,
     /// None: the provider says nothing of it.
     pub identity: Option<Identity>,
     pub private: Arc<[u8]>,
@@ -94,11 +98,15 @@ pub struct PlanRequest {
     pub config: Value,
     pub prior_private: Arc<[u8]>,
     pub provider_meta: Value,
+    /// The provider may defer the request. The reference allows this during apply, and then refuses the answer.
+    pub deferral_allowed: bool,
 }
 
 #[derive(Clone, Debug)]
 pub struct PlanResponse {
     pub planned: Value,
+    /// The provider deferred the request.
+    pub deferred: bool,
     pub requires_replace: Vec<Path>,
     pub private: Arc<[u8]>,
     /// The plugin's type system is older than the protocol: its inconsistencies are logged, not refused.
@@ -161,6 +169,24 @@ pub struct ImportedObject {
 }
 
 #[derive(Clone, Debug)]
+pub struct ImportResponse {
+    pub objects: Vec<ImportedObject>,
+    /// The provider deferred the request.
+    pub deferred: bool,
+    pub diagnostics: ProviderDiagnostics,
+}
+
+impl ImportResponse {
+    pub fn objects(objects: Vec<ImportedObject>) -> ImportResponse {
+        ImportResponse { objects, deferred: false, diagnostics: Vec::new() }
+    }
+
+    pub fn failed(diagnostics: ProviderDiagnostics) -> ImportResponse {
+        ImportResponse { objects: Vec::new(), deferred: false, diagnostics }
+    }
+}
+
+#[derive(Clone, Debug)]
 pub struct MoveRequest {
     pub source_provider: String,
     pub source_kind: Arc<str>,
@@ -182,6 +208,23 @@ pub struct ReadDataRequest {
     pub kind: Arc<str>,
     pub config: Value,
     pub provider_meta: Value,
+    /// The provider may defer the request; see [`PlanRequest::deferral_allowed`].
+    pub deferral_allowed: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct ReadDataResponse {
+    pub state: Value,
+    /// The provider deferred the request.
+    pub deferred: bool,
+    pub diagnostics: ProviderDiagnostics,
+}
+
+impl ReadDataResponse {
+    /// An answer that is not deferred.
+    pub fn new(state: Value, diagnostics: ProviderDiagnostics) -> ReadDataResponse {
+        ReadDataResponse { state, deferred: false, diagnostics }
+    }
 }
 
 #[derive(Clone, Debug)]

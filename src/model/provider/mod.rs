@@ -33,7 +33,8 @@ pub trait Provider: Send + Sync {
     async fn schemas(&self) -> Result<Arc<dyn ProviderSchemas>, ProviderDiagnostics>;
 
     async fn validate_provider_config(&self, config: Value) -> (Value, ProviderDiagnostics);
-    async fn validate_resource_config(&self, kind: &str, config: Value) -> ProviderDiagnostics;
+    /// `deferral_allowed`: see [`PlanRequest::deferral_allowed`].
+    async fn validate_resource_config(&self, kind: &str, config: Value, deferral_allowed: bool) -> ProviderDiagnostics;
     async fn validate_data_config(&self, kind: &str, config: Value) -> ProviderDiagnostics;
 
     async fn configure(&self, request: ConfigureRequest) -> ProviderDiagnostics;
@@ -43,18 +44,18 @@ pub trait Provider: Send + Sync {
     async fn read_resource(&self, request: ReadRequest) -> ReadResponse;
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse;
     async fn apply_resource_change(&self, request: ApplyRequest) -> ApplyResponse;
-    async fn import_resource_state(&self, kind: &str, id: &str) -> (Vec<ImportedObject>, ProviderDiagnostics);
+    async fn import_resource_state(&self, kind: &str, id: &str) -> ImportResponse;
     /// The attributes that identify an object of a type; none: the type has no identity.
     async fn identity_schema(&self, _kind: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
         Ok(None)
     }
     /// As `import_resource_state`, for a type with an identity. `identity` is of the type that its schema gives.
-    async fn import_by_identity(&self, kind: &str, _identity: Value) -> (Vec<ImportedObject>, ProviderDiagnostics) {
+    async fn import_by_identity(&self, kind: &str, _identity: Value) -> ImportResponse {
         let detail = format!("Objects of the type {kind:?} have no identity by which they could be imported.");
-        (Vec::new(), vec![ProviderDiagnostic::error(NO_IDENTITY, detail)])
+        ImportResponse::failed(vec![ProviderDiagnostic::error(NO_IDENTITY, detail)])
     }
     async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse;
-    async fn read_data_source(&self, request: ReadDataRequest) -> (Value, ProviderDiagnostics);
+    async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse;
 
     async fn validate_ephemeral_config(&self, kind: &str, config: Value) -> ProviderDiagnostics;
     async fn open_ephemeral(&self, kind: &str, config: Value) -> OpenEphemeralResponse;

@@ -134,12 +134,22 @@ impl Block {
         Type::object(attributes.chain(blocks))
     }
 
-    /// True if any attribute at any depth is sensitive or write-only: only then is there anything to mark.
+    /// True if any attribute at any depth is sensitive: only then is there anything to mark.
     pub fn has_sensitive(&self) -> bool {
         fn any(attributes: &BTreeMap<Arc<str>, Attribute>) -> bool {
             attributes.values().any(|a| a.sensitive || a.nested().is_some_and(|n| any(&n.attributes)))
         }
         any(&self.attributes) || self.blocks.values().any(|nested| nested.block.has_sensitive())
+    }
+}
+
+impl Block {
+    /// True if any attribute at any depth is write-only.
+    pub fn has_write_only(&self) -> bool {
+        fn any(attributes: &BTreeMap<Arc<str>, Attribute>) -> bool {
+            attributes.values().any(|a| a.write_only || a.nested().is_some_and(|n| any(&n.attributes)))
+        }
+        any(&self.attributes) || self.blocks.values().any(|nested| nested.block.has_write_only())
     }
 }
 

@@ -4,6 +4,7 @@
 //! Owns the meaning of schemas. Never knows the wire that they came over, or a provider.
 
 pub mod block;
+pub mod check;
 pub mod decode;
 pub mod set;
 

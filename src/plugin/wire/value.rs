@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::v6::message::DynamicValue;
+use crate::lang::value::text::lossy_text;
 use crate::lang::value::{Type, Value, json, msgpack};
 
 /// A value for the wire. It carries no marks.
@@ -16,7 +17,7 @@ pub fn from_wire(value: Option<DynamicValue>, ty: &Type) -> Result<Value, String
     if !value.msgpack.is_empty() {
         msgpack::decode(&value.msgpack, ty).map_err(|error| error.to_string())
     } else if !value.json.is_empty() {
-        json::from_json(&value.json, ty).map_err(|error| error.to_string())
+        json::from_json(lossy_text(&value.json).as_bytes(), ty).map_err(|error| error.to_string())
     } else {
         Ok(Value::null(ty.clone()))
     }

@@ -378,7 +378,15 @@ mod tests {
         let prior = Value::null(text.shape.ty().clone());
         let proposed = config.clone();
         let (prior_private, provider_meta) = (std::sync::Arc::from([]), no_provider_meta());
-        text.plan(&PlanRequest { kind: "x".into(), prior, proposed, config, prior_private, provider_meta })
+        text.plan(&PlanRequest {
+            kind: "x".into(),
+            prior,
+            proposed,
+            config,
+            prior_private,
+            provider_meta,
+            deferral_allowed: false,
+        })
     }
 
     #[test]

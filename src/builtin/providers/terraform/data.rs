@@ -134,7 +134,15 @@ mod tests {
     fn planned(prior: Value, proposed: Value) -> Planned {
         let (prior_private, provider_meta) = (Arc::from([]), no_provider_meta());
         let config = proposed.clone();
-        Data::new().plan(&PlanRequest { kind: "x".into(), prior, proposed, config, prior_private, provider_meta })
+        Data::new().plan(&PlanRequest {
+            kind: "x".into(),
+            prior,
+            proposed,
+            config,
+            prior_private,
+            provider_meta,
+            deferral_allowed: false,
+        })
     }
 
     /// Each row: prior and proposed as (input, triggers_replace), then the planned output, id kept, replaced.

@@ -4,7 +4,7 @@ use crate::engine::mistakes::INVALID_PROVIDER_OBJECT;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::change::compatible;
+use crate::engine::change::{compatible, write_only};
 use crate::engine::event::Event;
 use crate::engine::graph::walk::Turn;
 use crate::engine::results::Each;
@@ -21,6 +21,8 @@ use super::plan::{Forced, plan};
 use super::record::{save, shown_id, shown_id_or_name};
 use super::upgrade::upgrade;
 use super::{Instance, conditions, data, provision};
+
+const INVALID_RESULT: &str = "Provider returned invalid result object after apply";
 
 pub async fn run(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
     let task = &run.tasks[index as usize];
@@ -170,7 +172,7 @@ pub async fn current_object(instance: &Instance<'_>) -> (Option<Option<Stored>>,
         None => (Some(None), Diagnostics::new()),
         Some(object) => {
             let (stored, found) = upgrade(instance, &object).await;
-            (stored.map(Some), found)
+            (stored.map(|stored| Some(stored).filter(|s| !s.value.is_null())), found)
         }
     }
 }
@@ -327,19 +329,23 @@ pub async fn apply(
             return (current, diagnostics);
         }
     };
+    let value = check_write_only(instance, value, &mut diagnostics);
     let value = check_known(instance, value, &mut diagnostics);
     if !destroys && !diagnostics.has_errors() && !response.legacy_type_system {
         for (path, wrong) in compatible::object_compatible(&instance.schema.block, &after, &value) {
             let what = format!(
-                "When applying changes to {}, provider \"{}\" produced an unexpected new value: {}.",
+                "When applying changes to {}, provider {:?} produced an unexpected new value: {}.",
                 instance.addr,
-                instance.provider_addr.provider,
+                instance.provider_addr.to_string(),
                 breach(&path, &wrong)
             );
             diagnostics.push(instance.bug("Provider produced inconsistent result after apply", what));
         }
     }
     if value.is_null() {
+        if !destroys && !diagnostics.has_errors() {
+            diagnostics.push(null_object(instance, change.action));
+        }
         // On errors a missing answer must not lose the object that was there.
         return (if diagnostics.has_errors() { current } else { None }, diagnostics);
     }
@@ -375,17 +381,37 @@ fn still_unknown(instance: &Instance<'_>, config: &Value) -> Diagnostic {
 }
 
 fn check_type(instance: &Instance<'_>, value: &Value) -> Result<(), Diagnostic> {
-    let (addr, provider) = (&instance.addr, &instance.provider_addr.provider);
+    let (addr, provider) = (&instance.addr, instance.provider_addr.to_string());
     match nonconforming(value, instance.schema.implied_type()) {
         None => Ok(()),
         Some(wrong) => {
             let what = format!(
-                "Provider \"{provider}\" produced an invalid value after apply for {addr}. The result cannot not be saved in \
+                "Provider {provider:?} produced an invalid value after apply for {addr}. The result cannot not be saved in \
                  the Terrane state.\n\n{wrong}."
             );
             Err(instance.bug(INVALID_PROVIDER_OBJECT, what))
         }
     }
+}
+
+/// Only a destruction may leave no object.
+fn null_object(instance: &Instance<'_>, action: Action) -> Diagnostic {
+    let detail = format!(
+        "After applying a {action:?} plan, the provider returned a null object for {}. Only destroying should always produce a \
+         null value, so this is always a bug in the provider and should be reported in the provider's own repository.",
+        instance.addr
+    );
+    Diagnostic::error(INVALID_RESULT, detail)
+}
+
+/// Values of write-only attributes are errors. They become null, so that the rest of the object can be kept.
+fn check_write_only(instance: &Instance<'_>, value: Value, diagnostics: &mut Diagnostics) -> Value {
+    let found = instance.check_write_only(INVALID_PROVIDER_OBJECT, &value, "after apply");
+    if !found.has_errors() {
+        return value;
+    }
+    diagnostics.extend(found);
+    write_only::without_values(&instance.schema.block, &value)
 }
 
 /// Nothing may be unknown after apply; what is becomes null, so that the rest can be kept.
@@ -395,7 +421,7 @@ fn check_known(instance: &Instance<'_>, value: Value, diagnostics: &mut Diagnost
     }
     for path in unknown_parts(&value) {
         diagnostics.push(Diagnostic::error(
-            "Provider returned invalid result object after apply",
+            INVALID_RESULT,
             format!(
                 "After the apply operation, the provider still indicated an unknown value for {}{path}. All values must be \
                  known after apply, so this is always a bug in the provider and should be reported in the provider's own \

@@ -276,7 +276,7 @@ async fn managed(
     let dependencies = instance.block.and_then(|b| run.dependencies.get(&b).cloned()).unwrap_or_default();
     if let Some(object) = run.state.instance(&instance.addr).and_then(|s| s.current.as_ref()) {
         let Some(mut stored) = diagnostics.take(upgrade(instance, object).await) else { return (None, diagnostics) };
-        put(run, instance, None, Some(stored.encode(&instance.schema)), true);
+        put(run, instance, None, stored.encode_unless_null(&instance.schema), true);
         stored.create_before_destroy = instance.create_before_destroy;
         stored.keep = instance.keep();
         stored.provider_key = instance.provider_addr.key.clone();
@@ -292,6 +292,7 @@ async fn managed(
                 current.dependencies = merge(&dependencies, &current.dependencies);
             }
         }
+        current = current.filter(|c| !c.value.is_null());
         put(run, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
     }
     let importing = run.results.gathered().imports.remove(&instance.addr);

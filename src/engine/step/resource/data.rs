@@ -1,6 +1,6 @@
 //! Data sources: read in plan if everything that they depend on is settled, otherwise in apply.
 
-use crate::engine::mistakes::INVALID_PROVIDER_OBJECT;
+use crate::engine::mistakes::{INVALID_PROVIDER_OBJECT, unexpected_deferral};
 use std::time::Duration;
 
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
@@ -146,16 +146,18 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
     }
     run.ports.observer.event(Event::ReadStarted { addr: addr.clone() });
     let started = run.ports.host.now();
-    let request = ReadDataRequest { kind: addr.kind().into(), config: bare, provider_meta: meta };
-    let (value, found) = instance.provider.read_data_source(request).await;
-    let failed = has_errors(&found);
-    diagnostics.extend(instance.about(found));
+    let deferral_allowed = run.is_apply();
+    let request = ReadDataRequest { kind: addr.kind().into(), config: bare, provider_meta: meta, deferral_allowed };
+    let response = instance.provider.read_data_source(request).await;
+    let (value, failed) = (response.state, has_errors(&response.diagnostics));
+    diagnostics.extend(instance.about(response.diagnostics));
     let finish = |id: Option<(String, String)>, failed: bool| {
         let elapsed = elapsed(started, run.ports.host.now());
         run.ports.observer.event(Event::ReadFinished { addr: addr.clone(), id, elapsed, failed });
     };
     let wrong = match failed {
         true => None,
+        false if response.deferred => Some(unexpected_deferral(addr)),
         false => check_answer(instance, &value),
     };
     if failed || wrong.is_some() {
@@ -183,17 +185,17 @@ pub fn object_of(instance: &Instance<'_>, value: Value) -> Stored {
 }
 
 fn check_answer(instance: &Instance<'_>, value: &Value) -> Option<Diagnostic> {
-    let (addr, provider) = (&instance.addr, &instance.provider_addr.provider);
+    let (addr, provider) = (&instance.addr, instance.provider_addr.to_string());
     if let Some(wrong) = nonconforming(value, instance.schema.implied_type()) {
-        let what = format!("Provider \"{provider}\" produced an invalid object for {addr}: {wrong}.");
+        let what = format!("Provider {provider:?} produced an invalid value for {addr}: {wrong}.");
         return Some(instance.bug(INVALID_PROVIDER_OBJECT, what));
     }
     if value.is_null() {
-        let what = format!("Provider \"{provider}\" produced a null object for {addr}.");
+        let what = format!("Provider {provider:?} produced a null value for {addr}.");
         return Some(instance.bug("Provider produced null object", what));
     }
     if !value.is_wholly_known() {
-        let what = format!("Provider \"{provider}\" produced a value for {addr} that is not wholly known.");
+        let what = format!("Provider {provider:?} produced a value for {addr} that is not wholly known.");
         return Some(instance.bug(INVALID_PROVIDER_OBJECT, what));
     }
     None

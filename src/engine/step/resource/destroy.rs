@@ -13,7 +13,7 @@ use super::apply::{announce, announce_import, apply, finish};
 use super::object::Stored;
 use super::record::save;
 use super::upgrade::upgrade;
-use super::{Instance, provision};
+use super::{Instance, orphan, provision};
 
 pub async fn run(run: &Run, index: u32) -> Diagnostics {
     let task = &run.tasks[index as usize];
@@ -67,7 +67,15 @@ async fn destroy(instance: &Instance<'_>, change: &ResourceChange, deposed: Opti
     let Some(object) = object else { return Diagnostics::new() };
     let (stored, mut diagnostics) = upgrade(instance, &object).await;
     let Some(stored) = stored.filter(|s| !s.value.is_null()) else { return diagnostics };
-    let half = destroying_half(instance, change, &stored, deposed.clone());
+    let half = match &deposed {
+        None => destroying_half(instance, change, &stored),
+        // Destroying an object that was put aside is planned when it is due, as the reference does.
+        Some(key) => {
+            let planned = orphan::plan_destroy(instance, &stored, Some(key.clone()), change.reason).await;
+            let Some(planned) = diagnostics.take(planned) else { return diagnostics };
+            planned
+        }
+    };
     let started = run.ports.host.now();
     announce(instance, deposed.as_ref(), &half);
     if !stored.is_tainted() && deposed.is_none() {
@@ -92,20 +100,10 @@ async fn destroy(instance: &Instance<'_>, change: &ResourceChange, deposed: Opti
     diagnostics
 }
 
-/// Of a replacement, the destruction of the object that is there now.
-fn destroying_half(
-    instance: &Instance<'_>,
-    change: &ResourceChange,
-    stored: &Stored,
-    deposed: Option<DeposedKey>,
-) -> ResourceChange {
+/// The destruction of the current object; of a replacement, that half.
+fn destroying_half(instance: &Instance<'_>, change: &ResourceChange, stored: &Stored) -> ResourceChange {
     let mut half = change.clone();
-    half.private = match change.action.is_replace() {
-        true => stored.private.clone(),
-        false => change.private.clone(),
-    };
     half.action = Action::Delete;
-    half.deposed = deposed;
     half.change.before = stored.value.clone();
     half.change.after = instance.null();
     half

@@ -7,10 +7,10 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
 use crate::engine::event::Event;
 use crate::engine::imports::Named;
-use crate::engine::mistakes::INVALID_IMPORT_IDENTITY;
+use crate::engine::mistakes::{INVALID_IMPORT_IDENTITY, unexpected_deferral};
 use crate::lang::value::{Type, Value, convert, json};
 use crate::model::plan::Importing;
-use crate::model::provider::{IdentitySchema, ImportedObject, NO_IDENTITY, has_errors};
+use crate::model::provider::{IdentitySchema, ImportResponse, ImportedObject, NO_IDENTITY, has_errors};
 use crate::model::state::ObjectStatus;
 
 use super::object::{Stored, mark, nonconforming};
@@ -22,8 +22,7 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
     let (objects, mut diagnostics) = match named {
         Named::Id(id) => {
             instance.run.ports.observer.event(Event::ImportPlanned { addr: addr.clone(), id: id.to_string() });
-            let (objects, found) = instance.provider.import_resource_state(kind, id).await;
-            (Some(objects).filter(|_| !has_errors(&found)), instance.about(found))
+            settled(instance, instance.provider.import_resource_state(kind, id).await)
         }
         Named::Identity(value, range) => by_identity(instance, value, range).await,
     };
@@ -56,6 +55,11 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
         let provider = &instance.provider_addr.provider;
         let what = format!("Provider \"{provider}\" planned an invalid value for {addr} during import: {wrong}.");
         diagnostics.push(instance.bug(INVALID_PROVIDER_OBJECT, what));
+        return (None, diagnostics);
+    }
+    let written = instance.check_write_only(INVALID_PROVIDER_OBJECT, &object.state, "during import");
+    if written.has_errors() {
+        diagnostics.extend(written);
         return (None, diagnostics);
     }
     let stored = Stored {
@@ -128,8 +132,17 @@ async fn by_identity(
     };
     let id = json::to_simple_json(value).unwrap_or_default();
     instance.run.ports.observer.event(Event::ImportPlanned { addr: instance.addr.clone(), id });
-    let (objects, found) = instance.provider.import_by_identity(kind, identity).await;
-    (Some(objects).filter(|_| !has_errors(&found)), instance.about(found))
+    settled(instance, instance.provider.import_by_identity(kind, identity).await)
+}
+
+/// The objects of an answer. None with errors.
+fn settled(instance: &Instance<'_>, response: ImportResponse) -> (Option<Vec<ImportedObject>>, Diagnostics) {
+    let failed = has_errors(&response.diagnostics);
+    let mut diagnostics = instance.about(response.diagnostics);
+    if response.deferred && !failed {
+        diagnostics.push(unexpected_deferral(&instance.addr));
+    }
+    (Some(response.objects).filter(|_| !diagnostics.has_errors()), diagnostics)
 }
 
 /// The identity as the provider wants it: every attribute there, null where it may be left out.

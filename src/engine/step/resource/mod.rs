@@ -25,13 +25,14 @@ pub mod validate;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::change::write_only;
 use crate::engine::references::{Gatherer, refers_to_itself};
 use crate::engine::results::{Each, ModuleSlots};
 use crate::engine::run::Run;
 use crate::engine::scope::ModuleScope;
 use crate::engine::tree::ModuleId;
 use crate::lang::syntax::ast::Body;
-use crate::lang::value::Value;
+use crate::lang::value::{Path, Value};
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
 use crate::model::config::{Check, ProvisionerBlock, Resource};
 use crate::model::provider::{Provider, no_provider_meta};
@@ -171,6 +172,22 @@ impl<'r> Instance<'r> {
 
     pub fn null(&self) -> Value {
         Value::null(self.schema.implied_type().clone())
+    }
+
+    /// Errors for the write-only attributes to which a provider gave a value; `when`: at which step ("during planning").
+    pub fn check_write_only(&self, summary: &str, value: &Value, when: &str) -> Diagnostics {
+        let paths = write_only::non_null_paths(&self.schema.block, value);
+        let error = |path: Path| {
+            let detail = format!(
+                "Provider {:?} returned a value for the write-only attribute \"{}{path}\" {when}. Write-only attributes cannot \
+                 be read back from the provider. This is a bug in the provider, which should be reported in the provider's own \
+                 issue tracker.",
+                self.provider_addr.to_string(),
+                self.addr
+            );
+            Diagnostic::error(summary, detail)
+        };
+        paths.into_iter().map(error).collect()
     }
 
     /// An error that is the provider's fault.

@@ -30,6 +30,11 @@ impl Stored {
         self.status == ObjectStatus::Tainted
     }
 
+    /// The form that the state keeps; none for null, which a provider may answer when it upgrades an object.
+    pub fn encode_unless_null(&self, schema: &Schema) -> Option<Object> {
+        (!self.value.is_null()).then(|| self.encode(schema))
+    }
+
     /// The form that the state keeps.
     pub fn encode(&self, schema: &Schema) -> Object {
         let (value, sensitive) = match self.value.has_marks_deep() {

@@ -10,7 +10,7 @@ use crate::model::provider::{PlanRequest, has_errors};
 use crate::model::state::{DeposedKey, Object};
 
 use super::object::Stored;
-use super::plan::check_prevent_destroy;
+use super::plan::{check_prevent_destroy, unexpected_deferral};
 use super::record::{new_change, note_change, note_drift, put};
 use super::upgrade::upgrade;
 use super::{Instance, read};
@@ -37,9 +37,9 @@ pub async fn plan(instance: &Instance<'_>, doomed: Doomed<'_>) -> Diagnostics {
     let deposed = doomed.deposed.as_ref();
     let (stored, mut diagnostics) = upgrade(instance, doomed.object).await;
     let Some(stored) = stored else { return diagnostics };
-    let object = stored.encode(&instance.schema);
-    put(run, instance, deposed, Some(object.clone()), true);
-    put(run, instance, deposed, Some(object), false);
+    let object = stored.encode_unless_null(&instance.schema);
+    put(run, instance, deposed, object.clone(), true);
+    put(run, instance, deposed, object, false);
     let before = stored.value.clone();
     if doomed.forget {
         let mut change = new_change(instance, Action::Forget, before, instance.null());
@@ -57,7 +57,7 @@ pub async fn plan(instance: &Instance<'_>, doomed: Doomed<'_>) -> Diagnostics {
         note_drift(instance, deposed, &before, current.as_ref().map(|c| &c.value));
         put(run, instance, deposed, current.as_ref().map(|c| c.encode(&instance.schema)), false);
     }
-    let Some(current) = current.filter(|_| doomed.plan) else { return diagnostics };
+    let Some(current) = current.filter(|c| doomed.plan && !c.value.is_null()) else { return diagnostics };
     let (change, found) = plan_destroy(instance, &current, doomed.deposed, doomed.reason).await;
     diagnostics.extend(found);
     if let Some(change) = change {
@@ -89,11 +89,15 @@ pub async fn plan_destroy(
             config: null.clone(),
             prior_private: current.private.clone(),
             provider_meta: meta,
+            deferral_allowed: instance.run.is_apply(),
         };
         let response = instance.provider.plan_resource_change(request).await;
         let failed = has_errors(&response.diagnostics);
         diagnostics.extend(instance.about(response.diagnostics));
-        if failed {
+        if response.deferred && !failed {
+            diagnostics.push(unexpected_deferral(instance));
+        }
+        if failed || response.deferred {
             return (None, diagnostics);
         }
         if !response.planned.is_null() {

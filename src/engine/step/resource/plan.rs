@@ -2,7 +2,7 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::change::{ignore, plan_valid, proposed, replace};
-use crate::engine::mistakes::INVALID_PROVIDER_PLAN;
+use crate::engine::mistakes::{self, INVALID_PROVIDER_PLAN};
 use crate::engine::scope::ModuleScope;
 use crate::lang::eval::evaluate;
 use crate::lang::syntax::ast::{Expression, IndexKey, Traversal, TraversalStep};
@@ -78,7 +78,10 @@ impl Planner<'_, '_> {
         let private = sound.map_or_else(|| std::sync::Arc::from([]), |c| c.private.clone());
 
         let (bare_config, _) = config.unmark_deep();
-        let found = instance.provider.validate_resource_config(instance.addr.kind(), bare_config.clone()).await;
+        let found = instance
+            .provider
+            .validate_resource_config(instance.addr.kind(), bare_config.clone(), instance.run.is_apply())
+            .await;
         self.diagnostics.extend(instance.about(found));
         if self.diagnostics.has_errors() {
             return None;
@@ -166,6 +169,7 @@ impl Planner<'_, '_> {
             config: config.clone(),
             prior_private: private,
             provider_meta: meta.clone(),
+            deferral_allowed: instance.run.is_apply(),
         };
         let mut response = instance.provider.plan_resource_change(request).await;
         let failed = has_errors(&response.diagnostics);
@@ -177,6 +181,10 @@ impl Planner<'_, '_> {
         if failed {
             return None;
         }
+        if response.deferred {
+            self.diagnostics.push(unexpected_deferral(instance));
+            return None;
+        }
         let provider = &instance.provider_addr.provider;
         let addr = &instance.addr;
         let invalid = |wrong: String| {
@@ -186,6 +194,11 @@ impl Planner<'_, '_> {
         let mut value = response.planned.clone();
         if let Some(wrong) = nonconforming(&value, instance.schema.implied_type()) {
             self.diagnostics.push(invalid(format!(": {wrong}")));
+            return None;
+        }
+        let written = instance.check_write_only(INVALID_PROVIDER_PLAN, &value, "during planning");
+        if written.has_errors() {
+            self.diagnostics.extend(written);
             return None;
         }
         if first {
@@ -246,6 +259,19 @@ impl Planner<'_, '_> {
         let same = planned.same_storage(prior) || planned.is_wholly_known() && planned == prior;
         (if same { Action::NoOp } else { Action::Update }, ActionReason::None)
     }
+}
+
+/// The error of a plan that the provider deferred: not allowed while planning, and too late during apply.
+pub fn unexpected_deferral(instance: &Instance<'_>) -> Diagnostic {
+    let addr = &instance.addr;
+    if !instance.run.is_apply() {
+        return mistakes::unexpected_deferral(addr);
+    }
+    let detail = format!(
+        "Terrane has encountered a bug where a provider would mark the resource \"{addr}\" as deferred during apply, but not \
+         during plan. This is most likely a bug in the provider. Please file an issue with the provider."
+    );
+    Diagnostic::error("Resource deferred during apply, but not during plan", detail)
 }
 
 /// Whether the planned object is sensitive where the prior one was.

@@ -2,7 +2,7 @@
 
 use crate::base::diag::Diagnostics;
 use crate::engine::event::Event;
-use crate::engine::mistakes::INVALID_PROVIDER_OBJECT;
+use crate::engine::mistakes::{INVALID_PROVIDER_OBJECT, unexpected_deferral};
 use crate::model::provider::{ReadRequest, has_errors};
 use crate::model::state::DeposedKey;
 
@@ -28,12 +28,20 @@ pub async fn refresh(
     };
     let id = shown_id(&stored.value);
     run.ports.observer.event(Event::RefreshStarted { addr: addr.clone(), deposed: deposed.cloned(), id });
-    let request =
-        ReadRequest { kind: addr.kind().into(), current: prior, private: stored.private.clone(), provider_meta: meta };
+    let request = ReadRequest {
+        kind: addr.kind().into(),
+        current: prior,
+        private: stored.private.clone(),
+        provider_meta: meta,
+        deferral_allowed: run.is_apply(),
+    };
     let response = instance.provider.read_resource(request).await;
     let failed = has_errors(&response.diagnostics);
     diagnostics.extend(instance.about(response.diagnostics));
-    if failed {
+    if response.deferred && !failed {
+        diagnostics.push(unexpected_deferral(addr));
+    }
+    if failed || response.deferred {
         return (Some(stored), diagnostics);
     }
     let provider = &instance.provider_addr.provider;
@@ -44,8 +52,16 @@ pub async fn refresh(
     }
     let value = normalise(&instance.schema.block, &response.new_state);
     if !value.is_wholly_known() {
-        let what = format!("Provider \"{provider}\" returned an unknown value for {addr} during refresh.");
+        let what = format!(
+            "Provider \"{provider}\" planned an invalid value for {addr} during refresh: The returned state contains unknown \
+             values."
+        );
         diagnostics.push(instance.bug(INVALID_PROVIDER_OBJECT, what));
+        return (Some(stored), diagnostics);
+    }
+    let written = instance.check_write_only(INVALID_PROVIDER_OBJECT, &value, "during refresh");
+    if written.has_errors() {
+        diagnostics.extend(written);
         return (Some(stored), diagnostics);
     }
     let value = if value.is_null() { value } else { mark(&value, &marks, &instance.schema.block) };

@@ -94,6 +94,8 @@ pub async fn save(
 /// Notes what refreshing found changed outside. Where nothing else is planned, a new address counts as well.
 pub fn note_drift(instance: &Instance<'_>, deposed: Option<&DeposedKey>, before: &Value, after: Option<&Value>) {
     let (action, after) = match after {
+        // The provider upgraded the object to none.
+        None if before.is_null() => return,
         None => (Action::Delete, Value::null(before.ty().clone())),
         Some(after) if after == before => {
             let run = instance.run;

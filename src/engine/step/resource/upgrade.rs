@@ -8,7 +8,9 @@ use crate::model::state::{Attributes, Object};
 use super::Instance;
 use super::object::{Stored, decode, mark, nonconforming, with_value};
 
-/// The object as a value of the current schema. None with errors.
+const INVALID_UPGRADE: &str = "Invalid resource state upgrade";
+
+/// The object as a value of the current schema; its value is null if the provider says so. None with errors.
 pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let (addr, schema) = (&instance.addr, &instance.schema);
@@ -40,15 +42,21 @@ pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored
     if failed {
         return (None, diagnostics);
     }
-    if let Some(wrong) = nonconforming(&value, schema.implied_type()) {
+    let unknown = || (!value.is_wholly_known()).then(|| "The returned state contains unknown values".to_owned());
+    if let Some(wrong) = nonconforming(&value, schema.implied_type()).or_else(unknown) {
         diagnostics.push(Diagnostic::error(
-            "Invalid resource state upgrade",
+            INVALID_UPGRADE,
             format!(
                 "The {} provider upgraded the state for {addr} from a previous version, but produced an invalid result: \
                  {wrong}.",
-                instance.provider_addr.provider
+                addr.resource.resource.implied_provider()
             ),
         ));
+        return (None, diagnostics);
+    }
+    let written = instance.check_write_only(INVALID_UPGRADE, &value, "during upgrade");
+    if written.has_errors() {
+        diagnostics.extend(written);
         return (None, diagnostics);
     }
     (Some(with_value(object, mark(&value, &object.sensitive, &schema.block))), diagnostics)

@@ -62,7 +62,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         Ok(provider) => {
             let kind = &config.addr.kind;
             let found = match config.addr.mode {
-                ResourceMode::Managed => provider.validate_resource_config(kind, bare).await,
+                ResourceMode::Managed => provider.validate_resource_config(kind, bare, false).await,
                 ResourceMode::Data => provider.validate_data_config(kind, bare).await,
                 ResourceMode::Ephemeral => provider.validate_ephemeral_config(kind, bare).await,
             };

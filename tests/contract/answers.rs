@@ -1,0 +1,164 @@
+//! What becomes of a provider's answers that are wrong, or not what was expected.
+
+use serde_json::{Value as Json, json};
+
+use super::provider::calls;
+use super::{configure, project, rewrite, stored, thing, with_script};
+use crate::support::Project;
+
+const RESOURCE: &str = "resource \"scripted_thing\" \"a\" {\n  name = \"x\"\n}\n";
+const APPLY: &[&str] = &["apply", "-auto-approve"];
+const REFUSED: &str = "Write-only attributes cannot be read back from the provider.";
+
+/// A project with one object in its state, whose provider gives these answers from now on.
+fn created(answers: &Json) -> Project {
+    let project = project(RESOURCE, &json!({}));
+    project.ok(APPLY);
+    rewrite(&project, answers);
+    project
+}
+
+/// Insists that a secret is neither in the state nor on the screen.
+fn is_kept_nowhere(project: &Project, outcome: &crate::support::Outcome) {
+    assert!(!outcome.text().contains("opensesame"), "{}", outcome.text());
+    let state = project.exists("work/terraform.tfstate").then(|| project.read("work/terraform.tfstate"));
+    assert!(!state.unwrap_or_default().contains("opensesame"));
+}
+
+#[test]
+fn write_only_values_in_answers_are_refused() {
+    let secret = json!({"secret": "opensesame"});
+    for legacy in [false, true] {
+        let answer = json!([{"set": secret, "legacy": legacy}]);
+        let planned = project(RESOURCE, &json!({"plan": answer}));
+        let outcome = planned.run(APPLY);
+        let text = "returned a value for the write-only attribute \"scripted_thing.a.secret\" during planning.";
+        outcome.expect(1, &["Error: Provider produced invalid plan", text, REFUSED]);
+        is_kept_nowhere(&planned, &outcome);
+
+        let applied = project(RESOURCE, &json!({"apply": answer}));
+        let outcome = applied.run(APPLY);
+        let text = "returned a value for the write-only attribute \"scripted_thing.a.secret\" after apply.";
+        outcome.expect(1, &["Error: Provider produced invalid object", text, REFUSED]);
+        is_kept_nowhere(&applied, &outcome);
+        // The object exists; it is kept without the value, to be replaced.
+        assert_eq!(
+            (&stored(&applied)["status"], &stored(&applied)["attributes"]["secret"]),
+            (&json!("tainted"), &Json::Null)
+        );
+    }
+    let cases = [
+        ("read", "Provider produced invalid object", "during refresh"),
+        ("upgrade", "Invalid resource state upgrade", "during upgrade"),
+    ];
+    for (call, summary, when) in cases {
+        let project = created(&json!({call: [{"set": secret}]}));
+        let outcome = project.run(&["apply", "-refresh-only", "-auto-approve"]);
+        outcome.expect(1, &[summary, when, REFUSED]);
+        is_kept_nowhere(&project, &outcome);
+    }
+}
+
+#[test]
+fn write_only_values_of_imported_and_moved_objects_are_refused() {
+    let secret = json!({"id": "i", "secret": "opensesame"});
+    let import = format!("import {{\n  to = scripted_thing.a\n  id = \"i\"\n}}\n{RESOURCE}");
+    let imported = project(&import, &json!({"import": [{"set": secret}]}));
+    let outcome = imported.run(APPLY);
+    outcome.expect(1, &["Provider produced invalid object", "during import", REFUSED]);
+    is_kept_nowhere(&imported, &outcome);
+
+    let types = json!({"scripted_thing": thing(), "scripted_other": thing()});
+    let answers = json!({"scripted_thing": {"move": [{"set": secret}]}});
+    let script = json!({"types": types, "capabilities": ["move_resource_state"], "answers": answers});
+    let moved = with_script("resource \"scripted_other\" \"a\" {}\n", &script);
+    moved.ok(APPLY);
+    configure(&moved, &format!("moved {{\n  from = scripted_other.a\n  to = scripted_thing.a\n}}\n{RESOURCE}"));
+    let outcome = moved.run(APPLY);
+    outcome.expect(1, &["Provider produced invalid object", "during an across type move operation", REFUSED]);
+    is_kept_nowhere(&moved, &outcome);
+}
+
+#[test]
+fn deferrals_are_refused() {
+    let summary = "Error: Provider deferred changes when Terrane did not allow deferrals";
+    let text = |addr: &str| format!("The provider signaled a deferred action for \"{addr}\", but in this context");
+    let deferred = json!([{"deferred": true}]);
+    let import = format!("import {{\n  to = scripted_thing.a\n  id = \"i\"\n}}\n{RESOURCE}");
+    let cases = [
+        (project(RESOURCE, &json!({"plan": deferred})), "scripted_thing.a"),
+        (created(&json!({"read": deferred})), "scripted_thing.a"),
+        (project(&import, &json!({"import": deferred})), "scripted_thing.a"),
+        (project("data \"scripted_thing\" \"a\" {}\n", &json!({"data": deferred})), "data.scripted_thing.a"),
+    ];
+    for (project, addr) in cases {
+        project.run(&["plan"]).expect(1, &[summary, &text(addr)]);
+    }
+    let late = project(RESOURCE, &json!({"plan": [{"when": "applying", "deferred": true}]}));
+    late.run(APPLY).expect(1, &["Error: Resource deferred during apply, but not during plan"]);
+    assert_eq!(calls(&late, &["apply"]), Vec::<Json>::new());
+    assert_eq!(stored(&late), Json::Null);
+}
+
+#[test]
+fn an_upgrade_may_answer_null_but_nothing_unknown() {
+    let gone = created(&json!({"upgrade": [{"set": {"": null}}]}));
+    calls(&gone, &[]);
+    gone.ok(&["plan", "-out=plan"]).expect(0, &["1 to add, 0 to change, 0 to destroy"]);
+    let asked = calls(&gone, &["read", "plan"]);
+    assert!(asked[0]["current"].is_null() && asked[1]["prior"].is_null(), "{asked:?}");
+    gone.ok(&["apply", "plan"]).expect(0, &["1 added"]);
+
+    let unknown = created(&json!({"upgrade": [{"set": {"id": {"$unknown": true}}}]}));
+    unknown.run(&["plan"]).expect(
+        1,
+        &[
+            "Error: Invalid resource state upgrade",
+            "The scripted provider upgraded the state for scripted_thing.a from a previous version, but produced an \
+             invalid result: The returned state contains unknown values.",
+        ],
+    );
+}
+
+#[test]
+fn only_a_destruction_may_leave_no_object() {
+    let null = |legacy: bool| json!({"apply": [{"set": {"": null}, "legacy": legacy}]});
+    let legacy = project(RESOURCE, &null(true));
+    legacy.run(APPLY).expect(
+        1,
+        &[
+            "Error: Provider returned invalid result object after apply",
+            "After applying a Create plan, the provider returned a null object for scripted_thing.a.",
+        ],
+    );
+    assert_eq!(stored(&legacy), Json::Null);
+    let strict = project(RESOURCE, &null(false));
+    strict.run(APPLY).expect(1, &["Root object was present, but now absent."]);
+
+    let updated = created(&null(true));
+    configure(&updated, "resource \"scripted_thing\" \"a\" {\n  name = \"y\"\n}\n");
+    updated.run(APPLY).expect(1, &["After applying a Update plan, the provider returned a null object"]);
+    assert_eq!(stored(&updated)["attributes"]["name"], json!("x"));
+}
+
+#[test]
+fn invalid_schemas_are_refused() {
+    let cases = [
+        (json!({"attributes": {"a": ["rc", "string"]}}), "\"a: cannot set both Computed and Required\".."),
+        (
+            json!({"attributes": {"n": ["o", "set", {"x": ["o", "dynamic"]}]}}),
+            "\"n: NestingSet attributes may not contain attributes of cty.DynamicPseudoType\"..",
+        ),
+    ];
+    for (schema, problem) in cases {
+        let project =
+            with_script("resource \"scripted_thing\" \"a\" {}\n", &json!({"types": {"scripted_thing": schema}}));
+        let text = format!(
+            "Could not load the schema for provider example.com/test/scripted: provider example.com/test/scripted has \
+             invalid schema for managed resource type \"scripted_thing\", which is a bug in the provider: {problem}"
+        );
+        for command in ["validate", "plan"] {
+            project.run(&[command]).expect(1, &["Error: Failed to load plugin schemas", &text]);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What a provider is asked: values, private data, identity, capabilities.
+
+use serde_json::{Value as Json, json};
+
+use super::provider::calls;
+use super::{configure, project, stored, thing, with_script};
+
+const APPLY: &[&str] = &["apply", "-auto-approve"];
+
+/// The parts of calls with these names.
+fn parts(calls: &[Json], names: &[&str]) -> Vec<Json> {
+    let part = |call: &Json| names.iter().map(|name| (name.to_string(), call[*name].clone())).collect();
+    calls.iter().map(|call| Json::Object(part(call))).collect()
+}
+
+#[test]
+fn nested_attributes_and_dynamic_values_round_trip() {
+    let resource = |key: &str| {
+        format!(
+            "resource \"scripted_thing\" \"a\" {{\n  any = {{ k = [1, true] }}\n  one = {{ key = \"o\" }}\n  \
+             many = [{{ key = \"{key}\" }}, {{ key = \"n\", made = \"by hand\" }}]\n}}\n"
+        )
+    };
+    let project = project(&resource("m"), &json!({}));
+    project.ok(APPLY);
+    let applied = &calls(&project, &["apply"])[0];
+    let unknown = json!({"$unknown": true});
+    assert_eq!(
+        applied["planned"],
+        json!({
+            "id": unknown, "name": null, "secret": null, "any": {"k": [1, true]}, "one": {"key": "o", "made": unknown},
+            "many": [{"key": "m", "made": unknown}, {"key": "n", "made": "by hand"}],
+        })
+    );
+    let attributes = &stored(&project)["attributes"];
+    assert_eq!(attributes["many"][0], json!({"key": "m", "made": "made"}));
+    assert_eq!(
+        attributes["any"],
+        json!({"type": ["object", {"k": ["tuple", ["number", "bool"]]}], "value": {"k": [1, true]}})
+    );
+    project.ok(&["plan", "-detailed-exitcode"]);
+
+    configure(&project, &resource("changed"));
+    calls(&project, &[]);
+    project.ok(APPLY);
+    let updated = &calls(&project, &["apply"])[0]["planned"];
+    assert_eq!(updated["many"], json!([{"key": "changed", "made": "made"}, {"key": "n", "made": "by hand"}]));
+    assert_eq!(updated["one"], json!({"key": "o", "made": "made"}));
+    project.ok(&["destroy", "-auto-approve"]);
+}
+
+#[test]
+fn write_only_values_reach_the_provider_and_are_not_kept() {
+    let project = project("resource \"scripted_thing\" \"a\" {\n  secret = \"opensesame\"\n}\n", &json!({}));
+    project.ok(&["plan", "-out=plan"]);
+    project.ok(&["apply", "plan"]);
+    let asked = calls(&project, &["validate", "plan", "apply"]);
+    assert_eq!(asked.len(), 6, "{asked:?}");
+    assert!(asked.iter().all(|call| call["config"]["secret"] == json!("opensesame")), "{asked:?}");
+    assert!(asked.iter().all(|call| call["prior"].is_null() && call["planned"]["secret"].is_null()));
+    assert!(!project.read("work/terraform.tfstate").contains("opensesame"));
+    project.ok(&["plan", "-detailed-exitcode"]);
+}
+
+#[test]
+fn planned_private_data_is_applied_and_stored_data_read() {
+    let answers = json!({
+        "plan": [{"when": "update", "private": "replan", "replace": ["name"]}, {"private": "planned"}],
+        "apply": [{"when": "delete"}, {"private": "applied"}],
+    });
+    let resource =
+        |name: &str, more: &str| format!("resource \"scripted_thing\" \"a\" {{\n  name = \"{name}\"\n{more}}}\n");
+    let project = project(&resource("x", ""), &answers);
+    project.ok(APPLY);
+    let asked = parts(&calls(&project, &["plan", "apply"]), &["call", "private"]);
+    let call = |call: &str, private: &str| json!({"call": call, "private": private});
+    assert_eq!(asked, [call("plan", ""), call("plan", ""), call("apply", "planned")]);
+
+    // Destroyed first: both halves get the private data of the plan. Replaced by creating first: the destruction is planned
+    // when it is due, with what is stored.
+    let first = "  lifecycle {\n    create_before_destroy = true\n  }\n";
+    for (name, more, deleted) in [("y", "", "planned"), ("z", first, "applied")] {
+        configure(&project, &resource(name, more));
+        project.ok(APPLY);
+        let asked = calls(&project, &["read", "plan", "apply"]);
+        let applies = |asked: &[Json], deletes: bool| -> Vec<Json> {
+            let these = asked.iter().filter(|c| c["call"] == json!("apply") && c["planned"].is_null() == deletes);
+            these.map(|call| call["private"].clone()).collect()
+        };
+        let read_and_plans = parts(&asked, &["call", "private"]);
+        assert_eq!(read_and_plans[..3], [call("read", "applied"), call("plan", "applied"), call("plan", "replan")]);
+        assert_eq!(applies(&asked, true), [json!(deleted)], "{name}");
+        assert_eq!(applies(&asked, false), [json!("planned")], "{name}");
+    }
+}
+
+#[test]
+fn destroying_is_planned_where_the_provider_wants_it() {
+    let script = |capabilities: Json| {
+        let plan = json!([{"when": "delete", "private": "planned destruction"}]);
+        json!({
+            "types": {"scripted_thing": thing()}, "capabilities": capabilities,
+            "answers": {"scripted_thing": {"plan": plan, "apply": [{"when": "create", "private": "applied"}]}},
+        })
+    };
+    for (capabilities, private, plans) in
+        [(json!([]), "applied", 0), (json!(["plan_destroy"]), "planned destruction", 1)]
+    {
+        let project = with_script("resource \"scripted_thing\" \"a\" {}\n", &script(capabilities));
+        project.ok(APPLY);
+        calls(&project, &[]);
+        project.ok(&["destroy", "-auto-approve"]);
+        let asked = calls(&project, &["plan", "apply"]);
+        assert_eq!(asked.len(), plans + 1, "{asked:?}");
+        assert_eq!(asked[plans]["private"], json!(private));
+        assert!(asked[..plans].iter().all(|plan| plan["proposed"].is_null() && plan["private"] == json!("applied")));
+    }
+}
+
+#[test]
+fn identities_are_stored() {
+    let answers = json!({"apply": [{"identity": {"name": "first"}}], "read": [{"identity": {"name": "second"}}]});
+    let project = project("resource \"scripted_thing\" \"a\" {}\n", &answers);
+    project.ok(APPLY);
+    assert_eq!(stored(&project)["identity"], json!({"name": "first"}));
+    project.ok(&["apply", "-refresh-only", "-auto-approve"]);
+    assert_eq!(stored(&project)["identity"], json!({"name": "second"}));
+}
+
+/// The reference says that deferrals are allowed in all that is asked during an apply.
+#[test]
+fn deferrals_are_allowed_during_apply_only() {
+    let main =
+        "resource \"scripted_thing\" \"a\" {}\ndata \"scripted_thing\" \"b\" {\n  name = scripted_thing.a.id\n}\n";
+    let project = project(main, &json!({}));
+    project.ok(&["plan", "-out=plan"]);
+    let planned = parts(&calls(&project, &["validate", "plan", "data"]), &["call", "deferral"]);
+    let call = |call: &str, deferral: bool| json!({"call": call, "deferral": deferral});
+    assert_eq!(planned, [call("validate", false), call("validate", false), call("plan", false)]);
+    project.ok(&["apply", "plan"]);
+    let applied = parts(&calls(&project, &["validate", "plan", "data"]), &["call", "deferral"]);
+    assert_eq!(applied, [call("validate", true), call("plan", true), call("data", true)]);
+    project.ok(&["plan"]);
+    let refreshed = parts(&calls(&project, &["read", "data"]), &["call", "deferral"]);
+    assert_eq!(refreshed, [call("read", false), call("data", false)]);
+}

@@ -93,7 +93,9 @@ impl Schemas {
         let stored = state.iter().flat_map(|s| &s.resources).map(|(addr, of)| (&of.provider.provider, &addr.resource));
         let kinds = configured.chain(stored).map(|(provider, addr)| (provider, addr.mode, &*addr.kind));
         let mut used: BTreeMap<&Provider, BTreeSet<(ResourceMode, &str)>> = BTreeMap::new();
-        kinds.for_each(|(provider, mode, kind)| drop(used.entry(provider).or_default().insert((mode, kind))));
+        for (provider, mode, kind) in kinds {
+            used.entry(provider).or_default().insert((mode, kind));
+        }
         let problem = |(provider, kinds): (&Provider, BTreeSet<(ResourceMode, &str)>)| {
             let schemas = self.provider(provider)?;
             let problem = kinds.into_iter().find_map(|(mode, kind)| problem_of_type(&**schemas, mode, kind))?;

@@ -3,13 +3,23 @@
 use std::fmt::Write;
 
 use crate::lang::value::text::go_quoted;
-use crate::lang::value::{Type, Value};
+use crate::lang::value::{Path, PathStep, Type, Value};
 
 /// `cty.StringVal("a")`, `cty.NullVal(cty.String)`, ...
 pub fn go_text(value: &Value) -> String {
     let mut out = String::new();
     write_value(&mut out, value);
     out
+}
+
+/// `cty.Path{cty.GetAttrStep{Name:"a"}, cty.IndexStep{Key:cty.NumberIntVal(0)}}`
+pub fn go_path(path: &Path) -> String {
+    let step = |step: &PathStep| match step {
+        PathStep::Attr(name) => format!("cty.GetAttrStep{{Name:{}}}", go_quoted(name)),
+        PathStep::Index(key) => format!("cty.IndexStep{{Key:{}}}", go_text(key)),
+    };
+    let steps: Vec<String> = path.steps().iter().map(step).collect();
+    format!("cty.Path{{{}}}", steps.join(", "))
 }
 
 fn write_value(out: &mut String, value: &Value) {

@@ -1,22 +1,19 @@
 //! Which of the paths that a provider says require replacement have really changed.
 
-use crate::lang::value::{Path, PathStep, Type, Value};
+use crate::lang::value::{Path, PathStep, Value};
 
 /// The paths among `requires_replace` whose values differ between prior and planned object. An unknown planned value
-/// counts as a change. The second list holds paths that do not exist in the schema's type: a bug of the provider.
+/// counts as a change. The second list holds paths that lead to a value in neither object: a bug of the provider.
 pub fn changed_paths(requires_replace: &[Path], prior: &Value, planned: &Value) -> (Vec<Path>, Vec<Path>) {
     let (mut changed, mut invalid) = (Vec::new(), Vec::new());
     for path in requires_replace {
-        let (before, after) = (path.apply(prior), path.apply(planned));
-        if before.is_none() && after.is_none() {
-            if !exists_in_type(planned.ty(), path) {
-                invalid.push(path.clone());
-            }
-            continue;
-        }
-        let differs = match (before, after) {
+        let differs = match (at(prior, path), at(planned, path)) {
             (Some(before), Some(after)) => !after.is_wholly_known() || before != after,
-            _ => true,
+            (Some(only), None) | (None, Some(only)) => !only.is_null(),
+            (None, None) => {
+                invalid.push(path.clone());
+                continue;
+            }
         };
         if differs && !changed.contains(path) {
             changed.push(path.clone());
@@ -25,30 +22,31 @@ pub fn changed_paths(requires_replace: &[Path], prior: &Value, planned: &Value) 
     (changed, invalid)
 }
 
-/// Whether values of the type can have something at the path.
-fn exists_in_type(ty: &Type, path: &Path) -> bool {
-    let mut ty = ty.clone();
+/// The value at a path; unknown within an unknown value, none where there is nothing.
+fn at(value: &Value, path: &Path) -> Option<Value> {
+    let mut value = value;
     for step in path.steps() {
-        let next = match (step, &ty) {
-            (_, Type::Dynamic) => return true,
-            (PathStep::Attr(name), Type::Object(_)) => ty.attribute(name).cloned(),
-            (PathStep::Index(_), Type::List(e) | Type::Set(e) | Type::Map(e)) => Some((**e).clone()),
-            (PathStep::Index(key), Type::Tuple(es)) => {
-                key.as_i64().and_then(|i| usize::try_from(i).ok()).and_then(|i| es.get(i)).cloned()
-            }
-            _ => None,
-        };
-        match next {
-            Some(next) => ty = next,
-            None => return false,
+        if !value.is_known() {
+            return Some(Value::dynamic());
         }
+        let key = match step {
+            PathStep::Attr(name) => Some(name.clone()),
+            PathStep::Index(key) => key.as_arc_str(),
+        };
+        value = match (step, key) {
+            _ if value.is_null() || value.ty().is_set() => return None,
+            (_, Some(key)) => value.get(&key)?,
+            (PathStep::Index(key), None) => value.at(usize::try_from(key.as_i64()?).ok()?)?,
+            (PathStep::Attr(_), None) => return None,
+        };
     }
-    true
+    Some(value.clone())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lang::value::Type;
 
     #[test]
     fn only_changed_paths_count() {
@@ -57,5 +55,46 @@ mod tests {
         let prior = object("x", Value::string("y"));
         let planned = object("x", Value::unknown(Type::String));
         assert_eq!(changed_paths(&[a, b.clone(), c.clone()], &prior, &planned), (vec![b], vec![c]));
+    }
+
+    /// Each row: a path, and whether it counts, or is invalid.
+    #[test]
+    fn paths_into_collections() {
+        let texts = |t: &[&str]| Value::list(Type::String, t.iter().map(Value::string).collect());
+        let map = |t: &[(&'static str, &str)]| Value::map(Type::String, t.iter().map(|(k, v)| (*k, Value::string(v))));
+        let object = |list: &[&str], of: &[(&'static str, &str)], unknown: Value| {
+            let set = Value::set(Type::String, vec![Value::string("s")]);
+            Value::object([
+                ("l", texts(list)),
+                ("m", map(of)),
+                ("s", set),
+                ("u", unknown),
+                ("n", Value::null(Type::String)),
+            ])
+        };
+        let prior = object(&["a", "b"], &[("k", "v")], texts(&["x"]));
+        let planned = object(&["a", "c", "d"], &[("k", "v"), ("new", "v")], Value::unknown(Type::list(Type::String)));
+        let path = |name: &str| Path::new().attr(name);
+        let (changed, same, invalid) = (Some(true), Some(false), None);
+        let cases = [
+            (path("l").index_int(0), same),
+            (path("l").index_int(1), changed),
+            (path("l").index_int(2), changed),
+            (path("l").index_int(5), invalid),
+            (path("m").index_str("k"), same),
+            (path("m").index_str("new"), changed),
+            (path("m").index_str("none"), invalid),
+            (path("m").attr("k"), same),
+            (path("s").index_int(0), invalid),
+            (path("u").index_int(3), changed),
+            (path("n"), same),
+            (path("n").attr("x"), invalid),
+            (path("l").attr("x"), invalid),
+        ];
+        for (path, expected) in cases {
+            let (changed, invalid) = changed_paths(std::slice::from_ref(&path), &prior, &planned);
+            let found = if invalid.is_empty() { Some(!changed.is_empty()) } else { None };
+            assert_eq!(found, expected, "{path}");
+        }
     }
 }

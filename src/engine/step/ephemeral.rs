@@ -132,8 +132,7 @@ pub async fn close(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         run.ports.observer.event(Event::EphemeralStarted { addr: addr.clone(), verb });
         let found = open.provider.close_ephemeral(addr.kind(), open.private).await;
         let failed = has_errors(&found);
-        let schema = crate::model::schema::Block::default();
-        diagnostics.extend(super::about_body(found, None, &schema, Some(&addr.to_string())));
+        diagnostics.extend(super::about_body(found, None, Some(&addr.to_string())));
         run.ports.observer.event(Event::EphemeralFinished { addr, verb, failed });
     }
     diagnostics
@@ -145,8 +144,7 @@ pub async fn close_rest(run: &Run) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     for (addr, open) in rest {
         let found = open.provider.close_ephemeral(addr.kind(), open.private).await;
-        let schema = crate::model::schema::Block::default();
-        diagnostics.extend(super::about_body(found, None, &schema, Some(&addr.to_string())));
+        diagnostics.extend(super::about_body(found, None, Some(&addr.to_string())));
     }
     diagnostics
 }

@@ -19,8 +19,7 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::syntax::ast::Body;
 use crate::model::provider::ProviderDiagnostics;
-use crate::model::schema::Block;
-use crate::model::schema::decode::attribute_range;
+use crate::model::schema::place::attribute_range;
 
 use super::graph::walk::{End, Turn};
 use super::graph::{Node, NodeId};
@@ -95,15 +94,10 @@ fn is_evaluated(run: &Run, id: NodeId) -> bool {
 }
 
 /// What a provider said, as diagnostics about a body: each at the place that its path leads to.
-pub fn about_body(
-    diagnostics: ProviderDiagnostics,
-    body: Option<&Body>,
-    schema: &Block,
-    address: Option<&str>,
-) -> Diagnostics {
+pub fn about_body(diagnostics: ProviderDiagnostics, body: Option<&Body>, address: Option<&str>) -> Diagnostics {
     let convert = |d: crate::model::provider::ProviderDiagnostic| {
         let place = body.map(|body| {
-            let at = d.attribute.as_ref().and_then(|path| attribute_range(body, schema, path));
+            let at = d.attribute.as_ref().and_then(|path| attribute_range(body, path));
             at.unwrap_or_else(|| body.missing_item_range())
         });
         let mut detail = d.detail;

@@ -58,14 +58,14 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
             match run.ports.providers.unconfigured(&config.addr.provider).await {
                 Ok(provider) => {
                     let (_, found) = provider.validate_provider_config(bare).await;
-                    diagnostics.extend(about_body(found, Some(body), &schema.block, Some(&address)));
+                    diagnostics.extend(about_body(found, Some(body), Some(&address)));
                 }
                 Err(errors) => diagnostics.extend(errors),
             }
         }
         return diagnostics;
     }
-    diagnostics.extend(configure(run, index, bare, marks, body.as_ref(), &schema).await);
+    diagnostics.extend(configure(run, index, bare, marks, body.as_ref()).await);
     diagnostics
 }
 
@@ -77,14 +77,7 @@ fn each_of(run: &Run, index: u32) -> Each {
     found.map_or(Each::None, |(key, value)| Each::Entry(key.clone(), value.clone()))
 }
 
-async fn configure(
-    run: &Run,
-    index: u32,
-    config: Value,
-    marks: Marks,
-    body: Option<&Body>,
-    schema: &Schema,
-) -> Diagnostics {
+async fn configure(run: &Run, index: u32, config: Value, marks: Marks, body: Option<&Body>) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let addr = &run.providers.get(index).addr;
     let address = addr.to_string();
@@ -92,7 +85,7 @@ async fn configure(
         Ok(provider) => {
             let (_, found) = provider.validate_provider_config(config.clone()).await;
             let failed = has_errors(&found);
-            diagnostics.extend(about_body(found, body, &schema.block, Some(&address)));
+            diagnostics.extend(about_body(found, body, Some(&address)));
             if failed {
                 if body.is_none() {
                     diagnostics.push(requires_configuration(run, index));
@@ -110,7 +103,7 @@ async fn configure(
     match run.ports.providers.configured(addr, config, how).await {
         Ok((provider, found)) => {
             let failed = has_errors(&found);
-            diagnostics.extend(about_body(found, body, &schema.block, Some(&address)));
+            diagnostics.extend(about_body(found, body, Some(&address)));
             if failed && body.is_none() {
                 diagnostics.push(requires_configuration(run, index));
             }

@@ -1,4 +1,4 @@
-//! A body of the configuration and a schema to a value, and back from a path of that value to the text.
+//! A body of the configuration and a schema to a value.
 //!
 //! Knows `dynamic` blocks through the language; never knows what the value is for.
 
@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
 use crate::lang::eval::dynamic::{self, BlockShape, ExpandedBlock, Iterators};
 use crate::lang::eval::evaluate_attribute;
 use crate::lang::eval::scope::{Bindings, Scope};
@@ -293,58 +292,6 @@ fn block_of_attribute(attribute: &Attribute) -> NestedBlock {
         }
     }
     NestedBlock { block, nesting, min_items: 0, max_items: 0 }
-}
-
-/// Where in a body the value at a path was written: the expression of the attribute, or the place where it is missing.
-/// None if the path names nothing of the schema.
-pub fn attribute_range(body: &Body, schema: &Block, path: &Path) -> Option<Range> {
-    let PathStep::Attr(name) = path.steps().first()? else { return None };
-    let rest = &path.steps()[1..];
-    if schema.attributes.contains_key(name) {
-        let (content, _, _) = body.partial_content(&schema.body_schema());
-        return Some(match content.attribute(name) {
-            Some(attribute) => deeper(&attribute.expr, rest),
-            None => body.missing_item_range(),
-        });
-    }
-    let nested = schema.blocks.get(name)?;
-    let (content, _, _) = body.partial_content(&schema.body_schema());
-    let blocks: Vec<_> = content.blocks_of(name).collect();
-    let (index, rest) = match (nested.nesting, rest.first()) {
-        (Nesting::Single | Nesting::Group, _) => (Some(0), rest),
-        (Nesting::List, Some(PathStep::Index(key))) => (key.as_i64().and_then(|i| usize::try_from(i).ok()), &rest[1..]),
-        (Nesting::Map, Some(PathStep::Index(key))) => {
-            let of_key = |b: &&crate::lang::syntax::ast::Block| b.labels.first().map(|l| &*l.text) == key.as_str();
-            (blocks.iter().position(of_key), &rest[1..])
-        }
-        _ => (None, &[] as &[PathStep]),
-    };
-    let Some(block) = index.and_then(|i| blocks.get(i)) else {
-        return Some(blocks.first().map_or_else(|| body.missing_item_range(), |b| b.header_range()));
-    };
-    if rest.is_empty() {
-        return Some(block.header_range());
-    }
-    attribute_range(&block.body, &nested.block, &Path::from(rest.to_vec())).or_else(|| Some(block.header_range()))
-}
-
-/// The part of a literal expression that a path leads to, as far as it can be followed.
-fn deeper(expr: &Expression, steps: &[PathStep]) -> Range {
-    let Some((step, rest)) = steps.split_first() else { return expr.range() };
-    let wanted = match step {
-        PathStep::Attr(name) => Some(name.clone()),
-        PathStep::Index(key) => key.as_arc_str(),
-    };
-    if let (Some(name), Some(items)) = (&wanted, expr.as_static_map()) {
-        let key_is =
-            |key: &Expression| key.as_keyword() == Some(name) || key.as_literal_string().as_deref() == Some(name);
-        return items.iter().find(|(key, _)| key_is(key)).map_or_else(|| expr.range(), |(_, v)| deeper(v, rest));
-    }
-    if let (PathStep::Index(key), Some(items)) = (step, expr.as_static_list()) {
-        let found = key.as_i64().and_then(|i| usize::try_from(i).ok()).and_then(|i| items.get(i));
-        return found.map_or_else(|| expr.range(), |v| deeper(v, rest));
-    }
-    expr.range()
 }
 
 /// The paths of a value of this shape that are sensitive by the schema, within known parts of the value.

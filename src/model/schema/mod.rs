@@ -6,6 +6,7 @@
 pub mod block;
 pub mod check;
 pub mod decode;
+pub mod place;
 pub mod set;
 
 pub use block::{Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape, Schema};

@@ -68,7 +68,7 @@ async fn destroy(instance: &Instance<'_>, change: &ResourceChange, deposed: Opti
     let (stored, mut diagnostics) = upgrade(instance, &object).await;
     let Some(stored) = stored.filter(|s| !s.value.is_null()) else { return diagnostics };
     let half = match &deposed {
-        None => destroying_half(instance, change, &stored),
+        None => destroying_half(instance, change),
         // Destroying an object that was put aside is planned when it is due, as the reference does.
         Some(key) => {
             let planned = orphan::plan_destroy(instance, &stored, Some(key.clone()), change.reason).await;
@@ -101,10 +101,9 @@ async fn destroy(instance: &Instance<'_>, change: &ResourceChange, deposed: Opti
 }
 
 /// The destruction of the current object; of a replacement, that half.
-fn destroying_half(instance: &Instance<'_>, change: &ResourceChange, stored: &Stored) -> ResourceChange {
+fn destroying_half(instance: &Instance<'_>, change: &ResourceChange) -> ResourceChange {
     let mut half = change.clone();
     half.action = Action::Delete;
-    half.change.before = stored.value.clone();
     half.change.after = instance.null();
     half
 }

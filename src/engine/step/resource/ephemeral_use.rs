@@ -4,7 +4,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::syntax::ast::Body;
 use crate::lang::value::{Marks, Path, PathStep, Value};
 use crate::model::schema::Block;
-use crate::model::schema::decode::attribute_range;
+use crate::model::schema::place::attribute_range;
 
 /// Errors for ephemeral parts of a resource's configuration that are not write-only.
 pub fn check(config: &Value, schema: &Block, body: Option<&Body>, address: &str) -> Diagnostics {
@@ -20,7 +20,7 @@ pub fn check(config: &Value, schema: &Block, body: Option<&Body>, address: &str)
              state.",
             name.trim_start_matches('.')
         );
-        let place = body.map(|body| attribute_range(body, schema, path).unwrap_or_else(|| body.missing_item_range()));
+        let place = body.map(|body| attribute_range(body, path).unwrap_or_else(|| body.missing_item_range()));
         Diagnostic::error("Invalid use of ephemeral value", detail).at_opt(place).about(address)
     };
     let mut named: Vec<Path> = Vec::new();

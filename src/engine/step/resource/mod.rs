@@ -132,7 +132,7 @@ impl<'r> Instance<'r> {
             return Diagnostics::new();
         }
         let address = self.addr.to_string();
-        super::about_body(found, self.config.map(|c| &c.body), &self.schema.block, Some(&address))
+        super::about_body(found, self.config.map(|c| &c.body), Some(&address))
     }
 
     /// The provisioners that the block declares, or the `removed` block in its place, with the connection that they share.

@@ -48,6 +48,14 @@ pub async fn plan(instance: &Instance<'_>, doomed: Doomed<'_>) -> Diagnostics {
         note_change(run, change);
         return diagnostics;
     }
+    // The reference plans to destroy a current object as it is stored, and a deposed one as it was read.
+    let mut planned = None;
+    if doomed.plan && deposed.is_none() && !before.is_null() {
+        let Some(change) = diagnostics.take(plan_destroy(instance, &stored, None, doomed.reason).await) else {
+            return diagnostics;
+        };
+        planned = Some(change);
+    }
     let mut current = Some(stored);
     if let Some(stored) = current.take_if(|_| doomed.refresh) {
         current = diagnostics.take(read::refresh(instance, stored, deposed).await);
@@ -58,9 +66,10 @@ pub async fn plan(instance: &Instance<'_>, doomed: Doomed<'_>) -> Diagnostics {
         put(run, instance, deposed, current.as_ref().map(|c| c.encode(&instance.schema)), false);
     }
     let Some(current) = current.filter(|c| doomed.plan && !c.value.is_null()) else { return diagnostics };
-    let (change, found) = plan_destroy(instance, &current, doomed.deposed, doomed.reason).await;
-    diagnostics.extend(found);
-    if let Some(change) = change {
+    if planned.is_none() {
+        planned = diagnostics.take(plan_destroy(instance, &current, doomed.deposed, doomed.reason).await);
+    }
+    if let Some(change) = planned {
         if change.deposed.is_none() {
             diagnostics.extend(check_prevent_destroy(instance, &change));
         }

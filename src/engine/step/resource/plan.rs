@@ -1,6 +1,7 @@
 //! Planning one managed object: evaluate, validate, ignore, propose, ask the provider, check its answer, decide.
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::change::go_text::go_path;
 use crate::engine::change::{ignore, plan_valid, proposed, replace};
 use crate::engine::mistakes::{self, INVALID_PROVIDER_PLAN};
 use crate::engine::scope::ModuleScope;
@@ -226,7 +227,8 @@ impl Planner<'_, '_> {
         for path in &invalid {
             let what = format!(
                 "Provider \"{provider}\" has indicated \"requires replacement\" on {addr} for a non-existent attribute path \
-                 {path}."
+                 {}.",
+                go_path(path)
             );
             self.diagnostics.push(self.instance.bug(INVALID_PROVIDER_PLAN, what));
         }

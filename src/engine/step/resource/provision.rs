@@ -127,7 +127,7 @@ async fn provision(instance: &Instance<'_>, block: &ProvisionerBlock, value: &Va
     let failed = has_errors(&found);
     observer.event(Event::ProvisionFinished { addr: addr.clone(), kind: kind.clone(), failed });
     let address = addr.to_string();
-    diagnostics.extend(about_body(found, Some(&block.body), &shape.block, Some(&address)));
+    diagnostics.extend(about_body(found, Some(&block.body), Some(&address)));
     diagnostics
 }
 

@@ -67,7 +67,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
                 ResourceMode::Ephemeral => provider.validate_ephemeral_config(kind, bare).await,
             };
             let address = config.addr.in_module(run.tree.module(module).path.clone()).to_string();
-            diagnostics.extend(about_body(found, Some(&config.body), &schema.block, Some(&address)));
+            diagnostics.extend(about_body(found, Some(&config.body), Some(&address)));
         }
         Err(errors) => diagnostics.extend(errors),
     }
@@ -118,7 +118,7 @@ async fn provisioners(
         match run.ports.providers.provisioner(&block.kind).await {
             Ok(provisioner) => {
                 let found = provisioner.validate(bare).await;
-                diagnostics.extend(about_body(found, Some(&block.body), &shape.block, None));
+                diagnostics.extend(about_body(found, Some(&block.body), None));
             }
             Err(errors) => diagnostics.extend(errors),
         }

@@ -49,7 +49,11 @@ fn write_only_values_in_answers_are_refused() {
     }
     let cases = [
         ("read", "Provider produced invalid object", "during refresh"),
-        ("upgrade", "Invalid resource state upgrade", "during upgrade"),
+        (
+            "upgrade",
+            "Invalid resource state upgrade",
+            "While attempting to upgrade state of resource scripted_thing.a, the provider \"scripted\" returned a value",
+        ),
     ];
     for (call, summary, when) in cases {
         let project = created(&json!({call: [{"set": secret}]}));
@@ -65,7 +69,8 @@ fn write_only_values_of_imported_and_moved_objects_are_refused() {
     let import = format!("import {{\n  to = scripted_thing.a\n  id = \"i\"\n}}\n{RESOURCE}");
     let imported = project(&import, &json!({"import": [{"set": secret}]}));
     let outcome = imported.run(APPLY);
-    outcome.expect(1, &["Provider produced invalid object", "during import", REFUSED]);
+    let text = "While attempting to import with ID i, the provider";
+    outcome.expect(1, &["Import returned a non-null value for a write-only attribute", text, REFUSED]);
     is_kept_nowhere(&imported, &outcome);
 
     let types = json!({"scripted_thing": thing(), "scripted_other": thing()});
@@ -75,7 +80,8 @@ fn write_only_values_of_imported_and_moved_objects_are_refused() {
     moved.ok(APPLY);
     configure(&moved, &format!("moved {{\n  from = scripted_other.a\n  to = scripted_thing.a\n}}\n{RESOURCE}"));
     let outcome = moved.run(APPLY);
-    outcome.expect(1, &["Provider produced invalid object", "during an across type move operation", REFUSED]);
+    let text = "during an across type move operation to scripted_thing.a.";
+    outcome.expect(1, &["Provider returned invalid value", text, REFUSED]);
     is_kept_nowhere(&moved, &outcome);
 }
 

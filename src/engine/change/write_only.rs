@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::value::{Path, PathStep, Value};
+use crate::model::addr::AbsResourceInstance;
 use crate::model::schema::{Attribute, Block, Nesting};
 
 /// The paths of write-only attributes that have a value, in the known parts of an object.
@@ -13,6 +15,25 @@ pub fn non_null_paths(schema: &Block, object: &Value) -> Vec<Path> {
         in_block(schema, object, &mut Path::new(), &mut found);
     }
     found
+}
+
+/// An error for each path of [`non_null_paths`]. `what` is the first sentence, about the quoted address of the attribute.
+pub fn errors(
+    schema: &Block,
+    object: &Value,
+    addr: &AbsResourceInstance,
+    summary: &str,
+    what: &dyn Fn(&str) -> String,
+) -> Diagnostics {
+    let error = |path: Path| {
+        let detail = format!(
+            "{} Write-only attributes cannot be read back from the provider. This is a bug in the provider, which should be \
+             reported in the provider's own issue tracker.",
+            what(&format!("\"{addr}{path}\""))
+        );
+        Diagnostic::error(summary, detail)
+    };
+    non_null_paths(schema, object).into_iter().map(error).collect()
 }
 
 /// The object with null for all write-only attributes.

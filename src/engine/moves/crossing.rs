@@ -8,14 +8,13 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::base::source::Range;
 use crate::engine::change::write_only;
-use crate::engine::mistakes::INVALID_PROVIDER_OBJECT;
 use crate::engine::ports::Ports;
 use crate::engine::provider_configs;
 use crate::engine::schemas::Schemas;
 use crate::engine::step::resource::object::nonconforming;
 use crate::engine::tree::{ModuleId, Tree};
 use crate::lang::value::{Value, json};
-use crate::model::addr::{AbsResourceInstance, Provider};
+use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
 use crate::model::config::Resource;
 use crate::model::provider::{MoveRequest, ProviderDiagnostics, has_errors};
 use crate::model::schema::Schema;
@@ -131,16 +130,15 @@ async fn converted(
             ),
         );
     }
-    if let Some(path) = write_only::non_null_paths(&schema.block, &response.state).first() {
-        return at(
-            INVALID_PROVIDER_OBJECT,
-            format!(
-                "Provider \"provider[{:?}]\" returned a value for the write-only attribute \"{addr}{path}\" during an across \
-                 type move operation. Write-only attributes cannot be read back from the provider. This is a bug in the \
-                 provider, which should be reported in the provider's own issue tracker.",
-                provider.to_string()
-            ),
-        );
+    let config = AbsProviderConfig::root(provider.clone()).to_string();
+    let written = write_only::errors(&schema.block, &response.state, addr, INVALID_MOVED_OBJECT, &|attribute| {
+        format!(
+            "The provider {config:?} returned a value for the write-only attribute {attribute} during an across type move \
+             operation to {addr}."
+        )
+    });
+    if written.has_errors() {
+        return Err(written);
     }
     // As text, which the provider upgrades like any stored object.
     let ty = schema.implied_type();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
+use crate::engine::change::write_only;
 use crate::engine::event::Event;
 use crate::engine::imports::Named;
 use crate::engine::mistakes::{INVALID_IMPORT_IDENTITY, unexpected_deferral};
@@ -57,7 +58,15 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
         diagnostics.push(instance.bug(INVALID_PROVIDER_OBJECT, what));
         return (None, diagnostics);
     }
-    let written = instance.check_write_only(INVALID_PROVIDER_OBJECT, &object.state, "during import");
+    let (schema, provider) = (&instance.schema.block, instance.provider_addr.to_string());
+    let summary = "Import returned a non-null value for a write-only attribute";
+    let written = write_only::errors(schema, &object.state, addr, summary, &|attribute| {
+        format!(
+            "While attempting to import with {}, the provider {provider:?} returned a value for the write-only attribute \
+             {attribute}.",
+            unquoted(named)
+        )
+    });
     if written.has_errors() {
         diagnostics.extend(written);
         return (None, diagnostics);
@@ -101,6 +110,14 @@ fn shown(named: &Named) -> String {
     match named {
         Named::Id(id) => format!("ID {id:?}"),
         Named::Identity(value, _) => format!("identity {}", json::to_simple_json(value).unwrap_or_default()),
+    }
+}
+
+/// As [`shown`], in messages that do not quote ids.
+fn unquoted(named: &Named) -> String {
+    match named {
+        Named::Id(id) => format!("ID {id}"),
+        Named::Identity(..) => shown(named),
     }
 }
 

@@ -32,7 +32,7 @@ use crate::engine::run::Run;
 use crate::engine::scope::ModuleScope;
 use crate::engine::tree::ModuleId;
 use crate::lang::syntax::ast::Body;
-use crate::lang::value::{Path, Value};
+use crate::lang::value::Value;
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
 use crate::model::config::{Check, ProvisionerBlock, Resource};
 use crate::model::provider::{Provider, no_provider_meta};
@@ -176,18 +176,10 @@ impl<'r> Instance<'r> {
 
     /// Errors for the write-only attributes to which a provider gave a value; `when`: at which step ("during planning").
     pub fn check_write_only(&self, summary: &str, value: &Value, when: &str) -> Diagnostics {
-        let paths = write_only::non_null_paths(&self.schema.block, value);
-        let error = |path: Path| {
-            let detail = format!(
-                "Provider {:?} returned a value for the write-only attribute \"{}{path}\" {when}. Write-only attributes cannot \
-                 be read back from the provider. This is a bug in the provider, which should be reported in the provider's own \
-                 issue tracker.",
-                self.provider_addr.to_string(),
-                self.addr
-            );
-            Diagnostic::error(summary, detail)
-        };
-        paths.into_iter().map(error).collect()
+        let provider = self.provider_addr.to_string();
+        write_only::errors(&self.schema.block, value, &self.addr, summary, &|attribute| {
+            format!("Provider {provider:?} returned a value for the write-only attribute {attribute} {when}.")
+        })
     }
 
     /// An error that is the provider's fault.

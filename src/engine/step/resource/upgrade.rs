@@ -1,6 +1,7 @@
 //! Upgrading: a stored object brought to the provider's current schema, by the provider.
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::change::write_only;
 use crate::model::addr::ResourceMode;
 use crate::model::provider::{RawState, UpgradeRequest, has_errors};
 use crate::model::state::{Attributes, Object};
@@ -54,7 +55,13 @@ pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored
         ));
         return (None, diagnostics);
     }
-    let written = instance.check_write_only(INVALID_UPGRADE, &value, "during upgrade");
+    let provider = addr.resource.resource.implied_provider();
+    let written = write_only::errors(&schema.block, &value, addr, INVALID_UPGRADE, &|attribute| {
+        format!(
+            "While attempting to upgrade state of resource {addr}, the provider {provider:?} returned a value for the \
+             write-only attribute {attribute}."
+        )
+    });
     if written.has_errors() {
         diagnostics.extend(written);
         return (None, diagnostics);

@@ -12,6 +12,7 @@ pub mod number;
 pub mod ops;
 pub mod path;
 pub mod set;
+pub mod surplus;
 pub mod text;
 pub mod ty;
 pub mod unify;

@@ -10,7 +10,6 @@ use crate::model::plan::{Action, ResourceChange};
 use crate::model::state::DeposedKey;
 
 use super::apply::{announce, announce_import, apply, finish};
-use super::object::Stored;
 use super::record::save;
 use super::upgrade::upgrade;
 use super::{Instance, orphan, provision};

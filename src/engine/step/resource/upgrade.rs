@@ -2,8 +2,10 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::change::write_only;
+use crate::lang::value::surplus::without_surplus;
 use crate::model::addr::ResourceMode;
 use crate::model::provider::{RawState, UpgradeRequest, has_errors};
+use crate::model::schema::Schema;
 use crate::model::state::{Attributes, Object};
 
 use super::Instance;
@@ -26,6 +28,8 @@ pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored
         ));
         return (None, diagnostics);
     }
+    let stripped = current_without_surplus(object, schema);
+    let object = stripped.as_ref().unwrap_or(object);
     let raw = match &object.attributes {
         Attributes::Json(text) if addr.mode() == ResourceMode::Managed => RawState::Json(text.as_bytes().into()),
         Attributes::Flat(entries) => RawState::Flat(entries.to_vec()),
@@ -67,4 +71,13 @@ pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored
         return (None, diagnostics);
     }
     (Some(with_value(object, mark(&value, &object.sensitive, &schema.block))), diagnostics)
+}
+
+/// The object without attributes that the provider has removed, if it is of the current version: the provider is not asked
+/// what becomes of them. None if there are none.
+fn current_without_surplus(object: &Object, schema: &Schema) -> Option<Object> {
+    let Attributes::Json(text) = &object.attributes else { return None };
+    let stripped =
+        (object.schema_version == schema.version).then(|| without_surplus(text, schema.implied_type()))??;
+    Some(Object { attributes: Attributes::Json(stripped.into()), ..object.clone() })
 }

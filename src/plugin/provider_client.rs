@@ -358,6 +358,7 @@ impl<P: Protocol> ProviderClient<P> {
         let result = self.read_value(call, response.result, ty, &mut diagnostics);
         Ok(OpenEphemeralResponse {
             result: result.unwrap_or_else(|| Value::null(ty.clone())),
+            deferred: response.deferred.is_some(),
             private: response.private.unwrap_or_default().to_vec(),
             renew_at: response.renew_at.map(|time| (time.seconds, time.nanos)),
             diagnostics,
@@ -558,6 +559,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
     async fn open_ephemeral(&self, kind: &str, config: Value) -> OpenEphemeralResponse {
         self.try_open(kind, &config).await.unwrap_or_else(|diagnostics| OpenEphemeralResponse {
             result: Value::null_dynamic(),
+            deferred: false,
             private: Vec::new(),
             renew_at: None,
             diagnostics,

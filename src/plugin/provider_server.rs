@@ -415,7 +415,7 @@ impl<P: Protocol> ProviderServer<P> {
                 renew_at: response.renew_at.map(timestamp),
                 result: encode(&response.result, ty),
                 private: Some(response.private.into()),
-                deferred: None,
+                deferred: response.deferred.then(wire::Deferred::default),
             })
         };
         let failed = |diagnostics| wire::open_ephemeral_resource::Response { diagnostics, ..Default::default() };

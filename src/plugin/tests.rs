@@ -184,7 +184,13 @@ impl Provider for Thing {
 
     async fn open_ephemeral(&self, _kind: &str, config: Value) -> OpenEphemeralResponse {
         let renew_at = Some((5, 7));
-        OpenEphemeralResponse { result: config, private: b"p".to_vec(), renew_at, diagnostics: Vec::new() }
+        OpenEphemeralResponse {
+            result: config,
+            deferred: true,
+            private: b"p".to_vec(),
+            renew_at,
+            diagnostics: Vec::new(),
+        }
     }
 
     async fn renew_ephemeral(&self, _kind: &str, private: Vec<u8>) -> RenewEphemeralResponse {
@@ -291,6 +297,7 @@ async fn everything_crosses_both_protocols() {
         let read = provider.read_data_source(data).await;
         assert!((read.state, read.deferred) == (config.clone(), true));
         let opened = provider.open_ephemeral("t_thing", config.clone()).await;
+        assert!(opened.deferred);
         assert_eq!((opened.result, opened.private, opened.renew_at), (config, b"p".to_vec(), Some((5, 7))));
         assert_eq!(provider.call_function("twice", vec![Value::string("ab")]).await, Ok(Value::string("abab")));
         let failed = provider.call_function("twice", vec![Value::string("")]).await;

@@ -144,3 +144,35 @@ fn deferrals_are_allowed_during_apply_only() {
     let refreshed = parts(&calls(&project, &["read", "data"]), &["call", "deferral"]);
     assert_eq!(refreshed, [call("read", false), call("data", false)]);
 }
+
+/// The reference plans to destroy an object without configuration as it is stored, then reads it.
+#[test]
+fn objects_without_configuration_are_planned_before_they_are_read() {
+    let answers = json!({"plan": [{"when": "delete", "private": "planned"}], "read": [{"set": {"name": "drifted"}}]});
+    let script = json!({
+        "types": {"scripted_thing": thing()}, "capabilities": ["plan_destroy"], "answers": {"scripted_thing": answers},
+    });
+    let project = with_script("resource \"scripted_thing\" \"a\" {\n  name = \"x\"\n}\n", &script);
+    project.ok(APPLY);
+    configure(&project, "");
+    calls(&project, &[]);
+    project.ok(&["plan", "-out=plan"]);
+    let asked = calls(&project, &["plan", "read"]);
+    assert_eq!(parts(&asked, &["call"]), [json!({"call": "plan"}), json!({"call": "read"})]);
+    project.ok(&["apply", "plan"]);
+    let applied = &calls(&project, &["apply"])[0];
+    assert_eq!((&applied["prior"]["name"], &applied["private"]), (&json!("x"), &json!("planned")));
+}
+
+#[test]
+fn removed_attributes_are_not_sent() {
+    let project = project("resource \"scripted_thing\" \"a\" {\n  name = \"x\"\n}\n", &json!({}));
+    project.ok(APPLY);
+    let state = project.read("work/terraform.tfstate");
+    let other = state.replacen("\"any\":", "\"removed\": {\"x\": [1]},\n            \"any\":", 1);
+    assert_ne!(state, other);
+    project.write("work/terraform.tfstate", &other);
+    // The provider cannot read an object with an attribute that it does not know.
+    project.ok(&["plan", "-detailed-exitcode"]);
+    assert_eq!(calls(&project, &["upgrade"]).len(), 1);
+}

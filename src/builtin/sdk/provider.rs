@@ -226,7 +226,7 @@ impl Provider for BuiltIn {
             Ok(result) => (result, Vec::new()),
             Err(error) => (Value::null_dynamic(), vec![error]),
         };
-        OpenEphemeralResponse { result, private: Vec::new(), renew_at: None, diagnostics }
+        OpenEphemeralResponse { result, deferred: false, private: Vec::new(), renew_at: None, diagnostics }
     }
 
     async fn renew_ephemeral(&self, _kind: &str, private: Vec<u8>) -> RenewEphemeralResponse {

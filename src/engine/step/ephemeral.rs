@@ -80,6 +80,12 @@ async fn open(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
     let answer = instance.provider.open_ephemeral(kind, bare).await;
     let mut failed = has_errors(&answer.diagnostics);
     diagnostics.extend(instance.about(answer.diagnostics));
+    if !failed && answer.deferred {
+        // As the reference, which lets the plan go on.
+        run.ports.observer.event(Event::EphemeralFinished { addr: addr.clone(), verb, failed });
+        let unknown = Value::unknown(instance.schema.implied_type().clone());
+        return (Some(unknown.mark(Marks::EPHEMERAL)), diagnostics);
+    }
     if !failed && let Some(wrong) = check_answer(instance, &answer.result) {
         diagnostics.push(wrong);
         failed = true;

@@ -23,9 +23,11 @@ pub fn without_surplus(text: &str, ty: &Type) -> Option<String> {
 fn strip(json: &mut Json, ty: &Type) -> bool {
     match (json, ty) {
         (Json::Array(elements), Type::List(t) | Type::Set(t)) => {
-            elements.iter_mut().fold(false, |found, e| strip(e, t) || found)
+            elements.iter_mut().map(|e| strip(e, t)).filter(|removed| *removed).count() > 0
         }
-        (Json::Object(entries), Type::Map(t)) => entries.values_mut().fold(false, |found, v| strip(v, t) || found),
+        (Json::Object(entries), Type::Map(t)) => {
+            entries.values_mut().map(|v| strip(v, t)).filter(|removed| *removed).count() > 0
+        }
         (Json::Object(entries), Type::Object(object)) => {
             let before = entries.len();
             let mut found = false;

@@ -230,6 +230,8 @@ impl ReadDataResponse {
 #[derive(Clone, Debug)]
 pub struct OpenEphemeralResponse {
     pub result: Value,
+    /// The provider deferred the request: there is no result.
+    pub deferred: bool,
     pub private: Vec<u8>,
     /// Seconds since the epoch and nanoseconds, if the object must be renewed.
     pub renew_at: Option<(i64, i32)>,

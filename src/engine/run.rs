@@ -28,7 +28,7 @@ use super::tree::{ModuleId, Tree};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     Validate,
-    /// `refresh_only`: nothing is planned. `lenient`: the refresh ahead of a destroy, where failing conditions only warn.
+    /// `refresh_only`: nothing is planned, and failing conditions only warn. `lenient`: the refresh ahead of a destroy.
     Plan {
         refresh_only: bool,
         lenient: bool,
@@ -131,6 +131,11 @@ impl Run {
 
     pub fn is_active(&self, node: NodeId) -> bool {
         self.active.get(node as usize).copied().unwrap_or(true)
+    }
+
+    /// Whether failing pre- and postconditions are warnings.
+    pub fn is_lenient(&self) -> bool {
+        matches!(self.verb, Verb::Plan { refresh_only: true, .. })
     }
 
     pub fn is_plan(&self) -> bool {

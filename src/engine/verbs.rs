@@ -144,7 +144,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
         }
         let gathered = std::mem::take(&mut *run.results.gathered());
         state = gathered.state;
-        refreshed = Some((gathered.previous, gathered.drift, run.moved.clone()));
+        refreshed = Some((gathered.previous, gathered.drift));
         calls = std::mem::take(&mut *run.results.calls());
     }
     let request = Request { calls, ..plan_request(&input, verb, state, now) };
@@ -155,7 +155,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     let errored = found.has_errors();
     diagnostics.extend(found);
     let mut plan = gather_plan(&run, &input, previous, now, errored);
-    if let Some((previous, drift, _)) = refreshed {
+    if let Some((previous, drift)) = refreshed {
         plan.drift = drift;
         plan.previous_state = previous;
     }
@@ -321,7 +321,7 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
     }
     let mut state = request.state;
     let moved = match request.verb {
-        Verb::Plan { .. } => {
+        Verb::Plan { .. } | Verb::PlanDestroy => {
             let (moved, origins) = diagnostics.take(moves::apply(&request.config, &mut state));
             diagnostics.extend(moves::crossing::convert(&tree, &schemas, &mut state, origins, ports).await);
             diagnostics.extend(moves::check_targets(&moved, &request.targets));

@@ -8,6 +8,7 @@ use crate::lang::eval::describe::with_values;
 use crate::lang::eval::{Scope, evaluate};
 use crate::lang::syntax::ast::Expression;
 use crate::lang::value::{Marks, Type, Value, convert};
+use crate::model::addr::ModuleInstance;
 use crate::model::config::Condition;
 use crate::model::state::CheckStatus;
 
@@ -46,6 +47,14 @@ impl Kind {
 pub struct Checked {
     pub config_addr: String,
     pub addr: String,
+}
+
+impl Checked {
+    /// An object of a module instance, by its name within the module.
+    pub fn in_module(module: &ModuleInstance, name: &str) -> Checked {
+        let within = |path: String| if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
+        Checked { config_addr: within(module.module().to_string()), addr: within(module.to_string()) }
+    }
 }
 
 /// Checks the conditions of one object and records the results. Failures are errors, or warnings where `lenient`.
@@ -106,7 +115,7 @@ fn mistaken_names(expr: &Expression, scope: &dyn Scope) -> Diagnostics {
 }
 
 /// Checks one rule of an input variable.
-pub fn check_variable(run: &Run, rule: &Condition, scope: &dyn Scope, addr: &str, value_at: &Range) -> Diagnostics {
+pub fn check_variable(run: &Run, rule: &Condition, scope: &dyn Scope, of: &Checked, value_at: &Range) -> Diagnostics {
     let (status, message, mut all) = judge_variable(rule, scope);
     if status == CheckStatus::Fail {
         let text = message.as_deref().unwrap_or("Failed to evaluate condition error message.");
@@ -116,8 +125,8 @@ pub fn check_variable(run: &Run, rule: &Condition, scope: &dyn Scope, addr: &str
     }
     run.results.gathered().checks.push(CheckRecord {
         kind: "var",
-        config_addr: addr.to_string(),
-        addr: addr.to_string(),
+        config_addr: of.config_addr.clone(),
+        addr: of.addr.clone(),
         status,
         message,
     });

@@ -19,13 +19,8 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let output = run.tree.output(module, index);
     for instance in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, instance);
-        let name = format!("output.{}", output.name);
-        let of = Checked {
-            config_addr: within(&run.tree.module(module).path.to_string(), &name),
-            addr: within(&instance.addr.to_string(), &name),
-        };
-        let lenient = matches!(run.verb, Verb::Plan { lenient: true, .. });
-        let found = check(run, Kind::OutputPrecondition, &output.preconditions, &scope, &of, lenient);
+        let of = Checked::in_module(&instance.addr, &format!("output.{}", output.name));
+        let found = check(run, Kind::OutputPrecondition, &output.preconditions, &scope, &of, run.is_lenient());
         let failed = found.has_errors();
         diagnostics.extend(found);
         if failed {
@@ -68,10 +63,6 @@ fn converted(output: &Output, value: Value) -> (Value, Diagnostics) {
             (Value::unknown(ty.clone()), error.into())
         }
     }
-}
-
-fn within(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_string() } else { format!("{path}.{name}") }
 }
 
 fn check_marks(output: &Output, value: &Value, is_root: bool, diagnostics: &mut Diagnostics) {

@@ -14,7 +14,7 @@ use crate::lang::value::{Marks, Value, convert};
 use crate::model::config::Variable;
 use crate::model::mistakes::UNSUITABLE_FOR_VARIABLE;
 
-use super::condition::check_variable;
+use super::condition::{Checked, check_variable};
 
 /// A value for a variable and where it comes from.
 struct Given {
@@ -89,12 +89,9 @@ fn settle(
         return;
     }
     let scope = ModuleScope::new(run, instance).with_each(Each::None).judging(variable.name.clone(), value);
-    let addr = match instance.addr.is_root() {
-        true => format!("var.{}", variable.name),
-        false => format!("{}.var.{}", instance.addr, variable.name),
-    };
+    let of = Checked::in_module(&instance.addr, &format!("var.{}", variable.name));
     for rule in &variable.validations {
-        diagnostics.extend(check_variable(run, rule, &scope, &addr, range));
+        diagnostics.extend(check_variable(run, rule, &scope, &of, range));
     }
 }
 

@@ -1,8 +1,10 @@
 //! The engine with a provider, a provisioner and a host of its own making: no process, no disk, no clock.
 
 mod blocks;
+mod conditions;
 mod consistency;
 mod modules;
+mod moves;
 mod newer;
 mod order;
 mod paths;

@@ -1,7 +1,6 @@
 //! Pre- and postconditions of resources.
 
 use crate::base::diag::Diagnostics;
-use crate::engine::run::Verb;
 use crate::engine::step::condition::{Checked, Kind, check};
 use crate::lang::value::Value;
 
@@ -11,17 +10,13 @@ fn checked(instance: &Instance<'_>) -> Checked {
     Checked { config_addr: instance.addr.config().to_string(), addr: instance.addr.to_string() }
 }
 
-fn is_lenient(instance: &Instance<'_>) -> bool {
-    matches!(instance.run.verb, Verb::Plan { lenient: true, .. })
-}
-
 pub fn preconditions(instance: &Instance<'_>) -> Diagnostics {
     let (Some(config), Some(scope)) = (instance.config, instance.scope()) else { return Diagnostics::new() };
     if config.lifecycle.preconditions.is_empty() {
         return Diagnostics::new();
     }
     let conditions = &config.lifecycle.preconditions;
-    check(instance.run, Kind::Precondition, conditions, &scope, &checked(instance), is_lenient(instance))
+    check(instance.run, Kind::Precondition, conditions, &scope, &checked(instance), instance.run.is_lenient())
 }
 
 /// `value` is what `self` stands for.
@@ -32,5 +27,5 @@ pub fn postconditions(instance: &Instance<'_>, value: &Value) -> Diagnostics {
     }
     let scope = scope.with_self(value.clone());
     let conditions = &config.lifecycle.postconditions;
-    check(instance.run, Kind::Postcondition, conditions, &scope, &checked(instance), is_lenient(instance))
+    check(instance.run, Kind::Postcondition, conditions, &scope, &checked(instance), instance.run.is_lenient())
 }

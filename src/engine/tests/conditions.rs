@@ -1,0 +1,133 @@
+//! Conditions: which modes fail by them, and the addresses that their results are kept under.
+
+use super::world::*;
+use crate::model::plan::Mode;
+use crate::model::state::{CheckResult, CheckStatus, State};
+
+const CONDITIONS: &str = r#"
+    resource "test_thing" "a" {
+      name = "a"
+      lifecycle {
+        precondition {
+          condition     = path.module == "x"
+          error_message = "Before."
+        }
+        postcondition {
+          condition     = self.name == "x"
+          error_message = "After."
+        }
+      }
+    }
+    data "test_thing" "d" {
+      name = "d"
+      lifecycle {
+        postcondition {
+          condition     = self.name == "x"
+          error_message = "Data."
+        }
+      }
+    }
+    output "o" {
+      value = 1
+      precondition {
+        condition     = path.module == "x"
+        error_message = "Output."
+      }
+    }"#;
+
+/// Observed: a refresh reports what is there, whether or not it is as the conditions want it.
+#[tokio::test]
+async fn refreshing_only_warns_of_conditions() {
+    let world = World::new();
+    let (state, _) = apply(&world, "resource \"test_thing\" \"a\" {\n name = \"a\"\n}", &State::default()).await;
+    let config = config(&[("main.tf", CONDITIONS)]);
+    for (mode, expected) in [(Mode::RefreshOnly, "warning"), (Mode::Normal, "error")] {
+        let (planned, found) = plan(&world, &config, &state, Options { mode, ..Options::default() }).await;
+        assert_eq!(found.has_errors(), expected == "error", "{:?}", texts(&found));
+        assert!(texts(&found).contains(&"Resource precondition failed: Before.".to_string()), "{:?}", texts(&found));
+        let planned = planned.unwrap();
+        assert_eq!(planned.errored, expected == "error");
+        if mode == Mode::RefreshOnly {
+            let messages: Vec<&str> = found.iter().map(|d| &*d.detail).collect();
+            assert_eq!(messages, ["Output.", "Before.", "After.", "Data."]);
+            assert!(planned.checks.iter().all(|check| check.status == CheckStatus::Fail), "{:?}", planned.checks);
+        }
+    }
+}
+
+const CHECKED_MODULE: &str = r#"
+    variable "v" {
+      default = "v"
+      validation {
+        condition     = var.v != ""
+        error_message = "Empty."
+      }
+    }
+    resource "test_thing" "a" {
+      name = "a"
+      lifecycle {
+        postcondition {
+          condition     = self.name == "a"
+          error_message = "Other."
+        }
+      }
+    }
+    output "o" {
+      value = var.v
+      precondition {
+        condition     = var.v != ""
+        error_message = "Empty."
+      }
+    }
+    check "c" {
+      assert {
+        condition     = var.v != ""
+        error_message = "Empty."
+      }
+    }
+    module "inner" {
+      source = "../inner"
+      count  = 1
+    }"#;
+
+const INNER_MODULE: &str = r#"
+    variable "w" {
+      default = 1
+      validation {
+        condition     = var.w > 0
+        error_message = "Not positive."
+      }
+    }"#;
+
+fn addresses_of(checks: &[CheckResult]) -> Vec<(&str, Vec<&str>)> {
+    checks.iter().map(|c| (c.config_addr.as_str(), c.objects.iter().map(|o| o.0.as_str()).collect())).collect()
+}
+
+#[tokio::test]
+async fn results_are_kept_by_the_address_of_the_block() {
+    for (repetition, key) in [("", ""), ("count = 1", "[0]"), ("for_each = toset([\"k\"])", "[\"k\"]")] {
+        let world = World::new();
+        let text = format!("module \"m\" {{\n source = \"./m\"\n {repetition}\n}}");
+        let files = [("main.tf", &*text), ("m/main.tf", CHECKED_MODULE), ("inner/main.tf", INNER_MODULE)];
+        let (planned, found) = plan(&world, &config(&files), &State::default(), Options::default()).await;
+        assert!(found.is_empty(), "{:?}", texts(&found));
+        let planned = planned.unwrap();
+        let names = ["check.c", "inner.var.w", "output.o", "test_thing.a", "var.v"];
+        let expected: Vec<(String, String)> = names
+            .iter()
+            .map(|name| match name.strip_prefix("inner.") {
+                Some(name) => {
+                    (format!("module.m.module.inner.{name}"), format!("module.m{key}.module.inner[0].{name}"))
+                }
+                None => (format!("module.m.{name}"), format!("module.m{key}.{name}")),
+            })
+            .collect();
+        let mut expected: Vec<(&str, Vec<&str>)> =
+            expected.iter().map(|(c, o)| (c.as_str(), vec![o.as_str()])).collect();
+        expected.sort();
+        assert_eq!(addresses_of(&planned.checks), expected, "{repetition}");
+        let (state, found) = apply_plan(&world, &config(&files), planned).await;
+        assert!(found.is_empty(), "{:?}", texts(&found));
+        assert_eq!(addresses_of(&state.checks.unwrap()), expected, "{repetition}");
+    }
+}

@@ -1,0 +1,80 @@
+//! Moves, where a plan destroys everything.
+
+use super::world::*;
+use crate::model::plan::Mode;
+use crate::model::state::State;
+
+const BEFORE: &str = r#"
+    resource "test_thing" "a" { name = "a" }
+    resource "test_thing" "c" { name = "c" }"#;
+
+fn after(prevent: bool) -> String {
+    format!(
+        r#"resource "test_thing" "b" {{
+          name = "a"
+          lifecycle {{ prevent_destroy = {prevent} }}
+        }}
+        moved {{
+          from = test_thing.a
+          to   = test_thing.b
+        }}
+        resource "test_thing" "c" {{
+          count = 1
+          name  = "c"
+        }}"#
+    )
+}
+
+/// Observed: after a refresh, which moves the objects already, no previous addresses are left.
+#[tokio::test]
+async fn destroying_moves_objects_first() {
+    for (no_refresh, previous) in
+        [(true, ["test_thing.a", "test_thing.c"]), (false, ["test_thing.b", "test_thing.c[0]"])]
+    {
+        let world = World::new();
+        let (state, _) = apply(&world, BEFORE, &State::default()).await;
+        let config = config(&[("main.tf", &after(false))]);
+        let options = Options { mode: Mode::Destroy, no_refresh, ..Options::default() };
+        let (planned, found) = plan(&world, &config, &state, options).await;
+        assert!(found.is_empty(), "{:?}", texts(&found));
+        let planned = planned.unwrap();
+        assert_eq!(actions(&planned), ["Delete test_thing.b", "Delete test_thing.c[0]"]);
+        let found: Vec<String> = planned.changes.iter().map(|c| c.previous_addr.to_string()).collect();
+        assert_eq!(found, previous);
+        for state in [&planned.prior_state, &planned.previous_state] {
+            assert_eq!(addresses(state), ["test_thing.b", "test_thing.c[0]"]);
+        }
+        let (state, found) = apply_plan(&world, &config, planned).await;
+        assert!(found.is_empty() && state.resources.is_empty(), "{:?}", texts(&found));
+    }
+}
+
+#[tokio::test]
+async fn destroying_respects_prevent_destroy_after_a_move() {
+    for no_refresh in [false, true] {
+        let world = World::new();
+        let (state, _) = apply(&world, BEFORE, &State::default()).await;
+        let config = config(&[("main.tf", &after(true))]);
+        let options = Options { mode: Mode::Destroy, no_refresh, ..Options::default() };
+        let (_, found) = plan(&world, &config, &state, options).await;
+        let found: Vec<&str> = found.iter().map(|d| &*d.summary).collect();
+        assert_eq!(found, ["Instance cannot be destroyed"], "no_refresh: {no_refresh}");
+    }
+}
+
+#[tokio::test]
+async fn destroying_reports_what_could_not_move_once() {
+    for no_refresh in [false, true] {
+        let world = World::new();
+        let both =
+            "resource \"test_thing\" \"a\" {\n name = \"a\"\n}\nresource \"test_thing\" \"b\" {\n name = \"b\"\n}";
+        let (state, _) = apply(&world, both, &State::default()).await;
+        let moved =
+            "resource \"test_thing\" \"b\" {\n name = \"b\"\n}\nmoved {\n from = test_thing.a\n to = test_thing.b\n}";
+        let options = Options { mode: Mode::Destroy, no_refresh, ..Options::default() };
+        let (planned, found) = plan(&world, &config(&[("main.tf", moved)]), &state, options).await;
+        let found: Vec<&str> = found.iter().map(|d| &*d.summary).collect();
+        assert_eq!(found, ["Unresolved resource instance address changes"], "no_refresh: {no_refresh}");
+        assert_eq!(actions(&planned.unwrap()), ["Delete test_thing.a", "Delete test_thing.b"]);
+    }
+}

@@ -429,7 +429,8 @@ impl MergedBody {
     /// Both bodies by the schema; what the override has wins.
     fn select_winning(&self, schema: &BodySchema) -> (Content, Diagnostics) {
         let mut base_schema = schema.clone();
-        if !schema.blocks.iter().any(|b| &*b.kind == "dynamic") {
+        let wants_dynamic = schema.blocks.iter().any(|b| &*b.kind == "dynamic");
+        if !wants_dynamic {
             base_schema = base_schema.block("dynamic", &["type"]);
         }
         let mut over_schema = base_schema.clone();
@@ -441,6 +442,9 @@ impl MergedBody {
         let replaced: FxHashSet<Arc<str>> = over.blocks.iter().map(|b| produced_kind(b).clone()).collect();
         content.blocks.retain(|b| !replaced.contains(produced_kind(b)));
         content.blocks.extend(over.blocks);
+        if !wants_dynamic {
+            content.blocks.retain(|b| &*b.kind.name != "dynamic");
+        }
         (content, diagnostics)
     }
 }
@@ -487,6 +491,28 @@ mod tests {
 
     fn texts(diagnostics: &Diagnostics) -> Vec<&str> {
         diagnostics.iter().map(|d| d.detail.as_str()).collect()
+    }
+
+    /// A `dynamic` block counts as those that it generates; only those who ask for it get it.
+    #[test]
+    fn overrides_replace_dynamic_blocks() {
+        let base = body("a {}\ndynamic \"b\" {\n}\ndynamic \"c\" {\n}\nlifecycle {\n}\n");
+        let merged = Body::merged(base, body("b {}\ndynamic \"a\" {\n}\n"));
+        let kinds = |schema: BodySchema| {
+            let (content, rest, found) = merged.partial_content(&schema);
+            assert!(found.is_empty(), "{found:?}");
+            let kind =
+                |b: &Block| [&*b.kind.name, b.labels.first().map_or("", |l| &*l.text)].join(" ").trim_end().to_string();
+            (content.blocks.iter().map(kind).collect::<Vec<_>>(), rest)
+        };
+        let (found, rest) = kinds(BodySchema::new().block("lifecycle", &[]));
+        assert_eq!(found, ["lifecycle"]);
+        let all = ["a", "b", "c"].into_iter().fold(BodySchema::new(), |schema, kind| schema.block(kind, &[]));
+        assert_eq!(kinds(all.clone()).0, ["b"]);
+        let (content, found) = rest.content(&all.block("dynamic", &["type"]));
+        assert!(found.is_empty(), "{found:?}");
+        let kinds: Vec<&str> = content.blocks.iter().map(|b| &*b.kind.name).collect();
+        assert_eq!(kinds, ["dynamic", "b", "dynamic"]);
     }
 
     /// As the reference reads the escaping block of a module call.

@@ -73,9 +73,9 @@ impl ConfigSnapshot {
 pub fn write(saved: &SavedPlan) -> Result<Vec<u8>, Diagnostics> {
     let prior = state_file::write(&saved.state, &saved.plan.prior_state)?;
     let previous = state_file::write(&saved.state, &saved.plan.previous_state)?;
-    let main = text::encode(saved);
-    pack(saved, &main, &prior, &previous)
-        .map_err(|e| Diagnostic::error(PLAN_NOT_WRITTEN, format!("The plan could not be packed: {e}.")).into())
+    let not_packed = |why: String| Diagnostic::error(PLAN_NOT_WRITTEN, format!("The plan could not be packed: {why}."));
+    let main = text::encode(saved).map_err(not_packed)?;
+    pack(saved, &main, &prior, &previous).map_err(|e| not_packed(e.to_string()).into())
 }
 
 fn pack(saved: &SavedPlan, main: &[u8], prior: &[u8], previous: &[u8]) -> zip::result::ZipResult<Vec<u8>> {

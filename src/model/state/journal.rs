@@ -198,11 +198,16 @@ impl Journal {
         let mut records = Vec::new();
         let mut torn = false;
         for line in lines {
-            match checked(line).and_then(|json| serde_json::from_slice(json).ok()).and_then(Record::decode) {
-                Some(_) if torn => return Err(damaged("a record in its middle is not what was written")),
-                Some(record) => records.push(record),
-                None => torn = true,
+            let Some(json) = checked(line) else {
+                torn = true;
+                continue;
+            };
+            if torn {
+                return Err(damaged("a record in its middle is not what was written"));
             }
+            // The digits say that it was written as it is, so that it is not what is left of a record.
+            let record = serde_json::from_slice(json).ok().and_then(Record::decode);
+            records.push(record.ok_or_else(|| damaged("it has a record that this version does not know"))?);
         }
         Ok(Some(Journal { header, records, torn }))
     }
@@ -386,6 +391,15 @@ mod tests {
         content.extend(started("a.b").encode());
         content.extend(started("a.c").encode());
         content[at] ^= 1;
+        assert!(Journal::read(&content).is_err());
+    }
+
+    #[test]
+    fn unknown_records_are_errors() {
+        let mut content = header().encode();
+        content.extend(Line::of("later").encode());
+        assert!(Journal::read(&content).is_err());
+        content.extend(started("a.b").encode());
         assert!(Journal::read(&content).is_err());
     }
 

@@ -107,3 +107,33 @@ fn what_is_not_ours_is_refused_with_a_reason() {
         assert!(problems[0].detail.starts_with(&expected), "{}", problems[0].detail);
     }
 }
+
+#[test]
+fn numbers_stand_for_the_same_values_when_read_again() {
+    let text = String::from_utf8(text::encode(&sample()).unwrap()).unwrap();
+    for (field, in_sample, count) in [("mode", 1, 3), ("action", 6, 9), ("reason", 4, 15), ("status", 2, 4)] {
+        for number in 0..count {
+            let changed = text.replace(&format!("\"{field}\":{in_sample}"), &format!("\"{field}\":{number}"));
+            let (saved, _) = text::decode(changed.as_bytes()).unwrap();
+            let again = String::from_utf8(text::encode(&saved).unwrap()).unwrap();
+            assert!(again.contains(&format!("\"{field}\":{number}")), "{field} {number}");
+        }
+    }
+}
+
+#[test]
+fn unknown_numbers_are_errors() {
+    let text = String::from_utf8(text::encode(&sample()).unwrap()).unwrap();
+    let cases = [
+        ("\"mode\":1", "\"mode\":3", "unknown planning mode 3"),
+        ("\"action\":6", "\"action\":9", "unknown action 9"),
+        ("\"reason\":4", "\"reason\":15", "unknown action reason 15"),
+        ("\"status\":2", "\"status\":4", "unknown check status 4"),
+        ("[4,\"", "[5,\"", "unknown kind of target 5"),
+        ("[{\"a\":\"a\"}],1]", "[{\"a\":\"a\"}],8]", "unknown marks 8"),
+    ];
+    for (from, to, expected) in cases {
+        assert!(text.contains(from), "{from} in {text}");
+        assert_eq!(text::decode(text.replace(from, to).as_bytes()).map(|_| ()).unwrap_err(), expected);
+    }
+}

@@ -25,7 +25,7 @@ use super::{BackendSettings, FORMAT, SavedPlan, other_version};
 struct Top {
     format: u32,
     program: String,
-    mode: u8,
+    mode: u32,
     types: Vec<Box<RawValue>>,
     changes: Vec<ChangeText>,
     drift: Vec<ChangeText>,
@@ -66,8 +66,8 @@ struct ChangeText {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     deposed: Option<String>,
     provider: String,
-    action: usize,
-    reason: usize,
+    action: u32,
+    reason: u32,
     before: ValueText,
     after: ValueText,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -90,7 +90,7 @@ struct ImportText {
 #[derive(Serialize, Deserialize)]
 struct OutputText {
     name: String,
-    action: usize,
+    action: u32,
     before: ValueText,
     after: ValueText,
     sensitive: bool,
@@ -100,54 +100,77 @@ struct OutputText {
 struct CheckText {
     kind: String,
     addr: String,
-    status: usize,
-    objects: Vec<(String, usize, Vec<String>)>,
+    status: u32,
+    objects: Vec<(String, u32, Vec<String>)>,
 }
 
-/// Saved as their place in the list: append only.
-const ACTIONS: [Action; 9] = [
-    Action::NoOp,
-    Action::Create,
-    Action::Read,
-    Action::Update,
-    Action::Delete,
-    Action::DeleteThenCreate,
-    Action::CreateThenDelete,
-    Action::Forget,
-    Action::CreateThenForget,
-];
+/// Both directions of the numbers that stand for the values of a type. A value without a number does not compile, and a
+/// number without a value is an error.
+macro_rules! numbered {
+    ($number:ident, $item:ident, $ty:ty, $what:literal, { $($value:path = $code:literal,)* }) => {
+        fn $number(item: $ty) -> u32 {
+            match item {
+                $($value => $code,)*
+            }
+        }
 
-const REASONS: [ActionReason; 15] = [
-    ActionReason::None,
-    ActionReason::ReplaceBecauseCannotUpdate,
-    ActionReason::ReplaceBecauseTainted,
-    ActionReason::ReplaceByRequest,
-    ActionReason::ReplaceByTriggers,
-    ActionReason::DeleteBecauseNoResourceConfig,
-    ActionReason::DeleteBecauseWrongRepetition,
-    ActionReason::DeleteBecauseCountIndex,
-    ActionReason::DeleteBecauseEachKey,
-    ActionReason::DeleteBecauseNoModule,
-    ActionReason::DeleteBecauseNoMoveTarget,
-    ActionReason::ReadBecauseConfigUnknown,
-    ActionReason::ReadBecauseDependencyPending,
-    ActionReason::ReadBecauseCheckNested,
-    ActionReason::DeleteBecauseNotEnabled,
-];
+        fn $item(number: u32) -> Result<$ty, String> {
+            match number {
+                $($code => Ok($value),)*
+                _ => Err(format!(concat!("unknown ", $what, " {}"), number)),
+            }
+        }
+    };
+}
 
-const STATUSES: [CheckStatus; 4] = [CheckStatus::Unknown, CheckStatus::Pass, CheckStatus::Fail, CheckStatus::Error];
+numbered!(mode_number, mode_of, Mode, "planning mode", {
+    Mode::Normal = 0,
+    Mode::Destroy = 1,
+    Mode::RefreshOnly = 2,
+});
 
+numbered!(action_number, action_of, Action, "action", {
+    Action::NoOp = 0,
+    Action::Create = 1,
+    Action::Read = 2,
+    Action::Update = 3,
+    Action::Delete = 4,
+    Action::DeleteThenCreate = 5,
+    Action::CreateThenDelete = 6,
+    Action::Forget = 7,
+    Action::CreateThenForget = 8,
+});
+
+numbered!(reason_number, reason_of, ActionReason, "action reason", {
+    ActionReason::None = 0,
+    ActionReason::ReplaceBecauseCannotUpdate = 1,
+    ActionReason::ReplaceBecauseTainted = 2,
+    ActionReason::ReplaceByRequest = 3,
+    ActionReason::ReplaceByTriggers = 4,
+    ActionReason::DeleteBecauseNoResourceConfig = 5,
+    ActionReason::DeleteBecauseWrongRepetition = 6,
+    ActionReason::DeleteBecauseCountIndex = 7,
+    ActionReason::DeleteBecauseEachKey = 8,
+    ActionReason::DeleteBecauseNoModule = 9,
+    ActionReason::DeleteBecauseNoMoveTarget = 10,
+    ActionReason::ReadBecauseConfigUnknown = 11,
+    ActionReason::ReadBecauseDependencyPending = 12,
+    ActionReason::ReadBecauseCheckNested = 13,
+    ActionReason::DeleteBecauseNotEnabled = 14,
+});
+
+numbered!(status_number, status_of, CheckStatus, "check status", {
+    CheckStatus::Unknown = 0,
+    CheckStatus::Pass = 1,
+    CheckStatus::Fail = 2,
+    CheckStatus::Error = 3,
+});
+
+/// One bit each, the first the lowest.
 const MARKS: [Marks; 3] = [Marks::SENSITIVE, Marks::EPHEMERAL, Marks::DEPRECATED];
 
-fn number_of<T: PartialEq>(list: &[T], item: &T) -> usize {
-    list.iter().position(|other| other == item).unwrap_or(0)
-}
-
-fn item<T: Copy>(list: &[T], number: usize) -> Result<T, String> {
-    list.get(number).copied().ok_or_else(|| format!("{number} is out of range"))
-}
-
-pub(super) fn encode(saved: &SavedPlan) -> Vec<u8> {
+/// Errors: the plan cannot be written as JSON.
+pub(super) fn encode(saved: &SavedPlan) -> Result<Vec<u8>, String> {
     let mut writer = Writer::default();
     let plan = &saved.plan;
     let changes = plan.changes.iter().map(|c| writer.change(c)).collect();
@@ -158,11 +181,7 @@ pub(super) fn encode(saved: &SavedPlan) -> Vec<u8> {
     let top = Top {
         format: FORMAT,
         program: PROGRAM_VERSION.into(),
-        mode: match plan.mode {
-            Mode::Normal => 0,
-            Mode::Destroy => 1,
-            Mode::RefreshOnly => 2,
-        },
+        mode: mode_number(plan.mode),
         changes,
         drift,
         outputs,
@@ -185,7 +204,7 @@ pub(super) fn encode(saved: &SavedPlan) -> Vec<u8> {
         config: saved.config.files.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect(),
         types: writer.types,
     };
-    serde_json::to_vec(&top).unwrap_or_default()
+    serde_json::to_vec(&top).map_err(|e| e.to_string())
 }
 
 /// Keys of types are hashed by value, but most values of a plan share a handful of them.
@@ -229,8 +248,8 @@ impl Writer {
             previous: moved.then(|| change.previous_addr.to_string()),
             deposed: change.deposed.as_ref().map(|key| key.0.to_string()),
             provider: change.provider.to_string(),
-            action: number_of(&ACTIONS, &change.action),
-            reason: number_of(&REASONS, &change.reason),
+            action: action_number(change.action),
+            reason: reason_number(change.reason),
             before: self.value(&change.change.before),
             after: self.value(&change.change.after),
             replace: change.required_replace.iter().map(|path| self.path(path)).collect(),
@@ -243,7 +262,7 @@ impl Writer {
     fn output(&mut self, output: &OutputChange) -> OutputText {
         OutputText {
             name: output.name.to_string(),
-            action: number_of(&ACTIONS, &output.action),
+            action: action_number(output.action),
             before: self.value(&output.change.before),
             after: self.value(&output.change.after),
             sensitive: output.sensitive,
@@ -255,8 +274,12 @@ fn mark_bits(marks: Marks) -> u8 {
     MARKS.iter().enumerate().filter(|(_, mark)| marks.contains(**mark)).map(|(i, _)| 1 << i).sum()
 }
 
-fn marks_of(bits: u8) -> Marks {
-    MARKS.iter().enumerate().filter(|(i, _)| bits & (1 << i) != 0).fold(Marks::NONE, |all, (_, mark)| all | *mark)
+fn marks_of(bits: u8) -> Result<Marks, String> {
+    if bits >> MARKS.len() != 0 {
+        return Err(format!("unknown marks {bits}"));
+    }
+    let marks = MARKS.iter().enumerate().filter(|(i, _)| bits & (1 << i) != 0);
+    Ok(marks.fold(Marks::NONE, |all, (_, mark)| all | *mark))
 }
 
 fn target_text(target: &Target) -> (u8, String) {
@@ -271,12 +294,12 @@ fn target_text(target: &Target) -> (u8, String) {
 
 fn check_text(check: &CheckResult) -> CheckText {
     let object = |(addr, status, messages): &(String, CheckStatus, Vec<String>)| {
-        (addr.clone(), number_of(&STATUSES, status), messages.clone())
+        (addr.clone(), status_number(*status), messages.clone())
     };
     CheckText {
         kind: check.kind.to_string(),
         addr: check.config_addr.clone(),
-        status: number_of(&STATUSES, &check.status),
+        status: status_number(check.status),
         objects: check.objects.iter().map(object).collect(),
     }
 }
@@ -297,11 +320,7 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
     let mut reader = Reader { types, providers: FxHashMap::default() };
     let mut saved = SavedPlan::default();
     let plan = &mut saved.plan;
-    plan.mode = match top.mode {
-        1 => Mode::Destroy,
-        2 => Mode::RefreshOnly,
-        _ => Mode::Normal,
-    };
+    plan.mode = mode_of(top.mode)?;
     plan.changes = reader.changes(top.changes)?;
     plan.drift = reader.changes(top.drift)?;
     plan.outputs = top.outputs.into_iter().map(|o| reader.output(o)).collect::<Result<_, _>>()?;
@@ -347,7 +366,7 @@ impl Reader {
         }
         let marks = marks
             .into_iter()
-            .map(|(path, bits)| Ok((self.path(path)?, marks_of(bits))))
+            .map(|(path, bits)| Ok((self.path(path)?, marks_of(bits)?)))
             .collect::<Result<Vec<_>, String>>()?;
         Ok(value.mark_at_paths(&marks))
     }
@@ -385,8 +404,8 @@ impl Reader {
             previous_addr,
             deposed: text.deposed.map(|key| DeposedKey(key.into())),
             provider: self.provider(text.provider)?,
-            action: item(&ACTIONS, text.action)?,
-            reason: item(&REASONS, text.reason)?,
+            action: action_of(text.action)?,
+            reason: reason_of(text.reason)?,
             change: Change { before: self.value(text.before)?, after: self.value(text.after)? },
             required_replace: text.replace.into_iter().map(|path| self.path(path)).collect::<Result<_, _>>()?,
             private: private.into(),
@@ -398,7 +417,7 @@ impl Reader {
     fn output(&self, text: OutputText) -> Result<OutputChange, String> {
         Ok(OutputChange {
             name: text.name.into(),
-            action: item(&ACTIONS, text.action)?,
+            action: action_of(text.action)?,
             change: Change { before: self.value(text.before)?, after: self.value(text.after)? },
             sensitive: text.sensitive,
         })
@@ -431,17 +450,17 @@ fn target_of((kind, text): (u8, String)) -> Result<Target, String> {
             Target::ConfigResource(ConfigResource { module: addr.module.module(), resource: addr.resource.resource })
         }
         3 => Target::Resource(instance_of(&text)?.containing_resource()),
-        _ => Target::Instance(instance_of(&text)?),
+        4 => Target::Instance(instance_of(&text)?),
+        _ => return Err(format!("unknown kind of target {kind}")),
     })
 }
 
 fn check_of(text: CheckText) -> Result<CheckResult, String> {
-    let object =
-        |(addr, status, messages): (String, usize, Vec<String>)| Ok((addr, item(&STATUSES, status)?, messages));
+    let object = |(addr, status, messages): (String, u32, Vec<String>)| Ok((addr, status_of(status)?, messages));
     Ok(CheckResult {
         kind: text.kind.into(),
         config_addr: text.addr,
-        status: item(&STATUSES, text.status)?,
+        status: status_of(text.status)?,
         objects: text.objects.into_iter().map(object).collect::<Result<_, String>>()?,
     })
 }

@@ -2,7 +2,8 @@
 """Records what the language's functions answer, from the terraform on the PATH. The version that counts is 1.11.4.
 
     tests/record_functions.py             records every expression of src/lang/functions/recorded/*.txt again
-    tests/record_functions.py --add FILE  adds the expressions of FILE, one per line, to the file of their function's topic
+    tests/record_functions.py --add FILE  adds the expressions of FILE, one per line, to the file of their function's topic, or,
+                                          where they do not begin with a call, to expressions.txt
     tests/record_functions.py --signatures  records what `metadata functions` says
     tests/record_functions.py --systematic  adds what varies the calls of recorded/calls.txt: nulls, unknowns, marks, wrong types
 
@@ -17,7 +18,7 @@ FILES = {"a.txt": b"hello", "bin": b"\xff\xfe", "d/x.txt": b"x\n", "d/sub/y.txt"
          "t/list.tpl": b"%{ for x in xs ~}\n- ${x}\n%{ endfor ~}\n", "t/bad.tpl": b"${", "t/self.tpl": b"${templatefile(\"t/self.tpl\", {})}",
          "t/fn.tpl": b"${upper(s)}-${length(xs)}", "t/err.tpl": b"${tonumber(s)}", "t/list": b"${xs}", "t/str.tpl": b"${templatestring(s, {})}",
          "empty": b"", "utf8.txt": "h\u00e9llo \u4e16".encode(), "nfd.txt": b"e\xcc\x81"}
-TOPICS = ["numeric", "string", "format", "collection", "sequence", "sets", "encoding", "yaml", "filesystem", "time", "crypto", "network", "types", "template"]
+TOPICS = ["numeric", "string", "format", "collection", "sequence", "sets", "encoding", "yaml", "filesystem", "time", "crypto", "network", "types", "template", "expressions"]
 
 
 # --- wire formats ---------------------------------------------------------------------------------------------------
@@ -243,7 +244,7 @@ def record_batch(expressions):
 def topics():
     """Function -> topic, as the source's tables say."""
     found = {}
-    for topic in TOPICS:
+    for topic in TOPICS[:-1]:
         source = (HERE.parent / f"{topic}.rs").read_text()
         for name in re.findall(r'(?:Builtin::new|conversion|of_text|of_file)\(\s*"(\w+)"', source): found.setdefault(name, topic)
     return found
@@ -259,13 +260,14 @@ def write(by_topic):
     answers = record([e for _, e in everything])
     for topic in by_topic:
         # Left out: where the reference itself broke down, and what a plan cannot hold.
-        told = lambda a: not any(w in a for w in ("panic in function", "<nil>", "%!t(", "number required", ".tfstate"))
+        told = lambda a: not any(w in a for w in ("panic in function", "<nil>", "%!t(", "number required", "bool required, but received", ".tfstate"))
         lines = [f"{e}\n    {a}\n" for (t, e), a in zip(everything, answers) if t == topic and told(a)]
         (HERE / f"{topic}.txt").write_text("".join(lines))
     print(len(everything), "cases")
 
 
 def topic_of(expression, known):
+    if not re.match(r"(core::)?\w+\(", expression): return "expressions"
     for name in re.findall(r"(?:core::)?(\w+)\(", expression):
         if name in known and name not in ("try", "can", "sensitive", "ephemeralasnull", "type", "tolist", "toset", "tomap", "jsonencode"): return known[name]
     for name in re.findall(r"(\w+)\(", expression):
@@ -276,8 +278,11 @@ def topic_of(expression, known):
 # Values of each kind that a call's argument is replaced with.
 STRANGE = ['null', '"x"', '[]', '{ a = 1 }', 'local.us', 'local.ud', 'sensitive(local.us)', '[sensitive("a"), "b"]']
 
+# Collections of which only the length is known, or only some elements: for the functions of collections.
+PARTLY_KNOWN = ['local.utup', 'local.uset2', 'local.setu', '["a", local.us]', '{ a = local.us }', '[["a"], local.utup]', 'sensitive(local.utup)']
 
-def systematic(existing):
+
+def systematic(existing, known):
     """Around each call of calls.txt (`name | arg | arg ...`): one argument at a time replaced."""
     out = []
     for line in (HERE / "calls.txt").read_text().splitlines():
@@ -288,6 +293,7 @@ def systematic(existing):
             with_ = lambda v: call(args[:i] + [v] + args[i + 1:])
             out += [with_(f"sensitive({arg})"), "ephemeralasnull([" + with_("var.eph") + "])"]
             out += [with_(v) for v in STRANGE]
+            if known.get(name) in ("collection", "sequence", "sets"): out += [with_(v) for v in PARTLY_KNOWN]
         if args: out.append(call(args[:-1] + [f"[{args[-1]}]..."]))
     return [e for e in dict.fromkeys(out) if e not in existing]
 
@@ -311,7 +317,7 @@ def main():
     existing = {e for es in by_topic.values() for e in es}
     new = []
     if sys.argv[1:2] == ["--add"]: new = [l for l in pathlib.Path(sys.argv[2]).read_text().split("\n") if l.strip()]
-    if sys.argv[1:2] == ["--systematic"]: new = systematic(existing)
+    if sys.argv[1:2] == ["--systematic"]: new = systematic(existing, known)
     for e in dict.fromkeys(new):
         if e not in existing: by_topic[topic_of(e, known)].append(e)
     write(by_topic)

@@ -452,7 +452,8 @@ pub fn invoke(
     let (mut dynamic, mut unknown) = (false, false);
     for (i, arg) in args.iter_mut().enumerate() {
         let Some(param) = param(signature, i) else { continue };
-        if arg.is_null() && !param.allow_null {
+        // An argument of unknown type decides before those behind it are looked at.
+        if arg.is_null() && !param.allow_null && !dynamic {
             return Err(FunctionError::argument(i, "argument must not be null"));
         }
         if !param.allow_marked && arg.has_marks_deep() {

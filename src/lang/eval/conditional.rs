@@ -46,7 +46,8 @@ impl Evaluator<'_> {
             self.error("Incorrect condition type", detail, condition, Some(expr.span), env);
             return Value::unknown(ty);
         };
-        let marks = decision.deep_marks();
+        // The marks of the result that is not taken count too: its absence says something about what it depends on.
+        let marks = decision.deep_marks() | yes.marks() | no.marks();
         let (name, value, part, diagnostics) = match decided.is_true() {
             true => ("true", yes, then, yes_diagnostics),
             false => ("false", no, otherwise, no_diagnostics),
@@ -83,6 +84,9 @@ fn result_type(yes: &Value, no: &Value) -> Option<Type> {
 
 /// The result while the condition is unknown: what holds of both results holds of it.
 fn undecided(yes: &Value, no: &Value, ty: Type) -> Value {
+    if yes.is_null() && no.is_null() {
+        return Value::null(ty);
+    }
     if yes.is_null() || no.is_null() {
         return Value::unknown(ty);
     }

@@ -50,11 +50,9 @@ impl Evaluator<'_> {
             self.error("Iteration over non-iterable value", detail, &f.collection, Some(expr.span), env);
             return Value::dynamic();
         }
+        let Some(condition_marks) = self.condition_marks(expr, f, env) else { return Value::dynamic() };
         if !collection.is_known() {
-            return Value::dynamic().mark(marks);
-        }
-        if !self.condition_can_hold(expr, f, env) {
-            return Value::dynamic();
+            return Value::dynamic().mark(marks | condition_marks);
         }
         let mut progress =
             Progress { marks, known: true, tuple: Vec::new(), object: BTreeMap::new(), groups: BTreeMap::new() };
@@ -82,9 +80,10 @@ impl Evaluator<'_> {
         result.mark(progress.marks)
     }
 
-    /// Evaluates the condition once with unknown variables: what is wrong with it for every element is said once.
-    fn condition_can_hold(&mut self, expr: &Expr, f: &ForExpr, env: Env<'_>) -> bool {
-        let Some(condition) = &f.condition else { return true };
+    /// Evaluates the condition once with unknown variables, so that an error that every element has is reported once.
+    /// Returns the marks of its value; none if there are errors.
+    fn condition_marks(&mut self, expr: &Expr, f: &ForExpr, env: Env<'_>) -> Option<Marks> {
+        let Some(condition) = &f.condition else { return Some(Marks::NONE) };
         let then = self.now();
         let unknown = Value::dynamic();
         let key = f.key_var.as_ref().map(|name| (name.as_str(), &unknown));
@@ -93,14 +92,14 @@ impl Evaluator<'_> {
         if result.is_null() {
             let detail = "The value of the 'if' clause must not be null.";
             self.error("Condition is null", detail, condition, Some(expr.span), env);
-            return false;
+            return None;
         }
         if let Err(error) = convert(&result, &Type::Bool) {
             let detail = format!("The 'if' clause value is invalid: {error}.");
             self.error(INVALID_CONDITION, detail, condition, Some(expr.span), env);
-            return false;
+            return None;
         }
-        !self.failed_since(then)
+        (!self.failed_since(then)).then(|| result.marks())
     }
 
     fn iterate(

@@ -74,7 +74,8 @@ fn coalesce_type(a: &[Value]) -> TypeOutcome {
 fn coalesce(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let ty = coalesce_type(a)?;
     for arg in a {
-        let arg = convert(arg, &ty).map_err(|e| FunctionError::new(e.message))?;
+        // Observed: what does not convert is passed over.
+        let Ok(arg) = convert(arg, &ty) else { continue };
         if !arg.is_known() {
             return Ok(Value::unknown_not_null(ty));
         }

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::builtin::{Allow, Builtin, Outcome, any, fail, fail_argument, quoted, shown, string, text};
+use super::builtin::{Allow, Builtin, Outcome, TypeOutcome, any, fail, fail_argument, quoted, shown, string, text};
 use super::charset::{self, Charset};
 use super::signature::{CallContext, FunctionError};
 use super::{base64_text, json_text};
@@ -36,13 +36,25 @@ pub(super) fn table() -> Vec<Builtin> {
         Builtin::new("jsonencode", vec![any("val").null().unknown().dynamic()], s, json_encode)
             .doc("The JSON form of a value."),
         Builtin::new("jsondecode", vec![string("str")], Type::Dynamic, json_decode)
-            .typed(|_| Ok(Type::Dynamic))
+            .typed(json_type)
             .may_be_null()
             .doc("The value that a JSON text stands for."),
         Builtin::new("csvdecode", vec![string("str")], Type::Dynamic, csv_decode)
             .typed(|_| Ok(Type::Dynamic))
             .doc("The rows of a CSV text as objects, with attributes named by its first row."),
     ]
+}
+
+/// The type that a JSON text with this beginning has if it is one at all.
+fn json_type(a: &[Value]) -> TypeOutcome {
+    let known = a[0].refinement().and_then(|facts| facts.string_prefix.as_deref()).unwrap_or_default();
+    match known.trim_start().chars().next() {
+        None | Some('{' | '[' | 'n') => Ok(Type::Dynamic),
+        Some('"') => Ok(Type::String),
+        Some('t' | 'f') => Ok(Type::Bool),
+        Some('-' | '0'..='9') => Ok(Type::Number),
+        Some(other) => fail_argument(0, format!("a JSON document cannot begin with the character '{other}'")),
+    }
 }
 
 fn base64_decode(a: &[Value], _: &CallContext<'_>) -> Outcome {

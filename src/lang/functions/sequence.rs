@@ -242,7 +242,7 @@ fn flattened(list: &Value, marks: &mut Marks, out: &mut Vec<Value>) -> bool {
         return false;
     }
     let mut known = true;
-    for value in list.elements() {
+    for value in list.elements().iter().chain(list.entries().values()) {
         if !value.is_null() && is_iterable_sequence(value.ty()) {
             known = flattened(value, marks, out) && known;
         } else {
@@ -254,7 +254,8 @@ fn flattened(list: &Value, marks: &mut Marks, out: &mut Vec<Value>) -> bool {
 }
 
 fn flatten(a: &[Value], _: &CallContext<'_>) -> Outcome {
-    if !is_iterable_sequence(a[0].ty()) {
+    // Observed: maps and objects are refused only once all that is in them is known.
+    if a[0].is_wholly_known() && !is_iterable_sequence(a[0].ty()) {
         return fail("can only flatten lists, sets and tuples");
     }
     let (mut marks, mut out) = (Marks::NONE, Vec::new());

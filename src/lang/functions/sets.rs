@@ -4,7 +4,7 @@ use super::builtin::{Allow, Builtin, Outcome, TypeOutcome, any, fail, fail_argum
 use super::signature::{CallContext, FunctionError};
 use crate::lang::value::convert::convert;
 use crate::lang::value::unify::unify_unsafe;
-use crate::lang::value::{Marks, Type, Value, set};
+use crate::lang::value::{Marks, Refinement, Type, Value, set};
 
 pub(super) fn table() -> Vec<Builtin> {
     let any_set = || Type::set(Type::Dynamic);
@@ -98,14 +98,18 @@ fn product_type(a: &[Value]) -> TypeOutcome {
 fn product(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let ty = product_type(a)?;
     let marks = a.iter().fold(Marks::NONE, |m, v| m | v.marks());
-    if a.iter().any(|v| !v.length().is_known()) {
-        return Ok(Value::unknown_not_null(ty).mark(marks));
+    let lengths: Option<Vec<usize>> = a.iter().map(|v| v.length().as_number()?.as_usize()).collect();
+    let Some(lengths) = lengths else { return Ok(Value::unknown_not_null(ty).mark(marks)) };
+    let total: Option<usize> = lengths.iter().try_fold(1usize, |n, length| n.checked_mul(*length));
+    let Some(total) = total.filter(|n| *n <= 2_000_000) else {
+        return fail("the result would have too many elements");
+    };
+    // The length of a tuple, and of some collections, is known while its elements are not.
+    if total > 0 && !a.iter().all(Value::is_known) {
+        let facts = Refinement::not_null().with_length(1, Some(total as u64));
+        return Ok(Value::unknown_refined(ty, facts).mark(marks));
     }
     let row = ty.element_type().cloned().unwrap_or(Type::Dynamic);
-    let total: Option<usize> = a.iter().try_fold(1usize, |n, v| n.checked_mul(v.len()));
-    if total.is_none_or(|n| n > 2_000_000) {
-        return fail("the result would have too many elements");
-    }
     let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
     for (arg, element) in a.iter().zip(row.tuple_elements().unwrap_or_default()) {
         let mut parts = Vec::with_capacity(arg.len());

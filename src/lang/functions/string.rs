@@ -220,7 +220,7 @@ fn starts_with(a: &[Value], _: &CallContext<'_>) -> Outcome {
         if known.starts_with(prefix) {
             return Ok(Value::bool(true));
         }
-        if !prefix.starts_with(known) {
+        if known.len() >= prefix.len() {
             return Ok(Value::bool(false));
         }
         return Ok(Value::unknown_not_null(Type::Bool));

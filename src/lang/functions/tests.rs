@@ -1,4 +1,4 @@
-//! All functions against answers recorded from the reference (1.11.4) by `tests/record_functions.py`, in `recorded/`: an
+//! All functions, and expressions that are sensitive to unknowns and marks, against answers recorded from the reference (1.11.4) by `tests/record_functions.py`, in `recorded/`: an
 //! expression, then, indented, its value or its error. What names mean there is in `recorded/names.txt`.
 //!
 //! Values are written with their types: `list(string)["a"]`, `map(number){"a" = 1}`, `[1, "a"]` for tuples,
@@ -19,7 +19,7 @@ use crate::lang::value::{Marks, Type, Value};
 
 const NAMES: &str = include_str!("recorded/names.txt");
 
-const RECORDED: [(&str, &str); 14] = [
+const RECORDED: [(&str, &str); 15] = [
     ("numeric", include_str!("recorded/numeric.txt")),
     ("string", include_str!("recorded/string.txt")),
     ("format", include_str!("recorded/format.txt")),
@@ -34,6 +34,7 @@ const RECORDED: [(&str, &str); 14] = [
     ("network", include_str!("recorded/network.txt")),
     ("types", include_str!("recorded/types.txt")),
     ("template", include_str!("recorded/template.txt")),
+    ("expressions", include_str!("recorded/expressions.txt")),
 ];
 
 /// Not in the release that answers were recorded from, or not where they were.

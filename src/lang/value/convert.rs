@@ -103,21 +103,21 @@ fn to(value: &Value, want: &Type, path: &mut Path) -> Result<Value, Failure> {
             None => return at(path, "a number is required"),
         },
         (Type::String | Type::Bool | Type::Number, None) => primitive(value, want)?,
-        (Type::List(element), _) => sequence(value, element, path)?,
-        (Type::Set(element), _) => sequence(value, element, path)?,
+        // Where unknown elements may turn out equal, a list has no known length, but a set has its elements.
+        (Type::List(element), _) if value.ty().is_set() && !value.length().is_known() => {
+            sequence(value, element, path)?;
+            Value::unknown(Type::list(fill_element(value.ty(), &element.without_optional_deep())))
+        }
+        (Type::List(element) | Type::Set(element), _) => sequence(value, element, path)?,
         (Type::Tuple(elements), _) => tuple(value, elements, path)?,
         (Type::Map(element), _) => map(value, element, path)?,
         (Type::Object(object), _) => self::object(value, want, object, path)?,
         (Type::Dynamic, _) => value.clone(),
     };
     let converted = match want {
-        Type::Set(_) if converted.is_known() && converted.ty().is_list() => {
+        Type::Set(_) => {
             let element = converted.ty().element_type().cloned().unwrap_or(Type::Dynamic);
             Value::set(element, converted.elements().to_vec())
-        }
-        Type::Set(_) if !converted.is_known() => {
-            let element = converted.ty().element_type().cloned().unwrap_or(Type::Dynamic);
-            Value::unknown(Type::set(element))
         }
         _ => converted,
     };
@@ -291,9 +291,6 @@ fn sequence(value: &Value, element: &Type, path: &mut Path) -> Result<Value, Fai
     }
     if !value.is_known_tuple() {
         let Some(have) = value.ty().element_type().filter(|_| !value.ty().is_map()) else { return Err(Failure::Types) };
-        if value.ty().is_set() && !value.length().is_known() {
-            return Ok(Value::unknown(Type::list(fill_dynamic(have, &element.without_optional_deep()))));
-        }
         if have == element || element.is_dynamic() {
             return Ok(Value::list(have.clone(), value.elements().to_vec()));
         }

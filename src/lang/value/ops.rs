@@ -70,6 +70,9 @@ fn equal(a: &Value, b: &Value) -> Option<bool> {
     if a.is_null() || b.is_null() {
         return Some(a.is_null() && b.is_null());
     }
+    if has_open_type(a) || has_open_type(b) {
+        return if may_conform(a.ty(), b.ty()) || may_conform(b.ty(), a.ty()) { None } else { Some(false) };
+    }
     match (a.ty(), b.ty()) {
         (Type::Set(x), Type::Set(y)) => {
             if x != y {
@@ -99,6 +102,35 @@ fn equal(a: &Value, b: &Value) -> Option<bool> {
     }
 }
 
+/// Whether some part is unknown and of unknown type.
+fn has_open_type(value: &Value) -> bool {
+    if value.is_wholly_known() {
+        return false;
+    }
+    match value.is_known() {
+        false => value.ty().is_dynamic(),
+        true => value.elements().iter().chain(value.entries().values()).any(has_open_type),
+    }
+}
+
+/// Whether a type is the wanted one where the wanted one takes any type at `Dynamic`.
+fn may_conform(ty: &Type, want: &Type) -> bool {
+    match (ty, want) {
+        (_, Type::Dynamic) => true,
+        (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Map(a), Type::Map(b)) => {
+            may_conform(a, b)
+        }
+        (Type::Tuple(a), Type::Tuple(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| may_conform(a, b))
+        }
+        (Type::Object(a), Type::Object(b)) => {
+            let same_names = a.attributes.keys().eq(b.attributes.keys());
+            same_names && a.attributes.values().zip(b.attributes.values()).all(|(a, b)| may_conform(a, b))
+        }
+        _ => ty == want,
+    }
+}
+
 fn all_equal<'v>(pairs: impl Iterator<Item = (&'v Value, &'v Value)>) -> Option<bool> {
     for (a, b) in pairs {
         if !equal(a, b)? {
@@ -112,7 +144,7 @@ fn equal_to_unknown(known: &Value, unknown: &Value) -> Option<bool> {
     if known.is_null() {
         return if unknown.is_definitely_not_null() { Some(false) } else { None };
     }
-    if unknown.ty().has_dynamic() || known.ty().has_dynamic() {
+    if unknown.ty().has_dynamic() {
         return None;
     }
     if known.ty() != unknown.ty() || !may_be(unknown, known) {

@@ -137,10 +137,10 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
         let request = plan_request(&input, verb, state, now);
         let (run, found) = match prepare(request, ports).await {
             Ok(run) => execute(run).await,
-            Err(found) => return (None, found),
+            Err(found) => return (None, warnings.into_iter().chain(found).collect()),
         };
         if found.has_errors() {
-            return (None, found);
+            return (None, warnings.into_iter().chain(found).collect());
         }
         let gathered = std::mem::take(&mut *run.results.gathered());
         state = gathered.state;
@@ -150,7 +150,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     let request = Request { calls, ..plan_request(&input, verb, state, now) };
     let (run, found) = match prepare(request, ports).await {
         Ok(run) => execute(run).await,
-        Err(found) => return (None, found),
+        Err(found) => return (None, warnings.into_iter().chain(found).collect()),
     };
     let errored = found.has_errors();
     diagnostics.extend(found);

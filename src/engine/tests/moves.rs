@@ -1,6 +1,8 @@
 //! Moves, where a plan destroys everything.
 
 use super::world::*;
+use crate::model::addr::Target;
+use crate::model::addr::parse::parse_abs_instance;
 use crate::model::plan::Mode;
 use crate::model::state::State;
 
@@ -76,5 +78,20 @@ async fn destroying_reports_what_could_not_move_once() {
         let found: Vec<&str> = found.iter().map(|d| &*d.summary).collect();
         assert_eq!(found, ["Unresolved resource instance address changes"], "no_refresh: {no_refresh}");
         assert_eq!(actions(&planned.unwrap()), ["Delete test_thing.a", "Delete test_thing.b"]);
+    }
+}
+
+#[tokio::test]
+async fn targets_without_what_moved_are_refused() {
+    let world = World::new();
+    let (state, _) = apply(&world, BEFORE, &State::default()).await;
+    for (mode, no_refresh) in [(Mode::Normal, false), (Mode::Destroy, false), (Mode::Destroy, true)] {
+        let config = config(&[("main.tf", &after(false))]);
+        let target = Target::Resource(parse_abs_instance("test_thing.b").unwrap().containing_resource());
+        let options = Options { mode, no_refresh, targets: vec![target], ..Options::default() };
+        let (_, found) = plan(&world, &config, &state, options).await;
+        let found: Vec<&str> = found.iter().map(|d| &*d.summary).collect();
+        let expected = ["Resource targeting is in effect", "Moved resource instances excluded by targeting"];
+        assert_eq!(found, expected, "{mode:?}, no_refresh: {no_refresh}");
     }
 }

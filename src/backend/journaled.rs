@@ -4,6 +4,7 @@
 //! Owns serial and lineage of what is written. Keeps the state as the pieces of its file, so that a change costs the
 //! instance that changed, and a snapshot a copy.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -30,13 +31,17 @@ const SHARE: u32 = 20;
 const FREE_BYTES: u64 = 64 * 1024;
 const REWRITE_PERIOD: Duration = Duration::from_secs(30);
 
-/// The state of one run, from the first change to the last snapshot.
+/// The state of one run, from the first change to the last snapshot. Clones share it.
+#[derive(Clone)]
 pub struct JournaledState {
     store: Arc<dyn StateStore>,
-    inner: Mutex<Inner>,
+    inner: Arc<Mutex<Inner>>,
     /// Held while a snapshot is being written: there is never more than one.
-    writing: tokio::sync::Mutex<Timing>,
+    writing: Arc<tokio::sync::Mutex<Timing>>,
 }
+
+/// An object: the current one of an instance, or a deposed one.
+pub type ObjectAddress = (AbsResourceInstance, Option<DeposedKey>);
 
 struct Inner {
     /// Of the snapshot in the store.
@@ -49,6 +54,10 @@ struct Inner {
     dirty: bool,
     /// A snapshot failed: what the store holds is not known.
     unsure: bool,
+    /// Objects whose change was started and not finished.
+    open: BTreeSet<ObjectAddress>,
+    /// The run is over: nothing may be started any more, and no snapshot is written.
+    closed: bool,
 }
 
 struct Timing {
@@ -59,12 +68,15 @@ struct Timing {
     cost: Duration,
 }
 
-/// A final snapshot that the store refused.
+/// What kept a run from ending well.
 #[derive(Debug)]
-pub struct FinishError {
-    pub reason: String,
-    /// The snapshot, to be kept elsewhere.
-    pub snapshot: Arc<[u8]>,
+pub enum FinishError {
+    /// The store refused the last snapshot, which is to be kept elsewhere. The journal is still there.
+    Refused { reason: String, snapshot: Arc<[u8]> },
+    /// The final state cannot be written as a file. The store has what was recorded until then.
+    NotRendered(String),
+    /// Everything is saved, but the journal could not be removed.
+    JournalLeft(String),
 }
 
 impl JournaledState {
@@ -86,10 +98,12 @@ impl JournaledState {
             None => Rendered::of(&State::default())?,
         };
         let base = loaded.fingerprint.clone();
-        let inner = Inner { meta, base, stored, now, journal: None, dirty: false, unsure: false };
+        let (journal, open) = (None, BTreeSet::new());
+        let inner = Inner { meta, base, stored, now, journal, dirty: false, unsure: false, open, closed: false };
         let now_time = Instant::now();
         let timing = Timing { begun: now_time, written: 0, last: now_time, cost: Duration::ZERO };
-        Ok(JournaledState { store, inner: Mutex::new(inner), writing: tokio::sync::Mutex::new(timing) })
+        let (inner, writing) = (Arc::new(Mutex::new(inner)), Arc::new(tokio::sync::Mutex::new(timing)));
+        Ok(JournaledState { store, inner, writing })
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -127,7 +141,14 @@ impl JournaledState {
     /// Durable before the object is touched.
     pub async fn started(&self, addr: &AbsResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostics> {
         let record = Record::Started { addr: addr.clone(), deposed: deposed.cloned() };
-        let durable = self.inner().append(&record);
+        let durable = {
+            let mut inner = self.inner();
+            if inner.closed {
+                return Err(abandoned());
+            }
+            inner.open.insert((addr.clone(), deposed.cloned()));
+            inner.append(&record)
+        };
         wait(durable).await
     }
 
@@ -142,6 +163,7 @@ impl JournaledState {
             let mut inner = self.inner();
             inner.now.set_instance(addr, provider, instance)?;
             inner.dirty = true;
+            inner.open.retain(|(open, _)| open != addr);
             let piece = match inner.now.instance_entry(addr) {
                 Some(text) => Piece::Instance(addr.clone(), text),
                 None => Piece::GoneInstance(addr.clone()),
@@ -180,34 +202,42 @@ impl JournaledState {
 
     /// Writes a snapshot if it will take under a twentieth of the time since the last one.
     pub async fn snapshot_if_due(&self) -> Result<(), Diagnostics> {
-        let Ok(mut timing) = self.writing.try_lock() else { return Ok(()) };
-        let passed = timing.last.elapsed();
-        if passed < timing.cost * SHARE || passed < self.store.snapshot_pause() {
+        let Ok(mut timing) = self.writing.clone().try_lock_owned() else { return Ok(()) };
+        if !self.is_due(&mut timing) {
             return Ok(());
+        }
+        let state = self.clone();
+        // A task of its own: when a step is aborted, the write goes on, and the last snapshot waits for its end.
+        let written = tokio::spawn(async move { state.write_snapshot(&mut timing).await });
+        let _ = written.await;
+        Ok(())
+    }
+
+    fn is_due(&self, timing: &mut Timing) -> bool {
+        let passed = timing.last.elapsed();
+        if passed < timing.cost * SHARE || passed < self.store.snapshot_pause() || self.inner().closed {
+            return false;
         }
         let size = self.inner().now.size() as u64;
         if timing.cost.is_zero() {
             // Before the first one: guess, so that a large state is not written for its first instance.
             timing.cost = Duration::from_millis(5) + Duration::from_nanos(20 * size);
         }
-        if passed < timing.cost * SHARE || timing.written + size > timing.allowed(size) {
-            return Ok(());
-        }
+        passed >= timing.cost * SHARE && timing.written + size <= timing.allowed(size)
+    }
+
+    async fn write_snapshot(&self, timing: &mut Timing) {
         let started = Instant::now();
-        let Some((snapshot, meta, rendered)) = self.inner().snapshot() else { return Ok(()) };
+        let Some((snapshot, meta, rendered)) = self.inner().snapshot() else { return };
         timing.written += snapshot.len() as u64;
-        match self.store(&snapshot, meta, rendered).await {
-            Ok(()) => {}
+        if let Err(reason) = self.store(&snapshot, meta, rendered).await {
             // The journal has it all; the last snapshot is the one that must succeed.
-            Err(reason) => {
-                crate::log!(Warn, "state snapshot not written: {reason}");
-                let mut inner = self.inner();
-                (inner.dirty, inner.unsure) = (true, true);
-            }
+            crate::log!(Warn, "state snapshot not written: {reason}");
+            let mut inner = self.inner();
+            (inner.dirty, inner.unsure) = (true, true);
         }
         timing.last = Instant::now();
         timing.cost = started.elapsed();
-        Ok(())
     }
 
     /// Records the snapshot, then writes it.
@@ -223,22 +253,29 @@ impl JournaledState {
         Ok(())
     }
 
-    /// Writes the last snapshot, if the store does not have it, and removes the journal. `state` is the final state
-    /// where the caller has it; otherwise what was told is what is written.
-    /// After an error the journal is still there: call [`Self::forget_journal`] once the snapshot is safe elsewhere.
-    pub async fn finish(&self, state: Option<&State>) -> Result<(), FinishError> {
+    /// Ends the run: writes the last snapshot, if the store does not have it, and removes the journal, unless changes are
+    /// open: their objects are returned, and the next run names them. `state` is the final state where the caller has it;
+    /// otherwise what was recorded is what is written. After an error the journal may still be there: call
+    /// [`Self::forget_journal_unless_open`] once the snapshot is safe elsewhere.
+    pub async fn finish(&self, state: Option<&State>) -> Result<Vec<ObjectAddress>, FinishError> {
         let _timing = self.writing.lock().await;
-        let failed = |reason: String| FinishError { reason, snapshot: Arc::from([]) };
-        let (snapshot, meta, needed) = {
+        let rendered = state.map(Rendered::of).transpose();
+        let (snapshot, meta, needed, not_rendered) = {
             let mut inner = self.inner();
-            if let Some(state) = state {
-                inner.now = Rendered::of(state)
-                    .map_err(|problems| failed(crate::model::state::file::problems_text(&problems)))?;
-            }
+            inner.closed = true;
+            let not_rendered = match rendered {
+                Ok(Some(rendered)) => {
+                    inner.now = rendered;
+                    None
+                }
+                Ok(None) => None,
+                // What was recorded could be rendered, piece by piece.
+                Err(problems) => Some(crate::model::state::file::problems_text(&problems)),
+            };
             let same = inner.stored.as_ref() == Some(&inner.now);
             let needed = !same || inner.unsure || self.store.writes_elsewhere();
             let (snapshot, meta) = inner.next_snapshot();
-            (snapshot, meta, needed)
+            (snapshot, meta, needed, not_rendered)
         };
         if needed {
             // A journal that cannot be written must not keep the snapshot from being.
@@ -247,18 +284,29 @@ impl JournaledState {
             let durable = self.inner().append(&record);
             let _ = wait(durable).await;
             if let Err(error) = self.store.write(snapshot.clone()).await {
-                return Err(FinishError { reason: error.0, snapshot });
+                return Err(FinishError::Refused { reason: error.0, snapshot });
             }
             let mut inner = self.inner();
             (inner.meta, inner.base) = (meta, print);
             inner.stored = Some(inner.now.clone());
             (inner.dirty, inner.unsure) = (false, false);
         }
-        self.forget_journal().map_err(|e| failed(e.to_string()))
+        let open: Vec<ObjectAddress> = self.inner().open.iter().cloned().collect();
+        let removed = self.forget_journal_unless_open();
+        match (not_rendered, removed) {
+            (Some(reason), _) => Err(FinishError::NotRendered(reason)),
+            (None, Err(error)) => Err(FinishError::JournalLeft(error.to_string())),
+            (None, Ok(())) => Ok(open),
+        }
+    }
+
+    /// Removes the journal of a run whose state is safe elsewhere, unless changes are open: only the journal knows those.
+    pub fn forget_journal_unless_open(&self) -> io::Result<()> {
+        if self.inner().open.is_empty() { self.forget_journal() } else { Ok(()) }
     }
 
     /// Ends the journal and removes it.
-    pub fn forget_journal(&self) -> io::Result<()> {
+    fn forget_journal(&self) -> io::Result<()> {
         match self.inner().journal.take() {
             Some(journal) => journal.remove(),
             None => Ok(()),
@@ -347,6 +395,10 @@ fn journal_failed(error: &io::Error) -> Diagnostics {
         format!("The journal of this run cannot be written: {error}.\n\nNothing further is started, so that nothing is lost."),
     )
     .into()
+}
+
+fn abandoned() -> Diagnostics {
+    Diagnostic::error("Run abandoned", "The run was interrupted, so that this object was not changed.").into()
 }
 
 /// Keeps a snapshot that the store refused: `errored.tfstate`.

@@ -89,8 +89,9 @@ async fn interrupted(dir: &Path) -> JournaledState {
 async fn a_run_ends_with_one_snapshot_and_no_journal() {
     let dir = tempfile::tempdir().unwrap();
     let run = interrupted(dir.path()).await;
+    run.finished(&addr(2), &provider(), &Instance::default()).await.unwrap();
     assert!(dir.path().join(".terraform.tfstate.journal").exists());
-    run.finish(None).await.unwrap();
+    assert!(run.finish(None).await.unwrap().is_empty());
     let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names, ["terraform.tfstate"]);
     let content = std::fs::read(dir.path().join("terraform.tfstate")).unwrap();
@@ -176,17 +177,53 @@ async fn a_crash_between_snapshot_and_removal_replays_nothing() {
 async fn a_refused_snapshot_is_handed_back_and_the_journal_kept() {
     let dir = tempfile::tempdir().unwrap();
     let run = interrupted(dir.path()).await;
+    run.finished(&addr(2), &provider(), &Instance::default()).await.unwrap();
     let path = dir.path().join("terraform.tfstate");
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
-    let error = run.finish(None).await.unwrap_err();
-    assert!(error.reason.contains("is a directory"), "{}", error.reason);
-    let kept = file::read(&error.snapshot).unwrap().unwrap();
+    let FinishError::Refused { reason, snapshot } = run.finish(None).await.unwrap_err() else { panic!("not refused") };
+    assert!(reason.contains("is a directory"), "{reason}");
+    let kept = file::read(&snapshot).unwrap().unwrap();
     assert_eq!(show(&kept.state), "[0]{\"v\":\"changed\"}");
     assert!(dir.path().join(".terraform.tfstate.journal").exists());
-    write_errored_state(&dir.path().join("errored.tfstate"), &error.snapshot).unwrap();
-    run.forget_journal().unwrap();
+    write_errored_state(&dir.path().join("errored.tfstate"), &snapshot).unwrap();
+    run.forget_journal_unless_open().unwrap();
     assert!(!dir.path().join(".terraform.tfstate.journal").exists());
+}
+
+/// A run that is abandoned: what is in flight stays known, nothing new is started, and what still ends is recorded.
+#[tokio::test]
+async fn open_changes_keep_the_journal_of_an_abandoned_run() {
+    for late in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let run = interrupted(dir.path()).await;
+        assert_eq!(run.finish(None).await.unwrap(), [(addr(2), None)]);
+        assert!(run.started(&addr(3), None).await.is_err());
+        if late {
+            run.finished(&addr(2), &provider(), &instance("late")).await.unwrap();
+        }
+        std::mem::forget(run);
+        let loaded = load(&*store_in(dir.path()), Access::Locked).await.unwrap();
+        let added = if late { " [2]{\"v\":\"late\"}" } else { "" };
+        assert_eq!(show(&loaded.file.unwrap().state), format!("[0]{{\"v\":\"changed\"}}{added}"));
+        let warnings = loaded.warnings.into_vec();
+        assert_eq!(warnings.is_empty(), late, "{warnings:?}");
+        assert!(warnings.iter().all(|warning| warning.detail.contains("  - t.n[2]\n")));
+    }
+}
+
+/// A final state that cannot be written as a file: what was recorded is saved, and nothing is empty.
+#[tokio::test]
+async fn a_state_that_cannot_be_rendered_leaves_what_was_recorded() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = interrupted(dir.path()).await;
+    let mut state = state_of(&[(0, "final")]);
+    let unknown = OutputValue { value: Value::unknown(crate::lang::value::Type::String), sensitive: false };
+    state.outputs.insert("o".into(), unknown);
+    assert!(matches!(run.finish(Some(&state)).await, Err(FinishError::NotRendered(_))));
+    std::mem::forget(run);
+    assert_eq!(loaded(dir.path(), Access::ReadOnly).await, "[0]{\"v\":\"changed\"}");
+    assert!(dir.path().join(".terraform.tfstate.journal").exists(), "[2] is open");
 }
 
 #[tokio::test]

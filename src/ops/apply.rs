@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::backend::JournaledState;
-use crate::backend::journaled::write_errored_state;
+use crate::backend::journaled::{ObjectAddress, write_errored_state};
 use crate::backend::store::DEFAULT_WORKSPACE;
+use crate::backend::{FinishError, JournaledState};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::event::Event;
 use crate::engine::ports::Observer;
@@ -204,30 +204,66 @@ async fn carry_out(
     let counter = Arc::new(Counter::new(session.listener.clone()));
     let ports = session.ports(counter.clone(), Arc::new(super::sink::JournalSink(journal.clone())));
     let input = ApplyInput { config: session.config.clone(), plan: planned.plan.clone(), variables, parallelism };
+    // Abandoned work is dropped before the journal is finished.
     let outcome = tokio::select! {
         done = engine::apply(input, &ports) => Some(diagnostics.take(done)),
-        () = session.setup.stop.killed() => {
-            diagnostics.push(Diagnostic::error(CANCELED, ""));
-            None
-        }
+        () = session.setup.stop.killed() => None,
     };
     let state = outcome.map(|outcome| outcome.state);
     if let Some(state) = &state {
         journal.checks(state.checks.as_deref());
     }
-    if let Err(error) = journal.finish(state.as_ref()).await {
-        diagnostics.extend(rescue(&journal, &error.reason, &error.snapshot));
+    let finished = journal.finish(state.as_ref()).await;
+    if state.is_none() {
+        diagnostics.push(abandoned(finished.as_deref().unwrap_or_default()));
+    }
+    if let Err(error) = finished {
+        diagnostics.extend(rescue(&journal, error));
     }
     applied.tally = counter.tally();
     applied.state = state;
     diagnostics
 }
 
-/// Keeps a state that the store refused, and says where.
-fn rescue(journal: &JournaledState, reason: &str, snapshot: &[u8]) -> Diagnostics {
+/// The error of a run that was interrupted twice, with the objects in flight.
+fn abandoned(open: &[ObjectAddress]) -> Diagnostic {
+    if open.is_empty() {
+        return Diagnostic::error(CANCELED, "");
+    }
+    let names = open.iter().map(|(addr, deposed)| match deposed {
+        None => format!("\n  - {addr}"),
+        Some(key) => format!("\n  - {addr} (deposed object {key})"),
+    });
+    let detail = format!(
+        "These objects were being changed, so the state may not tell what became of them:\n{}\n\nThe next command that \
+         changes the state names them again.",
+        names.collect::<String>()
+    );
+    Diagnostic::error(CANCELED, detail)
+}
+
+/// Reports a run that did not end well; keeps a state that the store refused, and says where.
+fn rescue(journal: &JournaledState, error: FinishError) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
+    let (reason, snapshot) = match error {
+        FinishError::Refused { reason, snapshot } => (reason, snapshot),
+        FinishError::NotRendered(reason) => {
+            let detail = format!(
+                "The final state cannot be written: {reason}.\n\nThe state holds what was recorded while the run went on. \
+                 This is a bug in Terrane; please report it."
+            );
+            return Diagnostic::error(STATE_NOT_SAVED, detail).into();
+        }
+        FinishError::JournalLeft(reason) => {
+            let detail = format!(
+                "The state is saved, but the journal beside it could not be removed: {reason}.\n\nThe next command that \
+                 changes the state tries again."
+            );
+            return Diagnostic::error("Failed to remove the state journal", detail).into();
+        }
+    };
     diagnostics.error(STATE_NOT_SAVED, format!("Error saving state: {reason}"));
-    match write_errored_state(Path::new(ERRORED_STATE), snapshot) {
+    match write_errored_state(Path::new(ERRORED_STATE), &snapshot) {
         Ok(()) => {
             diagnostics.error(
                 "Failed to persist state to backend",
@@ -238,7 +274,7 @@ fn rescue(journal: &JournaledState, reason: &str, snapshot: &[u8]) -> Diagnostic
                      To retry writing this state, use the following command:\n    terrane state push {ERRORED_STATE}\n",
                 ),
             );
-            if let Err(e) = journal.forget_journal() {
+            if let Err(e) = journal.forget_journal_unless_open() {
                 crate::log!(Warn, "the journal could not be removed: {e}");
             }
         }

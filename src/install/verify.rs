@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::base::diag::Diagnostic;
+use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::model::addr::Provider;
 use crate::model::deps::{Hash, Lock, LockedProvider, Requirements, Version};
 
@@ -22,8 +22,55 @@ pub struct InstalledPackage {
     pub hash: Hash,
 }
 
+const INCONSISTENT_LOCK: &str = "Inconsistent dependency lock file";
+
 /// Reports requirements that the lock file does not meet. `unmanaged` are not locked.
 pub fn check_lock(requirements: &Requirements, lock: &Lock, unmanaged: &BTreeSet<Provider>) -> Option<Diagnostic> {
+    let problems = unmet(requirements, lock, unmanaged)?;
+    let advice = match lock.is_empty() {
+        true => {
+            "To make the initial dependency selections that will initialize the dependency lock file, run:\n  terrane init"
+        }
+        false => {
+            "To update the locked dependency selections to match a changed configuration, run:\n  terrane init -upgrade"
+        }
+    };
+    let detail = format!(
+        "The following dependency selections recorded in the lock file are inconsistent with the current \
+         configuration:{problems}\n\n{advice}"
+    );
+    Some(Diagnostic::error(INCONSISTENT_LOCK, detail))
+}
+
+/// As [`check_lock`] for a saved plan, whose lock file must also have had the same versions and hashes.
+pub fn check_planned_lock(
+    requirements: &Requirements,
+    planned: &Lock,
+    lock: &Lock,
+    unmanaged: &BTreeSet<Provider>,
+) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    if let Some(problems) = unmet(requirements, lock, unmanaged) {
+        let detail = format!(
+            "The following dependency selections recorded in the lock file are inconsistent with the configuration in the \
+             saved plan:{problems}\n\nA saved plan can be applied only to the same configuration it was created from. \
+             Create a new plan from the updated configuration."
+        );
+        diagnostics.error(INCONSISTENT_LOCK, detail);
+    }
+    if !lock.same_packages(planned) {
+        diagnostics.error(
+            INCONSISTENT_LOCK,
+            "The given plan file was created with a different set of external dependency selections than the current \
+             configuration. A saved plan can be applied only to the same configuration it was created from.\n\nCreate a new \
+             plan from the updated configuration.",
+        );
+    }
+    diagnostics
+}
+
+/// The requirements that the lock file does not meet, as a list.
+fn unmet(requirements: &Requirements, lock: &Lock, unmanaged: &BTreeSet<Provider>) -> Option<String> {
     let mut problems = Vec::new();
     let mut required: Vec<_> =
         requirements.0.iter().map(|(provider, all)| (provider.to_string(), provider, all)).collect();
@@ -42,25 +89,7 @@ pub fn check_lock(requirements: &Requirements, lock: &Lock, unmanaged: &BTreeSet
         };
         problems.push(format!("\n  - provider {name}: {problem}"));
     }
-    if problems.is_empty() {
-        return None;
-    }
-    let advice = match lock.is_empty() {
-        true => {
-            "To make the initial dependency selections that will initialize the dependency lock file, run:\n  terrane init"
-        }
-        false => {
-            "To update the locked dependency selections to match a changed configuration, run:\n  terrane init -upgrade"
-        }
-    };
-    Some(Diagnostic::error(
-        "Inconsistent dependency lock file",
-        format!(
-            "The following dependency selections recorded in the lock file are inconsistent with the current \
-             configuration:{}\n\n{advice}",
-            problems.concat()
-        ),
-    ))
+    (!problems.is_empty()).then(|| problems.concat())
 }
 
 /// Why a locked package cannot be run.
@@ -275,6 +304,57 @@ mod tests {
         let (kind, _) = problem(data.path(), &requirements, &lock).unwrap();
         let why = format!("run {}: the file is not executable", dir.join(PROGRAM).display());
         assert_eq!(kind, ProblemKind::NotRunnable(why));
+    }
+
+    /// Recorded from the reference, 1.11.4.
+    #[test]
+    fn saved_plans_need_the_selections_that_they_were_made_with() {
+        let lock = |entries: &[(&str, &str, &str)]| Lock {
+            providers: entries
+                .iter()
+                .map(|(name, version, hash)| {
+                    let locked = LockedProvider {
+                        version: Version::parse(version).unwrap(),
+                        constraints: Constraints::default(),
+                        hashes: [Hash::parse(&format!("h1:{hash}")).unwrap()].into(),
+                        range: None,
+                    };
+                    (Provider::default_for(name), locked)
+                })
+                .collect(),
+        };
+        let planned = lock(&[("a", "1.0.0", "x"), ("b", "1.0.0", "x")]);
+        let mut requirements = Requirements::default();
+        requirements.add(Provider::default_for("a"), Constraints::parse("1.0.0").unwrap());
+        requirements.add(Provider::default_for("b"), Constraints::default());
+        let other = "The given plan file was created with a different set of external dependency selections than the current \
+                     configuration. A saved plan can be applied only to the same configuration it was created from.\n\nCreate \
+                     a new plan from the updated configuration.";
+        let unmet = |list: &str| {
+            format!(
+                "The following dependency selections recorded in the lock file are inconsistent with the configuration in the \
+                 saved plan:{list}\n\nA saved plan can be applied only to the same configuration it was created from. Create \
+                 a new plan from the updated configuration."
+            )
+        };
+        let none = "\n  - provider registry.terraform.io/hashicorp/a: required by this configuration but no version is \
+                    selected\n  - provider registry.terraform.io/hashicorp/b: required by this configuration but no version \
+                    is selected";
+        let newer = "\n  - provider registry.terraform.io/hashicorp/a: locked version selection 1.1.0 doesn't match the \
+                     updated version constraints \"1.0.0\"";
+        for (now, expected) in [
+            (planned.clone(), vec![]),
+            (Lock::default(), vec![unmet(none), other.to_owned()]),
+            (lock(&[("a", "1.0.0", "x"), ("b", "1.1.0", "x")]), vec![other.to_owned()]),
+            (lock(&[("a", "1.1.0", "x"), ("b", "1.0.0", "x")]), vec![unmet(newer), other.to_owned()]),
+            (lock(&[("a", "1.0.0", "x"), ("b", "1.0.0", "y")]), vec![other.to_owned()]),
+            (lock(&[("a", "1.0.0", "x"), ("b", "1.0.0", "x"), ("c", "1.0.0", "x")]), vec![other.to_owned()]),
+        ] {
+            let found = check_planned_lock(&requirements, &planned, &now, &BTreeSet::new());
+            assert!(found.iter().all(|d| d.summary == INCONSISTENT_LOCK));
+            let details: Vec<&str> = found.iter().map(|d| d.detail.as_str()).collect();
+            assert_eq!(details, expected);
+        }
     }
 
     #[test]

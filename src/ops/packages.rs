@@ -65,8 +65,24 @@ pub async fn resolve(setup: &Setup, requirements: &Requirements) -> Result<Found
         problem.detail.extend(missing.map(built_in_hint));
         return Err(problem.into());
     }
+    installed(look, requirements)
+}
+
+/// For a saved plan, with the lock file that it was made with: as [`resolve`], and the selections must be the same.
+pub fn resolve_planned(setup: &Setup, requirements: &Requirements, planned: &Lock) -> Result<Found, Diagnostics> {
+    let mut look = Look::new(setup)?;
+    look.found.warnings.extend(stand_ins::check(setup, requirements, &look.found.origins)?);
+    let problems = verify::check_planned_lock(requirements, planned, &look.lock, &look.unmanaged());
+    if problems.has_errors() {
+        return Err(problems);
+    }
+    installed(look, requirements)
+}
+
+/// The packages of all providers; those of the configuration must be installed and unchanged.
+fn installed(mut look: Look<'_>, requirements: &Requirements) -> Result<Found, Diagnostics> {
     let needed = look.locked_too(requirements);
-    let (packages, problems) = verify::find_packages(&needed, &look.lock, &setup.workdir.data_dir);
+    let (packages, problems) = verify::find_packages(&needed, &look.lock, &look.setup.workdir.data_dir);
     let of_config = |provider: &addr::Provider| requirements.0.contains_key(provider) && !look.has(provider);
     let (mine, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
         problems.into_iter().partition(|(provider, _)| of_config(provider));

@@ -8,8 +8,9 @@ use super::backend_record::BackendRecord;
 use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files, Overlay};
+use crate::base::source::SourceFile;
 use crate::model::deps::Requirements;
-use crate::model::deps::lock::LOCK_FILE;
+use crate::model::deps::lock::{LOCK_FILE, Lock};
 use crate::model::plan::Plan;
 use crate::model::plan::file::{self, BackendSettings, SavedPlan};
 use crate::model::state::StateMeta;
@@ -72,11 +73,12 @@ pub async fn begin(
     let record = BackendRecord { kind: backend.kind, config: backend.config, hash: 0 };
     let opened = open_backend::open_record(Some(&record), &request.state, &saved.backend.workspace).await?;
     let requirements = diagnostics.take(Requirements::of_config(&loaded.config));
-    let found = packages::resolve(setup, &requirements).await?;
+    let found = packages::resolve_planned(setup, &requirements, &planned_lock(&saved)?)?;
     diagnostics.extend(found.warnings);
     let held = open_backend::hold(&opened, "OperationTypeApply", &request.state, setup, &*listener).await?;
-    if let Err(stale) = check_state(&saved, held.loaded.file.as_ref().map(|file| &file.meta)) {
-        diagnostics.extend(stale);
+    let state = held.loaded.file.as_ref().map(|file| &file.meta);
+    if let Err(problems) = check_state(&saved, state).and_then(|()| check_complete(&saved)) {
+        diagnostics.extend(problems);
         diagnostics.extend(held.release().await);
         return Err(diagnostics);
     }
@@ -115,6 +117,25 @@ fn check_workspace(setup: &Setup, saved: &SavedPlan) -> Result<(), Diagnostics> 
     Err(Diagnostic::error(
         "Plan for another workspace",
         format!("The plan was made in the workspace {planned:?}, and the workspace {current:?} is selected. Select the plan's workspace to apply it."),
+    )
+    .into())
+}
+
+/// The lock file that the plan was made with; empty if there was none.
+fn planned_lock(saved: &SavedPlan) -> Result<Lock, Diagnostics> {
+    let text = saved.lock.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+    let (lock, diagnostics) = Lock::parse(SourceFile::new(LOCK_FILE, text.into_owned()));
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(lock) }
+}
+
+/// A plan that failed shows only what was planned until then.
+fn check_complete(saved: &SavedPlan) -> Result<(), Diagnostics> {
+    if !saved.plan.errored {
+        return Ok(());
+    }
+    Err(Diagnostic::error(
+        "Cannot apply incomplete plan",
+        "Terrane encountered an error when generating this plan, so it cannot be applied.",
     )
     .into())
 }

@@ -66,6 +66,7 @@ cases!(
     cycles,
     deprecations,
     early_values,
+    failed_plans,
     formatting,
     graphs,
     init_streams,

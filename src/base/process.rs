@@ -4,22 +4,26 @@
 
 use std::io::{self, Read};
 use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 
 use super::stop::Stop;
 
+/// How long an interrupted process group may take to end before it is killed.
+const GRACE: Duration = Duration::from_secs(5);
+
 /// What became of a process that was run to its end.
 #[derive(Debug)]
 pub enum Outcome {
     Exited(ExitStatus),
-    /// It was killed because the work was asked to stop.
-    Stopped,
+    /// It ended because the work was asked to stop.
+    Stopped(Signal),
 }
 
 /// Runs a command in a process group of its own, without input, both outputs joined in one stream that `output` gets
-/// piece by piece; once `stop` says so the group is interrupted, and killed when it must be.
-/// Ends when the process has exited and nobody holds its output any more.
+/// piece by piece. Once `stop` says so the group is interrupted, and killed when its leader has exited or after five
+/// seconds. Ends when the process has exited and no process holds its output any more.
 pub async fn run(
     mut command: tokio::process::Command,
     stop: &Stop,
@@ -37,28 +41,49 @@ pub async fn run(
 
     let mut status = None;
     let mut open = true;
-    let mut interrupted = false;
+    let mut deadline: Option<Instant> = None;
     while open || status.is_none() {
         tokio::select! {
             piece = pieces.recv(), if open => match piece {
                 Some(piece) => output(&piece),
                 None => open = false,
             },
-            exit = child.wait(), if status.is_none() => status = Some(exit?),
-            () = stop.stopping(), if !interrupted => {
-                interrupted = true;
-                signal_group(group, Signal::Interrupt);
+            exit = child.wait(), if status.is_none() => {
+                status = Some(exit?);
+                if deadline.is_some() {
+                    // What it started and left behind ends with it.
+                    signal_group(group, Signal::Kill);
+                }
             }
-            () = stop.killed() => {
+            () = stop.stopping(), if deadline.is_none() => {
+                deadline = Some(Instant::now() + GRACE);
+                signal_group(group, if status.is_none() { Signal::Interrupt } else { Signal::Kill });
+            }
+            () = stop_waiting(stop, deadline) => {
                 signal_group(group, Signal::Kill);
                 let _ = child.start_kill();
-                return Ok(Outcome::Stopped);
+                let _ = child.wait().await;
+                return Ok(Outcome::Stopped(Signal::Kill));
             }
         }
     }
     match status {
-        Some(status) if !interrupted => Ok(Outcome::Exited(status)),
-        _ => Ok(Outcome::Stopped),
+        Some(status) if deadline.is_none() => Ok(Outcome::Exited(status)),
+        _ => Ok(Outcome::Stopped(Signal::Interrupt)),
+    }
+}
+
+/// Ends when there is no time left: at the deadline, or once the work is to be abandoned.
+async fn stop_waiting(stop: &Stop, deadline: Option<Instant>) {
+    let late = async {
+        match deadline {
+            Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = stop.killed() => {}
+        () = late => {}
     }
 }
 
@@ -75,7 +100,7 @@ fn read_in_background(mut reader: io::PipeReader) -> mpsc::Receiver<Vec<u8>> {
     receive
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     Interrupt,
     Terminate,
@@ -98,6 +123,15 @@ pub fn signal_group(leader: Option<u32>, signal: Signal) {
     }
     #[cfg(not(unix))]
     let _ = (leader, signal);
+}
+
+/// A process group, by its leader, that is killed when this is dropped.
+pub struct KilledGroup(pub Option<u32>);
+
+impl Drop for KilledGroup {
+    fn drop(&mut self) {
+        signal_group(self.0, Signal::Kill);
+    }
 }
 
 /// A process as it can be recognised later, when its number may belong to another one.
@@ -181,12 +215,30 @@ mod tests {
         let stop = Stop::new();
         stop.stop();
         let outcome = run(shell("exec sleep 30"), &stop, |_| {}).await.unwrap();
-        assert!(matches!(outcome, Outcome::Stopped));
+        assert!(matches!(outcome, Outcome::Stopped(Signal::Interrupt)));
         let stop = Stop::new();
         let killer = stop.clone();
         let started = std::time::Instant::now();
         let outcome = run(shell("trap '' INT; echo up; sleep 30"), &stop, move |_| killer.kill()).await.unwrap();
-        assert!(matches!(outcome, Outcome::Stopped) && started.elapsed().as_secs() < 20);
+        assert!(matches!(outcome, Outcome::Stopped(Signal::Kill)) && started.elapsed().as_secs() < 20);
+    }
+
+    /// Processes of a script that ignore the interrupt, as those in the background do.
+    #[tokio::test]
+    async fn what_a_stopped_script_leaves_behind_is_killed() {
+        for script in ["sleep 30 >/dev/null 2>&1 & echo $!; wait", "sleep 30 & echo $!; wait"] {
+            let (stop, mut seen) = (Stop::new(), String::new());
+            let stopper = stop.clone();
+            let outcome = run(shell(script), &stop, |piece| {
+                seen.push_str(&String::from_utf8_lossy(piece));
+                stopper.stop();
+            });
+            assert!(matches!(outcome.await.unwrap(), Outcome::Stopped(_)));
+            let left: u32 = seen.trim().parse().unwrap();
+            while is_alive(left) {
+                tokio::task::yield_now().await;
+            }
+        }
     }
 
     #[test]

@@ -8,11 +8,13 @@ use crate::model::provider::NO_SCHEMAS;
 use crate::ops::packages::MISSING_PROVIDER;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::{Mutex as AsyncMutex, OnceCell};
+use tokio::task::AbortHandle;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
@@ -24,7 +26,7 @@ use crate::model::deps::Version;
 use crate::model::provider::{ConfigureRequest, Provider, ProviderDiagnostics, Provisioner, has_errors};
 use crate::model::schema::ProviderSchemas;
 use crate::model::version::LANGUAGE_VERSION;
-use crate::plugin::process::{Launch, START_TIMEOUT, Security, StartError};
+use crate::plugin::process::{Children, Launch, START_TIMEOUT, Security, StartError};
 use crate::plugin::reattach::Reattach;
 use crate::plugin::schema_cache::SchemaCache;
 use crate::plugin::start::{ProviderProcess, ProvisionerProcess, reattach_provider, start_provider, start_provisioner};
@@ -65,7 +67,18 @@ pub struct Factories {
     provisioners: Mutex<HashMap<String, Arc<OnceCell<Arc<ProvisionerProcess>>>>>,
     running: Mutex<Vec<Arc<ProviderProcess>>>,
     started: Mutex<Option<StartListener>>,
+    /// Starts that nothing waits for.
+    early: Mutex<Vec<AbortHandle>>,
+    /// Every process that was started and has not ended.
+    children: Children,
+    /// What starts from now on is asked to stop at once.
+    stopping: AtomicBool,
+    /// Nothing starts any more.
+    closed: AtomicBool,
 }
+
+/// How long killed processes may take to end.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A provider's first process and its schemas.
 #[derive(Default)]
@@ -107,6 +120,10 @@ impl Factories {
             provisioners: Mutex::default(),
             running: Mutex::default(),
             started: Mutex::default(),
+            early: Mutex::default(),
+            children: Children::default(),
+            stopping: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
         })
     }
 
@@ -122,15 +139,18 @@ impl Factories {
     pub fn start_early(self: &Arc<Self>, providers: impl IntoIterator<Item = addr::Provider>) {
         for provider in providers {
             let factories = self.clone();
-            tokio::spawn(async move {
-                // Whoever needs it hears of a failure then.
+            let start = tokio::spawn(async move {
+                // The first caller that needs it gets the error.
                 let _ = factories.first(&provider).await;
             });
+            lock(&self.early).push(start.abort_handle());
         }
     }
 
-    /// Ends all processes.
+    /// Ends all processes, also those that are still starting, and waits for them.
     pub async fn shutdown(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        lock(&self.early).drain(..).for_each(|start| start.abort());
         let running = std::mem::take(&mut *lock(&self.running));
         let provisioners: Vec<_> =
             lock(&self.provisioners).drain().filter_map(|(_, cell)| cell.get().cloned()).collect();
@@ -142,6 +162,9 @@ impl Factories {
             futures_util::future::join_all(provisioners),
         )
         .await;
+        if tokio::time::timeout(END_TIMEOUT, self.children.all_ended()).await.is_err() {
+            crate::log!(Warn, "plugin processes have not ended");
+        }
     }
 
     fn kept_schemas(&self, provider: &addr::Provider) -> Option<Arc<dyn ProviderSchemas>> {
@@ -162,6 +185,18 @@ impl Factories {
     }
 
     async fn start(&self, provider: &addr::Provider) -> Result<Arc<ProviderProcess>, Diagnostics> {
+        let process = self.launch(provider).await?;
+        lock(&self.running).push(process.clone());
+        if self.closed.load(Ordering::SeqCst) {
+            process.kill().await;
+        } else if self.stopping.load(Ordering::SeqCst) {
+            let provider = process.provider();
+            tokio::spawn(async move { stopped("provider", provider.stop().await) });
+        }
+        Ok(process)
+    }
+
+    async fn launch(&self, provider: &addr::Provider) -> Result<Arc<ProviderProcess>, Diagnostics> {
         let name = provider.to_string();
         let failed = |error: StartError| error.diagnostics(&name);
         let process = match self.origins.get(provider) {
@@ -180,6 +215,7 @@ impl Factories {
                     security: if self.tls { Security::MutualTls } else { Security::None },
                     start_timeout: self.start_timeout,
                     log_name: provider.kind.to_string(),
+                    children: self.children.clone(),
                 };
                 let cache = self.cache.clone().zip(hash.clone());
                 start_provider(&launch, &name, cache).await.map_err(failed)?
@@ -189,7 +225,6 @@ impl Factories {
         if let Some(tell) = &*lock(&self.started) {
             tell(&name, ProcessId::of(process.pid()));
         }
-        lock(&self.running).push(process.clone());
         Ok(process)
     }
 
@@ -202,6 +237,7 @@ impl Factories {
             security: Security::OwnProgram,
             start_timeout: self.start_timeout,
             log_name: name.into(),
+            children: self.children.clone(),
         }
     }
 
@@ -304,22 +340,31 @@ impl Providers for Factories {
     async fn provisioner(&self, kind: &str) -> Result<Arc<dyn Provisioner>, Diagnostics> {
         let cell = lock(&self.provisioners).entry(kind.to_string()).or_default().clone();
         let process = cell.get_or_try_init(|| self.start_provisioner(kind)).await?;
+        if self.stopping.load(Ordering::SeqCst) {
+            stopped("provisioner", process.provisioner().stop().await);
+        }
         Ok(process.provisioner())
     }
 
     async fn stop(&self) {
+        self.stopping.store(true, Ordering::SeqCst);
         let running: Vec<_> = lock(&self.running).clone();
         let provisioners: Vec<_> = lock(&self.provisioners).values().filter_map(|cell| cell.get().cloned()).collect();
-        for process in &provisioners {
-            if let Err(why) = process.provisioner().stop().await {
-                crate::log!(Warn, "a provisioner did not stop: {why}");
-            }
-        }
-        for process in &running {
-            if let Err(why) = process.provider().stop().await {
-                crate::log!(Warn, "a provider did not stop: {why}");
-            }
-        }
+        let providers = running.iter().map(async |process| stopped("provider", process.provider().stop().await));
+        let provisioners =
+            provisioners.iter().map(async |process| stopped("provisioner", process.provisioner().stop().await));
+        futures_util::future::join(
+            futures_util::future::join_all(providers),
+            futures_util::future::join_all(provisioners),
+        )
+        .await;
+    }
+}
+
+/// Logs a plugin that refused to stop.
+fn stopped(kind: &str, result: Result<(), String>) {
+    if let Err(why) = result {
+        crate::log!(Warn, "a {kind} did not stop: {why}");
     }
 }
 
@@ -333,6 +378,7 @@ impl Factories {
                 security: if self.tls { Security::MutualTls } else { Security::None },
                 start_timeout: self.start_timeout,
                 log_name: kind.to_string(),
+                children: self.children.clone(),
             },
             None if crate::builtin::table::find("provisioner", kind).is_some() => self.own("provisioner", kind),
             None => return Err(missing_provisioner(kind)),

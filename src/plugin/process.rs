@@ -40,6 +40,34 @@ pub struct Launch {
     pub start_timeout: Duration,
     /// The name that levels of the log are set by: "aws".
     pub log_name: String,
+    /// What the process is counted in while it runs.
+    pub children: Children,
+}
+
+/// Counts processes that were started and have not ended. Clones share the count.
+#[derive(Clone, Debug, Default)]
+pub struct Children(Arc<watch::Sender<usize>>);
+
+impl Children {
+    /// Ends when no process runs, also of those that nothing holds any more.
+    pub async fn all_ended(&self) {
+        // The sender lives in self, so waiting cannot fail.
+        let _ = self.0.subscribe().wait_for(|running| *running == 0).await;
+    }
+
+    fn add(&self) -> CountedChild {
+        self.0.send_modify(|running| *running += 1);
+        CountedChild(self.clone())
+    }
+}
+
+/// One of the counted processes.
+struct CountedChild(Children);
+
+impl Drop for CountedChild {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|running| *running -= 1);
+    }
 }
 
 /// How the two ends know each other.
@@ -95,6 +123,7 @@ impl Launch {
             Security::MutualTls => Some(Identity::generate().map_err(StartError)?),
             _ => None,
         };
+        let counted = self.children.add();
         let mut child = self
             .command(identity.as_ref())
             .spawn()
@@ -112,7 +141,7 @@ impl Launch {
         let (note, exit) = watch::channel(None);
         let kill = Arc::new(Notify::new());
         let group = self.security == Security::OwnProgram;
-        tokio::spawn(watch_process(child, group, kill.clone(), stderr, note));
+        tokio::spawn(watch_process(child, group, kill.clone(), stderr, note, counted));
         drop(stdout);
 
         let process = Arc::new(Process { pid, program, exit, kill, collected, reattached: false });
@@ -185,6 +214,7 @@ async fn watch_process(
     kill: Arc<Notify>,
     stderr: Option<tokio::task::JoinHandle<()>>,
     exit: watch::Sender<Option<String>>,
+    counted: CountedChild,
 ) {
     let status = tokio::select! {
         status = child.wait() => status,
@@ -196,6 +226,7 @@ async fn watch_process(
             child.wait().await
         }
     };
+    drop(counted);
     if let Some(stderr) = stderr {
         // A grandchild may hold the pipe open for ever.
         let _ = tokio::time::timeout(Duration::from_millis(500), stderr).await;

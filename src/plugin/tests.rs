@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 
 use super::handshake::{Address, Handshake};
-use super::process::{Launch, START_TIMEOUT, Security};
+use super::process::{Children, Launch, START_TIMEOUT, Security};
 use super::schema_cache::SchemaCache;
 use super::serve::{Caller, Plugin, serve};
 use super::start::{ProviderProcess, reattach_provider, start_provider};
@@ -357,6 +357,7 @@ fn shell(script: &str, security: Security) -> Launch {
         security,
         start_timeout: std::time::Duration::from_millis(1500),
         log_name: "t".to_owned(),
+        children: Children::default(),
     }
 }
 
@@ -457,6 +458,7 @@ async fn a_real_provider_is_driven() {
             security: Security::MutualTls,
             start_timeout: START_TIMEOUT,
             log_name: "aws".to_owned(),
+            children: Children::default(),
         };
         let clock = std::time::Instant::now();
         let process = start_provider(&launch, "registry.terraform.io/hashicorp/aws", cache.clone()).await.unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{failed, schema};
-use crate::base::process::{self, Outcome};
+use crate::base::process::{self, Outcome, Signal};
 use crate::base::stop::Stop;
 use crate::builtin::sdk::{bool_of, strings_map, text_of};
 use crate::builtin::ssh::LineSplitter;
@@ -104,7 +104,8 @@ impl LocalExec {
         match outcome {
             Ok(Outcome::Exited(status)) if status.success() => Ok(()),
             Ok(Outcome::Exited(status)) => Err(status_text(status)),
-            Ok(Outcome::Stopped) => Err("signal: interrupt".into()),
+            Ok(Outcome::Stopped(Signal::Kill)) => Err("signal: killed".into()),
+            Ok(Outcome::Stopped(_)) => Err("signal: interrupt".into()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !words[0].contains('/') => {
                 Err(format!("exec: {}: executable file not found in $PATH", go_quoted(&words[0])))
             }

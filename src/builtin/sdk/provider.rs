@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::base::stop::Stop;
 use crate::lang::value::Value;
 use crate::model::provider::*;
 use crate::model::schema::{Block, Capabilities, ProviderSchemas, Schema, StaticSchemas};
@@ -20,6 +21,7 @@ pub struct BuiltIn {
     ephemeral: BTreeMap<&'static str, Box<dyn Ephemeral>>,
     functions: BTreeMap<&'static str, Function>,
     schemas: Arc<StaticSchemas>,
+    stop: Stop,
 }
 
 impl BuiltIn {
@@ -49,6 +51,7 @@ impl BuiltIn {
             ephemeral: ephemeral.into_iter().collect(),
             functions: functions.into_iter().map(|function| (function.name, function)).collect(),
             schemas: Arc::new(schemas),
+            stop: Stop::new(),
         }
     }
 
@@ -62,6 +65,10 @@ fn unknown_kind(what: &str, kind: &str) -> ProviderDiagnostic {
         format!("Unsupported {what} type"),
         format!("This built-in provider has no {what} type {kind:?}."),
     )
+}
+
+fn interrupted() -> ProviderDiagnostic {
+    ProviderDiagnostic::error("Data source not read", "The operation was interrupted.")
 }
 
 #[async_trait]
@@ -199,7 +206,11 @@ impl Provider for BuiltIn {
         let Some(source) = self.data.get(&*request.kind) else {
             return ReadDataResponse::new(Value::null_dynamic(), vec![unknown_kind("data source", &request.kind)]);
         };
-        match source.read(&request.config).await {
+        let read = tokio::select! {
+            read = source.read(&request.config) => read,
+            () = self.stop.stopping() => Err(vec![interrupted()]),
+        };
+        match read {
             Ok(value) => ReadDataResponse::new(value, Vec::new()),
             Err(errors) => ReadDataResponse::new(Value::null(source.shape().ty().clone()), errors),
         }
@@ -245,6 +256,7 @@ impl Provider for BuiltIn {
     }
 
     async fn stop(&self) -> Result<(), String> {
+        self.stop.stop();
         Ok(())
     }
 }

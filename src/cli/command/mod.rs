@@ -24,11 +24,13 @@ pub mod version;
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
 use crate::base::stop::{self, Stage, Stop};
 use crate::ops::ask::Ask;
+use crate::ops::operation::CANCELED;
 use crate::ops::options::VariableArgument;
 use crate::ops::settings;
 use crate::ops::setup::Setup;
@@ -38,6 +40,9 @@ use super::args::ArgsError;
 use super::console::Console;
 use super::prompt::Prompt;
 use super::view::operation::OperationView;
+
+/// How long an operation may take to save what it has after a second interrupt.
+const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Runs an operation to its end, with interrupts heard, and gives what it gives.
 ///
@@ -79,11 +84,20 @@ fn run_heard<T>(
         if let Err(e) = stop::listen(stop.clone(), heard) {
             crate::log!(Warn, "interrupts cannot be heard: {e}");
         }
-        work.await
+        tokio::select! {
+            done = work => Some(done),
+            () = hangs(stop) => None,
+        }
     });
     // A read from standard input may still wait; it must not hold us.
     runtime.shutdown_background();
-    Ok(done)
+    done.ok_or_else(|| finish(&invocation.console, Diagnostic::error(CANCELED, "").into()))
+}
+
+/// Ends when work that was to be abandoned has not come to its end for a while.
+async fn hangs(stop: &Stop) {
+    stop.killed().await;
+    tokio::time::sleep(KILL_TIMEOUT).await;
 }
 
 /// What an interrupt of a command does that is no operation on infrastructure.

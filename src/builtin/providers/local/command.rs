@@ -5,6 +5,7 @@ use std::process::{Output, Stdio};
 use async_trait::async_trait;
 use tokio::io::AsyncWriteExt;
 
+use crate::base::process::KilledGroup;
 use crate::builtin::sdk::{Attr, DataSource, Shape, bool_of, object_with, text_of};
 use crate::builtin::without_handshake;
 use crate::builtin::wording::reason;
@@ -45,7 +46,11 @@ async fn run(config: &Value) -> std::io::Result<Output> {
     }
     let stdin = text_of(config, "stdin");
     command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() });
+    #[cfg(unix)]
+    command.process_group(0);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true).spawn()?;
+    // What the program started ends with it when the read is interrupted.
+    let _group = KilledGroup(child.id());
     let input = child.stdin.take();
     let feed = async {
         if let (Some(mut input), Some(text)) = (input, stdin) {

@@ -23,7 +23,8 @@ pub struct Names<'a> {
 }
 
 impl Names<'_> {
-    fn of(&self, node: Node) -> Option<String> {
+    /// The name of a node; none for a barrier.
+    pub fn of(&self, node: Node) -> Option<String> {
         let detail = |node: Node| match node {
             Node::Provider(index) => self.providers.get(index).addr.to_string(),
             Node::Generate(_) => "import".into(),

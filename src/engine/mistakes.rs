@@ -30,3 +30,34 @@ pub fn unexpected_deferral(addr: &dyn std::fmt::Display) -> Diagnostic {
 pub fn cycle(names: &[String]) -> Diagnostic {
     Diagnostic::error(format!("Cycle: {}", names.join(", ")), "")
 }
+
+const HALTED: &str = "execution halted";
+
+/// The run was asked to stop.
+pub fn halted() -> Diagnostic {
+    Diagnostic::error(HALTED, "")
+}
+
+pub fn is_halted(diagnostic: &Diagnostic) -> bool {
+    diagnostic.summary == HALTED
+}
+
+/// A step that panicked, with the text of the panic.
+pub fn panicked(address: &str, text: &str) -> Diagnostic {
+    let detail = format!(
+        "While working on {address}, Terrane encountered an internal error: {text}\n\nThis is a bug in Terrane; please report \
+         it. The operation is incomplete."
+    );
+    Diagnostic::error("Terrane crashed", detail).about(address.to_string())
+}
+
+/// Steps that did not finish although no error was reported: the first of them, and how many more there are.
+pub fn unfinished(names: &[String], more: usize) -> Diagnostic {
+    let list: String = names.iter().map(|name| format!("\n  - {name}")).collect();
+    let more = if more > 0 { format!("\n  - and {more} more") } else { String::new() };
+    let detail = format!(
+        "The following steps did not finish, and no error explains why:{list}{more}\n\nThis is a bug in Terrane; please \
+         report it."
+    );
+    Diagnostic::error("Operation is incomplete", detail)
+}

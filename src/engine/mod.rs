@@ -10,6 +10,7 @@ mod cycles;
 mod deprecated;
 mod evaluation;
 pub mod event;
+mod execute;
 mod functions;
 mod gather;
 mod generate;

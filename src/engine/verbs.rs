@@ -12,14 +12,14 @@ use super::build::{apply as apply_graph, orphans};
 use super::checks;
 use super::cycles;
 use super::evaluation::Evaluation;
+use super::execute::execute;
 use super::functions::ProviderFunctions;
 use super::gather::{gather_plan, is_applyable, parse_time};
-use super::graph::NodeId;
-use super::graph::walk::walk;
 use super::imports::{self, Imports};
 use super::input::{
     ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput,
 };
+use super::mistakes;
 use super::moves;
 use super::parts::{Parts, awaited, resource_nodes};
 use super::ports::Ports;
@@ -27,7 +27,6 @@ use super::removed::RemovedBlocks;
 use super::results::Results;
 use super::run::{Run, Verb};
 use super::schemas::Schemas;
-use super::step::{ephemeral, run_node};
 use super::tree::{ModuleId, Tree};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::model::addr::{AbsResource, AbsResourceInstance, ModuleInstance};
@@ -263,8 +262,8 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     let gathered = std::mem::take(&mut *run.results.gathered());
     state = gathered.state;
     state.checks = checks::results(&run, gathered.checks, Some(&plan.checks));
-    if ports.stop.is_stopping() {
-        diagnostics.push(Diagnostic::error("execution halted", ""));
+    if ports.stop.is_stopping() && !diagnostics.iter().any(mistakes::is_halted) {
+        diagnostics.push(mistakes::halted());
     }
     let mut all = if plan.targets.is_empty() { Diagnostics::new() } else { incomplete() };
     all.extend(diagnostics);
@@ -397,14 +396,6 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
     };
     run.results.report(0, diagnostics);
     Ok(Arc::new(run))
-}
-
-async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
-    walk(&run.graph, &run.turns, |node, turn| Box::pin(run_node(run.clone(), node, turn))).await;
-    let left_open = ephemeral::close_rest(&run).await;
-    run.report(NodeId::MAX, left_open);
-    let diagnostics = run.take_diagnostics();
-    (run, diagnostics)
 }
 
 /// The graph that apply would use has an order, or its cycles are the plan's error.

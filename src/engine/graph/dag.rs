@@ -189,15 +189,62 @@ mod tests {
         dag
     }
 
+    /// Edges: from what waits to what it waits for.
     #[test]
     fn orders_and_finds_cycles() {
-        let dag = graph(4, &[(0, 1), (1, 2), (3, 0)]);
-        assert_eq!(dag.topological(), [2, 1, 0, 3]);
-        assert!(dag.cycles().is_empty());
-        let dag = graph(5, &[(0, 1), (1, 2), (2, 0), (3, 0), (4, 4)]);
-        let mut cycle = dag.cycles().remove(0);
-        cycle.sort();
-        assert_eq!(cycle, [0, 1, 2]);
-        assert_eq!(dag.reachable([3]), [true, true, true, true, false]);
+        // Nodes, edges, the topological order, the cycles with sorted members.
+        type Case<'a> = (usize, &'a [(u32, u32)], &'a [u32], &'a [&'a [u32]]);
+        let cases: &[Case] = &[
+            (0, &[], &[], &[]),
+            (3, &[], &[0, 1, 2], &[]),
+            (4, &[(0, 1), (1, 2), (3, 0)], &[2, 1, 0, 3], &[]),
+            // A node that waits for itself, and the same edge twice.
+            (2, &[(0, 0), (0, 1), (0, 1)], &[1, 0], &[]),
+            // A diamond.
+            (4, &[(1, 0), (2, 0), (3, 1), (3, 2)], &[0, 1, 2, 3], &[]),
+            (2, &[(0, 1), (1, 0)], &[], &[&[0, 1]]),
+            // What is behind a cycle has no place in the order; what is before it has.
+            (5, &[(0, 1), (1, 2), (2, 0), (3, 0), (0, 4)], &[4], &[&[0, 1, 2]]),
+            // Two cycles apart, and two that share a node.
+            (5, &[(0, 1), (1, 0), (2, 3), (3, 2)], &[4], &[&[0, 1], &[2, 3]]),
+            (3, &[(0, 1), (1, 0), (1, 2), (2, 1)], &[], &[&[0, 1, 2]]),
+        ];
+        for (n, edges, order, cycles) in cases {
+            let dag = graph(*n, edges);
+            assert_eq!(dag.topological(), *order, "{edges:?}");
+            let mut found = dag.cycles();
+            found.iter_mut().for_each(|cycle| cycle.sort());
+            found.sort();
+            assert_eq!(found, *cycles, "{edges:?}");
+        }
+    }
+
+    #[test]
+    fn reachable_follows_dependencies() {
+        let dag = graph(6, &[(0, 1), (1, 2), (2, 0), (3, 0), (4, 3)]);
+        let reachable = |from: &[u32]| -> Vec<u32> {
+            let seen = dag.reachable(from.iter().copied());
+            (0..6).filter(|n| seen[*n as usize]).collect()
+        };
+        for (from, expected) in [
+            (&[][..], &[][..]),
+            (&[5], &[5]),
+            (&[1], &[0, 1, 2]),
+            (&[3], &[0, 1, 2, 3]),
+            (&[4, 5], &[0, 1, 2, 3, 4, 5]),
+        ] {
+            assert_eq!(reachable(from), expected);
+        }
+        assert_eq!(dag.dependents()[0], [2, 3]);
+    }
+
+    /// Long chains do not overflow the stack.
+    #[test]
+    fn depth_does_not_matter() {
+        let n = 100_000;
+        let mut edges: Vec<(u32, u32)> = (1..n).map(|i| (i, i - 1)).collect();
+        assert_eq!(graph(n as usize, &edges).topological().len(), n as usize);
+        edges.push((0, n - 1));
+        assert_eq!(graph(n as usize, &edges).cycles()[0].len(), n as usize);
     }
 }

@@ -3,11 +3,13 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use futures_util::FutureExt;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
 
 use super::{Dag, NodeId};
 
@@ -46,114 +48,98 @@ impl Turn {
     }
 }
 
+/// What a walk leaves behind.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct WalkEnd {
+    /// Nodes that did not end with [`End::Done`], sorted: they failed, panicked, or never ran.
+    pub unfinished: Vec<NodeId>,
+    /// Nodes whose step panicked, with the text of the panic.
+    pub panicked: Vec<(NodeId, String)>,
+}
+
 struct Progress {
     dependents: Vec<Vec<NodeId>>,
-    waiting: Vec<AtomicU32>,
-    blocked: Vec<AtomicBool>,
-    remaining: AtomicUsize,
-    ready: Mutex<VecDeque<NodeId>>,
-    changed: Notify,
+    waiting: Vec<u32>,
+    blocked: Vec<bool>,
+    done: Vec<bool>,
+    ready: VecDeque<NodeId>,
 }
 
 impl Progress {
     fn of<N>(graph: &Dag<N>) -> Progress {
-        let waiting = (0..graph.len()).map(|n| AtomicU32::new(graph.dependencies(n as NodeId).len() as u32)).collect();
-        let ready = (0..graph.len() as NodeId).filter(|n| graph.dependencies(*n).is_empty()).collect();
+        let nodes = 0..graph.len() as NodeId;
         Progress {
             dependents: graph.dependents(),
-            waiting,
-            blocked: (0..graph.len()).map(|_| AtomicBool::new(false)).collect(),
-            remaining: AtomicUsize::new(graph.len()),
-            ready: Mutex::new(ready),
-            changed: Notify::new(),
+            waiting: nodes.clone().map(|n| graph.dependencies(n).len() as u32).collect(),
+            blocked: vec![false; graph.len()],
+            done: vec![false; graph.len()],
+            ready: nodes.filter(|n| graph.dependencies(*n).is_empty()).collect(),
         }
     }
 
-    fn next(&self) -> Option<NodeId> {
-        self.ready.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
-    }
-
-    /// Counts a node as ended, and what it kept from running as ended with it.
-    fn end(&self, node: NodeId, end: End) {
+    /// Records the end of a node and of those that it keeps from running.
+    fn end(&mut self, node: NodeId, end: End, ended: &mut impl FnMut(NodeId, End)) {
         let mut open = vec![(node, end)];
         while let Some((node, end)) = open.pop() {
+            self.done[node as usize] = end == End::Done;
+            ended(node, end);
             for dependent in &self.dependents[node as usize] {
                 let i = *dependent as usize;
-                if end == End::Failed {
-                    self.blocked[i].store(true, Ordering::Release);
-                }
-                if self.waiting[i].fetch_sub(1, Ordering::AcqRel) == 1 {
-                    if self.blocked[i].load(Ordering::Acquire) {
-                        open.push((*dependent, End::Failed));
-                    } else {
-                        self.ready.lock().unwrap_or_else(PoisonError::into_inner).push_back(*dependent);
-                    }
+                self.blocked[i] |= end == End::Failed;
+                self.waiting[i] -= 1;
+                match (self.waiting[i], self.blocked[i]) {
+                    (0, true) => open.push((*dependent, End::Failed)),
+                    (0, false) => self.ready.push_back(*dependent),
+                    _ => {}
                 }
             }
-            self.remaining.fetch_sub(1, Ordering::AcqRel);
         }
-        self.changed.notify_one();
+    }
+
+    fn unfinished(&self) -> Vec<NodeId> {
+        (0..self.done.len() as NodeId).filter(|n| !self.done[*n as usize]).collect()
     }
 }
 
-/// Ends its node even if the step panics.
-struct Ending {
-    progress: Arc<Progress>,
-    node: NodeId,
-    end: End,
-}
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        self.progress.end(self.node, self.end);
-    }
-}
-
-/// Runs all nodes of a graph without cycles. `run` makes the future of a node once it may run; the turn that it is given
-/// is one of `turns`.
-pub async fn walk<N>(graph: &Dag<N>, turns: &Arc<Semaphore>, mut run: impl FnMut(NodeId, Turn) -> NodeFuture) {
-    let progress = Arc::new(Progress::of(graph));
+/// Runs all nodes. `run` makes the future of a node once it may run; the turn that it is given is one of `turns`.
+/// `ended` is called for each node, also for those that never ran because of a failed one. Nodes on cycles never run and
+/// never end. Dropping the walk aborts the steps that still run.
+pub async fn walk<N>(
+    graph: &Dag<N>,
+    turns: &Arc<Semaphore>,
+    mut run: impl FnMut(NodeId, Turn) -> NodeFuture,
+    mut ended: impl FnMut(NodeId, End),
+) -> WalkEnd {
+    let mut progress = Progress::of(graph);
+    let mut running = JoinSet::new();
+    let mut panicked = Vec::new();
     loop {
-        while let Some(node) = progress.next() {
-            let turn = Turn::take(turns).await;
-            let future = run(node, turn);
-            let ending = Ending { progress: progress.clone(), node, end: End::Failed };
-            tokio::spawn(async move {
-                // The whole guard moves in, so that its drop comes with the task's end.
-                let mut ending = ending;
-                ending.end = future.await;
-            });
+        while let Some(node) = progress.ready.pop_front() {
+            let step = run(node, Turn::take(turns).await);
+            running.spawn(async move { (node, catch_panic(step).await) });
         }
-        if progress.remaining.load(Ordering::Acquire) == 0 {
-            return;
+        match running.join_next().await {
+            None => break,
+            Some(Ok((node, Ok(end)))) => progress.end(node, end, &mut ended),
+            Some(Ok((node, Err(text)))) => {
+                panicked.push((node, text));
+                progress.end(node, End::Failed, &mut ended);
+            }
+            // The runtime ends: the node stays unfinished.
+            Some(Err(_)) => {}
         }
-        progress.changed.notified().await;
     }
+    WalkEnd { unfinished: progress.unfinished(), panicked }
+}
+
+/// The result of a future, or the text of its panic.
+pub async fn catch_panic<T>(work: impl Future<Output = T>) -> Result<T, String> {
+    AssertUnwindSafe(work).catch_unwind().await.map_err(|payload| {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
+        text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_string())
+    })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_failure_blocks_only_what_depends_on_it() {
-        let mut graph = Dag::default();
-        let ids: Vec<NodeId> = (0..5).map(|i| graph.add(i)).collect();
-        graph.connect(ids[1], ids[0]);
-        graph.connect(ids[2], ids[1]);
-        graph.connect(ids[4], ids[3]);
-        let ran = Arc::new(Mutex::new(Vec::new()));
-        walk(&graph, &Arc::new(Semaphore::new(1)), |node, turn| {
-            let ran = ran.clone();
-            Box::pin(async move {
-                let _turn = turn;
-                ran.lock().unwrap().push(node);
-                if node == 0 { End::Failed } else { End::Done }
-            })
-        })
-        .await;
-        let mut ran = ran.lock().unwrap().clone();
-        ran.sort();
-        assert_eq!(ran, [0, 3, 4]);
-    }
-}
+#[path = "walk_tests.rs"]
+mod tests;

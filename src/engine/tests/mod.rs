@@ -3,9 +3,13 @@
 mod blocks;
 mod conditions;
 mod consistency;
+mod interrupted;
 mod modules;
 mod moves;
 mod newer;
 mod order;
 mod paths;
+mod schedule;
+mod schedules;
+mod sink;
 mod world;

@@ -9,7 +9,6 @@ use async_trait::async_trait;
 
 use crate::base::diag::Diagnostics;
 use crate::base::files::{Files, Memory};
-use crate::base::stop::Stop;
 use crate::engine::event::Event;
 use crate::engine::ports::{Configuring, Host, Observer, Ports, Providers, StateSink};
 use crate::engine::{self, ApplyInput, GivenVariables, PlanInput};
@@ -22,6 +21,8 @@ use crate::model::provider::*;
 use crate::model::schema::{Attribute, Block, ProviderSchemas, Schema, StaticSchemas};
 use crate::model::state::{DeposedKey, Instance, OutputValue, State};
 
+use super::schedule::{Schedule, StateRecord};
+
 /// The provider `test` with the resource `test_thing`, the data source `test_thing` and the provisioner `note`.
 pub struct World {
     pub log: Arc<Mutex<Vec<String>>>,
@@ -29,8 +30,18 @@ pub struct World {
     pub gone: Arc<Mutex<Vec<String>>>,
     /// Names whose creation fails.
     pub failing: Arc<Mutex<Vec<String>>>,
+    /// Names whose planning or change panics.
+    pub panicking: Arc<Mutex<Vec<String>>>,
     /// What functions read.
     pub files: Arc<Memory>,
+    /// Where calls of the world pause, and where the run is interrupted.
+    pub schedule: Schedule,
+    /// Calls of the sink that fail, such as `started test_thing.a`; with any, calls of the sink are in the log.
+    pub sink: Mutex<Option<String>>,
+    /// What was recorded of the state.
+    pub record: Mutex<StateRecord>,
+    /// The objects that were created and not destroyed: their names by id.
+    pub objects: Mutex<BTreeMap<String, String>>,
     counter: AtomicU64,
 }
 
@@ -52,10 +63,19 @@ pub fn thing_schema() -> Schema {
 
 impl World {
     pub fn new() -> Arc<World> {
+        World::scheduled(Schedule::default())
+    }
+
+    pub fn scheduled(schedule: Schedule) -> Arc<World> {
         Arc::new(World {
             log: Arc::default(),
             gone: Arc::default(),
             failing: Arc::default(),
+            panicking: Arc::default(),
+            schedule,
+            sink: Mutex::default(),
+            record: Mutex::default(),
+            objects: Mutex::default(),
             files: Arc::new(Memory::new()),
             counter: AtomicU64::new(1),
         })
@@ -80,8 +100,22 @@ impl World {
             observer: Arc::new(Silent),
             sink: Arc::new(Sink(self.clone())),
             host: Arc::new(Machine(self.files.clone())),
-            stop: Stop::new(),
+            stop: self.schedule.stop.clone(),
         }
+    }
+
+    /// Ids go on from there.
+    pub fn skip_ids(&self, next: u64) {
+        self.counter.store(next, Ordering::Relaxed);
+    }
+
+    pub fn panic(&self, names: &[&str]) {
+        *self.panicking.lock().unwrap() = names.iter().map(|n| n.to_string()).collect();
+    }
+
+    fn panic_if_asked(&self, name: &str) {
+        let asked = self.panicking.lock().unwrap().iter().any(|n| n == name);
+        assert!(!asked, "{name} is broken");
     }
 
     fn is_failing(&self, name: &str) -> bool {
@@ -95,20 +129,43 @@ impl Observer for Silent {
 }
 
 struct Sink(Arc<World>);
+
+impl Sink {
+    fn told(&self, call: String) -> Result<(), Diagnostics> {
+        let failing = self.0.sink.lock().unwrap().clone();
+        let fails = failing.as_ref() == Some(&call);
+        if failing.is_some() {
+            self.0.say(call.clone());
+        }
+        if fails { Err(crate::base::diag::Diagnostic::error("not recorded", call).into()) } else { Ok(()) }
+    }
+}
+
 #[async_trait]
 impl StateSink for Sink {
-    async fn begin(&self, _: &State) -> Result<(), Diagnostics> {
-        Ok(())
+    async fn begin(&self, state: &State) -> Result<(), Diagnostics> {
+        self.0.record.lock().unwrap().begin(state);
+        self.told("begin".into())
     }
-    async fn started(&self, _: &AbsResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostics> {
-        Ok(())
+    async fn started(&self, addr: &AbsResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostics> {
+        self.0.record.lock().unwrap().started(addr, deposed);
+        self.0.schedule.point().await;
+        self.told(format!("started {addr}"))
     }
-    async fn finished(&self, _: &AbsResourceInstance, _: &AbsProviderConfig, _: &Instance) -> Result<(), Diagnostics> {
-        let _ = &self.0;
-        Ok(())
+    async fn finished(
+        &self,
+        addr: &AbsResourceInstance,
+        provider: &AbsProviderConfig,
+        instance: &Instance,
+    ) -> Result<(), Diagnostics> {
+        self.0.record.lock().unwrap().finished(addr, provider, instance);
+        self.0.schedule.point().await;
+        self.told(format!("finished {addr}"))
     }
-    async fn output(&self, _: &str, _: Option<&OutputValue>) -> Result<(), Diagnostics> {
-        Ok(())
+    async fn output(&self, name: &str, value: Option<&OutputValue>) -> Result<(), Diagnostics> {
+        self.0.record.lock().unwrap().output(name, value);
+        self.0.schedule.point().await;
+        self.told(format!("output {name}"))
     }
 }
 
@@ -173,7 +230,9 @@ impl Providers for Plugins {
     async fn provisioner(&self, _: &str) -> Result<Arc<dyn Provisioner>, Diagnostics> {
         Ok(Arc::new(Note(self.0.clone())))
     }
-    async fn stop(&self) {}
+    async fn stop(&self) {
+        self.0.say("stop".into());
+    }
 }
 
 struct Note(Arc<World>);
@@ -188,6 +247,7 @@ impl Provisioner for Note {
         Vec::new()
     }
     async fn provision(&self, request: ProvisionRequest) -> ProviderDiagnostics {
+        self.0.schedule.point().await;
         let text = request.config.get("text").and_then(Value::as_str).unwrap_or("?").to_string();
         self.0.say(format!("note {text}"));
         match self.0.is_failing(&text) {
@@ -234,12 +294,15 @@ impl Provider for Things {
         (json::from_json(&text, thing_schema().implied_type()).unwrap(), Vec::new())
     }
     async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
+        self.0.schedule.point().await;
         let id = request.current.get("id").and_then(Value::as_str).unwrap_or("").to_string();
         let is_gone = self.0.gone.lock().unwrap().contains(&id);
         let new_state = if is_gone { Value::null(request.current.ty().clone()) } else { request.current };
         ReadResponse { new_state, deferred: false, identity: None, private: request.private, diagnostics: Vec::new() }
     }
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
+        self.0.schedule.point().await;
+        self.0.panic_if_asked(&format!("plan {}", name(&request.proposed)));
         let mut planned = request.proposed.clone();
         let mut requires_replace = Vec::new();
         if !planned.is_null() {
@@ -270,6 +333,8 @@ impl Provider for Things {
             (_, true) => ("destroy", name(&request.prior)),
             _ => ("update", name(&request.planned)),
         };
+        world.schedule.point().await;
+        world.panic_if_asked(&format!("{verb} {called}"));
         let mut diagnostics = Vec::new();
         let mut new_state = request.planned.clone();
         if world.is_failing(&called) {
@@ -278,14 +343,21 @@ impl Provider for Things {
             world.say(format!("fail {verb} {called}"));
         } else {
             world.say(format!("{verb} {called}"));
+            if let Some(id) = request.prior.get("id").and_then(Value::as_str) {
+                world.objects.lock().unwrap().remove(id);
+            }
             if !new_state.is_null() {
                 if !new_state.get("id").is_some_and(Value::is_known) {
                     let id = world.counter.fetch_add(1, Ordering::Relaxed);
                     new_state = with(&new_state, "id", Value::string(format!("id-{id}")));
                 }
                 new_state = with(&new_state, "output", Value::string(format!("out-{called}")));
+                let id = new_state.get("id").and_then(Value::as_str).unwrap_or("").to_string();
+                world.objects.lock().unwrap().insert(id, called.clone());
             }
         }
+        // The object is as it is now, but the answer takes its time.
+        world.schedule.point().await;
         ApplyResponse { new_state, identity: None, private: Arc::from([]), legacy_type_system: false, diagnostics }
     }
     async fn import_resource_state(&self, _: &str, _: &str) -> ImportResponse {
@@ -309,6 +381,7 @@ impl Provider for Things {
         panic!("not asked for")
     }
     async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse {
+        self.0.schedule.point().await;
         self.0.say(format!("read {}", name(&request.config)));
         let value = with(&request.config, "id", Value::string("data"));
         let output = Value::string(format!("read-{}", name(&value)));
@@ -363,6 +436,9 @@ pub struct Options {
     pub no_refresh: bool,
 }
 
+/// How many steps may run at once, where the schedule does not say.
+pub const PARALLELISM: usize = 10;
+
 pub async fn plan(
     world: &Arc<World>,
     config: &Arc<Config>,
@@ -378,7 +454,7 @@ pub async fn plan(
         force_replace: options.replace,
         refresh: !options.no_refresh,
         generate_config: false,
-        parallelism: 10,
+        parallelism: world.schedule.parallelism,
     };
     engine::plan(input, &world.ports()).await
 }
@@ -392,8 +468,9 @@ pub async fn apply_as(world: &Arc<World>, config: &Arc<Config>, state: &State, m
 }
 
 pub async fn apply_plan(world: &Arc<World>, config: &Arc<Config>, plan: Plan) -> (State, Diagnostics) {
+    let parallelism = world.schedule.parallelism;
     let input =
-        ApplyInput { config: config.clone(), plan: Arc::new(plan), variables: GivenVariables::new(), parallelism: 10 };
+        ApplyInput { config: config.clone(), plan: Arc::new(plan), variables: GivenVariables::new(), parallelism };
     let (outcome, diagnostics) = engine::apply(input, &world.ports()).await;
     (outcome.state, diagnostics)
 }

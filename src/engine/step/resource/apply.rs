@@ -1,13 +1,13 @@
 //! Carrying out a planned change of one instance: plan again with what is known now, check, apply, check, record.
 
-use crate::engine::mistakes::INVALID_PROVIDER_OBJECT;
+use crate::engine::mistakes::{INVALID_PROVIDER_OBJECT, halted};
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::change::{compatible, write_only};
 use crate::engine::event::Event;
 use crate::engine::graph::walk::Turn;
-use crate::engine::results::Each;
+use crate::engine::results::{Each, ModuleSlots, ResourceSlots};
 use crate::engine::run::{Run, Task, Verb};
 use crate::lang::value::{Path, Value};
 use crate::model::addr::{ConfigResource, ResourceMode};
@@ -24,34 +24,60 @@ use super::{Instance, conditions, data, provision};
 
 const INVALID_RESULT: &str = "Provider returned invalid result object after apply";
 
+/// The slot of an instance: the index of its block in its module, and the position among its instances.
+struct Place {
+    module: Arc<ModuleSlots>,
+    block: u32,
+    position: usize,
+}
+
+impl Place {
+    fn of(run: &Run, task: &Task) -> Option<Place> {
+        let addr = &task.change.addr;
+        let module = run.results.find_module(&run.tree, &addr.module)?;
+        let (_, block) = task.block?;
+        let position = module.resources[block as usize].get()?.expansion.index_of(addr.key())?;
+        Some(Place { module, block, position })
+    }
+
+    fn slots(&self) -> Option<&ResourceSlots> {
+        self.module.resources[self.block as usize].get()
+    }
+
+    fn settle(&self, value: Option<Value>) {
+        if let Some(slots) = self.slots() {
+            slots.instances[self.position].settle(value);
+        }
+    }
+}
+
+/// Lets those who wait for the value of a task's instance know that there will be none, if there is none yet.
+pub fn settle_without_value(run: &Run, index: u32) {
+    if let Some(place) = Place::of(run, &run.tasks[index as usize]) {
+        place.settle(None);
+    }
+}
+
 pub async fn run(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
     let task = &run.tasks[index as usize];
     let addr = &task.change.addr;
     let module = run.results.find_module(&run.tree, &addr.module);
-    let place = module.as_ref().zip(task.block).and_then(|(m, (_, i))| {
-        let slots = m.resources[i as usize].get()?;
-        Some((i, slots.expansion.index_of(addr.key())?, slots.expansion.clone()))
-    });
-    let each = place.as_ref().map_or(Each::None, |(_, position, expansion)| expansion.each(*position));
-    let instance = match Instance::new(run, addr.clone(), task.block, task.provider, module.clone(), each) {
+    let place = Place::of(run, task);
+    let each =
+        place.as_ref().and_then(|place| Some(place.slots()?.expansion.each(place.position))).unwrap_or(Each::None);
+    let instance = match Instance::new(run, addr.clone(), task.block, task.provider, module, each) {
         Ok(instance) => instance,
         Err(error) => return error.into(),
     };
     let settle = |value: Option<Value>| {
-        if let Some((i, position, _)) = &place
-            && let Some(slots) = module.as_ref().and_then(|m| m.resources[*i as usize].get())
-        {
-            slots.instances[*position].settle(value);
+        if let Some(place) = &place {
+            place.settle(value);
         }
     };
-    let diagnostics = match addr.mode() {
+    match addr.mode() {
         ResourceMode::Data => read_data(&instance, &settle).await,
         _ => apply_managed(&instance, task, turn, &settle).await,
-    };
-    if diagnostics.has_errors() {
-        settle(None);
     }
-    diagnostics
 }
 
 async fn read_data(instance: &Instance<'_>, settle: &(dyn Fn(Option<Value>) + Sync)) -> Diagnostics {
@@ -305,6 +331,10 @@ pub async fn apply(
         // Only what is secret changed: nothing to ask the provider for.
         let object = current.map(|c| Stored { value: change.change.after.clone(), ..c });
         return (object, diagnostics);
+    }
+    if run.ports.stop.is_stopping() {
+        diagnostics.push(halted());
+        return (current, diagnostics);
     }
     if let Err(errors) = run.ports.sink.started(&instance.addr, change.deposed.as_ref()).await {
         diagnostics.extend(errors);

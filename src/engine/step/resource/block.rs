@@ -6,8 +6,9 @@ use tokio::task::JoinSet;
 
 use crate::base::diag::Diagnostics;
 use crate::engine::graph::NodeId;
-use crate::engine::graph::walk::{End, Turn};
+use crate::engine::graph::walk::{End, Turn, catch_panic};
 use crate::engine::imports;
+use crate::engine::mistakes;
 use crate::engine::results::{Expansion, ModuleSlots, ResourceSlots};
 use crate::engine::run::{Run, Verb};
 use crate::engine::scope::ModuleScope;
@@ -31,6 +32,20 @@ enum Work {
     Planned { module: Arc<ModuleSlots>, position: usize },
     /// Plan to destroy an object.
     Doomed { addr: AbsResourceInstance, deposed: Option<DeposedKey>, expansion: Option<Expansion> },
+}
+
+impl Work {
+    /// The instance that the work is about.
+    fn address(&self, run: &Run, job: Job) -> Option<AbsResourceInstance> {
+        match self {
+            Work::Planned { module, position } => {
+                let (_, index) = job.block?;
+                let key = module.resources[index as usize].get()?.expansion.key(*position);
+                Some(run.tree.resource(module.id, index).addr.absolute(module.addr.clone()).instance(key))
+            }
+            Work::Doomed { addr, .. } => Some(addr.clone()),
+        }
+    }
 }
 
 /// Who serves the work, and for which node and block it is done.
@@ -177,10 +192,18 @@ async fn do_one(run: &Run, job: Job, work: Work) -> End {
     if run.ports.stop.is_stopping() {
         return End::Failed;
     }
-    let diagnostics = match work {
-        Work::Planned { module, position } => plan_one(run, job, &module, position).await,
-        Work::Doomed { addr, deposed, expansion } => doom_one(run, job, addr, deposed, expansion).await,
-    };
+    let done = catch_panic(async {
+        match &work {
+            Work::Planned { module, position } => plan_one(run, job, module, *position).await,
+            Work::Doomed { addr, deposed, expansion } => {
+                doom_one(run, job, addr.clone(), deposed.clone(), expansion.clone()).await
+            }
+        }
+    });
+    let diagnostics = done.await.unwrap_or_else(|text| {
+        let address = work.address(run, job).map_or_else(String::new, |addr| addr.to_string());
+        mistakes::panicked(&address, &text).into()
+    });
     let end = if diagnostics.has_errors() { End::Failed } else { End::Done };
     run.report(job.node, diagnostics);
     end

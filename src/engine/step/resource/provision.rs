@@ -7,6 +7,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
 use crate::engine::event::Event;
 use crate::engine::graph::walk::Turn;
+use crate::engine::mistakes;
 use crate::engine::results::ResourceSlots;
 use crate::engine::scope::ModuleScope;
 use crate::engine::step::{about_body, connection_schema};
@@ -33,6 +34,10 @@ pub async fn run(
 ) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     for block in instance.provisioners().0.iter().filter(|p| p.when == when) {
+        if instance.run.ports.stop.is_stopping() {
+            diagnostics.push(mistakes::halted());
+            break;
+        }
         if let Some(turn) = &mut turn {
             wait_for_siblings(instance, block, turn).await;
         }

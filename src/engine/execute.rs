@@ -1,0 +1,72 @@
+//! Walking the graph of a run to its end.
+//!
+//! Owns the invariant that a walk which did not finish every node leaves an error, for whatever reason it did not: so an
+//! incomplete plan never looks like a complete one.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use super::cycles;
+use super::graph::walk::{End, WalkEnd, walk};
+use super::graph::{Node, NodeId};
+use super::mistakes;
+use super::run::Run;
+use super::step::{ephemeral, resource, run_node};
+use crate::base::diag::{Diagnostic, Diagnostics};
+
+/// How many unfinished nodes an error lists.
+const LISTED: usize = 10;
+
+/// Walks the graph; returns all diagnostics of the run.
+pub async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
+    let ended = |node, end| {
+        if end == End::Failed {
+            settle(&run, node);
+        }
+    };
+    let walking = walk(&run.graph, &run.turns, |node, turn| Box::pin(run_node(run.clone(), node, turn)), ended);
+    let end = tokio::select! {
+        end = walking => end,
+        never = forward_stop(&run) => match never {},
+    };
+    for (node, text) in &end.panicked {
+        run.report(*node, mistakes::panicked(&name(&run, *node), text).into());
+    }
+    let left_open = ephemeral::close_rest(&run).await;
+    run.report(NodeId::MAX, left_open);
+    // Each step that an interrupt cut short reports it; once is enough.
+    let mut diagnostics: Diagnostics = run.take_diagnostics().into_iter().filter(|d| !mistakes::is_halted(d)).collect();
+    diagnostics.extend(incomplete(&run, &end, diagnostics.has_errors()));
+    (run, diagnostics)
+}
+
+/// Asks the plugins to stop as soon as the run is asked to.
+async fn forward_stop(run: &Run) -> Infallible {
+    run.ports.stop.stopping().await;
+    run.ports.providers.stop().await;
+    std::future::pending().await
+}
+
+/// Steps that wait for the value of an instance must not wait for one that never comes.
+fn settle(run: &Run, node: NodeId) {
+    if let Node::Instance(index) = *run.graph.node(node) {
+        resource::apply::settle_without_value(run, index);
+    }
+}
+
+/// The error about a walk that was cut short, unless other errors explain it.
+fn incomplete(run: &Run, end: &WalkEnd, has_errors: bool) -> Option<Diagnostic> {
+    if run.ports.stop.is_stopping() {
+        return Some(mistakes::halted());
+    }
+    if has_errors || end.unfinished.is_empty() {
+        return None;
+    }
+    let names = end.unfinished.iter().take(LISTED).map(|node| name(run, *node));
+    Some(mistakes::unfinished(&names.collect::<Vec<_>>(), end.unfinished.len().saturating_sub(LISTED)))
+}
+
+fn name(run: &Run, node: NodeId) -> String {
+    let names = cycles::Names { tree: &run.tree, providers: &run.providers, orphans: &run.orphans, tasks: &run.tasks };
+    names.of(*run.graph.node(node)).unwrap_or_else(|| "a barrier of the graph".to_string())
+}

@@ -1,0 +1,114 @@
+//! Interrupts: once, everything that runs is asked to stop; twice, it is abandoned, and what was in flight stays known.
+
+use std::time::{Duration, Instant};
+
+use crate::support::{Outcome, Project, Running, processes, program};
+
+const LOCAL: &str = r#"
+terraform {
+  required_providers {
+    local = { source = "terraform.io/builtin/local" }
+  }
+}
+"#;
+
+fn interrupt(running: &Running) {
+    // SAFETY: the call touches no memory.
+    unsafe { libc::kill(running.child.id() as i32, libc::SIGINT) };
+}
+
+/// Runs until the screen has the text, interrupts, and again once that is mentioned, if `twice`.
+fn interrupted(project: &Project, args: &[&str], text: &str, twice: bool) -> Outcome {
+    let mut running = Running::start(project.command(program(), args));
+    running.until(|screen| screen.contains(text));
+    interrupt(&running);
+    if twice {
+        running.until(|screen| screen.contains("Stopping operation..."));
+        interrupt(&running);
+    }
+    let started = Instant::now();
+    let outcome = running.finish();
+    assert!(started.elapsed() < Duration::from_secs(20), "{outcome:?}");
+    // Not later: they have ended before the program does.
+    let left = processes::of(project.mark());
+    assert!(left.is_empty(), "{left:?}\n{outcome:?}");
+    outcome
+}
+
+#[test]
+fn an_interrupted_plan_fails_and_cannot_be_applied() {
+    let slow = r#"
+data "local_command" "slow" {
+  command   = "sh"
+  arguments = ["-c", "sleep 60"]
+}
+
+resource "terraform_data" "early" {}
+
+resource "terraform_data" "late" {
+  input = data.local_command.slow.exit_code
+}
+"#;
+    let project = Project::new(&format!("{LOCAL}{slow}"));
+    for (args, saved) in [(&["plan", "-out=p"][..], true), (&["refresh"], false), (&["apply", "-auto-approve"], false)]
+    {
+        let outcome = interrupted(&project, args, "data.local_command.slow: Reading...", false);
+        outcome.expect(1, &["Interrupt received.", "Error: execution halted", "Error: Data source not read"]);
+        assert!(!outcome.out.contains("No changes."), "{outcome:?}");
+        if saved {
+            project.run(&["apply", "p"]).expect(1, &["Error: Cannot apply incomplete plan"]);
+        }
+        assert!(!project.exists("work/.terraform.tfstate.lock.info"));
+    }
+    interrupted(&project, &["plan", "-out=q"], "data.local_command.slow: Reading...", true)
+        .expect(1, &["Two interrupts received.", "Error: operation canceled"]);
+    assert!(!project.exists("work/q"));
+}
+
+#[test]
+fn an_interrupt_ends_local_exec_with_all_that_it_started() {
+    let project = Project::new(
+        r#"
+resource "terraform_data" "a" {
+  provisioner "local-exec" {
+    command = "sleep 60 & sleep 60; echo late >> log"
+  }
+  provisioner "local-exec" {
+    command = "echo second >> log"
+  }
+}
+"#,
+    );
+    let outcome = interrupted(&project, &["apply", "-auto-approve"], "Executing:", false);
+    outcome.expect(1, &["Error: execution halted", "Error: local-exec provisioner error", "signal: interrupt"]);
+    assert!(!project.exists("work/log"));
+    project.ok(&["state", "show", "terraform_data.a"]).expect(0, &["(tainted)"]);
+}
+
+#[test]
+fn a_second_interrupt_keeps_what_is_in_flight() {
+    let slow = r#"
+resource "terraform_data" "done" {}
+
+resource "local_file" "slow" {
+  filename   = "out.txt"
+  source     = "pipe"
+  depends_on = [terraform_data.done]
+}
+"#;
+    let project = Project::new(&format!("{LOCAL}{slow}"));
+    // Reading from it never ends.
+    let made = std::process::Command::new("mkfifo").arg(project.path("work/pipe")).status().unwrap();
+    assert!(made.success());
+    let outcome = interrupted(&project, &["apply", "-auto-approve"], "local_file.slow: Creating...", true);
+    outcome.expect(1, &["Two interrupts received.", "Error: operation canceled", "- local_file.slow"]);
+    assert!(project.exists("work/.terraform.tfstate.journal"));
+    assert!(!project.exists("work/.terraform.tfstate.lock.info"));
+    let uncertain = ["Warning: Changes of an interrupted run are uncertain", "- local_file.slow"];
+    let listed = project.ok(&["state", "list"]);
+    listed.expect(0, &uncertain);
+    assert!(listed.out.ends_with("\nterraform_data.done\n"), "{listed:?}");
+    project.run(&["plan"]).expect(0, &uncertain);
+    assert!(!project.exists("work/.terraform.tfstate.journal"));
+    project.ok(&["plan"]);
+}

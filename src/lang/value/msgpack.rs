@@ -1,8 +1,8 @@
 //! Values as MessagePack, the way providers exchange them.
 //!
 //! Owns both directions. Unknown values are extensions: type 0 for a plain one, 12 for one with refinements; any other
-//! extension reads as a plain unknown, as the reference's readers do. Where the type is `Dynamic`, an array of two holds
-//! the type (as JSON) and the value. Marks cannot be written: remove them first.
+//! extension of at most one byte reads as a plain unknown, as the reference's readers do. Where the type is `Dynamic`, an
+//! array of two holds the type (as JSON) and the value. Marks cannot be written: remove them first.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,6 +15,7 @@ use rmp::decode::{self as dec, Bytes};
 use rmp::encode as enc;
 
 use super::text::lossy_text;
+use super::unknown::safe_prefix;
 use super::{Number, ObjectType, PathStep, Refinement, Type, Value};
 
 const PLAIN_UNKNOWN: i8 = 0;
@@ -90,10 +91,12 @@ fn write(value: &Value, ty: &Type, out: &mut Vec<u8>) {
     }
 }
 
+/// An integer of 64 bits with a sign, a fraction that a float holds exactly, or the digits as text: integers beyond 64
+/// bits are never floats. Observed on cty 1.16.
 fn write_number(n: &Number, out: &mut Vec<u8>) {
     if let Some(v) = n.as_i64() {
         let _ = enc::write_sint(out, v);
-    } else if let Some(f) = n.as_exact_f64() {
+    } else if let Some(f) = n.as_exact_f64().filter(|_| !n.is_integer()) {
         let _ = enc::write_f64(out, f);
     } else {
         let _ = enc::write_str(out, &n.to_string());
@@ -159,9 +162,7 @@ fn write_unknown(value: &Value, out: &mut Vec<u8>) {
     }
     if let Some(prefix) = &facts.string_prefix {
         key(&mut body, &mut count, fact::STRING_PREFIX);
-        // Longer prefixes are not worth their bytes; the reference cuts them the same way.
-        let end = (0..=prefix.len().min(256)).rev().find(|i| prefix.is_char_boundary(*i)).unwrap_or(0);
-        let _ = enc::write_str(&mut body, &prefix[..end]);
+        let _ = enc::write_str(&mut body, shortened(prefix));
     }
     for (k, bound) in [(fact::NUMBER_MIN, &facts.number_min), (fact::NUMBER_MAX, &facts.number_max)] {
         if let Some((n, inclusive)) = bound {
@@ -184,6 +185,16 @@ fn write_unknown(value: &Value, out: &mut Vec<u8>) {
     content.extend(body);
     let _ = enc::write_ext_meta(out, content.len() as u32, REFINED_UNKNOWN);
     out.extend(content);
+}
+
+/// Longer prefixes are not worth their bytes; the reference cuts them the same way.
+fn shortened(prefix: &str) -> &str {
+    const LONGEST: usize = 256;
+    if prefix.len() <= LONGEST {
+        return prefix;
+    }
+    let end = (0..LONGEST).rev().find(|i| prefix.is_char_boundary(*i)).unwrap_or(0);
+    safe_prefix(&prefix[..end])
 }
 
 fn marker(input: &Bytes<'_>) -> Result<Marker> {
@@ -349,27 +360,44 @@ fn read_dynamic(input: &mut Bytes<'_>, marker: Marker) -> Result<Value> {
 }
 
 fn read_unknown(input: &mut Bytes<'_>, ty: &Type) -> Result<Value> {
+    const LONGEST: usize = 1024;
     let meta = dec::read_ext_meta(input).map_err(broken)?;
     let body = take(input, meta.size as usize)?;
-    if meta.typeid != REFINED_UNKNOWN || ty.is_dynamic() {
+    if body.len() <= 1 {
+        return Ok(Value::unknown(ty.clone()));
+    }
+    if meta.typeid != REFINED_UNKNOWN {
+        return fail(format!("unsupported extension type {:#04x} with len {}", meta.typeid, body.len()));
+    }
+    if body.len() > LONGEST {
+        return fail("oversize unknown value refinement");
+    }
+    if ty.is_dynamic() {
         return Ok(Value::unknown(ty.clone()));
     }
     let mut body = Bytes::new(body);
-    let mut facts = Refinement::default();
+    let (mut facts, mut is_null) = (Refinement::default(), false);
     for _ in 0..map_length(&mut body, "refinements are required")? {
-        let key = dec::read_int::<i64, _>(&mut body).map_err(broken)?;
-        read_fact(&mut body, key, ty, &mut facts)?;
+        match dec::read_int::<i64, _>(&mut body).map_err(broken)? {
+            fact::IS_NULL => {
+                is_null = dec::read_bool(&mut body).map_err(broken)?;
+                facts.not_null = !is_null;
+            }
+            key => read_fact(&mut body, key, ty, &mut facts)?,
+        }
     }
-    Ok(Value::unknown_refined(ty.clone(), facts))
+    Ok(if is_null { Value::null(ty.clone()) } else { Value::unknown_refined(ty.clone(), facts) })
 }
 
 fn read_fact(body: &mut Bytes<'_>, key: i64, ty: &Type, facts: &mut Refinement) -> Result<()> {
+    let refuse = |what: &str| fail(format!("{what} refinement for a value of type {}", ty.friendly_name()));
     match key {
-        fact::IS_NULL => facts.not_null = !dec::read_bool(body).map_err(broken)?,
-        fact::STRING_PREFIX if *ty == Type::String => {
+        fact::STRING_PREFIX if *ty != Type::String => return refuse("string prefix"),
+        fact::STRING_PREFIX => {
             facts.string_prefix = Some(read_key(body)?).filter(|p| !p.is_empty()).map(Arc::from);
         }
-        fact::NUMBER_MIN | fact::NUMBER_MAX if *ty == Type::Number => {
+        fact::NUMBER_MIN | fact::NUMBER_MAX if *ty != Type::Number => return refuse("numeric bound"),
+        fact::NUMBER_MIN | fact::NUMBER_MAX => {
             let length = array_length(body, "a number bound is required")?;
             if length != 2 {
                 return fail("a number bound must have two elements");
@@ -378,7 +406,8 @@ fn read_fact(body: &mut Bytes<'_>, key: i64, ty: &Type, facts: &mut Refinement) 
             let bound = Some((read_number(body, marker)?, dec::read_bool(body).map_err(broken)?));
             if key == fact::NUMBER_MIN { facts.number_min = bound } else { facts.number_max = bound }
         }
-        fact::LENGTH_MIN | fact::LENGTH_MAX if ty.is_collection() => {
+        fact::LENGTH_MIN | fact::LENGTH_MAX if !ty.is_collection() => return refuse("length bound"),
+        fact::LENGTH_MIN | fact::LENGTH_MAX => {
             let marker = marker(body)?;
             let n = read_number(body, marker)?.truncated().and_then(|n| n.to_u64()).unwrap_or(0);
             if key == fact::LENGTH_MIN { facts.length_min = n } else { facts.length_max = Some(n) }
@@ -430,6 +459,11 @@ mod tests {
             (Value::int(-1), Type::Number, &[0xff]),
             (Value::number(0.5), Type::Number, &[0xcb, 0x3f, 0xe0, 0, 0, 0, 0, 0, 0]),
             (Value::number(Number::parse("0.1").unwrap()), Type::Number, &[0xa3, b'0', b'.', b'1']),
+            (Value::number(0.1), Type::Number, &[0xcb, 0x3f, 0xb9, 0x99, 0x99, 0x99, 0x99, 0x99, 0x9a]),
+            (Value::int(i64::MAX), Type::Number, &[0xcf, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
+            (Value::int(i64::MIN), Type::Number, &[0xd3, 0x80, 0, 0, 0, 0, 0, 0, 0]),
+            (Value::number(9_223_372_036_854_775_808u64), Type::Number, b"\xb39223372036854775808"),
+            (Value::number(Number::infinity(true)), Type::Number, &[0xcb, 0xff, 0xf0, 0, 0, 0, 0, 0, 0]),
             (Value::bool(true), Type::Dynamic, &[0x92, 0xc4, 6, b'"', b'b', b'o', b'o', b'l', b'"', 0xc3]),
             (Value::dynamic(), Type::Dynamic, &[0xd4, 0, 0]),
             (Value::null_dynamic(), Type::Dynamic, &[0xc0]),
@@ -443,7 +477,16 @@ mod tests {
             assert_eq!(encode(&value, &ty), bytes, "{value:?}");
             assert_eq!(decode(bytes, &ty).unwrap(), value);
         }
+        // Recorded from the reference: as many digits as tell a float from its neighbours, then zeros.
+        assert_eq!(encode(&Value::number(18_446_744_073_709_551_616.0), &Type::Number), b"\xb418446744073709550000");
+        let float: &[u8] = &[0xca, 0x3f, 0x9d, 0x70, 0xa4];
+        assert_eq!(decode(float, &Type::Number).unwrap(), Value::number(f64::from(1.23f32)));
         assert_eq!(decode(&[0xd4, 77, 9], &Type::Bool).unwrap(), Value::unknown(Type::Bool));
+        // Said to be null, which leaves nothing unknown.
+        assert_eq!(decode(&[0xc7, 3, 12, 0x81, 1, 0xc3], &Type::Bool).unwrap(), Value::null(Type::Bool));
+        for bad in [&[0xd5, 77, 9, 9][..], &[0xc7, 4, 12, 0x81, 2, 0xa1, b'a']] {
+            assert!(decode(bad, &Type::Bool).is_err());
+        }
         for bad in [&[0xdd, 0xff, 0xff, 0xff, 0xff][..], &[0xdb, 0xff, 0xff, 0xff, 0xff], &[], &[0x91], &[0xc0, 0xc0]] {
             assert!(decode(bad, &Type::list(Type::String)).is_err());
         }

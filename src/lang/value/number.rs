@@ -11,7 +11,8 @@ use num_bigint::BigInt;
 
 use super::big_float::{BigFloat, PARSED};
 
-/// A number; compares by value, whatever the precision.
+/// A number. Two are equal if they are the same integer or print the same: a float that a provider sent is equal to the
+/// text that the state keeps of it. Ordered by value; `total_cmp` gives the order for sorting.
 #[derive(Clone)]
 pub struct Number(Form);
 
@@ -124,7 +125,7 @@ impl Number {
     /// The float that is exactly this number, if there is one.
     pub fn as_exact_f64(&self) -> Option<f64> {
         let f = self.as_f64();
-        (Number::from(f) == *self).then_some(f)
+        self.total_cmp(&Number::from(f)).is_eq().then_some(f)
     }
 
     /// The integer part; infinity has none.
@@ -344,7 +345,13 @@ impl From<f64> for Number {
 
 impl PartialEq for Number {
     fn eq(&self, other: &Number) -> bool {
-        self.cmp(other) == Ordering::Equal
+        match (&self.0, &other.0) {
+            (Form::Small { value: a, .. }, Form::Small { value: b, .. }) => a == b,
+            (Form::Big(a), Form::Big(b)) if a.prec != b.prec && !a.is_integer() && !b.is_integer() => {
+                a.neg == b.neg && a.to_text() == b.to_text()
+            }
+            _ => self.total_cmp(other).is_eq(),
+        }
     }
 }
 
@@ -352,12 +359,13 @@ impl Eq for Number {}
 
 impl PartialOrd for Number {
     fn partial_cmp(&self, other: &Number) -> Option<Ordering> {
-        Some(self.cmp(other))
+        Some(if self == other { Ordering::Equal } else { self.total_cmp(other) })
     }
 }
 
-impl Ord for Number {
-    fn cmp(&self, other: &Number) -> Ordering {
+impl Number {
+    /// The order of the values themselves, digits that are not printed included.
+    pub fn total_cmp(&self, other: &Number) -> Ordering {
         match (&self.0, &other.0) {
             (Form::Small { value: a, .. }, Form::Small { value: b, .. }) => a.cmp(b),
             (Form::Big(a), Form::Big(b)) => a.cmp(b),
@@ -435,6 +443,29 @@ mod tests {
             assert_eq!(n(&Number::from(f).to_string()).as_f64(), f);
         }
         assert_eq!(n("12345678901234").to_general_text(10), "1.23456789e+13");
+    }
+
+    /// Recorded from the reference: what it calls equal is what it writes alike, and integers that are the same.
+    #[test]
+    fn equality_follows_the_text() {
+        let two_to_the_64 = Number::from(18_446_744_073_709_551_616.0);
+        let cases = [
+            (Number::from(1.23), n("1.23"), true),
+            (Number::from(0.1), n("0.1"), true),
+            (Number::from(0.1), n("0.1000000000000000055511151231257827021181583404541015625"), false),
+            (n("0.1"), n("0.1000000000000000055511151231257827021181583404541015625"), false),
+            (Number::from(-1.23), n("1.23"), false),
+            (two_to_the_64, n("18446744073709551616"), true),
+            (Number::from(1e23), n("100000000000000000000000"), false),
+            (Number::from(1e23), n("99999999999999991611392"), true),
+            (Number::from(0.5), n("0.5"), true),
+            (Number::from(-0.0), n("0"), true),
+            (Number::from(f64::INFINITY), Number::infinity(false), true),
+            (Number::from(9_223_372_036_854_775_808u64), n("9223372036854775808"), true),
+        ];
+        for (a, b, equal) in cases {
+            assert_eq!((a == b, b == a), (equal, equal), "{a} {b}");
+        }
         assert_eq!(n("100000").to_general_text(10), "100000");
     }
 }

@@ -225,7 +225,10 @@ impl Value {
             return Ok(result.mark(marks));
         }
         match (self.as_number(), other.as_number()) {
-            (Some(a), Some(b)) => Ok(Value::bool(holds(a.cmp(b))).mark(marks)),
+            // What is equal by its text may differ in value: then it is both equal and less or greater.
+            (Some(a), Some(b)) => {
+                Ok(Value::bool(holds(a.total_cmp(b)) || a == b && holds(Ordering::Equal)).mark(marks))
+            }
             _ => Err(OperationError::WrongType),
         }
     }

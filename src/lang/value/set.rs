@@ -57,7 +57,7 @@ fn primitive_order(a: &Value, b: &Value) -> Ordering {
     rank(a).cmp(&rank(b)).then_with(|| match (a.as_str(), b.as_str()) {
         (Some(a), Some(b)) => a.cmp(b),
         _ => match (a.as_number(), b.as_number()) {
-            (Some(a), Some(b)) => a.cmp(b),
+            (Some(a), Some(b)) => a.total_cmp(b),
             _ => a.as_bool().cmp(&b.as_bool()),
         },
     })

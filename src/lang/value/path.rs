@@ -90,6 +90,8 @@ impl fmt::Display for PathStep {
             PathStep::Index(key) => match (key.as_str(), key.as_number()) {
                 (Some(text), _) => write!(f, "[{text:?}]"),
                 (_, Some(n)) => write!(f, "[{n}]"),
+                _ if key.is_null() => f.write_str("[null]"),
+                _ if !key.is_known() => f.write_str("[(not yet known)]"),
                 _ => f.write_str("[...]"),
             },
         }

@@ -105,8 +105,12 @@ impl Value {
         self.rebuild_same_type(|_, v| v.strip())
     }
 
-    /// As `with_children` for parts whose types do not change; own marks are dropped.
+    /// As `with_children` for parts whose types do not change; own marks are dropped. What is null or unknown has no
+    /// parts and stays.
     fn rebuild_same_type(&self, mut part: impl FnMut(&PathKey<'_>, &Value) -> Value) -> Value {
+        if self.is_null() || !self.is_known() {
+            return self.clone().with_marks(Marks::NONE);
+        }
         let ty = self.ty();
         match ty {
             Type::List(_) | Type::Set(_) | Type::Tuple(_) => {
@@ -130,6 +134,18 @@ impl Value {
         }
     }
 
+    /// With all unknown parts of known types only: their refinements are gone. Providers answer none.
+    #[must_use]
+    pub fn unrefined(&self) -> Value {
+        if self.is_wholly_known() {
+            return self.clone();
+        }
+        if !self.is_known() {
+            return Value::unknown(self.ty().clone()).mark(self.marks());
+        }
+        self.rebuild_same_type(|_, part| part.unrefined()).mark(self.marks())
+    }
+
     /// Without any marks, and where they were, outermost first.
     pub fn unmark_deep_with_paths(&self) -> (Value, Vec<(Path, Marks)>) {
         fn collect(value: &Value, path: &mut Path, found: &mut Vec<(Path, Marks)>) {
@@ -150,7 +166,8 @@ impl Value {
         (self.strip(), found)
     }
 
-    /// With marks added where the paths point to; paths that lead nowhere are ignored, those into sets mark the set.
+    /// With marks added where the paths point to; paths that lead nowhere (into a null or an unknown, too) are ignored,
+    /// those into sets mark the set.
     #[must_use]
     pub fn mark_at_paths(&self, paths: &[(Path, Marks)]) -> Value {
         if paths.is_empty() {
@@ -219,6 +236,39 @@ mod tests {
         assert_eq!(shown, [".a[1]", ".m", ".m[\"k\"]"]);
         assert_eq!(bare.mark_at_paths(&paths), v);
         assert_eq!(v.unmark_deep(), (bare, Marks::SENSITIVE | Marks::EPHEMERAL));
+    }
+
+    #[test]
+    fn marks_below_null_and_unknown_parts_change_nothing() {
+        let object = Type::object([("secret", Type::String), ("plain", Type::String)]);
+        let of = |ty: Type| [Value::null(ty.clone()), Value::unknown(ty.clone()), Value::unknown_not_null(ty)];
+        let inner = |path: Path| vec![(path.attr("secret"), Marks::SENSITIVE)];
+        for value in of(object.clone()) {
+            assert_eq!(value.mark_at_paths(&inner(Path::new())), value);
+        }
+        let collections = [Type::list(object.clone()), Type::set(object.clone()), Type::map(object.clone())];
+        for value in collections.into_iter().flat_map(of) {
+            assert_eq!(value.mark_at_paths(&inner(Path::new().index_int(0))), value);
+            assert_eq!(value.mark_at_paths(&inner(Path::new().index_str("k"))), value);
+        }
+        let list = Value::list(object.clone(), vec![Value::null(object)]);
+        assert_eq!(list.mark_at_paths(&inner(Path::new().index_int(0))), list);
+    }
+
+    #[test]
+    fn refinements_leave_at_every_depth() {
+        let refined = || Value::unknown_not_null(Type::String);
+        let nest = |v: Value| {
+            let object = Value::object([("a", v.clone()), ("n", Value::null(Type::String))]);
+            Value::object([
+                ("list", Value::list(Type::String, vec![v.clone(), Value::string("x")])),
+                ("map", Value::map(Type::String, [("k", v.clone().mark(Marks::SENSITIVE))])),
+                ("set", Value::set(Type::String, vec![v.clone(), v.clone()])),
+                ("tuple", Value::tuple(vec![Value::int(1), object])),
+                ("own", v),
+            ])
+        };
+        assert_eq!(nest(refined()).unrefined(), nest(Value::unknown(Type::String)));
     }
 
     #[test]

@@ -11,8 +11,11 @@ pub mod proposed;
 pub mod replace;
 pub mod write_only;
 
+#[cfg(test)]
+mod recorded;
+
 use crate::lang::value::{Path, Value};
-use crate::model::schema::{Attribute, Block, Nesting, ObjectShape};
+use crate::model::schema::{Attribute, Block, ObjectShape};
 
 /// A breach of the rules: where, and what. Shown as `.path: what`.
 pub type Breach = (Path, String);
@@ -65,23 +68,4 @@ pub(crate) fn part(value: &Value, name: &str) -> Value {
     }
     let ty = value.ty().attribute(name).cloned().unwrap_or(crate::lang::value::Type::Dynamic);
     if value.is_known() { Value::null(ty) } else { Value::unknown(ty) }
-}
-
-/// The object that an empty configuration block decodes to.
-pub fn empty_object(block: &Block) -> Value {
-    let attributes = block.attributes.iter().map(|(name, a)| (name.clone(), Value::null(a.implied_type())));
-    let blocks = block.blocks.iter().map(|(name, nested)| {
-        let element = nested.block.implied_type();
-        let empty = match nested.nesting {
-            Nesting::Single => Value::null(element),
-            Nesting::Group => empty_object(&nested.block),
-            Nesting::List if element.has_dynamic() => Value::empty_tuple(),
-            Nesting::List => Value::list(element, Vec::new()),
-            Nesting::Set => Value::set(element, Vec::new()),
-            Nesting::Map if element.has_dynamic() => Value::empty_object(),
-            Nesting::Map => Value::map(element, std::iter::empty::<(std::sync::Arc<str>, Value)>()),
-        };
-        (name.clone(), empty)
-    });
-    Value::object(attributes.chain(blocks))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::lang::value::{Type, Value};
 use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
 
-use super::{Shape, empty_object, part};
+use super::{Shape, part};
 
 /// Joins the prior object and the configuration into the proposal that the provider plans from.
 pub fn proposed_new(schema: &Block, prior: &Value, config: &Value) -> Value {
@@ -14,7 +14,7 @@ pub fn proposed_new(schema: &Block, prior: &Value, config: &Value) -> Value {
         return prior.clone();
     }
     if prior.is_null() {
-        return propose_block(schema, &empty_object(schema), config);
+        return propose_block(schema, &schema.empty_value(), config);
     }
     propose_block(schema, prior, config)
 }

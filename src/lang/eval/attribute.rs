@@ -9,18 +9,19 @@ use super::describe;
 use super::expression::evaluate;
 use super::scope::Scope;
 
-/// The value converted to the type; `name` is the argument's name for messages. With errors: unknown.
+/// The value converted to the type, absent optional attributes null; `name` is the argument's name for messages. With
+/// errors: unknown.
 pub fn evaluate_attribute(expression: &Expression, name: &str, ty: &Type, scope: &dyn Scope) -> (Value, Diagnostics) {
     let (value, mut diagnostics) = evaluate(expression, scope);
     if diagnostics.has_errors() {
-        return (Value::unknown(ty.clone()), diagnostics);
+        return (Value::unknown(ty.without_optional_deep()), diagnostics);
     }
     match convert(&value, ty) {
         Ok(value) => (value, diagnostics),
         Err(error) => {
             let diagnostic = incorrect_type(expression, name, &error);
             diagnostics.push(describe::with_values(diagnostic, expression, scope));
-            (Value::unknown(ty.clone()), diagnostics)
+            (Value::unknown(ty.without_optional_deep()), diagnostics)
         }
     }
 }

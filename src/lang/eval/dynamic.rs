@@ -273,6 +273,8 @@ fn label(expr: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) ->
 pub trait BlockShape {
     fn body_schema(&self) -> BodySchema;
     fn nested(&self, kind: &str) -> Option<&dyn BlockShape>;
+    /// The shape as one body uses it, if that differs.
+    fn of_body(&self, body: &Body) -> Option<Box<dyn BlockShape>>;
 }
 
 /// The traversals that a body reads where it may hold `dynamic` blocks, each with the expression that it stands in,
@@ -289,6 +291,8 @@ fn take(expr: &Expression, bound: &[Arc<str>], found: &mut Vec<(Traversal, Expre
 }
 
 fn collect(body: &Body, shape: &dyn BlockShape, bound: &[Arc<str>], found: &mut Vec<(Traversal, Expression)>) {
+    let changed = shape.of_body(body);
+    let shape = changed.as_deref().unwrap_or(shape);
     let schema = shape.body_schema();
     // Mistakes in the body are reported where it is decoded.
     let (content, _, _) = body.partial_content(&with_dynamic(&schema));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use crate::lang::value::Type;
+use crate::lang::value::{Type, Value};
 
 /// A block's shape with the version of the state that is written for it.
 #[derive(Clone, Debug, Default)]
@@ -111,6 +111,15 @@ impl Attribute {
             AttributeShape::Nested(shape) => shape.implied_type(),
         }
     }
+
+    /// The type that a configured value is converted to: the implied type, with those inner attributes optional that
+    /// need not be written. They become null.
+    pub fn config_type(&self) -> Type {
+        match &self.shape {
+            AttributeShape::Plain(ty) => ty.clone(),
+            AttributeShape::Nested(shape) => shape.config_type(),
+        }
+    }
 }
 
 impl ObjectShape {
@@ -123,6 +132,13 @@ impl ObjectShape {
     pub fn implied_type(&self) -> Type {
         self.nesting.wrap(self.element_type())
     }
+
+    /// As `implied_type`, with optional and computed attributes optional at every depth.
+    fn config_type(&self) -> Type {
+        let types = self.attributes.iter().map(|(name, attribute)| (name.clone(), attribute.config_type()));
+        let optional = self.attributes.iter().filter(|(_, a)| a.optional || a.computed).map(|(name, _)| name.clone());
+        self.nesting.wrap(Type::object_with_optional(types, optional))
+    }
 }
 
 impl Block {
@@ -132,6 +148,13 @@ impl Block {
         let attributes = self.attributes.iter().map(|(name, attribute)| (name.clone(), attribute.implied_type()));
         let blocks = self.blocks.iter().map(|(name, nested)| (name.clone(), nested.implied_type()));
         Type::object(attributes.chain(blocks))
+    }
+
+    /// The object that an empty configuration block decodes to, whatever is required.
+    pub fn empty_value(&self) -> Value {
+        let attributes = self.attributes.iter().map(|(name, a)| (name.clone(), Value::null(a.implied_type())));
+        let blocks = self.blocks.iter().map(|(name, nested)| (name.clone(), nested.empty_value()));
+        Value::object(attributes.chain(blocks))
     }
 
     /// True if any attribute at any depth is sensitive: only then is there anything to mark.
@@ -159,6 +182,26 @@ impl NestedBlock {
         match self.nesting {
             Nesting::List | Nesting::Map if element.has_dynamic() => Type::Dynamic,
             nesting => nesting.wrap(element),
+        }
+    }
+}
+
+impl NestedBlock {
+    /// What stands for no blocks.
+    pub fn empty_value(&self) -> Value {
+        match self.nesting {
+            Nesting::Single => Value::null(self.block.implied_type()),
+            Nesting::Group => self.block.empty_value(),
+            Nesting::Set => Value::set(self.block.implied_type(), Vec::new()),
+            Nesting::List | Nesting::Map => {
+                let element = self.block.implied_type();
+                match (self.nesting, element.has_dynamic()) {
+                    (Nesting::List, true) => Value::empty_tuple(),
+                    (Nesting::List, false) => Value::list(element, Vec::new()),
+                    (_, true) => Value::empty_object(),
+                    (_, false) => Value::map(element, std::iter::empty::<(Arc<str>, Value)>()),
+                }
+            }
         }
     }
 }

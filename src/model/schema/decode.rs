@@ -2,6 +2,7 @@
 //!
 //! Knows `dynamic` blocks through the language; never knows what the value is for.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,15 +12,21 @@ use crate::lang::eval::evaluate_attribute;
 use crate::lang::eval::scope::{Bindings, Scope};
 use crate::lang::syntax::ast::{Expression, Traversal};
 use crate::lang::syntax::body::{Body, BodySchema};
-use crate::lang::value::{Marks, Path, PathStep, Type, Value};
+use crate::lang::value::{Marks, Path, PathStep, Value};
 
+use super::as_blocks::{self, written_as_blocks};
 use super::{Attribute, Block, NestedBlock, Nesting};
 
 impl BlockShape for Block {
     fn body_schema(&self) -> BodySchema {
         let mut schema = BodySchema::new();
         for (name, attribute) in &self.attributes {
-            schema = if attribute.required { schema.required(name) } else { schema.attribute(name) };
+            // What may be written as blocks is never missing: no blocks are a null.
+            schema = if attribute.required && as_blocks::element(attribute).is_none() {
+                schema.required(name)
+            } else {
+                schema.attribute(name)
+            };
         }
         for kind in self.blocks.iter() {
             let labels: &[&str] = if kind.1.nesting == Nesting::Map { &["key"] } else { &[] };
@@ -30,6 +37,10 @@ impl BlockShape for Block {
 
     fn nested(&self, kind: &str) -> Option<&dyn BlockShape> {
         self.blocks.get(kind).map(|nested| &nested.block as &dyn BlockShape)
+    }
+
+    fn of_body(&self, body: &Body) -> Option<Box<dyn BlockShape>> {
+        Some(Box::new(as_blocks::with_blocks(body, self)?))
     }
 }
 
@@ -66,16 +77,24 @@ pub fn duplicate_block(kind: &str) -> String {
     format!("Duplicate {kind} block")
 }
 
+/// The schema as a body uses it: with blocks in place of attributes that are written so.
+pub fn schema_of_body<'s>(body: &Body, schema: &'s Block) -> Cow<'s, Block> {
+    as_blocks::with_blocks(body, schema).map_or(Cow::Borrowed(schema), Cow::Owned)
+}
+
 /// The references that a body makes, each with the expression that it stands in.
 pub fn references_in_body(body: &Body, schema: &Block) -> Vec<(Traversal, Expression)> {
     dynamic::variables(body, schema)
 }
 
-/// What a block has from the `dynamic` blocks around it: their iterators, and marks for every written argument.
+/// What a block has from the `dynamic` blocks around it.
 #[derive(Default)]
 struct Inherited {
     iterators: Iterators,
+    /// Marks for every written argument.
     marks: Marks,
+    /// One of them generates an unknown number of blocks.
+    unknown: bool,
 }
 
 fn decode(
@@ -85,31 +104,58 @@ fn decode(
     inherited: &Inherited,
     diagnostics: &mut Diagnostics,
 ) -> Value {
-    let iterators = &inherited.iterators;
-    // An attribute may also be written as blocks where its type is a list or set of objects.
-    let fixed = attributes_as_blocks(body, schema);
-    let schema = fixed.as_ref().unwrap_or(schema);
-    let content = diagnostics.take(dynamic::expand(body, &schema.body_schema(), scope, iterators));
-    let bound = Bindings { names: iterators, outer: scope };
-    let mut entries: BTreeMap<Arc<str>, Value> = BTreeMap::new();
-    for (name, attribute) in &schema.attributes {
-        let ty = attribute.implied_type();
-        let value = match content.attributes.get(name) {
-            Some(found) => diagnostics.take(evaluate_attribute(&found.expr, name, &ty, &bound)).mark(inherited.marks),
-            None => Value::null(ty),
-        };
-        entries.insert(name.clone(), value);
+    let as_blocks = written_as_blocks(body, schema);
+    let mut shape = schema.body_schema();
+    if !as_blocks.is_empty() {
+        shape.attributes.retain(|attribute| !as_blocks.contains_key(&attribute.name));
+        shape = as_blocks.keys().fold(shape, |shape, name| shape.block(name, &[]));
     }
+    let content = diagnostics.take(dynamic::expand(body, &shape, scope, &inherited.iterators));
+    let bound = Bindings { names: &inherited.iterators, outer: scope };
     let mut by_kind: BTreeMap<&str, Vec<&ExpandedBlock>> = BTreeMap::new();
     for block in &content.blocks {
         by_kind.entry(&*block.block.kind.name).or_default().push(block);
     }
+    let mut entries: BTreeMap<Arc<str>, Value> = BTreeMap::new();
+    for (name, attribute) in &schema.attributes {
+        let value = match (content.attributes.get(name), as_blocks.get(name)) {
+            (Some(found), _) => {
+                let ty = attribute.config_type();
+                diagnostics.take(evaluate_attribute(&found.expr, name, &ty, &bound)).mark(inherited.marks)
+            }
+            (None, Some(nested)) => {
+                let blocks = by_kind.remove(&**name).unwrap_or_default();
+                decode_attribute_blocks(nested, &blocks, scope, inherited, diagnostics)
+            }
+            (None, None) => Value::null(attribute.implied_type()),
+        };
+        entries.insert(name.clone(), value);
+    }
     for (kind, nested) in &schema.blocks {
         let blocks = by_kind.remove(&**kind).unwrap_or_default();
-        let value = decode_nested(kind, nested, &blocks, body, (scope, inherited.marks), diagnostics);
+        let value = decode_nested(kind, nested, &blocks, body, (scope, inherited), diagnostics);
         entries.insert(kind.clone(), value);
     }
     Value::object(entries)
+}
+
+/// The value of an attribute that is written as blocks: null without any. An unknown number of blocks counts as one
+/// whose arguments are unknown.
+fn decode_attribute_blocks(
+    schema: &NestedBlock,
+    blocks: &[&ExpandedBlock],
+    scope: &dyn Scope,
+    inherited: &Inherited,
+    diagnostics: &mut Diagnostics,
+) -> Value {
+    if blocks.is_empty() {
+        return Value::null(schema.implied_type());
+    }
+    let values = blocks.iter().map(|block| decode_block(block, &schema.block, scope, inherited, diagnostics)).collect();
+    match schema.nesting {
+        Nesting::Set => Value::set(schema.block.implied_type(), values),
+        _ => Value::list(schema.block.implied_type(), values),
+    }
 }
 
 /// Decodes the blocks of one kind into the value that their nesting makes of them.
@@ -118,28 +164,25 @@ fn decode_nested(
     schema: &NestedBlock,
     blocks: &[&ExpandedBlock],
     body: &Body,
-    (scope, marks): (&dyn Scope, Marks),
+    (scope, inherited): (&dyn Scope, &Inherited),
     diagnostics: &mut Diagnostics,
 ) -> Value {
-    let element = schema.block.implied_type();
-    let some_unknown = blocks.iter().any(|block| block.unknown);
-    let unknown_marks = blocks.iter().filter(|b| b.unknown).fold(Marks::NONE, |all, b| all | b.marks | marks);
-    let mut one = |block: &&ExpandedBlock| decode_block(block, &schema.block, scope, marks, diagnostics);
+    let is_unknown = |block: &&&ExpandedBlock| inherited.unknown || block.unknown;
+    let some_unknown = blocks.iter().any(|block| is_unknown(&block));
+    let unknown_marks =
+        blocks.iter().filter(is_unknown).fold(Marks::NONE, |all, block| all | block.marks | inherited.marks);
+    let mut one = |block: &&ExpandedBlock| decode_block(block, &schema.block, scope, inherited, diagnostics);
     match schema.nesting {
         Nesting::Single | Nesting::Group => {
-            let value = match blocks.first() {
-                Some(block) => one(block),
-                None if schema.nesting == Nesting::Group => empty_group(&schema.block, body, scope, diagnostics),
-                None => Value::null(element),
-            };
+            let value = blocks.first().map_or_else(|| schema.empty_value(), one);
             check_single(kind, schema, blocks, body, diagnostics);
             value
         }
         Nesting::List | Nesting::Set | Nesting::Map => {
+            let element = schema.block.implied_type();
             let values: Vec<Value> = blocks.iter().map(&mut one).collect();
             let value = match schema.nesting {
-                _ if some_unknown && !element.has_dynamic() => Value::unknown(schema.implied_type()),
-                _ if some_unknown => Value::dynamic(),
+                _ if some_unknown => Value::unknown(schema.implied_type()),
                 Nesting::List if element.has_dynamic() => Value::tuple(values),
                 Nesting::List => Value::list(element, values),
                 Nesting::Set => Value::set(element, values),
@@ -161,30 +204,15 @@ fn decode_block(
     block: &ExpandedBlock,
     schema: &Block,
     scope: &dyn Scope,
-    marks: Marks,
+    around: &Inherited,
     diagnostics: &mut Diagnostics,
 ) -> Value {
-    let inherited = Inherited { iterators: block.iterators.clone(), marks: marks | block.marks };
-    let value = decode(&block.block.body, schema, scope, &inherited, diagnostics);
-    if block.unknown { unknown_leaves(&value, schema) } else { value }
-}
-
-/// An object whose attributes are all unknown: what a block of an unknown `for_each` would hold.
-fn unknown_leaves(value: &Value, schema: &Block) -> Value {
-    let entries = value.entries().iter().map(|(name, inner)| {
-        let unknown = match (schema.attributes.get(name), schema.blocks.get(name)) {
-            (None, Some(nested)) if matches!(nested.nesting, Nesting::Single | Nesting::Group) && !inner.is_null() => {
-                unknown_leaves(inner, &nested.block)
-            }
-            _ => Value::unknown(inner.ty().clone()).mark(inner.marks()),
-        };
-        (name.clone(), unknown)
-    });
-    Value::object(entries.collect::<Vec<_>>())
-}
-
-fn empty_group(schema: &Block, body: &Body, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
-    decode(&Body::empty(body.file()), schema, scope, &Inherited::default(), diagnostics)
+    let inherited = Inherited {
+        iterators: block.iterators.clone(),
+        marks: around.marks | block.marks,
+        unknown: around.unknown || block.unknown,
+    };
+    decode(&block.block.body, schema, scope, &inherited, diagnostics)
 }
 
 fn keyed(
@@ -247,53 +275,6 @@ fn check_count(kind: &str, schema: &NestedBlock, count: usize, body: &Body, diag
     }
 }
 
-/// The schema with attributes of the type list or set of objects turned into blocks, where this body writes blocks;
-/// none if nothing is to be changed.
-fn attributes_as_blocks(body: &Body, schema: &Block) -> Option<Block> {
-    let candidate = |attribute: &Attribute| match attribute.implied_type() {
-        Type::List(element) | Type::Set(element) if attribute.nested().is_none() => element.is_object(),
-        _ => false,
-    };
-    let names: Vec<&Arc<str>> = schema.attributes.iter().filter(|(_, a)| candidate(a)).map(|(n, _)| n).collect();
-    if names.is_empty() {
-        return None;
-    }
-    // What can be read as an argument is one: in JSON that is not to be told from a block.
-    let arguments = names.iter().fold(BodySchema::new(), |probe, name| probe.attribute(name));
-    let (written, _, _) = body.partial_content(&arguments);
-    let names: Vec<&Arc<str>> = names.into_iter().filter(|name| written.attribute(name).is_none()).collect();
-    let probe = BodySchema::new().block("dynamic", &["type"]);
-    let probe = names.iter().fold(probe, |probe, name| probe.block(name, &[]));
-    let (content, _, _) = body.partial_content(&probe);
-    let used = |name: &str| {
-        content.blocks.iter().any(|b| &*b.kind.name == name || b.labels.first().is_some_and(|l| &*l.text == name))
-    };
-    let used: Vec<&Arc<str>> = names.into_iter().filter(|name| used(name)).collect();
-    if used.is_empty() {
-        return None;
-    }
-    let mut fixed = schema.clone();
-    for name in used {
-        if let Some(attribute) = fixed.attributes.remove(name) {
-            fixed.blocks.insert(name.clone(), block_of_attribute(&attribute));
-        }
-    }
-    Some(fixed)
-}
-
-fn block_of_attribute(attribute: &Attribute) -> NestedBlock {
-    let ty = attribute.implied_type();
-    let nesting = if ty.is_set() { Nesting::Set } else { Nesting::List };
-    let mut block = Block::default();
-    if let Some(object) = ty.element_type().and_then(Type::object_type) {
-        for (name, ty) in &object.attributes {
-            let inner = Attribute { optional: true, computed: attribute.computed, ..Attribute::new(ty.clone()) };
-            block.attributes.insert(name.clone(), inner);
-        }
-    }
-    NestedBlock { block, nesting, min_items: 0, max_items: 0 }
-}
-
 /// The paths of a value of this shape that are sensitive by the schema, within known parts of the value.
 pub fn sensitive_paths(schema: &Block, value: &Value) -> Vec<Path> {
     let mut found = Vec::new();
@@ -311,16 +292,9 @@ fn sensitive_in_block(schema: &Block, value: &Value, path: &mut Path, found: &mu
         }
         let Some(inner) = value.get(name) else { continue };
         path.push(PathStep::Attr(name.clone()));
-        match nested.nesting {
-            Nesting::Single | Nesting::Group => sensitive_in_block(&nested.block, inner, path, found),
-            _ => {
-                for (step, element) in inner.children() {
-                    path.push(step);
-                    sensitive_in_block(&nested.block, element, path, found);
-                    path.pop();
-                }
-            }
-        }
+        each_object(nested.nesting, inner, path, &mut |object, path| {
+            sensitive_in_block(&nested.block, object, path, found);
+        });
         path.pop();
     }
 }
@@ -332,21 +306,27 @@ fn sensitive_attributes(
     found: &mut Vec<Path>,
 ) {
     for (name, attribute) in attributes {
+        let Some(inner) = value.get(name) else { continue };
         path.push(PathStep::Attr(name.clone()));
         if attribute.sensitive {
             found.push(path.clone());
-        } else if let (Some(object), Some(inner)) = (attribute.nested(), value.get(name)) {
-            match object.nesting {
-                Nesting::Single | Nesting::Group => sensitive_attributes(&object.attributes, inner, path, found),
-                _ => {
-                    for (step, element) in inner.children() {
-                        path.push(step);
-                        sensitive_attributes(&object.attributes, element, path, found);
-                        path.pop();
-                    }
-                }
-            }
+        } else if let Some(shape) = attribute.nested() {
+            each_object(shape.nesting, inner, path, &mut |object, path| {
+                sensitive_attributes(&shape.attributes, object, path, found);
+            });
         }
+        path.pop();
+    }
+}
+
+/// Visits the objects of a nested block or attribute with their paths; a null or unknown one has no parts.
+fn each_object(nesting: Nesting, value: &Value, path: &mut Path, visit: &mut dyn FnMut(&Value, &mut Path)) {
+    if matches!(nesting, Nesting::Single | Nesting::Group) {
+        return visit(value, path);
+    }
+    for (step, element) in value.children() {
+        path.push(step);
+        visit(element, path);
         path.pop();
     }
 }

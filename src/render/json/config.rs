@@ -14,6 +14,7 @@ use crate::lang::syntax::body::Body;
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{self, InstanceKey, ResourceMode, Subject};
 use crate::model::config::{Config, Module, ModuleCall, Resource};
+use crate::model::schema::decode::schema_of_body;
 use crate::model::schema::{Block, Nesting, Schema};
 
 use super::provider_configs::{ProviderConfigs, key_of};
@@ -171,6 +172,7 @@ fn depends_on(list: &[Traversal]) -> Vec<String> {
 
 /// The expressions of a body: attributes as expressions, blocks as objects or lists of them.
 pub(super) fn expressions_json(body: &Body, schema: &Block) -> Json {
+    let schema = &*schema_of_body(body, schema);
     let (content, _, _) = body.partial_content(&schema.body_schema());
     let mut out: BTreeMap<String, Json> = BTreeMap::new();
     for (name, attribute) in &content.attributes {

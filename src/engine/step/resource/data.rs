@@ -15,7 +15,7 @@ use crate::model::plan::{Action, ActionReason};
 use crate::model::provider::{ReadDataRequest, has_errors};
 use crate::model::state::{CheckStatus, ObjectStatus};
 
-use super::object::{Stored, mark, nonconforming, normalise, unknown_as_null};
+use super::object::{Stored, mark, nonconforming, unknown_as_null};
 use super::record::{new_change, note_change, put, shown_id};
 use super::{Instance, conditions, ephemeral_use};
 
@@ -165,7 +165,7 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
         finish(None, true);
         return (None, diagnostics);
     }
-    let value = mark(&normalise(&instance.schema.block, &value), &marks, &instance.schema.block);
+    let value = mark(&value, &marks, &instance.schema.block);
     finish(shown_id(&value), false);
     (Some(object_of(instance, value)), diagnostics)
 }

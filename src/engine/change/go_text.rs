@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::lang::value::text::go_quoted;
-use crate::lang::value::{Path, PathStep, Type, Value};
+use crate::lang::value::{Number, Path, PathStep, Refinement, Type, Value};
 
 /// `cty.StringVal("a")`, `cty.NullVal(cty.String)`, ...
 pub fn go_text(value: &Value) -> String {
@@ -30,12 +30,14 @@ fn write_value(out: &mut String, value: &Value) {
             write!(out, ".Mark(marks.Sensitive)")
         }
         v if !v.is_known() && v.ty().is_dynamic() => write!(out, "cty.DynamicVal"),
-        v if !v.is_known() => write!(
-            out,
-            "cty.UnknownVal({}){}",
-            type_text(v.ty()),
-            if v.is_definitely_not_null() { ".RefineNotNull()" } else { "" }
-        ),
+        v if !v.is_known() => {
+            write!(
+                out,
+                "cty.UnknownVal({}){}",
+                type_text(v.ty()),
+                v.refinement().map_or_else(String::new, refinement_text)
+            )
+        }
         v if v.is_null() => write!(out, "cty.NullVal({})", type_text(v.ty())),
         v => {
             write_known(out, v);
@@ -44,17 +46,47 @@ fn write_value(out: &mut String, value: &Value) {
     };
 }
 
+fn refinement_text(facts: &Refinement) -> String {
+    if *facts == Refinement::not_null() {
+        return ".RefineNotNull()".into();
+    }
+    let mut out = String::from(".Refine()");
+    if facts.not_null {
+        out.push_str(".NotNull()");
+    }
+    if let Some(prefix) = &facts.string_prefix {
+        let _ = write!(out, ".StringPrefixFull({})", go_quoted(prefix));
+    }
+    for (name, bound) in [("Lower", &facts.number_min), ("Upper", &facts.number_max)] {
+        if let Some((n, inclusive)) = bound {
+            let _ = write!(out, ".Number{name}Bound({}, {inclusive})", number_text(n));
+        }
+    }
+    if facts.length_min > 0 {
+        let _ = write!(out, ".CollectionLengthLowerBound({})", facts.length_min);
+    }
+    if let Some(max) = facts.length_max {
+        let _ = write!(out, ".CollectionLengthUpperBound({max})");
+    }
+    out.push_str(".NewValue()");
+    out
+}
+
+fn number_text(n: &Number) -> String {
+    if n.is_integer() {
+        return format!("cty.NumberIntVal({})", n.to_shortest_general_text());
+    }
+    match n.as_exact_f64() {
+        Some(f) => format!("cty.NumberFloatVal({})", Number::from(f).to_shortest_general_text()),
+        None => format!("cty.MustParseNumberVal(\"{n}\")"),
+    }
+}
+
 fn write_known(out: &mut String, value: &Value) {
     if let Some(b) = value.as_bool() {
         out.push_str(if b { "cty.True" } else { "cty.False" });
     } else if let Some(n) = value.as_number() {
-        let text = n.to_string();
-        let form = if text.parse::<i64>().is_ok() {
-            format!("cty.NumberIntVal({text})")
-        } else {
-            format!("cty.MustParseNumberVal(\"{text}\")")
-        };
-        out.push_str(&form);
+        out.push_str(&number_text(n));
     } else if let Some(s) = value.as_str() {
         let _ = write!(out, "cty.StringVal({})", go_quoted(s));
     } else {
@@ -91,7 +123,7 @@ fn sequence(out: &mut String, kind: &str, element: Option<&Type>, value: &Value)
 fn entries(out: &mut String, kind: &str, value: &Value) {
     let _ = write!(out, "cty.{kind}Val(map[string]cty.Value{{");
     for (i, (key, element)) in value.entries().iter().enumerate() {
-        let _ = write!(out, "{}{key:?}:", if i > 0 { ", " } else { "" });
+        let _ = write!(out, "{}{}:", if i > 0 { ", " } else { "" }, go_quoted(key));
         write_value(out, element);
     }
     out.push_str("})");
@@ -112,7 +144,8 @@ fn type_text(ty: &Type) -> String {
         }
         Type::Object(o) if o.attributes.is_empty() => "cty.EmptyObject".into(),
         Type::Object(o) => {
-            let attributes: Vec<String> = o.attributes.iter().map(|(n, t)| format!("{n:?}:{}", type_text(t))).collect();
+            let attributes: Vec<String> =
+                o.attributes.iter().map(|(n, t)| format!("{}:{}", go_quoted(n), type_text(t))).collect();
             format!("cty.Object(map[string]cty.Type{{{}}})", attributes.join(", "))
         }
     }
@@ -127,6 +160,30 @@ mod tests {
         let cases = [
             (Value::string("a\n"), r#"cty.StringVal("a\n")"#),
             (Value::int(3), "cty.NumberIntVal(3)"),
+            (Value::int(12_345_678), "cty.NumberIntVal(1.2345678e+07)"),
+            (Value::number(0.5), "cty.NumberFloatVal(0.5)"),
+            (Value::number(Number::parse("0.1").unwrap()), "cty.MustParseNumberVal(\"0.1\")"),
+            (Value::unknown(Type::String), "cty.UnknownVal(cty.String)"),
+            (Value::unknown_not_null(Type::String), "cty.UnknownVal(cty.String).RefineNotNull()"),
+            (
+                Value::unknown_refined(Type::String, Refinement::not_null().with_prefix("a-")),
+                "cty.UnknownVal(cty.String).Refine().NotNull().StringPrefixFull(\"a-\").NewValue()",
+            ),
+            (
+                Value::unknown_refined(
+                    Type::Number,
+                    Refinement::default()
+                        .with_number_min(Number::zero(), true)
+                        .with_number_max(Number::from(1.5), false),
+                ),
+                "cty.UnknownVal(cty.Number).Refine().NumberLowerBound(cty.NumberIntVal(0), true)\
+                 .NumberUpperBound(cty.NumberFloatVal(1.5), false).NewValue()",
+            ),
+            (
+                Value::unknown_refined(Type::list(Type::Bool), Refinement::not_null().with_length(1, Some(4))),
+                "cty.UnknownVal(cty.List(cty.Bool)).Refine().NotNull().CollectionLengthLowerBound(1)\
+                 .CollectionLengthUpperBound(4).NewValue()",
+            ),
             (Value::null(Type::String), "cty.NullVal(cty.String)"),
             (Value::list(Type::String, vec![]), "cty.ListValEmpty(cty.String)"),
             (Value::tuple(vec![Value::bool(true)]), "cty.TupleVal([]cty.Value{cty.True})"),

@@ -1,216 +1,228 @@
 //! Is a planned object one that a provider may answer, given configuration and prior object?
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::lang::value::{Path, Type, Value};
+use crate::lang::value::text::go_quoted;
+use crate::lang::value::{Path, PathStep, Type, Value};
 use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
 
-use super::compatible::correlate_sets;
 use super::go_text::go_text;
 use super::{Breach, part};
 
 /// The breaches of a plan; empty for a good one. The provider may fill in computed attributes that the configuration
-/// leaves null, and may keep a prior value that it deems equal to the configured one.
+/// leaves null, and may keep a prior value that it deems equal to the configured one. Refinements of unknown values do
+/// not count: providers answer unknowns without them.
 pub fn plan_valid(schema: &Block, prior: &Value, config: &Value, planned: &Value) -> Vec<Breach> {
-    let mut breaches = Vec::new();
-    check_block(schema, prior, config, planned, &Path::new(), &mut breaches);
-    breaches
+    let mut check = Check::default();
+    let (prior, config, planned) = (prior.unrefined(), config.unrefined(), planned.unrefined());
+    check.block(schema, &prior, &config, &planned, &mut Path::new());
+    check.breaches
 }
 
-fn check_block(schema: &Block, prior: &Value, config: &Value, planned: &Value, path: &Path, out: &mut Vec<Breach>) {
-    if planned.is_null() && !config.is_null() {
-        return out.push((path.clone(), "planned for absence but config wants existence".into()));
-    }
-    if config.is_null() && !planned.is_null() {
-        return out.push((path.clone(), "planned for existence but config wants absence".into()));
-    }
-    if planned.is_null() {
-        return;
-    }
-    for (name, attribute) in &schema.attributes {
-        let path = path.clone().attr(name.clone());
-        check_attribute(attribute, &part(prior, name), &part(config, name), &part(planned, name), &path, out);
-    }
-    for (name, nested) in &schema.blocks {
-        let path = path.clone().attr(name.clone());
-        check_nested(nested, &part(prior, name), &part(config, name), &part(planned, name), &path, out);
-    }
+const UNKNOWN_BLOCK: &str =
+    "attribute representing nested block must not be unknown itself; set nested attribute values to unknown instead";
+const UNKNOWN_ELEMENT: &str =
+    "element representing nested block must not be unknown itself; set nested attribute values to unknown instead";
+const ABSENT: &str = "planned for absence but config wants existence";
+const PRESENT: &str = "planned for existence but config wants absence";
+
+/// One check and what it found. Values come without refinements.
+#[derive(Default)]
+struct Check {
+    breaches: Vec<Breach>,
 }
 
-fn check_nested(
-    schema: &NestedBlock,
-    prior: &Value,
-    config: &Value,
-    planned: &Value,
-    path: &Path,
-    out: &mut Vec<Breach>,
-) {
-    if !config.is_known() {
-        // The blocks' number is not known yet; whatever is planned stands for them.
-        return;
+impl Check {
+    fn fail(&mut self, path: &Path, text: impl Into<String>) {
+        self.breaches.push((path.clone(), text.into()));
     }
-    if !planned.is_known() {
-        let text = "attribute representing nested block must not be unknown itself; set nested attribute values to \
-                    unknown instead";
-        return out.push((path.clone(), text.into()));
-    }
-    let what = match schema.nesting {
-        Nesting::Single | Nesting::Group => return check_block(&schema.block, prior, config, planned, path, out),
-        Nesting::List => "a list",
-        Nesting::Map => "a map",
-        Nesting::Set => "a set",
-    };
-    if planned.is_null() {
-        let text =
-            format!("attribute representing {what} of nested blocks must be empty to indicate no blocks, not null");
-        return out.push((path.clone(), text));
-    }
-    let null = Value::null(Type::Dynamic);
-    match schema.nesting {
-        Nesting::List => {
-            let (in_plan, in_config) = (planned.elements(), config.elements());
-            if in_plan.len() != in_config.len() {
-                let text = format!(
-                    "block count in plan ({}) disagrees with count in config ({})",
-                    in_plan.len(),
-                    in_config.len()
-                );
-                return out.push((path.clone(), text));
-            }
-            for (i, (planned, config)) in in_plan.iter().zip(in_config).enumerate() {
-                let prior = prior.at(i).unwrap_or(&null);
-                check_block(&schema.block, prior, config, planned, &path.clone().index_int(i), out);
-            }
-        }
-        Nesting::Map => {
-            for (key, planned) in planned.entries() {
-                let Some(config) = config.get(key) else {
-                    out.push((path.clone(), format!("block key {key:?} from plan is not present in config")));
-                    continue;
-                };
-                let prior = prior.get(key).unwrap_or(&null);
-                check_block(&schema.block, prior, config, planned, &path.clone().index_str(key), out);
-            }
-            for key in config.entries().keys().filter(|key| planned.get(key).is_none()) {
-                out.push((path.clone(), format!("block key {key:?} from config is not present in plan")));
-            }
-        }
-        _ => correlate_sets(planned, config, path, out, |planned, config| {
-            plan_valid(&schema.block, &null, config, planned).is_empty()
-        }),
-    }
-}
 
-fn check_attribute(
-    schema: &Attribute,
-    prior: &Value,
-    config: &Value,
-    planned: &Value,
-    path: &Path,
-    out: &mut Vec<Breach>,
-) {
-    if schema.write_only {
-        if !planned.is_null() {
-            out.push((path.clone(), "write-only attribute must be null in the plan".into()));
+    fn block(&mut self, schema: &Block, prior: &Value, config: &Value, planned: &Value, path: &mut Path) {
+        match (config.is_null(), planned.is_null()) {
+            (true, true) => return,
+            (false, true) => return self.fail(path, ABSENT),
+            (true, false) => return self.fail(path, PRESENT),
+            (false, false) => {}
         }
-        return;
+        self.attributes(&schema.attributes, prior, config, planned, path);
+        for (name, nested) in &schema.blocks {
+            path.push(PathStep::Attr(name.clone()));
+            self.nested_block(nested, &part(prior, name), &part(config, name), &part(planned, name), path);
+            path.pop();
+        }
     }
-    if planned == config || (planned == prior && !prior.is_null() && !config.is_null()) {
-        return;
-    }
-    if !config.is_known() && schema.nested().is_none() && !planned.is_known() {
-        return;
-    }
-    if config.is_null() {
-        if !schema.computed && !planned.is_null() {
-            let text = if schema.sensitive {
-                "sensitive planned value for a non-computed attribute".into()
+
+    fn nested_block(&mut self, schema: &NestedBlock, prior: &Value, config: &Value, planned: &Value, path: &mut Path) {
+        if planned == config {
+            return;
+        }
+        if !config.is_known() {
+            // A `dynamic` block whose number of blocks is not known yet: nothing of it is the provider's to change.
+            return self.fail(path, format!("planned value {} for unknown dynamic block", go_text(planned)));
+        }
+        if !planned.is_known() {
+            return self.fail(path, UNKNOWN_BLOCK);
+        }
+        let what = match schema.nesting {
+            Nesting::Single | Nesting::Group => return self.block(&schema.block, prior, config, planned, path),
+            Nesting::List => "list",
+            Nesting::Map => "map",
+            Nesting::Set => "set",
+        };
+        if planned.is_null() {
+            let text = format!(
+                "attribute representing a {what} of nested blocks must be empty to indicate no blocks, not null"
+            );
+            return self.fail(path, text);
+        }
+        let element = |check: &mut Check, prior: &Value, config: &Value, planned: &Value, path: &mut Path| {
+            if planned.is_known() {
+                check.block(&schema.block, prior, config, planned, path);
             } else {
-                format!("planned value {} for a non-computed attribute", go_text(planned))
-            };
-            out.push((path.clone(), text));
-        }
-        return;
-    }
-    if let Some(object) = schema.nested() {
-        return check_object(object, prior, config, planned, path, out);
-    }
-    let text = match (schema.sensitive, prior.is_null()) {
-        (true, true) => "sensitive planned value does not match config value".to_owned(),
-        (true, false) => "sensitive planned value does not match config value nor prior value".to_owned(),
-        (false, true) => format!("planned value {} does not match config value {}", go_text(planned), go_text(config)),
-        (false, false) => format!(
-            "planned value {} does not match config value {} nor prior value {}",
-            go_text(planned),
-            go_text(config),
-            go_text(prior)
-        ),
-    };
-    out.push((path.clone(), text));
-}
-
-fn check_object(
-    schema: &ObjectShape,
-    prior: &Value,
-    config: &Value,
-    planned: &Value,
-    path: &Path,
-    out: &mut Vec<Breach>,
-) {
-    if planned.is_null() && !config.is_null() {
-        return out.push((path.clone(), "planned for absence but config wants existence".into()));
-    }
-    if !config.is_known() || !planned.is_known() {
-        if config.is_known() {
-            out.push((
-                path.clone(),
-                format!("planned value {} does not match config value {}", go_text(planned), go_text(config)),
-            ));
-        }
-        return;
-    }
-    let null = Value::null(Type::Dynamic);
-    let attributes = |prior: &Value, config: &Value, planned: &Value, path: &Path, out: &mut Vec<Breach>| {
-        for (name, attribute) in &schema.attributes {
-            let path = path.clone().attr(name.clone());
-            check_attribute(attribute, &part(prior, name), &part(config, name), &part(planned, name), &path, out);
-        }
-    };
-    match schema.nesting {
-        Nesting::Single | Nesting::Group => attributes(prior, config, planned, path, out),
-        Nesting::List => {
-            let (in_plan, in_config) = (planned.elements(), config.elements());
-            if in_plan.len() != in_config.len() {
-                let text =
-                    format!("count in plan ({}) disagrees with count in config ({})", in_plan.len(), in_config.len());
-                return out.push((path.clone(), text));
+                check.fail(path, UNKNOWN_ELEMENT);
             }
-            for (i, (planned, config)) in in_plan.iter().zip(in_config).enumerate() {
-                attributes(prior.at(i).unwrap_or(&null), config, planned, &path.clone().index_int(i), out);
-            }
-        }
-        Nesting::Map => {
-            let keys = |v: &Value| v.entries().keys().cloned().collect::<Vec<Arc<str>>>();
-            for key in keys(planned) {
-                match (planned.get(&key), config.get(&key)) {
-                    (Some(planned), Some(config)) => {
-                        let prior = prior.get(&key).unwrap_or(&null);
-                        attributes(prior, config, planned, &path.clone().index_str(&key), out);
-                    }
-                    _ => out.push((path.clone(), format!("map key {key:?} from plan is not present in config"))),
+        };
+        let sizes = (planned.len(), config.len());
+        let counts = format!("block count in plan ({}) disagrees with count in config ({})", sizes.0, sizes.1);
+        match schema.nesting {
+            Nesting::List if sizes.0 != sizes.1 => self.fail(path, counts),
+            Nesting::List => self.list(prior, config, planned, path, &element),
+            // The keys of an object are part of its type: they are compared one by one, whatever their number.
+            Nesting::Map if sizes.0 != sizes.1 && planned.ty().is_map() => self.fail(path, counts),
+            Nesting::Map => self.map("block", prior, config, planned, path, &element),
+            // Elements of sets have no identity by which configured and planned ones could be told to belong together:
+            // the provider is trusted.
+            _ => {
+                for unknown in planned.elements().iter().filter(|element| !element.is_known()) {
+                    path.push(PathStep::Index(unknown.clone()));
+                    self.fail(path, UNKNOWN_ELEMENT);
+                    path.pop();
                 }
             }
-            for key in keys(config).iter().filter(|key| planned.get(key).is_none()) {
-                out.push((path.clone(), format!("map key {key:?} from config is not present in plan")));
-            }
         }
-        Nesting::Set => correlate_sets(planned, config, path, out, |planned, config| {
-            let mut inner = Vec::new();
-            attributes(&null, config, planned, path, &mut inner);
-            inner.is_empty()
-        }),
+    }
+
+    fn attributes(
+        &mut self,
+        schema: &BTreeMap<Arc<str>, Attribute>,
+        prior: &Value,
+        config: &Value,
+        planned: &Value,
+        path: &mut Path,
+    ) {
+        for (name, attribute) in schema {
+            path.push(PathStep::Attr(name.clone()));
+            self.attribute(attribute, &part(prior, name), &part(config, name), &part(planned, name), path);
+            path.pop();
+        }
+    }
+
+    fn attribute(&mut self, schema: &Attribute, prior: &Value, config: &Value, planned: &Value, path: &mut Path) {
+        if schema.write_only {
+            if !planned.is_null() {
+                self.fail(path, "planned value for write-only attribute is not null");
+            }
+            return;
+        }
+        if planned == config || planned == prior && !prior.is_null() && !config.is_null() {
+            return;
+        }
+        if config.is_null() {
+            match (schema.computed, schema.sensitive) {
+                (true, _) => {}
+                (false, true) => self.fail(path, "sensitive planned value for a non-computed attribute"),
+                (false, false) => {
+                    self.fail(path, format!("planned value {} for a non-computed attribute", go_text(planned)));
+                }
+            }
+            return;
+        }
+        if let Some(shape) = schema.nested() {
+            return self.object(shape, prior, config, planned, path);
+        }
+        let nor_prior = !prior.is_null();
+        self.fail(
+            path,
+            match (schema.sensitive, nor_prior) {
+                (true, false) => "sensitive planned value does not match config value".to_owned(),
+                (true, true) => "sensitive planned value does not match config value nor prior value".to_owned(),
+                (false, _) => {
+                    let nor = if nor_prior { format!(" nor prior value {}", go_text(prior)) } else { String::new() };
+                    format!("planned value {} does not match config value {}{nor}", go_text(planned), go_text(config))
+                }
+            },
+        );
+    }
+
+    /// An attribute with attributes of its own, configured and not planned as configured.
+    fn object(&mut self, schema: &ObjectShape, prior: &Value, config: &Value, planned: &Value, path: &mut Path) {
+        if planned.is_null() {
+            return self.fail(path, ABSENT);
+        }
+        if !planned.is_known() {
+            return self.fail(path, "planned unknown for configured value");
+        }
+        let element = |check: &mut Check, prior: &Value, config: &Value, planned: &Value, path: &mut Path| {
+            check.attributes(&schema.attributes, prior, config, planned, path);
+        };
+        let lengths = (planned.length(), config.length());
+        match schema.nesting {
+            Nesting::Single | Nesting::Group => element(self, prior, config, planned, path),
+            // Unknown elements of sets may turn out to be equal, and the provider is trusted with the rest.
+            Nesting::Set if !lengths.0.is_known() || !lengths.1.is_known() => {}
+            _ if lengths.0 != lengths.1 => {
+                let (planned, config) = (go_text(&lengths.0), go_text(&lengths.1));
+                self.fail(path, format!("count in plan ({planned}) disagrees with count in config ({config})"));
+            }
+            Nesting::List => self.list(prior, config, planned, path, &element),
+            Nesting::Map => self.map("map", prior, config, planned, path, &element),
+            Nesting::Set => {}
+        }
+    }
+
+    /// Elements correspond by index; there are as many in plan as in configuration.
+    fn list(&mut self, prior: &Value, config: &Value, planned: &Value, path: &mut Path, element: &CheckElement<'_>) {
+        let null = Value::null(Type::Dynamic);
+        for (i, (planned, config)) in planned.elements().iter().zip(config.elements()).enumerate() {
+            path.push(PathStep::Index(Value::int(i as i64)));
+            element(self, prior.at(i).unwrap_or(&null), config, planned, path);
+            path.pop();
+        }
+    }
+
+    /// Elements correspond by key.
+    fn map(
+        &mut self,
+        what: &str,
+        prior: &Value,
+        config: &Value,
+        planned: &Value,
+        path: &mut Path,
+        element: &CheckElement<'_>,
+    ) {
+        let null = Value::null(Type::Dynamic);
+        let by_name = what == "map" || planned.ty().is_object();
+        for (key, planned) in planned.entries() {
+            let Some(config) = config.get(key) else {
+                self.fail(path, format!("{what} key {} from plan is not present in config", go_quoted(key)));
+                continue;
+            };
+            path.push(match by_name {
+                true => PathStep::Attr(key.clone()),
+                false => PathStep::Index(Value::shared_string(key.clone())),
+            });
+            element(self, prior.get(key).unwrap_or(&null), config, planned, path);
+            path.pop();
+        }
+        for key in config.entries().keys().filter(|key| planned.get(key).is_none()) {
+            self.fail(path, format!("{what} key {} from config is not present in plan", go_quoted(key)));
+        }
     }
 }
+
+/// Checks one element: its prior, configured and planned value.
+type CheckElement<'c> = dyn Fn(&mut Check, &Value, &Value, &Value, &mut Path) + 'c;
 
 #[cfg(test)]
 mod tests {

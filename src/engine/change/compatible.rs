@@ -9,12 +9,14 @@ use super::go_text::go_text;
 use super::{Breach, part};
 
 /// Where an actual object breaks the promise of the planned one: known parts must be the same, unknown parts may have
-/// become anything of their type.
+/// become anything of their type and within their refinements. Values may carry marks: what is sensitive is not shown.
 pub fn object_compatible(schema: &Block, planned: &Value, actual: &Value) -> Vec<Breach> {
     let mut breaches = Vec::new();
     check_block(schema, planned, actual, &Path::new(), &mut breaches);
     breaches
 }
+
+const HIDDEN: &str = "inconsistent values for sensitive attribute";
 
 fn check_block(schema: &Block, planned: &Value, actual: &Value, path: &Path, out: &mut Vec<Breach>) {
     if planned.is_null() && !actual.is_null() {
@@ -30,9 +32,10 @@ fn check_block(schema: &Block, planned: &Value, actual: &Value, path: &Path, out
         let path = path.clone().attr(name.clone());
         let (planned, actual) = (part(planned, name), part(actual, name));
         let mut breaches = Vec::new();
-        check_value(&planned, &actual, &path, &mut breaches);
-        if attribute.sensitive && !breaches.is_empty() {
-            out.push((path, "inconsistent values for sensitive attribute".into()));
+        let is_hidden = attribute.sensitive || planned.has_marks_deep() || actual.has_marks_deep();
+        check_value(&planned.unmark_deep().0, &actual.unmark_deep().0, &path, &mut breaches);
+        if is_hidden && !breaches.is_empty() {
+            out.push((path, HIDDEN.into()));
         } else {
             out.append(&mut breaches);
         }
@@ -82,9 +85,15 @@ fn check_nested(schema: &NestedBlock, planned: &Value, actual: &Value, path: &Pa
             }
         }
         Nesting::Set => {
+            let before = out.len();
             correlate_sets(planned, actual, path, out, |planned, actual| {
                 object_compatible(&schema.block, planned, actual).is_empty()
             });
+            if (planned.has_marks() || actual.has_marks()) && out.len() > before {
+                // Sets carry the marks of their elements.
+                out.truncate(before);
+                return out.push((path.clone(), HIDDEN.into()));
+            }
             if planned.len() < actual.len() {
                 let text = format!("block set length changed from {} to {}", planned.len(), actual.len());
                 out.push((path.clone(), text));
@@ -235,6 +244,17 @@ mod tests {
             Value::list(Type::String, vec![Value::string("x"), Value::string("y")]),
             &[".a: new element 1 has appeared"],
         );
+    }
+
+    #[test]
+    fn sensitive_values_are_not_shown() {
+        use crate::lang::value::Marks;
+        let secret = || Value::string("x").mark(Marks::SENSITIVE);
+        check(secret(), Value::string("y"), &[".a: inconsistent values for sensitive attribute"]);
+        check(secret(), Value::string("x"), &[]);
+        let list = Value::list(Type::String, vec![secret()]);
+        let changed = Value::list(Type::String, vec![Value::string("y")]);
+        check(list, changed, &[".a: inconsistent values for sensitive attribute"]);
     }
 
     #[test]

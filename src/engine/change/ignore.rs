@@ -1,10 +1,13 @@
 //! `ignore_changes`: the configuration as if the ignored parts were what they were before.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::lang::value::{Path, PathStep, Value};
 use crate::model::schema::Block;
+
+use super::Shape;
 
 /// The configuration with the values at `paths` taken from the prior object. Where a path ends at a map element, only
 /// that key is kept, removed or restored.
@@ -12,15 +15,16 @@ pub fn ignore_paths(prior: &Value, config: &Value, paths: &[Path]) -> Value {
     paths.iter().fold(config.clone(), |config, path| restore(prior, &config, path.steps()))
 }
 
-/// `ignore_changes = all`: everything that can be configured is taken from the prior object.
-pub fn ignore_all(schema: &Block, prior: &Value, config: &Value) -> Value {
-    let keep = |(name, value): (&Arc<str>, &Value)| {
-        // A value that only the provider sets is not part of a configuration.
-        let computed_only = schema.attributes.get(name).is_some_and(|a| a.computed && !a.optional);
-        let value = if computed_only { value.clone() } else { prior.get(name).unwrap_or(value).clone() };
-        (name.clone(), value)
+/// `ignore_changes = all`: the prior object as if it were configured: null for what only the provider sets.
+pub fn ignore_all(schema: &Block, prior: &Value) -> Value {
+    let keep = |path: &Path, value: Value| -> Result<Value, Infallible> {
+        let is_computed = Shape::Block(schema).attribute_at(path).is_some_and(|a| a.computed && !a.optional);
+        Ok(if is_computed { Value::null(value.ty().clone()) } else { value })
     };
-    Value::object(config.entries().iter().map(keep)).mark(config.marks())
+    match prior.transform(&mut { keep }) {
+        Ok(value) => value,
+        Err(never) => match never {},
+    }
 }
 
 fn restore(prior: &Value, config: &Value, steps: &[PathStep]) -> Value {
@@ -105,5 +109,33 @@ mod tests {
         for (paths, expected) in cases {
             assert_eq!(ignore_paths(&prior, &config, &paths), expected);
         }
+    }
+
+    #[test]
+    fn ignoring_all_keeps_everything_but_what_the_provider_sets() {
+        use crate::model::schema::{Attribute, AttributeShape, NestedBlock, Nesting, ObjectShape};
+        let attribute = |optional, computed| Attribute { optional, computed, ..Attribute::new(Type::String) };
+        let inner: BTreeMap<Arc<str>, Attribute> =
+            [("c".into(), attribute(false, true)), ("oc".into(), attribute(true, true))].into();
+        let shape = ObjectShape { attributes: inner.clone(), nesting: Nesting::List };
+        let nested = Attribute { shape: AttributeShape::Nested(shape), ..attribute(true, false) };
+        let block = Block { attributes: inner, ..Block::default() };
+        let block = NestedBlock { block, nesting: Nesting::Map, min_items: 0, max_items: 0 };
+        let schema = Block {
+            attributes: [("id".into(), attribute(false, true)), ("n".into(), nested)].into(),
+            blocks: [("b".into(), block)].into(),
+            ..Block::default()
+        };
+        let text = |given: bool| if given { Value::string("x") } else { Value::null(Type::String) };
+        let object = |computed: bool| {
+            let element = Value::object([("c", text(computed)), ("oc", text(true))]);
+            let ty = element.ty().clone();
+            Value::object([
+                ("id", text(computed)),
+                ("n", Value::list(ty.clone(), vec![element.clone()])),
+                ("b", Value::map(ty, [("k", element)])),
+            ])
+        };
+        assert_eq!(ignore_all(&schema, &object(true)), object(false));
     }
 }

@@ -54,7 +54,8 @@ impl<'s> Shape<'s> {
             }
             match shape {
                 Shape::Block(block) => shape = Shape::Block(&block.blocks.get(&**name)?.block),
-                Shape::Object(_) => return None,
+                // A key of a map whose elements differ in type.
+                Shape::Object(_) => {}
             }
         }
         None

@@ -284,8 +284,9 @@ pub fn sensitive_paths(schema: &Block, value: &Value) -> Vec<Path> {
     found
 }
 
+/// The reference names the sensitive attributes inside of an attribute that is sensitive itself, but not deeper ones.
 fn sensitive_in_block(schema: &Block, value: &Value, path: &mut Path, found: &mut Vec<Path>) {
-    sensitive_attributes(&schema.attributes, value, path, found);
+    sensitive_attributes(&schema.attributes, value, true, path, found);
     for (name, nested) in &schema.blocks {
         if !nested.block.has_sensitive() {
             continue;
@@ -302,6 +303,7 @@ fn sensitive_in_block(schema: &Block, value: &Value, path: &mut Path, found: &mu
 fn sensitive_attributes(
     attributes: &BTreeMap<Arc<str>, Attribute>,
     value: &Value,
+    in_block: bool,
     path: &mut Path,
     found: &mut Vec<Path>,
 ) {
@@ -310,9 +312,10 @@ fn sensitive_attributes(
         path.push(PathStep::Attr(name.clone()));
         if attribute.sensitive {
             found.push(path.clone());
-        } else if let Some(shape) = attribute.nested() {
+        }
+        if let Some(shape) = attribute.nested().filter(|_| in_block || !attribute.sensitive) {
             each_object(shape.nesting, inner, path, &mut |object, path| {
-                sensitive_attributes(&shape.attributes, object, path, found);
+                sensitive_attributes(&shape.attributes, object, false, path, found);
             });
         }
         path.pop();
@@ -330,3 +333,6 @@ fn each_object(nesting: Nesting, value: &Value, path: &mut Path, visit: &mut dyn
         path.pop();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -255,8 +255,8 @@ fn check_promise(instance: &Instance<'_>, promised: &ResourceChange, actual: &Re
         let what = format!("{expanding} changed the planned action from {:?} to {:?}.", promised.action, actual.action);
         diagnostics.push(instance.bug(summary, what));
     }
-    let (planned, after) = (promised.change.after.unmark_deep().0, actual.change.after.unmark_deep().0);
-    for (path, wrong) in compatible::object_compatible(&instance.schema.block, &planned, &after) {
+    let (planned, after) = (&promised.change.after, &actual.change.after);
+    for (path, wrong) in compatible::object_compatible(&instance.schema.block, planned, after) {
         let what = format!("{expanding} produced an invalid new value for {}.", breach(&path, &wrong));
         diagnostics.push(instance.bug(summary, what));
     }
@@ -362,7 +362,7 @@ pub async fn apply(
     let value = check_write_only(instance, value, &mut diagnostics);
     let value = check_known(instance, value, &mut diagnostics);
     if !destroys && !diagnostics.has_errors() && !response.legacy_type_system {
-        for (path, wrong) in compatible::object_compatible(&instance.schema.block, &after, &value) {
+        for (path, wrong) in compatible::object_compatible(&instance.schema.block, &change.change.after, &value) {
             let what = format!(
                 "When applying changes to {}, provider {:?} produced an unexpected new value: {}.",
                 instance.addr,

@@ -310,7 +310,7 @@ async fn managed(
             if diagnostics.has_errors() {
                 return (None, diagnostics);
             }
-            note_drift(instance, None, &before, current.as_ref().map(|c| &c.value));
+            note_drift(instance, object, &before, current.as_ref().map(|c| &c.value));
             if let Some(current) = &mut current {
                 current.dependencies = merge(&dependencies, &current.dependencies);
             }

@@ -62,7 +62,9 @@ pub async fn plan(instance: &Instance<'_>, doomed: Doomed<'_>) -> Diagnostics {
         if diagnostics.has_errors() {
             return diagnostics;
         }
-        note_drift(instance, deposed, &before, current.as_ref().map(|c| &c.value));
+        if deposed.is_none() {
+            note_drift(instance, doomed.object, &before, current.as_ref().map(|c| &c.value));
+        }
         put(run, instance, deposed, current.as_ref().map(|c| c.encode(&instance.schema)), false);
     }
     let Some(current) = current.filter(|c| doomed.plan && !c.value.is_null()) else { return diagnostics };

@@ -143,7 +143,7 @@ impl Planner<'_, '_> {
         }
         match &block.lifecycle.ignore_changes {
             IgnoreChanges::All if reverting => before.clone(),
-            IgnoreChanges::All => ignore::ignore_all(&self.instance.schema.block, before, config),
+            IgnoreChanges::All => ignore::ignore_all(&self.instance.schema.block, before),
             IgnoreChanges::Paths(traversals) if traversals.is_empty() => config.clone(),
             IgnoreChanges::Paths(traversals) => {
                 let paths: Vec<Path> = traversals.iter().map(path_of).collect();

@@ -91,25 +91,33 @@ pub async fn save(
     }
 }
 
-/// Notes what refreshing found changed outside. Where nothing else is planned, a new address counts as well.
-pub fn note_drift(instance: &Instance<'_>, deposed: Option<&DeposedKey>, before: &Value, after: Option<&Value>) {
+/// Notes what refreshing found changed outside: in the current object, for the reference looks at no other. Other marks
+/// than those that the state had of it count too; where nothing else is planned, a new address as well.
+pub fn note_drift(instance: &Instance<'_>, stored: &Object, before: &Value, after: Option<&Value>) {
     let (action, after) = match after {
         // The provider upgraded the object to none.
         None if before.is_null() => return,
         None => (Action::Delete, Value::null(before.ty().clone())),
-        Some(after) if after == before => {
+        Some(after) if after == before && has_stored_marks(stored, after) => {
             let run = instance.run;
             let only_this = matches!(run.verb, Verb::Plan { refresh_only: true, lenient: false });
-            if !only_this || deposed.is_some() || !run.moved.contains_key(&instance.addr) {
+            if !only_this || !run.moved.contains_key(&instance.addr) {
                 return;
             }
             (Action::NoOp, after.clone())
         }
         Some(after) => (Action::Update, after.clone()),
     };
-    let mut change = new_change(instance, action, before.clone(), after);
-    change.deposed = deposed.cloned();
+    let change = new_change(instance, action, before.clone(), after);
     instance.run.results.gathered().drift.push(change);
+}
+
+/// Whether a value has exactly the marks that the state keeps of an object.
+fn has_stored_marks(stored: &Object, value: &Value) -> bool {
+    if stored.sensitive.is_empty() && !value.has_marks_deep() {
+        return true;
+    }
+    value.unmark_deep().0.mark_at_paths(&stored.sensitive) == *value
 }
 
 /// Adds a change to the plan.

@@ -15,8 +15,7 @@ use super::{Breach, part};
 /// not count: providers answer unknowns without them.
 pub fn plan_valid(schema: &Block, prior: &Value, config: &Value, planned: &Value) -> Vec<Breach> {
     let mut check = Check::default();
-    let (prior, config, planned) = (prior.unrefined(), config.unrefined(), planned.unrefined());
-    check.block(schema, &prior, &config, &planned, &mut Path::new());
+    check.block(schema, prior, config, planned, &mut Path::new());
     check.breaches
 }
 
@@ -27,7 +26,12 @@ const UNKNOWN_ELEMENT: &str =
 const ABSENT: &str = "planned for absence but config wants existence";
 const PRESENT: &str = "planned for existence but config wants absence";
 
-/// One check and what it found. Values come without refinements.
+/// Equal but for refinements.
+fn is_same(a: &Value, b: &Value) -> bool {
+    a == b || !a.is_wholly_known() && a.unrefined() == b.unrefined()
+}
+
+/// One check and what it found.
 #[derive(Default)]
 struct Check {
     breaches: Vec<Breach>,
@@ -54,7 +58,7 @@ impl Check {
     }
 
     fn nested_block(&mut self, schema: &NestedBlock, prior: &Value, config: &Value, planned: &Value, path: &mut Path) {
-        if planned == config {
+        if is_same(planned, config) {
             return;
         }
         if !config.is_known() {
@@ -125,7 +129,7 @@ impl Check {
             }
             return;
         }
-        if planned == config || planned == prior && !prior.is_null() && !config.is_null() {
+        if is_same(planned, config) || is_same(planned, prior) && !prior.is_null() && !config.is_null() {
             return;
         }
         if config.is_null() {

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::lang::value::{Marks, Path, PathStep, Value};
+use crate::lang::value::{Marks, Path, Value};
 use crate::model::addr::{InstanceKey, Provider, ResourceMode};
 use crate::model::plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
 use crate::model::schema::{Block, Schema, decode};
 
-use super::diff::{self, Diff, valid_name};
+use super::diff::{self, Diff, Drawing, valid_name};
 use super::style::Style;
 use super::wrap::wrap_paragraphs;
 
@@ -86,11 +86,11 @@ fn is_shown(change: &ResourceChange) -> bool {
 
 fn shown<'a>(change: &'a ResourceChange, text: &PlanText<'_>) -> Shown<'a> {
     let schema = (text.schemas)(&change.provider.provider, change.addr.mode(), change.addr.kind());
-    Shown { change, diff: change_diff(change, schema.as_deref()) }
+    Shown { change, diff: change_diff(change, schema.as_deref(), None) }
 }
 
-/// The difference of one change, with what the schema calls sensitive hidden.
-pub fn change_diff(change: &ResourceChange, schema: Option<&Schema>) -> Diff {
+/// The difference of one change, with what the schema calls sensitive hidden. `relevant`: the paths to look at; `None`: all.
+fn change_diff(change: &ResourceChange, schema: Option<&Schema>, relevant: Option<&[&Path]>) -> Diff {
     let (before, mut after) = (&change.change.before, &change.change.after);
     if change.action == Action::Forget {
         // Nothing happens to the object.
@@ -99,7 +99,7 @@ pub fn change_diff(change: &ResourceChange, schema: Option<&Schema>) -> Diff {
     match schema {
         Some(schema) => {
             let hide = |value: &Value| with_schema_marks(value, &schema.block);
-            diff::block_diff(&schema.block, &hide(before), &hide(after), &change.required_replace)
+            diff::block_diff(&schema.block, &hide(before), &hide(after), &change.required_replace, relevant)
         }
         None => diff::value_diff(before, after),
     }
@@ -166,13 +166,15 @@ fn write_change(out: &mut String, shown: &Shown<'_>, cause: Cause, style: &Style
     let change = shown.change;
     let resource = &change.addr.resource.resource;
     let header = format!("{} {:?} {:?}", resource.mode.keyword(), &*resource.kind, &*resource.name);
-    let action = if cause == Cause::Drift { shown.diff.action } else { change.action };
-    let (symbol, body) = (diff::symbol(action, style), diff::draw(&shown.diff, 0, style));
-    let _ = writeln!(out, "\n{}{symbol} {header} {body}", comment(change, action, cause, style));
+    // What is imported is new to its reader, changed or not.
+    let drawing = Drawing { show_unchanged: change.importing.is_some(), ..Drawing::new(style) };
+    let (symbol, body) = (diff::symbol(change.action, style), diff::draw_with(&shown.diff, 0, &drawing));
+    let _ = writeln!(out, "\n{}{symbol} {header} {body}", comment(change, cause, style));
 }
 
 /// The lines above a change: which object, what happens to it and why.
-fn comment(change: &ResourceChange, action: Action, cause: Cause, style: &Style) -> String {
+fn comment(change: &ResourceChange, cause: Cause, style: &Style) -> String {
+    let action = change.action;
     let mut addr = change.addr.to_string();
     if let Some(key) = &change.deposed {
         addr = format!("{addr} (deposed object {key})");
@@ -315,16 +317,7 @@ fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> 
     if nothing_planned && !refresh_only {
         return false;
     }
-    let drift: Vec<Shown<'_>> = text
-        .plan
-        .drift
-        .iter()
-        .filter(|change| refresh_only || is_relevant(change, text.plan))
-        .map(|change| shown(change, text))
-        .filter(|shown| {
-            shown.diff.action != Action::NoOp || (refresh_only && shown.change.addr != shown.change.previous_addr)
-        })
-        .collect();
+    let drift: Vec<Shown<'_>> = text.plan.drift.iter().filter_map(|change| shown_drift(change, text)).collect();
     if drift.is_empty() {
         return false;
     }
@@ -351,13 +344,21 @@ fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> 
     true
 }
 
-/// Whether something that was planned looked at what changed outside.
-fn is_relevant(change: &ResourceChange, plan: &Plan) -> bool {
-    let changed_attribute = |path: &Path| match path.steps().first() {
-        Some(PathStep::Attr(name)) => change.change.before.get(name) != change.change.after.get(name),
-        _ => true,
+/// The part of a drift that what is planned refers to; all of it if nothing but the refresh is planned.
+fn shown_drift<'a>(change: &'a ResourceChange, text: &PlanText<'_>) -> Option<Shown<'a>> {
+    let refresh_only = text.plan.mode == Mode::RefreshOnly;
+    let paths = text.plan.relevant_attributes.iter().filter(|(addr, _)| *addr == change.addr);
+    let paths: Vec<&Path> = paths.map(|(_, path)| path).collect();
+    if paths.is_empty() && !refresh_only {
+        return None;
+    }
+    let schema = (text.schemas)(&change.provider.provider, change.addr.mode(), change.addr.kind());
+    let diff = change_diff(change, schema.as_deref(), (!refresh_only).then_some(&paths));
+    let is_shown = match refresh_only {
+        true => change.action != Action::NoOp || change.addr != change.previous_addr,
+        false => diff.action != Action::NoOp,
     };
-    plan.relevant_attributes.iter().any(|(addr, path)| *addr == change.addr && changed_attribute(path))
+    is_shown.then_some(Shown { change, diff })
 }
 
 fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {

@@ -70,7 +70,7 @@ fn plain_text(value: &Value, style: &Style) -> String {
 pub fn object_text(addr: &AbsResourceInstance, value: &Value, schema: Option<&Schema>, style: &Style) -> String {
     let resource = &addr.resource.resource;
     let diff = match schema {
-        Some(schema) => diff::block_diff(&schema.block, value, value, &[]),
+        Some(schema) => diff::block_diff(&schema.block, value, value, &[], None),
         None => diff::value_diff(value, value),
     };
     let drawing = Drawing { hide_symbols: true, show_unchanged: true, hide_null_suffix: true, ..Drawing::new(style) };

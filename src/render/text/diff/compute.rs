@@ -1,4 +1,4 @@
-//! Comparing two values: by a block's schema, by type, or by what they happen to be.
+//! Comparing two values by the schema of a block or by type.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,13 +7,14 @@ use crate::lang::value::{Type, Value};
 use crate::model::plan::Action;
 use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
 
-use super::change::{Change, join};
-use super::slices::{Pairs, pair_lists, pair_sets};
+use super::change::{Change, is_nil, join};
+use super::dynamic::dynamic;
+use super::slices::{Pairs, pair_indices, pair_lists, pair_sets};
 use super::{Blocks, Diff, Kind};
 
 pub(super) fn block(schema: &Block, change: Change<'_>) -> Diff {
-    let compute = |change: &Change<'_>| known_block(schema, change);
-    if let Some(diff) = sensitive(&change, &compute).or_else(|| unknown(&change, &compute)) {
+    let again = |change| block(schema, change);
+    if let Some(diff) = sensitive(&change, again) {
         return match diff.kind {
             Kind::Sensitive { inner, before, after } => {
                 Diff { kind: Kind::SensitiveBlock { before, after, inner: inner.action }, ..diff }
@@ -21,31 +22,19 @@ pub(super) fn block(schema: &Block, change: Change<'_>) -> Diff {
             _ => diff,
         };
     }
-    known_block(schema, &change)
+    let parts = || schema.attributes.keys().cloned().collect();
+    unknown(&change, parts, again).unwrap_or_else(|| known_block(schema, change))
 }
 
-fn known_block(schema: &Block, change: &Change<'_>) -> Diff {
+fn known_block(schema: &Block, mut change: Change<'_>) -> Diff {
+    change.strict_strings |= exceeds_older_sdk(schema);
     let mut action = change.collection_action();
     let mut attributes = BTreeMap::new();
-    for (name, attribute) in &schema.attributes {
-        if attribute.write_only {
-            // There is never a value to compare; that it may be written is said where an object is made.
-            let made = match change.collection_action() {
-                Action::Create => Action::Create,
-                Action::Delete => Action::Delete,
-                _ => Action::NoOp,
-            };
-            let diff = Diff { kind: Kind::WriteOnly, action: made, replace: change.replaces() };
-            attributes.insert(name.clone(), diff);
-            continue;
-        }
-        let mut child = change.attribute(name, &attribute.implied_type());
-        // The older SDK cannot tell null from empty strings; neither does the reference in blocks.
-        child.before = empty_as_null(child.before);
-        child.after = empty_as_null(child.after);
-        let both_null = child.both_null();
+    for (name, attribute) in schema.attributes.iter().filter(|(_, a)| !a.write_only) {
+        let child = change.attribute(name, &attribute.implied_type());
+        let both_nil = child.both_nil();
         let diff = self::attribute(attribute, child);
-        if diff.action == Action::NoOp && both_null {
+        if diff.action == Action::NoOp && both_nil {
             continue;
         }
         action = join(action, diff.action);
@@ -53,153 +42,178 @@ fn known_block(schema: &Block, change: &Change<'_>) -> Diff {
     }
     let mut blocks = BTreeMap::new();
     for (name, nested) in &schema.blocks {
-        let child = change.attribute(name, &nested.implied_type());
-        let (found, found_action, both_null) = nested_blocks(nested, child);
-        if found_action == Action::NoOp && both_null {
+        let child = change.entry(name);
+        let known_nil = child.both_nil() && child.after.is_known();
+        let (found, found_action) = nested_blocks(nested, child);
+        if found_action == Action::NoOp && known_nil {
             continue;
         }
         action = join(action, found_action);
         blocks.insert(name.clone(), found);
     }
+    for (name, _) in schema.attributes.iter().filter(|(_, a)| a.write_only) {
+        attributes.insert(name.clone(), write_only(&change, action));
+    }
     Diff { kind: Kind::Block { attributes, blocks }, action, replace: change.replaces() }
+}
+
+/// Whether a schema has something that the older SDK for providers cannot describe. That SDK cannot distinguish null from
+/// an empty string, so neither does the text of a plan.
+fn exceeds_older_sdk(schema: &Block) -> bool {
+    let deep = |element: &Type| element_type(element).is_some_and(|inner| element_type(inner).is_some());
+    let new_type = |ty: &Type| {
+        ty.has_dynamic() || matches!(ty, Type::Tuple(_) | Type::Object(_)) || element_type(ty).is_some_and(deep)
+    };
+    let new_block = |nested: &NestedBlock| matches!(nested.nesting, Nesting::Map | Nesting::Group);
+    schema.blocks.values().any(new_block)
+        || schema.attributes.values().any(|a| a.nested().is_some() || new_type(&a.implied_type()))
+}
+
+fn element_type(ty: &Type) -> Option<&Type> {
+    match ty {
+        Type::List(element) | Type::Set(element) | Type::Map(element) => Some(element),
+        _ => None,
+    }
+}
+
+/// There is never a value to compare. It is shown like the whole that it belongs to, unless that is updated.
+fn write_only(change: &Change<'_>, whole: Action) -> Diff {
+    let (before, after) = change.sensitive();
+    let action = if whole == Action::Update { Action::NoOp } else { whole };
+    Diff { kind: Kind::WriteOnly { sensitive: before || after }, action, replace: change.replaces() }
+}
+
+fn nested_blocks(schema: &NestedBlock, change: Change<'_>) -> (Blocks, Action) {
+    let (before_sensitive, after_sensitive) = change.sensitive();
+    let (replace, unknown) = (change.replaces(), !change.after.is_known());
+    let mut found = Vec::new();
+    let mut action = change.collection_action();
+    let group = Change { before: change.before.unmark().0, after: change.after.unmark().0, ..change.clone() };
+    match schema.nesting {
+        Nesting::Single | Nesting::Group => {
+            let diff = block(&schema.block, change);
+            action = diff.action;
+            found.push((None, diff));
+        }
+        Nesting::Map => {
+            for key in present_keys(&group) {
+                found.push((Some(key.clone()), block(&schema.block, group.entry(&key))));
+            }
+        }
+        Nesting::List => {
+            for (b, a) in pair_indices(group.before.len(), group.after.len()) {
+                found.push((None, block(&schema.block, group.element(b, a, true))));
+            }
+        }
+        Nesting::Set => {
+            for (b, a) in pair_sets(&group) {
+                found.push((None, block(&schema.block, group.element(b, a, false))));
+            }
+        }
+    }
+    let single = matches!(schema.nesting, Nesting::Single | Nesting::Group);
+    if !single {
+        action = found.iter().fold(action, |action, (_, diff)| join(action, diff.action));
+    }
+    let unknown = unknown && !single;
+    (Blocks { blocks: found, replace, before_sensitive, after_sensitive, unknown }, action)
+}
+
+pub(super) fn keys(change: &Change<'_>) -> BTreeSet<Arc<str>> {
+    change.before.entries().keys().chain(change.after.entries().keys()).cloned().collect()
+}
+
+/// The keys of entries that are known as a whole.
+fn present_keys(change: &Change<'_>) -> BTreeSet<Arc<str>> {
+    let after = change.after.entries().iter().filter(|(_, value)| value.is_known());
+    change.before.entries().keys().chain(after.map(|(key, _)| key)).cloned().collect()
+}
+
+fn attribute(schema: &Attribute, change: Change<'_>) -> Diff {
+    match schema.nested() {
+        Some(object) => nested_attribute(object, object.nesting, change),
+        None => by_type(&schema.implied_type(), change),
+    }
+}
+
+fn nested_attribute(schema: &ObjectShape, nesting: Nesting, change: Change<'_>) -> Diff {
+    let again = |change| nested_attribute(schema, nesting, change);
+    let parts = || schema.attributes.keys().cloned().collect();
+    sensitive(&change, again)
+        .or_else(|| unknown(&change, parts, again))
+        .unwrap_or_else(|| known_nested(schema, nesting, &change))
+}
+
+fn known_nested(schema: &ObjectShape, nesting: Nesting, change: &Change<'_>) -> Diff {
+    let one = |change: Change<'_>| nested_attribute(schema, Nesting::Single, change);
+    match nesting {
+        Nesting::Single | Nesting::Group => nested_object(schema, change),
+        Nesting::List => {
+            let pairs = pair_indices(change.before.len(), change.after.len());
+            let elements = pairs.into_iter().map(|(b, a)| one(change.element(b, a, true))).collect();
+            collection(change, elements, |elements| Kind::List { elements, context: false })
+        }
+        Nesting::Set => {
+            let elements = elements(change, pair_sets(change), one);
+            collection(change, elements, |elements| Kind::Set { elements, nested: true })
+        }
+        Nesting::Map => mapping(change, present_keys(change), one, true),
+    }
+}
+
+fn nested_object(schema: &ObjectShape, change: &Change<'_>) -> Diff {
+    let shown = schema.attributes.iter().filter(|(_, a)| !a.write_only);
+    let parts = shown.map(|(name, a)| (name.clone(), a.implied_type()));
+    let mut diff = object(change, parts, true, |name, child| match schema.attributes.get(name) {
+        Some(schema) => attribute(schema, child),
+        None => dynamic(child),
+    });
+    if let Kind::Object { attributes, .. } = &mut diff.kind {
+        for (name, a) in schema.attributes.iter().filter(|(_, a)| a.write_only) {
+            let child = change.attribute(name, &a.implied_type());
+            attributes.insert(name.clone(), write_only(&child, diff.action));
+        }
+    }
+    diff
+}
+
+fn by_type(ty: &Type, mut change: Change<'_>) -> Diff {
+    if !change.strict_strings {
+        change.before = empty_as_null(change.before);
+        change.after = empty_as_null(change.after);
+    }
+    let again = |change| by_type(ty, change);
+    sensitive(&change, again)
+        .or_else(|| unknown(&change, Vec::new, again))
+        .unwrap_or_else(|| known_by_type(ty, &change))
 }
 
 fn empty_as_null(value: Value) -> Value {
     if value.as_str() == Some("") { Value::null(Type::String).mark(value.marks()) } else { value }
 }
 
-fn nested_blocks(schema: &NestedBlock, change: Change<'_>) -> (Blocks, Action, bool) {
-    let (before_sensitive, after_sensitive) = change.sensitive();
-    let replace = change.replaces();
-    let both_null = change.both_null();
-    let inner = change.without_sensitive();
-    let mut action = inner.collection_action();
-    let mut found = Vec::new();
-    match schema.nesting {
-        Nesting::Single | Nesting::Group => {
-            let diff = block(&schema.block, inner);
-            action = diff.action;
-            if !(action == Action::NoOp && both_null) {
-                found.push((None, diff));
-            }
-        }
-        _ if !inner.after.is_known() => {
-            // The number of blocks is not known yet; one stands for them all.
-            let before = inner.only_before();
-            let diff = if before.before.is_null() {
-                Diff { kind: Kind::Unknown(None), action: Action::Create, replace }
-            } else {
-                let inner = Diff {
-                    kind: Kind::Block { attributes: BTreeMap::new(), blocks: BTreeMap::new() },
-                    action: Action::Delete,
-                    replace,
-                };
-                Diff { kind: Kind::Unknown(Some(Box::new(inner))), action: Action::Update, replace }
-            };
-            action = diff.action;
-            found.push((None, diff));
-        }
-        Nesting::Map => {
-            for key in keys(&inner) {
-                let diff = block(&schema.block, inner.entry(&key));
-                action = join(action, diff.action);
-                found.push((Some(key), diff));
-            }
-        }
-        Nesting::List | Nesting::Set => {
-            let pairs = match schema.nesting {
-                Nesting::Set => pair_sets(inner.before.elements(), inner.after.elements()),
-                _ => by_index(inner.before.len(), inner.after.len()),
-            };
-            for (b, a) in pairs {
-                let diff = block(&schema.block, inner.element(b, a));
-                action = join(action, diff.action);
-                found.push((None, diff));
-            }
-        }
-    }
-    (Blocks { blocks: found, replace, before_sensitive, after_sensitive }, action, both_null)
-}
-
-fn by_index(before: usize, after: usize) -> Pairs {
-    (0..before.max(after)).map(|i| ((i < before).then_some(i), (i < after).then_some(i))).collect()
-}
-
-fn keys(change: &Change<'_>) -> BTreeSet<Arc<str>> {
-    change.before.entries().keys().chain(change.after.entries().keys()).cloned().collect()
-}
-
-fn attribute(schema: &Attribute, change: Change<'_>) -> Diff {
-    match schema.nested() {
-        Some(object) => nested_attribute(object, change),
-        None => by_type(&schema.implied_type(), change),
-    }
-}
-
-fn nested_attribute(schema: &ObjectShape, change: Change<'_>) -> Diff {
-    let compute = |change: &Change<'_>| known_nested(schema, change);
-    sensitive(&change, &compute).or_else(|| unknown(&change, &compute)).unwrap_or_else(|| known_nested(schema, &change))
-}
-
-fn known_nested(schema: &ObjectShape, change: &Change<'_>) -> Diff {
-    let one = |change: Change<'_>| {
-        let compute = |change: &Change<'_>| nested_object(schema, change);
-        sensitive(&change, &compute)
-            .or_else(|| unknown(&change, &compute))
-            .unwrap_or_else(|| nested_object(schema, &change))
-    };
-    match schema.nesting {
-        Nesting::Single | Nesting::Group => nested_object(schema, change),
-        Nesting::List => {
-            let pairs = by_index(change.before.len(), change.after.len());
-            sequence(change, pairs, one, |elements| Kind::List { elements, context: false })
-        }
-        Nesting::Set => {
-            let pairs = pair_sets(change.before.elements(), change.after.elements());
-            sequence(change, pairs, one, Kind::Set)
-        }
-        Nesting::Map => mapping(change, one, false),
-    }
-}
-
-fn nested_object(schema: &ObjectShape, change: &Change<'_>) -> Diff {
-    let parts = schema.attributes.iter().map(|(name, a)| (name.clone(), a.implied_type()));
-    object(change, parts, true, |name, child| match schema.attributes.get(name) {
-        Some(schema) => attribute(schema, child),
-        None => dynamic(child),
-    })
-}
-
-fn by_type(ty: &Type, change: Change<'_>) -> Diff {
-    if ty.is_dynamic() {
-        // The reference does not say of these that they force replacement.
-        return dynamic(Change { replace: Vec::new(), ..change });
-    }
-    let compute = |change: &Change<'_>| known_by_type(ty, change);
-    sensitive(&change, &compute).or_else(|| unknown(&change, &compute)).unwrap_or_else(|| known_by_type(ty, &change))
-}
-
 fn known_by_type(ty: &Type, change: &Change<'_>) -> Diff {
+    let list = |elements| Kind::List { elements, context: true };
     match ty {
         Type::Dynamic => dynamic(change.clone()),
-        Type::Bool | Type::Number | Type::String => primitive(change),
+        Type::Bool | Type::Number | Type::String => {
+            let (before, after) = (change.before.clone(), change.after.clone());
+            let kind = Kind::Primitive { before, after, text: *ty == Type::String };
+            Diff { kind, action: change.action(), replace: change.replaces() }
+        }
         Type::List(element) => {
             let pairs = pair_lists(change.before.elements(), change.after.elements(), |_| element.is_object());
-            sequence(change, pairs, |c| by_type(element, c), |elements| Kind::List { elements, context: true })
+            collection(change, elements(change, pairs, |c| by_type(element, c)), list)
         }
         Type::Set(element) => {
-            let pairs = pair_sets(change.before.elements(), change.after.elements());
-            sequence(change, pairs, |c| by_type(element, c), Kind::Set)
+            let elements = elements(change, pair_sets(change), |c| by_type(element, c));
+            collection(change, elements, |elements| Kind::Set { elements, nested: false })
         }
-        Type::Map(element) => mapping(change, |c| by_type(element, c), true),
+        Type::Map(element) => mapping(change, keys(change), |c| by_type(element, c), false),
         Type::Tuple(types) => {
-            let pairs = by_index(types.len(), types.len());
-            let mut index = 0;
-            let one = |c: Change<'_>| {
-                index += 1;
-                by_type(&types[index - 1], c)
-            };
-            sequence(change, pairs, one, |elements| Kind::List { elements, context: true })
+            let parts = types.iter().enumerate();
+            let elements = parts.map(|(i, ty)| by_type(ty, change.element(Some(i), Some(i), true))).collect();
+            collection(change, elements, list)
         }
         Type::Object(shape) => {
             let parts = shape.attributes.iter().map(|(n, t)| (n.clone(), t.clone()));
@@ -210,92 +224,25 @@ fn known_by_type(ty: &Type, change: &Change<'_>) -> Diff {
     }
 }
 
-/// Compares by what the values are: the way of outputs, dynamic attributes and JSON texts.
-pub(super) fn dynamic(change: Change<'_>) -> Diff {
-    let compute = |change: &Change<'_>| known_dynamic(change);
-    sensitive(&change, &compute).or_else(|| unknown(&change, &compute)).unwrap_or_else(|| known_dynamic(&change))
+pub(super) fn elements<'p>(change: &Change<'p>, pairs: Pairs, mut one: impl FnMut(Change<'p>) -> Diff) -> Vec<Diff> {
+    pairs.into_iter().map(|(b, a)| one(change.element(b, a, false))).collect()
 }
 
-#[derive(PartialEq, Eq, Clone, Copy)]
-enum Form {
-    Null,
-    Bool,
-    Number,
-    String,
-    Array,
-    Object,
-}
-
-fn form(value: &Value) -> Form {
-    match value.ty() {
-        _ if value.is_null() || !value.is_known() => Form::Null,
-        Type::Bool => Form::Bool,
-        Type::Number => Form::Number,
-        Type::String => Form::String,
-        Type::List(_) | Type::Set(_) | Type::Tuple(_) => Form::Array,
-        _ => Form::Object,
-    }
-}
-
-fn known_dynamic(change: &Change<'_>) -> Diff {
-    let (before, after) = (form(&change.before), form(&change.after));
-    let deleted = after == Form::Null && !change.after_explicit;
-    let created = before == Form::Null && !change.before_explicit;
-    if before != after && !created && !deleted {
-        let old = dynamic_of(before, &change.only_before());
-        let new = dynamic_of(after, &change.only_after());
-        let kind = Kind::TypeChange(Box::new(old), Box::new(new));
-        return Diff { kind, action: Action::Update, replace: change.replaces() };
-    }
-    dynamic_of(if before == Form::Null { after } else { before }, change)
-}
-
-fn dynamic_of(form: Form, change: &Change<'_>) -> Diff {
-    match form {
-        Form::Array => {
-            let is_object = |v: &Value| self::form(v) == Form::Object;
-            let (before, after) = (change.before.elements(), change.after.elements());
-            let pairs = match before.len() == after.len() {
-                true => by_index(before.len(), after.len()),
-                false => pair_lists(before, after, is_object),
-            };
-            sequence(change, pairs, dynamic, |elements| Kind::List { elements, context: true })
-        }
-        Form::Object => {
-            let mut action = change.collection_action();
-            let mut attributes = BTreeMap::new();
-            for key in keys(change) {
-                let diff = dynamic(change.entry(&key));
-                action = join(action, diff.action);
-                attributes.insert(key, diff);
-            }
-            Diff { kind: Kind::Object { attributes, nested: false }, action, replace: change.replaces() }
-        }
-        _ => primitive(change),
-    }
-}
-
-fn primitive(change: &Change<'_>) -> Diff {
-    let kind = Kind::Primitive { before: change.before.clone(), after: change.after.clone() };
-    Diff { kind, action: change.action(), replace: change.replaces() }
-}
-
-fn sequence<'p>(
-    change: &Change<'p>,
-    pairs: Pairs,
-    mut one: impl FnMut(Change<'p>) -> Diff,
-    kind: impl FnOnce(Vec<Diff>) -> Kind,
-) -> Diff {
-    let elements: Vec<Diff> = pairs.into_iter().map(|(b, a)| one(change.element(b, a))).collect();
+fn collection(change: &Change<'_>, elements: Vec<Diff>, kind: impl FnOnce(Vec<Diff>) -> Kind) -> Diff {
     let action = elements.iter().fold(change.collection_action(), |action, e| join(action, e.action));
     Diff { kind: kind(elements), action, replace: change.replaces() }
 }
 
-fn mapping<'p>(change: &Change<'p>, mut one: impl FnMut(Change<'p>) -> Diff, align: bool) -> Diff {
+fn mapping<'p>(
+    change: &Change<'p>,
+    keys: BTreeSet<Arc<str>>,
+    mut one: impl FnMut(Change<'p>) -> Diff,
+    nested: bool,
+) -> Diff {
     let elements: BTreeMap<Arc<str>, Diff> =
-        keys(change).into_iter().map(|key| (key.clone(), one(change.entry(&key)))).collect();
+        keys.into_iter().map(|key| (key.clone(), one(change.entry(&key)))).collect();
     let action = elements.values().fold(change.collection_action(), |action, e| join(action, e.action));
-    Diff { kind: Kind::Map { elements, align }, action, replace: change.replaces() }
+    Diff { kind: Kind::Map { elements, nested }, action, replace: change.replaces() }
 }
 
 /// Attributes that are null on both sides are left out, not even counted.
@@ -309,9 +256,9 @@ fn object<'p>(
     let mut attributes = BTreeMap::new();
     for (name, ty) in parts {
         let child = change.attribute(&name, &ty);
-        let both_null = child.both_null();
+        let both_nil = child.both_nil();
         let diff = one(&name, child);
-        if diff.action == Action::NoOp && both_null {
+        if diff.action == Action::NoOp && both_nil {
             continue;
         }
         action = join(action, diff.action);
@@ -320,28 +267,34 @@ fn object<'p>(
     Diff { kind: Kind::Object { attributes, nested }, action, replace: change.replaces() }
 }
 
-fn sensitive(change: &Change<'_>, compute: &dyn Fn(&Change<'_>) -> Diff) -> Option<Diff> {
+/// The difference of a change that is sensitive on either side; `again` compares what is hidden.
+pub(super) fn sensitive<'p>(change: &Change<'p>, again: impl FnOnce(Change<'p>) -> Diff) -> Option<Diff> {
     let (before, after) = change.sensitive();
     if !before && !after {
         return None;
     }
-    let plain = change.without_sensitive();
-    let inner = unknown(&plain, compute).unwrap_or_else(|| compute(&plain));
-    let null_no_op = !change.has_before() && !change.has_after();
-    let changed_marks = inner.action == Action::NoOp && before != after && !null_no_op;
+    let inner = again(change.without_sensitive());
+    let absent = change.both_nil() && !change.before_explicit && !change.after_explicit;
+    let changed_marks = inner.action == Action::NoOp && before != after && !absent;
     let action = if changed_marks { Action::Update } else { inner.action };
     let kind = Kind::Sensitive { inner: Box::new(inner), before, after };
     Some(Diff { kind, action, replace: change.replaces() })
 }
 
-fn unknown(change: &Change<'_>, compute: &dyn Fn(&Change<'_>) -> Diff) -> Option<Diff> {
+/// The difference of a change to something unknown. `parts`: the attributes that are then unknown too; `again` compares
+/// what was before with nothing.
+fn unknown<'p>(
+    change: &Change<'p>,
+    parts: impl FnOnce() -> Vec<Arc<str>>,
+    again: impl FnOnce(Change<'p>) -> Diff,
+) -> Option<Diff> {
     if change.after.is_known() {
         return None;
     }
-    let replace = change.replaces();
-    if !change.has_before() {
-        return Some(Diff { kind: Kind::Unknown(None), action: Action::Create, replace });
+    let (action, replace) = (change.action(), change.replaces());
+    if is_nil(&change.before) {
+        return Some(Diff { kind: Kind::Unknown(None), action, replace });
     }
-    let before = compute(&change.only_before());
-    Some(Diff { kind: Kind::Unknown(Some(Box::new(before))), action: Action::Update, replace })
+    let before = again(Change { unknown_parts: parts(), ..change.only_before() });
+    Some(Diff { kind: Kind::Unknown(Some(Box::new(before))), action, replace })
 }

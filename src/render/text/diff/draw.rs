@@ -11,9 +11,10 @@ use crate::model::plan::Action;
 use crate::render::text::style::Style;
 
 use super::change::Change;
+use super::dynamic::dynamic;
 use super::json_text::document;
 use super::slices::pair_lists;
-use super::{Blocks, Diff, Kind, compute};
+use super::{Blocks, Diff, Kind};
 
 /// How a difference is drawn; parts inherit it and change single settings.
 #[derive(Clone)]
@@ -21,15 +22,34 @@ pub struct Drawing<'s> {
     pub style: &'s Style,
     /// Deleted parts do not say `-> null`, for the whole says it.
     pub hide_null_suffix: bool,
-    /// Every part says that it forces replacement.
+    /// The part says that it forces replacement, for the whole does not.
     pub force_replace: bool,
+    /// The part does not say that it forces replacement, for the whole says it.
+    pub hide_replace: bool,
     pub show_unchanged: bool,
     pub hide_symbols: bool,
 }
 
 impl<'s> Drawing<'s> {
     pub fn new(style: &'s Style) -> Drawing<'s> {
-        Drawing { style, hide_null_suffix: false, force_replace: false, show_unchanged: false, hide_symbols: false }
+        Drawing {
+            style,
+            hide_null_suffix: false,
+            force_replace: false,
+            hide_replace: false,
+            show_unchanged: false,
+            hide_symbols: false,
+        }
+    }
+
+    /// For the parts of a whole: what is said of replacement goes one level down only.
+    fn inner(&self) -> Drawing<'s> {
+        Drawing { force_replace: false, hide_replace: false, ..self.clone() }
+    }
+
+    /// For the elements of a collection, which does or does not speak for them about replacement.
+    fn elements(&self, force_replace: bool) -> Drawing<'s> {
+        Drawing { hide_null_suffix: true, force_replace, ..self.inner() }
     }
 
     fn null_suffix(&self, action: Action) -> String {
@@ -38,7 +58,7 @@ impl<'s> Drawing<'s> {
     }
 
     fn replace_suffix(&self, replace: bool) -> String {
-        let shown = replace || self.force_replace;
+        let shown = (replace || self.force_replace) && !self.hide_replace;
         if shown { format!(" {}", self.style.red("# forces replacement")) } else { String::new() }
     }
 
@@ -56,7 +76,7 @@ impl<'s> Drawing<'s> {
     }
 
     fn with_unchanged(&self) -> Drawing<'s> {
-        Drawing { show_unchanged: true, ..self.clone() }
+        Drawing { show_unchanged: true, ..self.inner() }
     }
 }
 
@@ -93,29 +113,27 @@ fn is_important(name: &str) -> bool {
 pub fn draw(diff: &Diff, indent: usize, drawing: &Drawing<'_>) -> String {
     let d = drawing;
     match &diff.kind {
-        Kind::Primitive { before, after } => primitive(diff, before, after, indent, d),
+        Kind::Primitive { before, after, text: true } => text(diff, before, after, indent, d),
+        Kind::Primitive { before, after, text: false } => primitive(diff, before, after, d),
         Kind::List { elements, context } => list(diff, elements, *context, indent, d),
-        Kind::Set(elements) => set(diff, elements, indent, d),
-        Kind::Map { elements, align } => map(diff, elements, *align, indent, d),
+        Kind::Set { elements, nested } => set(diff, elements, *nested, indent, d),
+        Kind::Map { elements, nested } => map(diff, elements, *nested, indent, d),
         Kind::Object { attributes, nested } => object(diff, attributes, *nested, indent, d),
         Kind::Block { attributes, blocks } => block(diff, attributes, blocks, indent, d),
         Kind::Sensitive { .. } => {
             format!("(sensitive value){}{}", d.null_suffix(diff.action), d.replace_suffix(diff.replace))
         }
         Kind::SensitiveBlock { .. } => sensitive_block(diff, indent, d),
-        Kind::WriteOnly => {
-            format!("(write-only attribute){}{}", d.null_suffix(diff.action), d.replace_suffix(diff.replace))
+        Kind::WriteOnly { sensitive } => {
+            let what = if *sensitive { "sensitive, write-only" } else { "write-only" };
+            format!("({what} attribute){}{}", d.null_suffix(diff.action), d.replace_suffix(diff.replace))
         }
-        Kind::Unknown(None) => format!("(known after apply){}", d.replace_suffix(diff.replace)),
-        Kind::Unknown(Some(before)) => {
-            let inner = Drawing { hide_null_suffix: true, ..d.clone() };
-            format!(
-                "{} {} (known after apply){}",
-                draw(before, indent, &inner),
-                d.arrow(),
-                d.replace_suffix(diff.replace)
-            )
+        Kind::Unknown(Some(before)) if diff.action != Action::Create => {
+            let inner = Drawing { hide_null_suffix: true, hide_replace: diff.replace, ..d.inner() };
+            let before = draw(before, indent, &inner);
+            format!("{before} {} (known after apply){}", d.arrow(), d.replace_suffix(diff.replace))
         }
+        Kind::Unknown(_) => format!("(known after apply){}", d.replace_suffix(diff.replace)),
         Kind::TypeChange(before, after) => {
             let inner = Drawing { hide_null_suffix: true, ..d.clone() };
             format!("{} {} {}", draw(before, indent, &inner), d.arrow(), draw(after, indent, &inner))
@@ -125,14 +143,15 @@ pub fn draw(diff: &Diff, indent: usize, drawing: &Drawing<'_>) -> String {
 
 /// Lines that stand above a part: a change of its sensitivity.
 fn warnings(diff: &Diff, indent: usize, d: &Drawing<'_>) -> Vec<String> {
-    let (before, after, unchanged, what) = match &diff.kind {
-        Kind::Sensitive { before, after, inner } => (*before, *after, inner.action == Action::NoOp, "attribute value"),
-        Kind::SensitiveBlock { before, after, inner } => (*before, *after, *inner == Action::NoOp, "block"),
+    let (before, after, inner, is_block) = match &diff.kind {
+        Kind::Sensitive { before, after, inner } => (*before, *after, inner.action, false),
+        Kind::SensitiveBlock { before, after, inner } => (*before, *after, *inner, true),
         _ => return Vec::new(),
     };
-    if before == after || matches!(diff.action, Action::Create | Action::Delete) {
+    if before == after || matches!(inner, Action::Create | Action::Delete) {
         return Vec::new();
     }
+    let what = if is_block { "block" } else { "attribute value" };
     let warning = d.style.yellow("Warning");
     let pad = pad(indent);
     let mut text = if before {
@@ -145,7 +164,7 @@ fn warnings(diff: &Diff, indent: usize, d: &Drawing<'_>) -> Vec<String> {
              applying this change."
         )
     };
-    if unchanged {
+    if inner == Action::NoOp && !is_block {
         text.push_str(" The value is unchanged.");
     }
     vec![text]
@@ -157,16 +176,11 @@ fn write_warnings(out: &mut String, diff: &Diff, indent: usize, d: &Drawing<'_>)
     }
 }
 
-fn primitive(diff: &Diff, before: &Value, after: &Value, indent: usize, d: &Drawing<'_>) -> String {
-    let is_string = |v: &Value| v.as_str().is_some();
-    if is_string(before) || is_string(after) {
-        return text(diff, before, after, indent, d);
-    }
+fn primitive(diff: &Diff, before: &Value, after: &Value, d: &Drawing<'_>) -> String {
     let shown = |v: &Value| plain(v, d);
     let replace = d.replace_suffix(diff.replace);
     match diff.action {
         Action::Create => format!("{}{replace}", shown(after)),
-        Action::Delete if before.is_null() => format!("{}{replace}", shown(before)),
         Action::Delete => format!("{}{}{replace}", shown(before), d.null_suffix(diff.action)),
         Action::NoOp => format!("{}{replace}", shown(before)),
         _ => format!("{} {} {}{replace}", shown(before), d.arrow(), shown(after)),
@@ -219,7 +233,7 @@ fn text(diff: &Diff, before: &Value, after: &Value, indent: usize, d: &Drawing<'
             }
             if old_json.is_some() || new_json.is_some() {
                 let part = |before: &Value, after: &Value, action| {
-                    let kind = Kind::Primitive { before: before.clone(), after: after.clone() };
+                    let kind = Kind::Primitive { before: before.clone(), after: after.clone(), text: true };
                     Box::new(Diff { kind, action, replace: false })
                 };
                 let null = Value::null_dynamic();
@@ -229,7 +243,7 @@ fn text(diff: &Diff, before: &Value, after: &Value, indent: usize, d: &Drawing<'
             if !multiline(old) && !multiline(new) {
                 return format!("{} {} {}{replace}", plain(before, d), d.arrow(), plain(after, d));
             }
-            changed_lines(old.map(str::trim), new.map(str::trim), indent, d)
+            changed_lines(old, new, indent, d)
         }
     };
     let suffix = d.null_suffix(diff.action);
@@ -241,24 +255,24 @@ fn marked_lines(text: &str, action: Action, indent: usize, d: &Drawing<'_>) -> V
 }
 
 fn changed_lines(old: Option<&str>, new: Option<&str>, indent: usize, d: &Drawing<'_>) -> Vec<String> {
-    let split = |t: Option<&str>| match t {
-        Some(t) => t.split('\n').map(Value::string).collect(),
-        None => vec![Value::null_dynamic()],
+    let split = |text: Option<&str>| -> Vec<Value> {
+        let null = plain(&Value::null_dynamic(), d);
+        let text = text.map_or(&*null, |text| if text.contains('\n') { text.trim() } else { text });
+        text.split('\n').map(Value::string).collect()
     };
-    let (old, new): (Vec<Value>, Vec<Value>) = (split(old), split(new));
+    let (old, new) = (split(old), split(new));
     let line = |action, value: &Value| {
-        let text = value.as_str().map_or_else(|| plain(value, d), str::to_owned);
-        format!("{}{}{text}", pad(indent + 1), d.symbol(action))
+        format!("{}{}{}", pad(indent + 1), d.symbol(action), value.as_str().unwrap_or_default())
     };
-    let pairs = pair_lists(&old, &new, |_| false);
-    pairs
-        .into_iter()
-        .filter_map(|pair| match pair {
-            (None, a) => a.map(|a| line(Action::Create, &new[a])),
-            (Some(b), None) => Some(line(Action::Delete, &old[b])),
-            (Some(b), Some(_)) => Some(line(Action::NoOp, &old[b])),
-        })
-        .collect()
+    let lines = |(b, a): (Option<usize>, Option<usize>)| {
+        let (old, new) = (b.map(|b| &old[b]), a.map(|a| &new[a]));
+        if old == new {
+            return old.map(|old| line(Action::NoOp, old)).into_iter().collect::<Vec<_>>();
+        }
+        let removed = old.map(|old| line(Action::Delete, old));
+        removed.into_iter().chain(new.map(|new| line(Action::Create, new))).collect()
+    };
+    pair_lists(&old, &new, |_| false).into_iter().flat_map(lines).collect()
 }
 
 fn json(diff: &Diff, before: Option<Value>, after: Option<Value>, indent: usize, d: &Drawing<'_>) -> String {
@@ -268,8 +282,8 @@ fn json(diff: &Diff, before: Option<Value>, after: Option<Value>, indent: usize,
         after_explicit: after.is_some(),
         ..Change::root(before.as_ref().unwrap_or(&null), after.as_ref().unwrap_or(&null), &[])
     };
-    let inner = compute::dynamic(change);
-    let mut options = Drawing { hide_null_suffix: true, force_replace: false, ..d.clone() };
+    let inner = dynamic(change);
+    let mut options = Drawing { hide_null_suffix: true, ..d.inner() };
     let (mut whitespace, mut replace) = (String::new(), String::new());
     let mut action = diff.action;
     if inner.action == Action::NoOp && diff.action == Action::Update {
@@ -290,7 +304,7 @@ fn json(diff: &Diff, before: Option<Value>, after: Option<Value>, indent: usize,
         let (inside, outside, blank) = (pad(indent + 1), pad(indent), d.symbol(Action::NoOp));
         return format!("jsonencode({whitespace}\n{inside}{symbol}{body}{replace}\n{outside}{blank}){suffix}");
     }
-    format!("jsonencode({body}{whitespace}){replace}{suffix}")
+    format!("jsonencode({body}){whitespace}{replace}")
 }
 
 fn list(diff: &Diff, elements: &[Diff], context: bool, indent: usize, d: &Drawing<'_>) -> String {
@@ -298,8 +312,8 @@ fn list(diff: &Diff, elements: &[Diff], context: bool, indent: usize, d: &Drawin
     if elements.is_empty() {
         return format!("[]{suffix}{}", d.replace_suffix(diff.replace));
     }
-    let inner = Drawing { hide_null_suffix: true, ..d.clone() };
-    let plain = inner.with_unchanged();
+    let inner = d.elements(false);
+    let plain = d.with_unchanged();
     let mut out = format!("[{}\n", d.replace_suffix(diff.replace));
     let mut hidden: Vec<&Diff> = Vec::new();
     let mut show_next = false;
@@ -322,7 +336,7 @@ fn list(diff: &Diff, elements: &[Diff], context: bool, indent: usize, d: &Drawin
             show_next = element.action != Action::NoOp;
         }
         write_warnings(&mut out, element, indent + 1, d);
-        let options = if element.action == Action::NoOp { &plain } else { &inner };
+        let options = if context && element.action == Action::NoOp { &plain } else { &inner };
         let text = draw(element, indent + 1, options);
         let _ = writeln!(out, "{}{}{text},", pad(indent + 1), d.symbol(element.action));
     }
@@ -334,13 +348,15 @@ fn list(diff: &Diff, elements: &[Diff], context: bool, indent: usize, d: &Drawin
     out
 }
 
-fn set(diff: &Diff, elements: &[Diff], indent: usize, d: &Drawing<'_>) -> String {
+/// A nested set leaves it to its elements to say that they force replacement.
+fn set(diff: &Diff, elements: &[Diff], nested: bool, indent: usize, d: &Drawing<'_>) -> String {
     let suffix = d.null_suffix(diff.action);
+    let replace = d.replace_suffix(diff.replace && !nested);
     if elements.is_empty() {
-        return format!("[]{suffix}{}", d.replace_suffix(diff.replace));
+        return format!("[]{suffix}{replace}");
     }
-    let inner = Drawing { hide_null_suffix: true, ..d.clone() };
-    let mut out = format!("[{}\n", d.replace_suffix(diff.replace));
+    let inner = d.elements(diff.replace && nested);
+    let mut out = format!("[{replace}\n");
     let mut hidden = 0;
     for element in elements {
         if element.action == Action::NoOp && !d.show_unchanged {
@@ -362,14 +378,17 @@ fn write_hidden(out: &mut String, what: &str, count: usize, indent: usize, d: &D
     }
 }
 
-fn map(diff: &Diff, elements: &BTreeMap<Arc<str>, Diff>, align: bool, indent: usize, d: &Drawing<'_>) -> String {
+/// A nested map leaves it to its elements to say that they force replacement.
+fn map(diff: &Diff, elements: &BTreeMap<Arc<str>, Diff>, nested: bool, indent: usize, d: &Drawing<'_>) -> String {
     let suffix = d.null_suffix(diff.action);
+    let replace = d.replace_suffix(diff.replace && !nested);
     if elements.is_empty() {
-        return format!("{{}}{suffix}{}", d.replace_suffix(diff.replace));
+        return format!("{{}}{suffix}{replace}");
     }
-    let inner = Drawing { hide_null_suffix: true, ..d.clone() };
-    let width = if align { elements.keys().map(|k| go_quoted(k).chars().count()).max().unwrap_or(0) } else { 0 };
-    let mut out = format!("{{{}\n", d.replace_suffix(diff.replace));
+    let hide_null_suffix = nested || diff.action == Action::Delete;
+    let inner = Drawing { hide_null_suffix, ..d.elements(diff.replace && nested) };
+    let width = if nested { 0 } else { elements.keys().map(|k| go_quoted(k).len()).max().unwrap_or(0) };
+    let mut out = format!("{{{replace}\n");
     let mut hidden = 0;
     for (key, element) in elements {
         if element.action == Action::NoOp && !d.show_unchanged {
@@ -378,7 +397,7 @@ fn map(diff: &Diff, elements: &BTreeMap<Arc<str>, Diff>, align: bool, indent: us
         }
         write_warnings(&mut out, element, indent + 1, d);
         let text = draw(element, indent + 1, &inner);
-        let comma = if align { "" } else { "," };
+        let comma = if matches!(element.kind, Kind::Object { .. }) { "," } else { "" };
         let _ =
             writeln!(out, "{}{}{:width$} = {text}{comma}", pad(indent + 1), d.symbol(element.action), go_quoted(key));
     }
@@ -392,7 +411,7 @@ fn object(diff: &Diff, attributes: &BTreeMap<Arc<str>, Diff>, nested: bool, inde
     if attributes.is_empty() {
         return format!("{{}}{suffix}{}", d.replace_suffix(diff.replace));
     }
-    let inner = Drawing { hide_null_suffix: !nested, ..d.clone() };
+    let inner = Drawing { hide_null_suffix: !nested, ..d.inner() };
     let mut out = format!("{{{}\n", d.replace_suffix(diff.replace));
     write_attributes(&mut out, attributes, indent, &inner);
     let _ = write!(out, "{}{}}}{suffix}", pad(indent), d.symbol(Action::NoOp));
@@ -401,7 +420,7 @@ fn object(diff: &Diff, attributes: &BTreeMap<Arc<str>, Diff>, nested: bool, inde
 
 /// The attributes that are worth showing, aligned, and how many are not shown.
 fn write_attributes(out: &mut String, attributes: &BTreeMap<Arc<str>, Diff>, indent: usize, d: &Drawing<'_>) {
-    let width = attributes.keys().map(|name| valid_name(name).chars().count()).max().unwrap_or(0);
+    let width = attributes.keys().map(|name| valid_name(name).len()).max().unwrap_or(0);
     let important = d.with_unchanged();
     let mut hidden = 0;
     for (name, attribute) in attributes {
@@ -429,21 +448,15 @@ fn block(
         return format!("{{}}{}", d.replace_suffix(diff.replace));
     }
     let mut out = format!("{{{}\n", d.replace_suffix(diff.replace));
-    write_attributes(&mut out, attributes, indent, d);
+    let inner = d.inner();
+    write_attributes(&mut out, attributes, indent, &inner);
     let mut hidden = 0;
     for (kind, group) in blocks {
+        let unknown = Diff { kind: Kind::Unknown(None), action: diff.action, replace: false };
+        let unknown = group.unknown.then_some((&None, &unknown));
         let mut shown = false;
-        for (key, diff) in &group.blocks {
-            let hides = match diff.action {
-                Action::Create => group.after_sensitive,
-                Action::Delete => group.before_sensitive,
-                _ => group.before_sensitive || group.after_sensitive,
-            };
-            let replaced = hides.then(|| {
-                let (before, after) = (group.before_sensitive, group.after_sensitive);
-                let action = if diff.action == Action::NoOp && before != after { Action::Update } else { diff.action };
-                Diff { kind: Kind::SensitiveBlock { before, after, inner: diff.action }, action, replace: diff.replace }
-            });
+        for (key, diff) in unknown.into_iter().chain(group.blocks.iter().map(|(key, diff)| (key, diff))) {
+            let replaced = sensitive_group(group, diff);
             let diff = replaced.as_ref().unwrap_or(diff);
             if diff.action == Action::NoOp && !d.show_unchanged {
                 hidden += 1;
@@ -453,9 +466,9 @@ fn block(
                 out.push('\n');
                 shown = true;
             }
-            let options = Drawing { force_replace: group.replace, ..d.clone() };
+            let options = Drawing { force_replace: group.replace, ..inner.clone() };
             write_warnings(&mut out, diff, indent + 1, &options);
-            let label = key.as_ref().map_or_else(String::new, |key| format!(" {key:?}"));
+            let label = key.as_ref().map_or_else(String::new, |key| format!(" {}", go_quoted(key)));
             let text = draw(diff, indent + 1, &options);
             let symbol = options.symbol(diff.action);
             let _ = writeln!(out, "{}{symbol}{}{label} {text}", pad(indent + 1), valid_name(kind));
@@ -469,11 +482,24 @@ fn block(
     out
 }
 
+/// What stands for a block where all blocks of its kind are sensitive as a whole.
+fn sensitive_group(group: &Blocks, diff: &Diff) -> Option<Diff> {
+    let (before, after) = (group.before_sensitive, group.after_sensitive);
+    let hides = match diff.action {
+        Action::Create => after,
+        Action::Delete => before,
+        _ => before || after,
+    };
+    let action = if diff.action == Action::NoOp && before != after { Action::Update } else { diff.action };
+    let kind = Kind::SensitiveBlock { before, after, inner: diff.action };
+    hides.then_some(Diff { kind, action, replace: diff.replace })
+}
+
 fn sensitive_block(diff: &Diff, indent: usize, d: &Drawing<'_>) -> String {
-    let (inside, outside, blank) = (pad(indent + 1), pad(indent), d.symbol(Action::NoOp));
+    let line = format!("{}{}", pad(indent), d.symbol(Action::NoOp));
     format!(
-        "{{{}\n{inside}{blank}# At least one attribute in this block is (or was) sensitive,\n{inside}{blank}# so its \
-         contents will not be displayed.\n{outside}{blank}}}",
+        "{{{}\n{line}  # At least one attribute in this block is (or was) sensitive,\n{line}  # so its contents will not be \
+         displayed.\n{line}}}",
         d.replace_suffix(diff.replace)
     )
 }

@@ -4,8 +4,7 @@ use crate::lang::value::{Value, json};
 
 /// The value of a text that is a JSON object or array; others are shown as strings.
 pub(super) fn document(text: &str) -> Option<Value> {
-    let trimmed = text.trim_start();
-    if !trimmed.starts_with(['{', '[']) {
+    if !text.starts_with(['{', '[']) {
         return None;
     }
     let ty = json::implied_type(text.as_bytes()).ok()?;

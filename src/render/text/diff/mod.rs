@@ -5,8 +5,11 @@
 mod change;
 mod compute;
 mod draw;
+mod dynamic;
 mod json_text;
 mod slices;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,19 +34,26 @@ pub struct Diff {
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// Before and after, null where absent.
+    /// `text`: a string by its type.
     Primitive {
         before: Value,
         after: Value,
+        text: bool,
     },
     /// `context`: the neighbours of a change are shown too.
     List {
         elements: Vec<Diff>,
         context: bool,
     },
-    Set(Vec<Diff>),
+    /// `nested`: of a nested attribute type, whose elements say that they force replacement.
+    Set {
+        elements: Vec<Diff>,
+        nested: bool,
+    },
+    /// `nested`: of a nested attribute type, as for sets.
     Map {
         elements: BTreeMap<Arc<str>, Diff>,
-        align: bool,
+        nested: bool,
     },
     /// `nested`: of a nested attribute type, whose deleted parts say `-> null`.
     Object {
@@ -65,7 +75,9 @@ pub enum Kind {
         inner: Action,
     },
     Unknown(Option<Box<Diff>>),
-    WriteOnly,
+    WriteOnly {
+        sensitive: bool,
+    },
     TypeChange(Box<Diff>, Box<Diff>),
 }
 
@@ -76,17 +88,20 @@ pub struct Blocks {
     pub replace: bool,
     pub before_sensitive: bool,
     pub after_sensitive: bool,
+    /// How many there will be is not known.
+    pub unknown: bool,
 }
 
-/// The difference of two objects of a block's shape; null stands for absence.
-pub fn block_diff(schema: &Block, before: &Value, after: &Value, replace: &[Path]) -> Diff {
-    let paths: Vec<_> = replace.iter().map(Path::steps).collect();
-    compute::block(schema, change::Change::root(before, after, &paths))
+/// The difference of two objects of a block's shape; null stands for absence. `relevant`: the paths to look at; `None`: all.
+pub fn block_diff(schema: &Block, before: &Value, after: &Value, replace: &[Path], relevant: Option<&[&Path]>) -> Diff {
+    let replace: Vec<_> = replace.iter().map(Path::steps).collect();
+    let relevant = relevant.map(|paths| paths.iter().map(|path| path.steps()).collect());
+    compute::block(schema, change::Change { relevant, ..change::Change::root(before, after, &replace) })
 }
 
 /// The difference of two values of no particular type: outputs, dynamic attributes.
 pub fn value_diff(before: &Value, after: &Value) -> Diff {
-    compute::dynamic(change::Change::root(before, after, &[]))
+    dynamic::dynamic(change::Change::root(before, after, &[]))
 }
 
 /// Draws a difference that begins behind something at the given indentation (in steps of four columns).

@@ -2,14 +2,19 @@
 
 use crate::lang::value::Value;
 
-use super::change::same;
+use super::change::{Change, same};
 
 /// Indices before and after of each pair, in the order in which they are shown.
 pub(super) type Pairs = Vec<(Option<usize>, Option<usize>)>;
 
-/// Pairs two lists by their longest common subsequence. Objects that stand opposite each other between common elements
+/// Pairs two lists. Lists of one length are compared index by index, unless every element of the first is found in the
+/// second; others by their longest common subsequence. Objects that stand opposite each other between common elements
 /// are taken for changed versions of one another.
 pub(super) fn pair_lists(before: &[Value], after: &[Value], is_object: impl Fn(&Value) -> bool) -> Pairs {
+    let reordered = || before.iter().all(|b| after.iter().any(|a| same(b, a)));
+    if before.len() == after.len() && !reordered() {
+        return pair_indices(before.len(), after.len());
+    }
     let common = longest_common(before, after);
     let mut pairs = Pairs::new();
     let (mut b, mut a, mut c) = (0, 0, 0);
@@ -34,12 +39,18 @@ pub(super) fn pair_lists(before: &[Value], after: &[Value], is_object: impl Fn(&
     pairs
 }
 
+pub(super) fn pair_indices(before: usize, after: usize) -> Pairs {
+    (0..before.max(after)).map(|i| ((i < before).then_some(i), (i < after).then_some(i))).collect()
+}
+
 /// Pairs two sets: equal elements meet, the others stand alone.
-pub(super) fn pair_sets(before: &[Value], after: &[Value]) -> Pairs {
+pub(super) fn pair_sets(change: &Change<'_>) -> Pairs {
+    let (before, after) = (change.before.elements(), change.after.elements());
     let mut taken = vec![false; after.len()];
     let mut pairs = Pairs::new();
     for (i, element) in before.iter().enumerate() {
-        let found = after.iter().enumerate().position(|(j, other)| !taken[j] && same(element, other));
+        let meets = |j: &usize| !taken[*j] && after[*j].is_known() && same(element, &after[*j]);
+        let found = (0..after.len()).find(meets);
         if let Some(j) = found {
             taken[j] = true;
         }
@@ -57,32 +68,43 @@ fn longest_common(before: &[Value], after: &[Value]) -> Vec<(usize, usize)> {
     let suffix = rest_b.iter().rev().zip(rest_a.iter().rev()).take_while(|(a, b)| same(a, b)).count();
     let (mid_b, mid_a) = (&rest_b[..rest_b.len() - suffix], &rest_a[..rest_a.len() - suffix]);
     let mut common: Vec<(usize, usize)> = (0..prefix).map(|i| (i, i)).collect();
-    // A table of that size would cost more than it is worth to a reader.
+    // A larger table would cost more than it is worth to a reader.
     if mid_b.len().saturating_mul(mid_a.len()) <= 4_000_000 {
-        let width = mid_a.len() + 1;
-        let mut lengths = vec![0u32; (mid_b.len() + 1) * width];
-        for i in (0..mid_b.len()).rev() {
-            for j in (0..mid_a.len()).rev() {
-                lengths[i * width + j] = if same(&mid_b[i], &mid_a[j]) {
-                    lengths[(i + 1) * width + j + 1] + 1
-                } else {
-                    lengths[(i + 1) * width + j].max(lengths[i * width + j + 1])
-                };
-            }
-        }
-        let (mut i, mut j) = (0, 0);
-        while i < mid_b.len() && j < mid_a.len() {
-            if same(&mid_b[i], &mid_a[j]) {
-                common.push((prefix + i, prefix + j));
-                (i, j) = (i + 1, j + 1);
-            } else if lengths[(i + 1) * width + j] >= lengths[i * width + j + 1] {
-                i += 1;
-            } else {
-                j += 1;
-            }
-        }
+        common.extend(table_walk(mid_b, mid_a).into_iter().map(|(b, a)| (prefix + b, prefix + a)));
     }
     common.extend((0..suffix).rev().map(|i| (before.len() - 1 - i, after.len() - 1 - i)));
+    common
+}
+
+/// The longest common subsequence by dynamic programming. Of several, the one that a walk from the end of both finds which
+/// goes back in `after` where either way is as long.
+fn table_walk(before: &[Value], after: &[Value]) -> Vec<(usize, usize)> {
+    let width = after.len() + 1;
+    let mut lengths = vec![0u32; (before.len() + 1) * width];
+    let mut equal = vec![false; before.len() * after.len()];
+    for (i, old) in before.iter().enumerate() {
+        for (j, new) in after.iter().enumerate() {
+            let is_equal = same(old, new);
+            equal[i * after.len() + j] = is_equal;
+            lengths[(i + 1) * width + j + 1] = match is_equal {
+                true => lengths[i * width + j] + 1,
+                false => lengths[i * width + j + 1].max(lengths[(i + 1) * width + j]),
+            };
+        }
+    }
+    let mut common = Vec::new();
+    let (mut i, mut j) = (before.len(), after.len());
+    while i > 0 && j > 0 {
+        if equal[(i - 1) * after.len() + j - 1] {
+            (i, j) = (i - 1, j - 1);
+            common.push((i, j));
+        } else if lengths[(i - 1) * width + j] > lengths[i * width + j - 1] {
+            i -= 1;
+        } else {
+            j -= 1;
+        }
+    }
+    common.reverse();
     common
 }
 
@@ -91,16 +113,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_by_longest_common_subsequence() {
+    fn pairs_by_index_or_by_longest_common_subsequence() {
         let values = |text: &str| text.chars().map(|c| Value::string(c.to_string())).collect::<Vec<_>>();
         let cases = [
             ("abc", "ac", vec![(Some(0), Some(0)), (Some(1), None), (Some(2), Some(1))]),
             ("ab", "xab", vec![(None, Some(0)), (Some(0), Some(1)), (Some(1), Some(2))]),
-            ("a", "b", vec![(Some(0), None), (None, Some(0))]),
+            ("a", "b", vec![(Some(0), Some(0))]),
+            ("abc", "axc", vec![(Some(0), Some(0)), (Some(1), Some(1)), (Some(2), Some(2))]),
+            ("ab", "ba", vec![(Some(0), None), (Some(1), Some(0)), (None, Some(1))]),
         ];
         for (before, after, expected) in cases {
-            assert_eq!(pair_lists(&values(before), &values(after), |_| false), expected);
+            assert_eq!(pair_lists(&values(before), &values(after), |_| false), expected, "{before} {after}");
         }
-        assert_eq!(pair_lists(&values("a"), &values("b"), |_| true), vec![(Some(0), Some(0))]);
+        assert_eq!(pair_lists(&values("ab"), &values("c"), |_| true), vec![(Some(0), Some(0)), (Some(1), None)]);
     }
 }

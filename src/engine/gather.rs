@@ -18,7 +18,7 @@ pub(super) fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i
     let declared = &run.config.root.variables;
     let variables = input.variables.iter().filter(|(name, _)| declared.get(*name).is_some_and(|v| !v.ephemeral));
     let drift = std::mem::take(&mut gathered.drift);
-    let relevant_attributes = relevant::contributing(&run.config, &run.schemas, &changes, &outputs);
+    let relevant_attributes = relevant::contributing(run, &changes, &outputs);
     let _ = previous;
     Plan {
         mode: input.mode,

@@ -1,7 +1,7 @@
 //! Which attributes of which objects a plan's changes came from: followed back through variables, locals, outputs and
 //! other objects' arguments. What changed outside is shown to people only if something planned depends on it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashSet;
 
@@ -12,17 +12,20 @@ use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance, Reference, Resource, Subject};
 use crate::model::config::{Config, Module};
 use crate::model::plan::{Action, OutputChange, ResourceChange};
+use crate::model::schema::Nesting;
 use crate::model::schema::decode::references_in_body;
 
+use super::run::Run;
 use super::schemas::Schemas;
+use super::tree::ROOT;
 
 /// Every resource attribute that contributed, each once, in the order of discovery.
 pub(super) fn contributing(
-    config: &Config,
-    schemas: &Schemas,
+    run: &Run,
     changes: &[ResourceChange],
     outputs: &[OutputChange],
 ) -> Vec<(AbsResourceInstance, Path)> {
+    let (config, schemas) = (&run.config, &run.schemas);
     let mut walker = Walker { config, schemas, seen: FxHashSet::default(), found: Vec::new(), queue: Vec::new() };
     let mut blocks = FxHashSet::default();
     for change in changes.iter().filter(|change| change.action != Action::NoOp) {
@@ -34,8 +37,26 @@ pub(super) fn contributing(
     for output in outputs.iter().filter(|output| output.action != Action::NoOp) {
         walker.output(&ModuleInstance::root(), &output.name);
     }
+    for (module, name) in module_outputs(run) {
+        walker.output(&module, &name);
+    }
     walker.run();
     walker.found
+}
+
+/// The outputs of called modules that count as created by every plan, for states do not keep them: those with a value.
+fn module_outputs(run: &Run) -> Vec<(ModuleInstance, Arc<str>)> {
+    let mut found = Vec::new();
+    for id in run.tree.ids().filter(|id| *id != ROOT) {
+        let declared = &run.tree.module(id).outputs;
+        for instance in run.results.module_instances(id) {
+            let valued = |slot: &OnceLock<Value>| slot.get().is_some_and(|value| !value.is_null());
+            let parts = declared.iter().zip(instance.outputs.iter());
+            let shown = parts.filter(|((_, output), slot)| !output.ephemeral && valued(slot));
+            found.extend(shown.map(|((name, _), _)| (instance.addr.clone(), name.clone())));
+        }
+    }
+    found
 }
 
 /// Where an expression stands: its module instance, and the block whose `count` or `for_each` it may mean.
@@ -158,11 +179,22 @@ impl Walker<'_> {
         if self.seen.insert(format!("= {addr}{path}")) {
             self.found.push((addr, path));
         }
-        let argument = remaining.iter().find_map(|step| match step {
-            TraversalStep::Attr { name, .. } => Some(name.name.clone()),
-            _ => None,
-        });
-        self.body(&place.module, resource, argument.as_deref());
+        match remaining.first() {
+            Some(TraversalStep::Attr { name, .. }) if !self.is_collection(place, resource, &name.name) => {
+                self.body(&place.module, resource, Some(&name.name));
+            }
+            // All blocks of a kind: the reference then looks at everything. One of them: at nothing.
+            Some(TraversalStep::Attr { .. }) if path_of(remaining).len() > 1 => {}
+            _ => self.body(&place.module, resource, None),
+        }
+    }
+
+    /// Whether a part of a resource is made of any number of blocks.
+    fn is_collection(&self, place: &Place, resource: &Resource, part: &str) -> bool {
+        let declared = self.module(&place.module).and_then(|m| m.resources.get(resource).cloned());
+        let schema = declared.and_then(|declared| self.schemas.resource(&declared.provider, resource));
+        let nesting = schema.and_then(|schema| schema.block.blocks.get(part).map(|nested| nested.nesting));
+        nesting.is_some_and(|nesting| !matches!(nesting, Nesting::Single | Nesting::Group))
     }
 }
 

@@ -54,7 +54,7 @@ fn module_json(module: &Module, schemas: &SchemaLookup<'_>, providers: &Provider
         .collect();
     put(&mut out, "outputs", outputs);
     let mut resources = Vec::new();
-    for mode in [ResourceMode::Managed, ResourceMode::Data, ResourceMode::Ephemeral] {
+    for mode in [ResourceMode::Managed, ResourceMode::Data] {
         let mut of_mode: Vec<&Resource> = module.resources.values().filter(|r| r.addr.mode == mode).collect();
         of_mode.sort_by_cached_key(|r| r.addr.to_string());
         resources.extend(of_mode.into_iter().map(|r| resource_json(r, module, schemas, providers)));

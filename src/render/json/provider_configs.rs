@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::model::addr::{self, LocalProviderConfig};
 use crate::model::config::{Config, Module};
+use crate::model::deps::requirement::Requirements;
 
 use super::config::{ProviderSchemaLookup, expression_json, expressions_json};
 use super::shape::{put, set};
@@ -64,6 +65,10 @@ impl ProviderConfigs {
 
     fn add_module(&mut self, module: &Module, parent: Option<&Module>, schemas: &ProviderSchemaLookup<'_>) {
         let path = &module.path;
+        // What is wrong with a constraint is reported when the configuration is loaded.
+        let (requirements, _) = Requirements::of_module(module);
+        let constraint =
+            |provider: &addr::Provider| requirements.0.get(provider).map(ToString::to_string).unwrap_or_default();
         for (local, block) in &module.providers {
             let provider = module.provider_for_local_name(&block.name);
             let expressions = schemas(&provider).map(|schema| expressions_json(&block.body, &schema.block));
@@ -71,7 +76,7 @@ impl ProviderConfigs {
                 name: block.name.to_string(),
                 full_name: provider.to_string(),
                 alias: block.alias.as_deref().unwrap_or_default().to_owned(),
-                version_constraint: constraint(module, &provider),
+                version_constraint: constraint(&provider),
                 module_address: path.to_string(),
                 expressions,
                 for_each: block.for_each.as_ref().map(expression_json),
@@ -92,7 +97,7 @@ impl ProviderConfigs {
                     .and_then(|parent| self.source_of(&key_of(name, &parent.path), &full_name));
                 let entry = Entry {
                     name: name.to_string(),
-                    version_constraint: constraint(module, &requirement.source),
+                    version_constraint: constraint(&requirement.source),
                     full_name,
                     module_address: path.to_string(),
                     parent: inherited,
@@ -118,11 +123,6 @@ impl ProviderConfigs {
             self.add_module(child, Some(module), schemas);
         }
     }
-}
-
-fn constraint(module: &Module, provider: &addr::Provider) -> String {
-    let all = module.requirements.values().filter(|r| r.source == *provider).flat_map(|r| &r.versions);
-    all.map(|(text, _)| text.trim().to_owned()).collect::<Vec<_>>().join(", ")
 }
 
 fn entry_json(entry: &Entry) -> Json {

@@ -195,7 +195,7 @@ fn comment(change: &ResourceChange, cause: Cause, style: &Style) -> String {
         }
         (Action::DeleteThenCreate | Action::CreateThenDelete | Action::CreateThenForget, reason) => {
             let text = match reason {
-                ActionReason::ReplaceBecauseTainted => format!("{name} is tainted, so it must be {replaced}"),
+                ActionReason::ReplaceBecauseTainted => format!("{name} is tainted, so must be {replaced}"),
                 ActionReason::ReplaceByRequest => format!("{name} will be {replaced}, as requested"),
                 ActionReason::ReplaceByTriggers => {
                     format!("{name} will be {replaced} due to changes in replace_triggered_by")

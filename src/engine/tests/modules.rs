@@ -175,3 +175,32 @@ async fn a_failing_output_leaves_the_others_alone() {
     let parts = ["name", "wrong", "refused", "secret"].into_iter().zip(found[..4].iter().cloned());
     assert_eq!(found[4], Value::object(parts));
 }
+
+/// Every plan counts the outputs of called modules that have a value as created, so what they come from is relevant.
+#[tokio::test]
+async fn plans_name_what_module_outputs_come_from() {
+    let module = r#"
+        variable "in" { default = "x" }
+        resource "test_thing" "r" {
+          name  = "r"
+          input = var.in
+        }
+        output "id"   { value = test_thing.r.id }
+        output "null" { value = true ? null : test_thing.r.name }"#;
+    let text = r#"
+        module "one" {
+          source   = "./m"
+          for_each = toset(["a"])
+        }
+        module "two" {
+          source = "./m"
+          in     = module.one["a"].id
+        }"#;
+    let configuration = config(&[("main.tf", text), ("m/main.tf", module)]);
+    let (planned, found) = plan(&World::new(), &configuration, &State::default(), Options::default()).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    let relevant = planned.unwrap().relevant_attributes;
+    let mut relevant: Vec<String> = relevant.iter().map(|(addr, path)| format!("{addr}{path}")).collect();
+    relevant.sort();
+    assert_eq!(relevant, ["module.one[\"a\"].test_thing.r.id", "module.two.test_thing.r.id"]);
+}

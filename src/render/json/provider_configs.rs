@@ -136,3 +136,31 @@ fn entry_json(entry: &Entry) -> Json {
     put(&mut out, "for_each_expression", entry.for_each.clone().unwrap_or_default());
     Json::Object(out)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::base::files::Memory;
+    use crate::model::config::{ModuleRequest, Nothing, load};
+
+    #[test]
+    fn version_constraints_are_canonical_and_include_those_of_provider_blocks() {
+        let text = r#"
+            terraform {
+              required_providers {
+                one = { source = "example.com/a/one", version = ">= 5.46, < 6" }
+                two = { source = "example.com/a/two", version = "1" }
+              }
+            }
+            provider "one" { version = "~> 5.0" }"#;
+        let files = Memory::of([("main.tf", text)]);
+        let no_modules = |request: &ModuleRequest<'_>| panic!("{} is called", request.call.source);
+        let (config, _) = load(Path::new(""), &files, &no_modules, Arc::new(Nothing));
+        let json = ProviderConfigs::collect(&config.unwrap(), &|_: &addr::Provider| None).json();
+        assert_eq!(json["one"]["version_constraint"], "~> 5.0, >= 5.46.0, < 6.0.0");
+        assert_eq!(json["two"]["version_constraint"], "1.0.0");
+    }
+}

@@ -17,8 +17,8 @@ fn parts(calls: &[Json], names: &[&str]) -> Vec<Json> {
 fn nested_attributes_and_dynamic_values_round_trip() {
     let resource = |key: &str| {
         format!(
-            "resource \"scripted_thing\" \"a\" {{\n  any = {{ k = [1, true] }}\n  one = {{ key = \"o\", made = null }}\n  \
-             many = [{{ key = \"{key}\", made = null }}, {{ key = \"n\", made = \"by hand\" }}]\n}}\n"
+            "resource \"scripted_thing\" \"a\" {{\n  any = {{ k = [1, true] }}\n  one = {{ key = \"o\" }}\n  \
+             many = [{{ key = \"{key}\" }}, {{ key = \"n\", made = \"by hand\" }}]\n}}\n"
         )
     };
     let project = project(&resource("m"), &json!({}));

@@ -4,6 +4,7 @@
 
 mod docs;
 mod imports;
+mod name;
 mod rules;
 mod summaries;
 
@@ -43,6 +44,22 @@ fn the_source_keeps_the_rules() {
 fn every_summary_is_written_once() {
     let repeated = summaries::repeated(&source_files(&here("src")));
     assert!(repeated.is_empty(), "give these a constant where all who need it may see it:\n{}", repeated.join("\n"));
+}
+
+/// Texts say `{PROGRAM}` and `{COMMAND}`, so that they are right under every name.
+#[test]
+fn texts_take_the_name_of_the_program_from_one_place() {
+    let places = name::spelled_out(&source_files(&here("src")));
+    assert!(places.is_empty(), "use PROGRAM or COMMAND of base::name:\n{}", places.join("\n"));
+    let found = |line: &str| !name::spelled_out(&[("a.rs".to_string(), line.to_string())]).is_empty();
+    for text in
+        [r#"f("Terrane will");"#, r#"f("x\nTerrane is");"#, r#"f("run \"terrane init\"")"#, "    Terrane can \\"]
+    {
+        assert!(found(text), "{text}");
+    }
+    for text in ["    Terrane,", "// Terrane is", r#"Name::Terrane => "#, r#"join("terrane").join"#] {
+        assert!(!found(text), "{text}");
+    }
 }
 
 #[test]

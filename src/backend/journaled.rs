@@ -17,7 +17,7 @@ use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
 use crate::model::state::file::{Piece, Rendered};
 use crate::model::state::journal::{Header, Record, fingerprint};
 use crate::model::state::{CheckResult, DeposedKey, Instance, OutputValue, State, StateMeta};
-use crate::model::version::LANGUAGE_VERSION;
+use crate::model::version::language_version;
 
 use super::journal_writer::{Durable, JournalWriter};
 use super::recovery::Loaded;
@@ -89,7 +89,8 @@ impl JournaledState {
         let (meta, stored) = match &loaded.file {
             Some(file) => (file.meta.clone(), Some(Rendered::of(&file.state)?)),
             None => {
-                let meta = StateMeta { terraform_version: LANGUAGE_VERSION.into(), serial: 0, lineage: String::new() };
+                let meta =
+                    StateMeta { terraform_version: language_version().into(), serial: 0, lineage: String::new() };
                 (meta, None)
             }
         };
@@ -361,7 +362,7 @@ impl Inner {
 
     fn next_snapshot(&mut self) -> (Arc<[u8]>, StateMeta) {
         let mut meta = self.meta.clone();
-        meta.terraform_version = LANGUAGE_VERSION.into();
+        meta.terraform_version = language_version().into();
         if self.stored.as_ref() != Some(&self.now) || self.unsure {
             meta.serial += 1;
         }

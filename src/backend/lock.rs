@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::diag::Diagnostic;
 use crate::base::identity;
+use crate::base::name::PROGRAM;
 use crate::base::stop::Stop;
-use crate::model::version::LANGUAGE_VERSION;
+use crate::model::version::language_version;
 
 use super::{LockError, StateStore, StoreError};
 
@@ -38,7 +39,7 @@ impl LockInfo {
             operation: operation.into(),
             info: String::new(),
             who: format!("{}@{}", identity::user_name(), identity::host_name()),
-            version: LANGUAGE_VERSION.into(),
+            version: language_version().into(),
             created: jiff::Timestamp::now().to_string(),
             path: String::new(),
         }
@@ -133,7 +134,7 @@ pub fn lock_failed(error: &dyn fmt::Display) -> Diagnostic {
     Diagnostic::error(
         "Error acquiring the state lock",
         format!(
-            "Error message: {error}\n\nTerrane acquires a state lock to protect the state from being written\nby multiple users at the same time. Please resolve the issue above and try\nagain. For most commands, you can disable locking with the \"-lock=false\"\nflag, but this is not recommended.",
+            "Error message: {error}\n\n{PROGRAM} acquires a state lock to protect the state from being written\nby multiple users at the same time. Please resolve the issue above and try\nagain. For most commands, you can disable locking with the \"-lock=false\"\nflag, but this is not recommended.",
         ),
     )
 }
@@ -143,7 +144,7 @@ pub fn unlock_failed(error: &StoreError) -> Diagnostic {
     Diagnostic::error(
         "Error releasing the state lock",
         format!(
-            "Error message: {error}\n\nTerrane acquires a lock when accessing your state to prevent others\nrunning Terrane to potentially modify the state at the same time. An\nerror occurred while releasing this lock. This could mean that the lock\ndid or did not release properly. If the lock didn't release properly,\nTerrane may not be able to run future commands since it'll appear as if\nthe lock is held.\n\nIn this scenario, please call the \"force-unlock\" command to unlock the\nstate manually. This is a very dangerous operation since if it is done\nerroneously it could result in two people modifying state at the same time.\nOnly call this command if you're certain that the unlock above failed and\nthat no one else is holding a lock.",
+            "Error message: {error}\n\n{PROGRAM} acquires a lock when accessing your state to prevent others\nrunning {PROGRAM} to potentially modify the state at the same time. An\nerror occurred while releasing this lock. This could mean that the lock\ndid or did not release properly. If the lock didn't release properly,\n{PROGRAM} may not be able to run future commands since it'll appear as if\nthe lock is held.\n\nIn this scenario, please call the \"force-unlock\" command to unlock the\nstate manually. This is a very dangerous operation since if it is done\nerroneously it could result in two people modifying state at the same time.\nOnly call this command if you're certain that the unlock above failed and\nthat no one else is holding a lock.",
         ),
     )
 }

@@ -12,7 +12,7 @@ use crate::base::files::named;
 use crate::model::state::file::{self, StateFile};
 use crate::model::state::journal::{Header, Journal, Record, fingerprint};
 use crate::model::state::{State, StateMeta};
-use crate::model::version::LANGUAGE_VERSION;
+use crate::model::version::language_version;
 
 use super::journal_writer;
 use super::lock::lock_failed;
@@ -122,7 +122,7 @@ async fn replay(
 
 fn lay_over(journal: &Journal, position: usize, loaded: &mut Loaded) -> Result<usize, Diagnostics> {
     let mut file = loaded.file.take().unwrap_or_else(|| StateFile {
-        meta: StateMeta { terraform_version: LANGUAGE_VERSION.into(), serial: 0, lineage: String::new() },
+        meta: StateMeta { terraform_version: language_version().into(), serial: 0, lineage: String::new() },
         state: State::default(),
     });
     let Header { lineage, .. } = &journal.header;

@@ -26,6 +26,8 @@ macro_rules! variables {
 }
 
 variables! {
+    /// The name to go by in texts: `terrane`, `terraform` or `tofu`, above the name that the program was started by.
+    TERRANE_NAME;
     /// Log level of everything: TRACE, DEBUG, INFO, WARN, ERROR, OFF; or JSON for TRACE as lines of JSON.
     TF_LOG;
     /// Log level of the program itself, above TF_LOG.
@@ -130,6 +132,8 @@ variables! {
     CHECKPOINT_DISABLE;
     /// Any value: apply never reuses a provider process that plan has configured.
     TERRANE_NO_PROVIDER_REUSE;
+    /// `off`: provider schemas are neither taken from the cache nor kept in it.
+    TERRANE_SCHEMA_CACHE;
     /// How long a plugin may take to start, in seconds (60).
     TERRANE_PLUGIN_START_TIMEOUT;
     /// Any value: no colours (https://no-color.org).

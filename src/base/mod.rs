@@ -13,6 +13,7 @@ pub mod http;
 pub mod identity;
 pub mod lock;
 pub mod log;
+pub mod name;
 pub mod process;
 pub mod secret;
 pub mod source;

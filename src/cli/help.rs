@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use clap::{Arg, Command};
 
+use crate::base::name::COMMAND;
 use crate::render::text::wrap::wrap;
 
 use super::args::flags::is_switch;
@@ -16,7 +17,7 @@ const INDENT: usize = 22;
 pub fn page(command: Command) -> String {
     let name = command.get_name().to_string();
     let usage = usage(&command);
-    let mut out = format!("Usage: terrane [global options] {name} {usage}\n");
+    let mut out = format!("Usage: {COMMAND} [global options] {name} {usage}\n");
     if let Some(about) = command.get_long_about().or(command.get_about()) {
         let text = wrap(&about.to_string(), WIDTH - 2);
         let _ = write!(out, "\n{}\n", indented(&text, 2));
@@ -72,8 +73,8 @@ fn indented(text: &str, by: usize) -> String {
 pub fn program_page() -> String {
     let top: Vec<&Entry> = COMMANDS.iter().filter(|c| !c.name.contains(' ') && !c.hidden).collect();
     let width = top.iter().map(|c| c.name.len()).max().unwrap_or_default();
-    let mut out = String::from(
-        "Usage: terrane [global options] <subcommand> [args]\n\n\
+    let mut out = format!(
+        "Usage: {COMMAND} [global options] <subcommand> [args]\n\n\
          The available commands for execution are listed below.\n\
          The primary workflow commands are given first, followed by\n\
          less common or more advanced commands.\n\nMain commands:\n",
@@ -97,7 +98,7 @@ pub fn program_page() -> String {
 
 /// The page of a group of commands: `state`, `workspace`.
 pub fn group_page(group: &Entry) -> String {
-    let mut out = format!("Usage: terrane [global options] {} <subcommand> [options] [args]\n\n", group.name);
+    let mut out = format!("Usage: {COMMAND} [global options] {} <subcommand> [options] [args]\n\n", group.name);
     let _ = write!(out, "  {}.\n\nSubcommands:\n", group.summary);
     let prefix = format!("{} ", group.name);
     let members: Vec<_> = COMMANDS.iter().filter_map(|c| Some((c.name.strip_prefix(&prefix)?, c))).collect();

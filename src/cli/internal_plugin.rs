@@ -4,6 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use crate::base::env::Environment;
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::builtin::table::{self, Make, PLUGINS, Services};
 use crate::ops::remote_states::Backends;
 use crate::plugin::serve::{self, Caller, Plugin};
@@ -11,16 +12,16 @@ use crate::plugin::serve::{self, Caller, Plugin};
 /// Serves the plugin until its caller is done with it; gives the exit code.
 pub fn run(args: &[String]) -> u8 {
     let [kind, name] = args else {
-        return fail(&format!("Usage: terrane internal-plugin KIND NAME\n\n{}", list()));
+        return fail(&format!("Usage: {COMMAND} internal-plugin KIND NAME\n\n{}", list()));
     };
     let Some(row) = table::find(kind, name) else {
         return fail(&format!("There is no built-in {kind} {name:?}.\n\n{}", list()));
     };
     let Some(caller) = Caller::from_environment(&Environment::process()) else {
         return fail(&format!(
-            "This is the built-in {kind} {name:?} of Terrane.\n\nIt is a plugin: Terrane starts it by itself when a configuration \
+            "This is the built-in {kind} {name:?} of {PROGRAM}.\n\nIt is a plugin: {PROGRAM} starts it by itself when a configuration \
              needs it and speaks to it over a\nsocket. Started by hand it has nobody to speak to, so there is nothing for it to do.\n\n\
-             To use it, write it in a configuration and run \"terrane init\" and \"terrane apply\".",
+             To use it, write it in a configuration and run \"{COMMAND} init\" and \"{COMMAND} apply\".",
         ));
     };
     let services = Services { remote_states: Arc::new(Backends) };
@@ -36,7 +37,7 @@ pub fn run(args: &[String]) -> u8 {
 }
 
 fn list() -> String {
-    let rows = PLUGINS.iter().map(|row| format!("  terrane internal-plugin {} {}\n", row.kind(), row.name));
+    let rows = PLUGINS.iter().map(|row| format!("  {COMMAND} internal-plugin {} {}\n", row.kind(), row.name));
     format!("The built-in plugins are:\n{}", rows.collect::<String>())
 }
 

@@ -14,11 +14,12 @@ mod table;
 mod view;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use crate::base::env::{self, Environment};
+use crate::base::name::{self, COMMAND, Name, PROGRAM};
 use crate::base::term::Terminal;
 use crate::base::{log, suggest};
 
@@ -37,17 +38,18 @@ pub struct Invocation {
     pub command: &'static str,
 }
 
-/// Runs the program with the arguments that follow its name.
-pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
+/// Runs the program with its arguments, of which the first is the name that it was started by.
+pub fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
+    let environment = Environment::process();
+    name::set(Name::detect(args.next().as_deref().map(Path::new), &environment));
     let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
     if args.first().is_some_and(|arg| arg == "internal-plugin") {
         return ExitCode::from(internal_plugin::run(&args[1..]));
     }
-    ExitCode::from(dispatch(args))
+    ExitCode::from(dispatch(args, environment))
 }
 
-fn dispatch(mut args: Vec<String>) -> u8 {
-    let environment = Environment::process();
+fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
     log::start(log::Settings::from_environment(&environment));
     let view = ViewOptions::take(&mut args);
     let console = Console::new(&environment, Terminal::detect(), view);
@@ -110,7 +112,7 @@ fn dispatch(mut args: Vec<String>) -> u8 {
             let name = entry.name;
             console.diagnostics(crate::base::diag::Diagnostics::from(crate::base::diag::Diagnostic::error(
                 "Command not supported yet",
-                format!("The command \"terrane {name}\" is not supported in this version. Nothing was done."),
+                format!("The command \"{COMMAND} {name}\" is not supported in this version. Nothing was done."),
             )));
             1
         }
@@ -122,7 +124,10 @@ fn entry_page(entry: &'static Entry) -> String {
         Run::Command { arguments, .. } => help::page(arguments()),
         Run::Group => help::group_page(entry),
         Run::Missing => {
-            format!("Usage: terrane [global options] {}\n\n  {}.\n\n  Not supported yet.\n", entry.name, entry.summary)
+            format!(
+                "Usage: {COMMAND} [global options] {}\n\n  {}.\n\n  Not supported yet.\n",
+                entry.name, entry.summary
+            )
         }
     }
 }
@@ -132,7 +137,7 @@ fn unknown_command(console: &Console, name: &str) -> u8 {
     names.sort_unstable();
     let hint = suggest::name(name, names).map_or(String::new(), |close| format!(" Did you mean {close:?}?"));
     console.error_line(&format!(
-        "Terrane has no command named {name:?}.{hint}\n\nTo see all of Terrane's top-level commands, run:\n  terrane -help\n",
+        "{PROGRAM} has no command named {name:?}.{hint}\n\nTo see all of {PROGRAM}'s top-level commands, run:\n  {COMMAND} -help\n",
     ));
     1
 }
@@ -189,7 +194,7 @@ impl Invocation {
                 if hint {
                     let command = self.command;
                     self.console.print_error(&format!(
-                        "\nFor more help on using this command, run:\n  terrane {command} -help\n",
+                        "\nFor more help on using this command, run:\n  {COMMAND} {command} -help\n",
                     ));
                 }
             }

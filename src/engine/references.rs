@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::PROGRAM;
 use crate::base::source::{Range, SourceFile};
 use crate::lang::eval::traversal::apply_step;
 use crate::lang::syntax::ast::{Body, Expression, IndexKey, Traversal, TraversalStep};
@@ -393,7 +394,7 @@ impl<'a> Gatherer<'a> {
             && !has(&schema.block, "count")
         {
             let detail = format!(
-                "The special \"count\" attribute is no longer supported after Terrane v0.12. Instead, use \
+                "The special \"count\" attribute is no longer supported after {PROGRAM} v0.12. Instead, use \
                  length({resource}) to count resource instances."
             );
             let mistake = Diagnostic::error("Invalid resource count attribute", detail).at(reference.range.clone());

@@ -1,5 +1,6 @@
 //! The verbs, put together: load schemas, build the graph, walk it, gather the results.
 
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::model::mistakes::MISSING_VALUE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -195,12 +196,12 @@ fn forget_warning(plan: &Plan) -> Option<Diagnostic> {
         return None;
     }
     let detail = format!(
-        "If you apply this plan, Terrane will discard its tracking information for the following objects, but it will not \
-         delete them:{}\n\nAfter applying this plan, Terrane will no longer manage these objects. You will need to import \
-         them into Terrane to manage them again.",
+        "If you apply this plan, {PROGRAM} will discard its tracking information for the following objects, but it will not \
+         delete them:{}\n\nAfter applying this plan, {PROGRAM} will no longer manage these objects. You will need to import \
+         them into {PROGRAM} to manage them again.",
         forgotten.concat()
     );
-    Some(Diagnostic::warning("Some objects will no longer be managed by Terrane", detail))
+    Some(Diagnostic::warning(format!("Some objects will no longer be managed by {PROGRAM}"), detail))
 }
 
 fn target_warning(input: &PlanInput) -> Diagnostics {
@@ -209,10 +210,10 @@ fn target_warning(input: &PlanInput) -> Diagnostics {
     }
     Diagnostic::warning(
         "Resource targeting is in effect",
-        "You are creating a plan with the -target option, which means that the result of this plan may not represent all of \
+        format!("You are creating a plan with the -target option, which means that the result of this plan may not represent all of \
          the changes requested by the current configuration.\n\nThe -target option is not for routine use, and is provided \
-         only for exceptional situations such as recovering from errors or mistakes, or when Terrane specifically suggests \
-         to use it as part of an error message.",
+         only for exceptional situations such as recovering from errors or mistakes, or when {PROGRAM} specifically suggests \
+         to use it as part of an error message."),
     )
     .into()
 }
@@ -286,11 +287,11 @@ pub fn missing_variables(plan: &Plan, given: &GivenVariables) -> Diagnostics {
 fn incomplete() -> Diagnostics {
     Diagnostic::warning(
         "Applied changes may be incomplete",
-        "The plan was created with the -target option in effect, so some changes requested in the configuration may have been \
+        format!("The plan was created with the -target option in effect, so some changes requested in the configuration may have been \
          ignored and the output values may not be fully updated. Run the following command to verify that no other changes \
-         are pending:\n    terrane plan\n\nNote that the -target option is not suitable for routine use, and is provided only \
-         for exceptional situations such as recovering from errors or mistakes, or when Terrane specifically suggests to use \
-         it as part of an error message.",
+         are pending:\n    {COMMAND} plan\n\nNote that the -target option is not suitable for routine use, and is provided only \
+         for exceptional situations such as recovering from errors or mistakes, or when {PROGRAM} specifically suggests to use \
+         it as part of an error message."),
     )
     .into()
 }

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::model::addr::Provider;
 use crate::model::deps::{Hash, Lock, LockedProvider, Requirements, Version};
 
@@ -230,8 +231,8 @@ pub fn not_installed(problems: &BTreeMap<Provider, PackageProblem>) -> Diagnosti
         "Required plugins are not installed",
         format!(
             "The installed provider plugins are not consistent with the packages selected in the dependency lock \
-             file:{}\n\nTerrane uses external plugins to integrate with a variety of different infrastructure services. To \
-             download the plugins required for this configuration, run:\n  terrane init",
+             file:{}\n\n{PROGRAM} uses external plugins to integrate with a variety of different infrastructure services. To \
+             download the plugins required for this configuration, run:\n  {COMMAND} init",
             lines.concat()
         ),
     )

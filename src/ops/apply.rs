@@ -1,6 +1,7 @@
 //! `apply`, `destroy` and `refresh`: a plan made or read, approved, and carried out.
 
 use crate::backend::STATE_NOT_SAVED;
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::ops::operation::CANCELED;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::model::plan::{Action, Mode};
 use crate::model::state::State;
 
 use super::ask::{Ask, NoAnswer, Question};
+use super::cached_schemas;
 use super::listen::Listener;
 use super::operation::{self, Request, Session, Verb};
 use super::plan_file;
@@ -49,6 +51,15 @@ pub struct Applied {
 
 /// Applies. On errors the state holds what was done until then.
 pub async fn run(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
+    loop {
+        let applied = attempt(setup, request, listener.clone()).await;
+        if !setup.misled.take() {
+            return applied;
+        }
+    }
+}
+
+async fn attempt(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
     let begun = match &request.plan_file {
         Some(path) => plan_file::begin(setup, path, &request.operation, listener.clone()).await,
         None => begin(setup, &request.operation, listener.clone()).await,
@@ -61,7 +72,9 @@ pub async fn run(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listen
     // What a saved plan does, `apply` did, whatever it is.
     let told = if request.plan_file.is_some() && mode == Mode::Destroy { Mode::Normal } else { mode };
     let mut applied = Applied { mode: told, ..Applied::default() };
-    if request.plan_file.is_none() {
+    if request.plan_file.is_some() {
+        listener.loaded(&planned);
+    } else {
         match approve(setup, request, &planned, &*listener, &mut diagnostics).await {
             Ok(true) => {}
             Ok(false) => {
@@ -91,6 +104,15 @@ fn is_of_check(diagnostic: &Diagnostic) -> bool {
 
 /// `refresh`: the state brought up to date, nothing shown or asked.
 pub async fn refresh(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
+    loop {
+        let applied = attempt_refresh(setup, request, listener.clone()).await;
+        if !setup.misled.take() {
+            return applied;
+        }
+    }
+}
+
+async fn attempt_refresh(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
     let begun = operation::begin(setup, request, "OperationTypeRefresh", Verb::Refresh, listener).await;
     let (session, mut diagnostics) = match begun {
         Ok(begun) => begun,
@@ -106,7 +128,7 @@ pub async fn refresh(setup: &Setup, request: &Request, listener: Arc<dyn Listene
     let failed = found.has_errors();
     diagnostics.extend(found);
     let mut applied = Applied { mode: Mode::RefreshOnly, ..Applied::default() };
-    if let Some(planned) = planned.filter(|_| !failed) {
+    if let Some(planned) = planned.filter(|_| !failed && !setup.misled.get()) {
         diagnostics.extend(carry_out(&session, &planned, variables, request.plan.parallelism, &mut applied).await);
     }
     diagnostics.extend(session.end().await);
@@ -120,6 +142,10 @@ async fn begin(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) ->
     let (session, mut diagnostics) =
         operation::begin(setup, request, "OperationTypeApply", Verb::Apply, listener.clone()).await?;
     let (planned, variables, found) = session.plan(&request.plan).await;
+    if setup.misled.get() {
+        diagnostics.extend(session.end().await);
+        return Err(diagnostics);
+    }
     let failed = found.has_errors();
     diagnostics.extend(found);
     match planned {
@@ -160,27 +186,31 @@ fn question(mode: Mode, workspace: &str) -> Question {
     let (title, text) = match mode {
         Mode::Destroy => (
             format!("Do you really want to destroy all resources{in_workspace}?"),
-            "Terrane will destroy all your managed infrastructure, as shown above.\n\
-             There is no undo. Only 'yes' will be accepted to confirm.",
+            format!(
+                "{PROGRAM} will destroy all your managed infrastructure, as shown above.\n\
+             There is no undo. Only 'yes' will be accepted to confirm."
+            ),
         ),
         Mode::RefreshOnly => (
             match workspace {
                 DEFAULT_WORKSPACE => {
-                    "Would you like to update the Terrane state to reflect these detected changes?".into()
+                    format!("Would you like to update the {PROGRAM} state to reflect these detected changes?")
                 }
                 name => format!(
-                    "Would you like to update the Terrane state for {name:?} to reflect these detected changes?"
+                    "Would you like to update the {PROGRAM} state for {name:?} to reflect these detected changes?"
                 ),
             },
-            "Terrane will write these changes to the state without modifying any real infrastructure.\n\
-             There is no undo. Only 'yes' will be accepted to confirm.",
+            format!(
+                "{PROGRAM} will write these changes to the state without modifying any real infrastructure.\n\
+             There is no undo. Only 'yes' will be accepted to confirm."
+            ),
         ),
         Mode::Normal => (
             format!("Do you want to perform these actions{in_workspace}?"),
-            "Terrane will perform the actions described above.\nOnly 'yes' will be accepted to approve.",
+            format!("{PROGRAM} will perform the actions described above.\nOnly 'yes' will be accepted to approve."),
         ),
     };
-    Question { title, text: text.to_string(), secret: false, apart: true }
+    Question { title, text, secret: false, apart: true }
 }
 
 /// Carries the plan out and keeps what comes of it.
@@ -209,6 +239,8 @@ async fn carry_out(
         done = engine::apply(input, &ports) => Some(diagnostics.take(done)),
         () = session.setup.stop.killed() => None,
     };
+    // Objects may have been changed and approval was given: the next command starts with the right schemas.
+    cached_schemas::check(&session.setup, &session.factories, diagnostics.has_errors(), false).await;
     let state = outcome.map(|outcome| outcome.state);
     if let Some(state) = &state {
         journal.checks(state.checks.as_deref());
@@ -268,10 +300,10 @@ fn rescue(journal: &JournaledState, error: FinishError) -> Diagnostics {
             diagnostics.error(
                 "Failed to persist state to backend",
                 format!(
-                    "The error shown above has prevented Terrane from writing the updated state to the configured backend. To allow \
+                    "The error shown above has prevented {PROGRAM} from writing the updated state to the configured backend. To allow \
                      for recovery, the state has been written to the file {ERRORED_STATE:?} in the current working directory.\n\n\
-                     Running \"terrane apply\" again at this point will create a forked state, making it harder to recover.\n\n\
-                     To retry writing this state, use the following command:\n    terrane state push {ERRORED_STATE}\n",
+                     Running \"{COMMAND} apply\" again at this point will create a forked state, making it harder to recover.\n\n\
+                     To retry writing this state, use the following command:\n    {COMMAND} state push {ERRORED_STATE}\n",
                 ),
             );
             if let Err(e) = journal.forget_journal_unless_open() {

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::base::atomic;
 use crate::base::files::named;
 use crate::model::state::file::go_json;
-use crate::model::version::LANGUAGE_VERSION;
+use crate::model::version::language_version;
 
 use crate::backend::store::DEFAULT_WORKSPACE;
 
@@ -69,7 +69,7 @@ pub fn write(data_dir: &Path, record: Option<&BackendRecord>) -> io::Result<()> 
     };
     let config = RawValue::from_string(record.config.clone()).map_err(|e| named(e.into(), "write", &path))?;
     let backend = Some(Record { kind: record.kind.clone(), config, hash: record.hash.into() });
-    let file = File { version: 3, terraform_version: LANGUAGE_VERSION.into(), backend };
+    let file = File { version: 3, terraform_version: language_version().into(), backend };
     let text = serde_json::to_string(&file).map_err(|e| named(e.into(), "write", &path))?;
     std::fs::create_dir_all(data_dir).map_err(|e| named(e, "mkdir", data_dir))?;
     atomic::write(&path, &go_json(&text))

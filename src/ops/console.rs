@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Disk;
+use crate::base::name::PROGRAM;
 use crate::base::source::SourceFile;
 use crate::engine::{self, EvaluateInput, Evaluation, Names, PlanInput};
 use crate::lang::functions::type_of::{Typed, typed};
@@ -17,6 +18,7 @@ use crate::model::plan::Mode;
 use crate::render::text::snippet::CONSOLE_INPUT;
 use crate::render::text::value::console_text;
 
+use super::cached_schemas;
 use super::listen::Deaf;
 use super::open_backend::{self, Held};
 use super::operation::quiet_ports;
@@ -61,6 +63,15 @@ pub enum Answer {
 /// Makes everything ready for expressions. With a session, the diagnostics are what is wrong with the configuration's
 /// values; expressions that do not need those can be evaluated all the same.
 pub async fn open(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, Diagnostics) {
+    loop {
+        let opened = attempt(setup, request).await;
+        if !setup.misled.take() {
+            return opened;
+        }
+    }
+}
+
+async fn attempt(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let collected = diagnostics.take(variables::collect(setup, &request.variables));
     if diagnostics.has_errors() {
@@ -158,7 +169,8 @@ async fn begin(
         engine::evaluate(input, &ports).await
     };
     diagnostics.extend(problems);
-    match evaluation {
+    cached_schemas::check(setup, &factories, diagnostics.has_errors(), true).await;
+    match evaluation.filter(|_| !setup.misled.get()) {
         Some(evaluation) => Some((evaluation, factories)),
         None => {
             if !diagnostics.has_errors() {
@@ -183,7 +195,7 @@ impl Session {
         match text.trim() {
             "" => Answer::Text(String::new()),
             "exit" => Answer::Exit,
-            "help" => Answer::Text(HELP.to_string()),
+            "help" => Answer::Text(help().to_string()),
             _ => self.value(text),
         }
     }
@@ -266,8 +278,10 @@ fn matching(names: &Names, word: &str) -> Vec<String> {
     found
 }
 
-const HELP: &str = "\
-The Terrane console allows you to experiment with Terrane interpolations.
+fn help() -> String {
+    format!(
+        "\
+The {PROGRAM} console allows you to experiment with {PROGRAM} interpolations.
 You may access resources in the state (if you have one) just as you would
 from a configuration. For example: \"aws_instance.foo.id\" would evaluate
 to the ID of \"aws_instance.foo\" if it exists in your state.
@@ -275,7 +289,9 @@ to the ID of \"aws_instance.foo\" if it exists in your state.
 Type in the interpolation to test and hit <enter> to see the result.
 
 To exit the console, type \"exit\" and hit <enter>, or use Control-C or
-Control-D.";
+Control-D."
+    )
+}
 
 #[cfg(test)]
 mod tests {

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::COMMAND;
 use crate::lang::syntax::fmt::format_bytes;
 use crate::render::text::unified_diff::unified_diff;
 
@@ -66,9 +67,9 @@ fn target(path: &Path, recursive: bool, jobs: &mut Vec<Job>) -> bool {
         }
         Ok(found) if found.is_dir() => folder(path, recursive, jobs),
         Ok(_) if has_style(&path.to_string_lossy()) => jobs.push(Job::File(path.to_path_buf())),
-        Ok(_) => jobs.push(Job::Problem(
-            "Only .tf, .tfvars, and .tftest.hcl files can be processed with terrane fmt".to_string(),
-        )),
+        Ok(_) => jobs.push(Job::Problem(format!(
+            "Only .tf, .tfvars, and .tftest.hcl files can be processed with {COMMAND} fmt"
+        ))),
     }
     true
 }

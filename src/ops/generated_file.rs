@@ -5,13 +5,16 @@ use std::path::Path;
 
 use crate::base::atomic;
 use crate::base::diag::Diagnostic;
+use crate::base::name::PROGRAM;
 use crate::model::plan::Plan;
 
 pub fn exists() -> Diagnostic {
     Diagnostic::error(
         "Target generated file already exists",
-        "Terrane can only write generated config into a new file. Either choose a different target location or move all \
-         existing configuration out of the target file, delete it and try again.",
+        format!(
+            "{PROGRAM} can only write generated config into a new file. Either choose a different target location or move all \
+         existing configuration out of the target file, delete it and try again."
+        ),
     )
 }
 
@@ -21,20 +24,21 @@ pub fn write(path: &Path, plan: &Plan) -> Result<(), Diagnostic> {
     for change in &plan.changes {
         let Some(config) = &change.generated_config else { continue };
         if text.is_empty() {
-            text.push_str(
-                "# __generated__ by Terrane\n# Please review these resources and move them into your main configuration \
-                 files.\n",
+            let _ = write!(
+                text,
+                "# __generated__ by {PROGRAM}\n# Please review these resources and move them into your main configuration \
+                 files.\n"
             );
         }
         let from = change.importing.as_ref().and_then(|i| i.id.as_ref());
         let from = from.map_or_else(String::new, |id| format!(" from {id:?}"));
-        let _ = write!(text, "\n# __generated__ by Terrane{from}\n{config}\n");
+        let _ = write!(text, "\n# __generated__ by {PROGRAM}{from}\n{config}\n");
     }
     if text.is_empty() {
         return Ok(());
     }
     atomic::write(path, text.as_bytes()).map_err(|error| {
-        let detail = format!("Terrane encountered an error while writing generated config: {error}.");
+        let detail = format!("{PROGRAM} encountered an error while writing generated config: {error}.");
         Diagnostic::error("Failed to save generated config", detail)
     })
 }

@@ -11,6 +11,7 @@ use crate::model::deps::Requirements;
 use crate::model::state::State;
 use crate::render::{dot, mermaid};
 
+use super::cached_schemas;
 use super::options::StateOptions;
 use super::provider_factories::Factories;
 use super::setup::Setup;
@@ -45,6 +46,15 @@ pub struct GraphRequest {
 
 /// The graph in the language asked for.
 pub async fn run(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagnostics), Diagnostics> {
+    loop {
+        let graph = attempt(setup, request).await;
+        if !setup.misled.take() {
+            return graph;
+        }
+    }
+}
+
+async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagnostics), Diagnostics> {
     let GraphRequest { wanted, format, draw_cycles, .. } = *request;
     let saved = match &request.plan {
         Some(path) => Some(plan_file::read(path)?),
@@ -78,6 +88,7 @@ pub async fn run(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
         drawn = outline::outline(OutlineInput { config, state, operation, draw_cycles }, &ports) => drawn,
         () = setup.stop.killed() => Err(Diagnostic::error(CANCELED, "").into()),
     };
+    cached_schemas::check(setup, &factories, drawn.is_err(), true).await;
     factories.shutdown().await;
     let text = match wanted {
         GraphType::Resources => resources(&drawn?, format),

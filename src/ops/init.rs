@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json};
 use crate::backend::table;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files};
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::base::source::SourceFile;
 use crate::install::event::{InstallEvent, ModuleEvent};
 use crate::model::addr;
@@ -157,9 +158,9 @@ fn add_new(diagnostics: &mut Diagnostics, found: Diagnostics) {
 /// What is wrong with the configuration, with a word on why that matters here.
 fn not_sound(mut found: Diagnostics) -> Diagnostics {
     found.push(Diagnostic::error(
-        "Terrane encountered problems during initialisation, including problems\nwith the configuration, described below.\n\n\
-         The Terrane configuration must be valid before initialization so that\nTerrane can determine which modules and \
-         providers need to be installed.",
+        format!("{PROGRAM} encountered problems during initialisation, including problems\nwith the configuration, described below.\n\n\
+         The {PROGRAM} configuration must be valid before initialization so that\n{PROGRAM} can determine which modules and \
+         providers need to be installed."),
         "",
     ));
     found
@@ -205,9 +206,9 @@ async fn configure(
     if changed && recorded.is_some() && !request.reconfigure && !request.migrate_state {
         return Err(Diagnostic::error(
             "Backend configuration changed",
-            "A change in the backend configuration has been detected, which may require migrating existing state.\n\nIf you wish to attempt \
-             automatic migration of the state, use \"terrane init -migrate-state\".\nIf you wish to store the current configuration with no \
-             changes to the state, use \"terrane init -reconfigure\".",
+            format!("A change in the backend configuration has been detected, which may require migrating existing state.\n\nIf you wish to attempt \
+             automatic migration of the state, use \"{COMMAND} init -migrate-state\".\nIf you wish to store the current configuration with no \
+             changes to the state, use \"{COMMAND} init -reconfigure\"."),
         )
         .into());
     }
@@ -246,8 +247,8 @@ async fn keep_state(
     }
     Err(Diagnostic::error(
         "Moving a state is not supported yet",
-        "There is a state where the working directory kept it until now, and this version of Terrane cannot move it to the new place. Move \
-         the file yourself and run \"terrane init -reconfigure\". Nothing was changed.",
+        format!("There is a state where the working directory kept it until now, and this version of {PROGRAM} cannot move it to the new place. Move \
+         the file yourself and run \"{COMMAND} init -reconfigure\". Nothing was changed."),
     )
     .into())
 }

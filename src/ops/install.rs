@@ -8,6 +8,7 @@ use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env::{self, Environment};
 use crate::base::files::{Disk, Files};
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::install::authenticate::THIRD_PARTY_SIGNERS;
 use crate::install::authenticate::demand::Demand;
 use crate::install::event::InstallEvent;
@@ -296,14 +297,18 @@ fn unkept_lock(old: &Lock, new: &Lock) -> Diagnostic {
     if old.same_providers(new) {
         return Diagnostic::warning(
             "Provider lock file not updated",
-            "Changes to the provider selections were detected, but not saved in the .terraform.lock.hcl file. To record these \
-             selections, run \"terrane init\" without the \"-lockfile=readonly\" flag.",
+            format!(
+                "Changes to the provider selections were detected, but not saved in the .terraform.lock.hcl file. To record these \
+             selections, run \"{COMMAND} init\" without the \"-lockfile=readonly\" flag."
+            ),
         );
     }
     Diagnostic::error(
         "Provider dependency changes detected",
-        "Changes to the required provider dependencies were detected, but the lock file is read-only. To use and record these \
-         requirements, run \"terrane init\" without the \"-lockfile=readonly\" flag.",
+        format!(
+            "Changes to the required provider dependencies were detected, but the lock file is read-only. To use and record these \
+         requirements, run \"{COMMAND} init\" without the \"-lockfile=readonly\" flag."
+        ),
     )
 }
 
@@ -318,10 +323,10 @@ fn incomplete_lock(providers: Vec<addr::Provider>) -> Option<Diagnostic> {
     Some(Diagnostic::warning(
         "Incomplete lock file information for providers",
         format!(
-            "Due to your customized provider installation methods, Terrane was forced to calculate lock file checksums locally for the \
+            "Due to your customized provider installation methods, {PROGRAM} was forced to calculate lock file checksums locally for the \
              following providers:\n  - {names}\n\nThe current .terraform.lock.hcl file only includes checksums for {platform}, so \
-             Terrane running on another platform will fail to install these providers.\n\nTo calculate additional checksums for another \
-             platform, run:\n  terrane providers lock -platform=linux_amd64\n(where linux_amd64 is the platform to generate)",
+             {PROGRAM} running on another platform will fail to install these providers.\n\nTo calculate additional checksums for another \
+             platform, run:\n  {COMMAND} providers lock -platform=linux_amd64\n(where linux_amd64 is the platform to generate)",
         ),
     ))
 }

@@ -11,6 +11,9 @@ pub trait Listener: Observer {
     /// A plan is ready: to be shown before anybody is asked about it or it is carried out.
     fn planned(&self, planned: &Planned);
 
+    /// A plan was read from a file and is about to be carried out.
+    fn loaded(&self, planned: &Planned);
+
     /// Found before the end and to be shown now.
     fn diagnostics(&self, diagnostics: Diagnostics);
 
@@ -27,6 +30,8 @@ impl Observer for Deaf {
 
 impl Listener for Deaf {
     fn planned(&self, _planned: &Planned) {}
+
+    fn loaded(&self, _planned: &Planned) {}
 
     fn diagnostics(&self, _diagnostics: Diagnostics) {}
 

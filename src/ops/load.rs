@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Entry, Files, Metadata};
+use crate::base::name::COMMAND;
 use crate::lang::value::Value;
 use crate::model::config::test_file::{self, TestFile};
 use crate::model::config::{self, Config, Module, Outside};
@@ -32,7 +33,8 @@ pub fn manifest_path(workdir: &WorkDir) -> PathBuf {
 }
 
 fn manifest_problem(why: &str) -> Diagnostics {
-    let detail = format!("Cannot read the record of installed modules: {why}. Run \"terrane init\" to write it anew.");
+    let detail =
+        format!("Cannot read the record of installed modules: {why}. Run \"{COMMAND} init\" to write it anew.");
     Diagnostic::error("Failed to read module manifest", detail).into()
 }
 

@@ -8,6 +8,7 @@ use url::Url;
 use crate::base::browser;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::base::secret::Secret;
 use crate::install::registry::callback::{Callback, Said};
 use crate::install::registry::credentials::Location;
@@ -23,8 +24,12 @@ use super::setup::Setup;
 /// The host that is meant where none is named.
 pub const DEFAULT_HOST: &str = "app.terraform.io";
 
-const NO_LOGIN: &str = "Host does not support Terrane login";
-const NO_TOKENS: &str = "Host does not support Terrane tokens API";
+fn no_login() -> String {
+    format!("Host does not support {PROGRAM} login")
+}
+fn no_tokens() -> String {
+    format!("Host does not support {PROGRAM} tokens API")
+}
 const NO_SERVER: &str = "Can't start temporary login server";
 const NO_TOKEN: &str = "Failed to obtain auth token";
 
@@ -135,9 +140,9 @@ pub async fn login(setup: &Setup, given: Option<&str>, ask: &dyn Ask, tell: Tell
     if location == Location::OtherFile {
         diagnostics.push(manual(
             &shown,
-            "The \"terrane login\" command cannot log in because credentials for this host are already configured in a CLI \
+            &format!("The \"{COMMAND} login\" command cannot log in because credentials for this host are already configured in a CLI \
              configuration file.\n\nTo log in, first revoke the existing credentials and remove that block from the CLI \
-             configuration.",
+             configuration."),
         ));
     }
     let Some(way) = way.filter(|_| !diagnostics.has_errors()) else { return diagnostics };
@@ -154,7 +159,7 @@ pub async fn login(setup: &Setup, given: Option<&str>, ask: &dyn Ask, tell: Tell
         }
     };
     if let Err(why) = login.hosts.credentials.store(&login.host, &token).await {
-        let detail = format!("The given host returned an API token, but Terrane failed to save it: {why}.");
+        let detail = format!("The given host returned an API token, but {PROGRAM} failed to save it: {why}.");
         diagnostics.push(Diagnostic::error("Failed to save API token", detail));
         return diagnostics;
     }
@@ -176,9 +181,9 @@ pub async fn logout(setup: &Setup, given: Option<&str>, tell: Tell<'_>) -> Diagn
         Location::OtherFile => {
             return manual(
                 &shown,
-                "The \"terrane logout\" command cannot log out because credentials for this host are manually configured in a CLI \
+                &format!("The \"{COMMAND} logout\" command cannot log out because credentials for this host are manually configured in a CLI \
                  configuration file.\n\nTo log out, revoke the existing credentials and remove that block from the CLI \
-                 configuration.",
+                 configuration."),
             )
             .into();
         }
@@ -221,24 +226,25 @@ fn manual(host: &str, detail: &str) -> Diagnostic {
 fn way(services: &HostServices, host: &str) -> (Option<Way>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let newer = format!(
-        "The given hostname {host:?} allows creating Terrane authorization tokens, but requires a newer version of Terrane CLI to do so."
+        "The given hostname {host:?} allows creating {PROGRAM} authorization tokens, but requires a newer version of {PROGRAM} CLI to do so."
     );
-    let cannot = |why: String| format!("The given hostname {host:?} cannot support \"terrane login\": {why}.");
+    let cannot = |why: String| format!("The given hostname {host:?} cannot support \"{COMMAND} login\": {why}.");
     match services.oauth_client("login.v1") {
         Ok(client) => return (Some(Way::OAuth(client)), diagnostics),
         Err(OAuthProblem::NotOffered) => {}
-        Err(OAuthProblem::OtherVersion) => diagnostics.warning(NO_LOGIN, newer.clone()),
-        Err(OAuthProblem::Invalid(why)) => diagnostics.warning(NO_LOGIN, cannot(why)),
+        Err(OAuthProblem::OtherVersion) => diagnostics.warning(no_login(), newer.clone()),
+        Err(OAuthProblem::Invalid(why)) => diagnostics.warning(no_login(), cannot(why)),
     }
     const API: &str = "tfe.v2";
     match services.url(API) {
         Ok(url) => return (Some(Way::Page(url)), diagnostics),
         Err(_) if !services.offers_some(API) => {
-            let detail = format!("The given hostname {host:?} does not support creating Terrane authorization tokens.");
-            diagnostics.error(NO_TOKENS, detail);
+            let detail =
+                format!("The given hostname {host:?} does not support creating {PROGRAM} authorization tokens.");
+            diagnostics.error(no_tokens(), detail);
         }
-        Err(_) if !services.offers(API) => diagnostics.error(NO_TOKENS, newer),
-        Err(why) => diagnostics.error(NO_TOKENS, cannot(why)),
+        Err(_) if !services.offers(API) => diagnostics.error(no_tokens(), newer),
+        Err(why) => diagnostics.error(no_tokens(), cannot(why)),
     }
     (None, diagnostics)
 }
@@ -273,10 +279,10 @@ impl Login<'_> {
             Some(Grant::Password { token }) => self.by_password(client, token, tell).await,
             None => {
                 let detail = format!(
-                    "The given hostname {:?} does not allow any OAuth grant types that are supported by this version of Terrane.",
+                    "The given hostname {:?} does not allow any OAuth grant types that are supported by this version of {PROGRAM}.",
                     self.shown
                 );
-                Err(Diagnostic::error(NO_LOGIN, detail).into())
+                Err(Diagnostic::error(no_login(), detail).into())
             }
         }
     }

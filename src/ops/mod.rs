@@ -33,6 +33,7 @@ mod stand_ins;
 mod variables;
 
 pub mod apply;
+mod cached_schemas;
 pub mod called_modules;
 pub mod console;
 mod early;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::http::{Client, Options};
+use crate::base::name::TERRANE;
 use crate::install::modules::Fetcher;
 use crate::install::package::platform;
 use crate::install::registry::credentials::{Credentials, Places};
@@ -23,7 +24,7 @@ pub struct Network {
 
 impl Network {
     pub fn new(setup: &Setup) -> Network {
-        let program = format!("Terrane/{PROGRAM_VERSION}");
+        let program = format!("{TERRANE}/{PROGRAM_VERSION}");
         let http = Client::new(Options::of(&setup.environment, &program), setup.stop.clone());
         let plugins = setup.settings.config_dir.as_ref().map(|dir| dir.join("plugins"));
         let places = Places {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files};
+use crate::base::name::PROGRAM;
 
 use super::provider_factories::ProvisionerPrograms;
 use super::setup::Setup;
@@ -24,7 +25,7 @@ pub fn find(setup: &Setup) -> (ProvisionerPrograms, Diagnostics) {
             warnings.push(Diagnostic::warning(
                 "Built-in provisioner overridden",
                 format!(
-                    "The provisioner {name:?} that is built into Terrane is overridden by the program {}. To use the built-in one, \
+                    "The provisioner {name:?} that is built into {PROGRAM} is overridden by the program {}. To use the built-in one, \
                      remove that file.",
                     path.display(),
                 ),

@@ -8,6 +8,7 @@ use super::backend_record::{self as record, BackendRecord};
 use crate::backend::table::{self, StateFiles};
 use crate::backend::{Access, Backend, Loaded, LockInfo, StateStore};
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::lang::value::json::from_json;
 use crate::model::config::{self, decode_local_backend};
 use crate::model::schema::Schema;
@@ -138,12 +139,12 @@ fn other_kind(wanted: &BackendRecord, recorded: &BackendRecord) -> String {
 
 fn init_needed(joint: &str, reason: &str) -> Diagnostics {
     Diagnostic::error(
-        format!("Backend initialization required{joint}please run \"terrane init\""),
+        format!("Backend initialization required{joint}please run \"{COMMAND} init\""),
         format!(
-            "Reason: {reason}\n\nThe \"backend\" is the interface that Terrane uses to store state,\nperform operations, etc. If \
-             this message is showing up, it means that the\nTerrane configuration you're using is using a custom configuration \
-             for\nthe Terrane backend.\n\nChanges to backend configurations require reinitialization. This allows\nTerrane to set \
-             up the new configuration, copy existing state, etc. Please run\n\"terrane init\" with either the \"-reconfigure\" or \
+            "Reason: {reason}\n\nThe \"backend\" is the interface that {PROGRAM} uses to store state,\nperform operations, etc. If \
+             this message is showing up, it means that the\n{PROGRAM} configuration you're using is using a custom configuration \
+             for\nthe {PROGRAM} backend.\n\nChanges to backend configurations require reinitialization. This allows\n{PROGRAM} to set \
+             up the new configuration, copy existing state, etc. Please run\n\"{COMMAND} init\" with either the \"-reconfigure\" or \
              \"-migrate-state\" flags to\nuse the current configuration.\n\nIf the change reason above is incorrect, please verify \
              your configuration\nhasn't changed and try again. At this point, no changes to your existing\nconfiguration or state \
              have been made.",

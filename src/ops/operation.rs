@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::backend::StateStore;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Disk;
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::engine::ports::{Observer, Ports, StateSink};
 use crate::engine::{self, GivenVariables, PlanInput, ValidateInput};
 use crate::model::addr;
@@ -15,6 +16,7 @@ use crate::model::plan::file::ConfigSnapshot;
 use crate::model::plan::{Mode, Plan};
 use crate::model::state::State;
 
+use super::cached_schemas;
 use super::host::Machine;
 use super::listen::{Deaf, Listener};
 use super::open_backend::{self, Held, Opened};
@@ -115,13 +117,17 @@ async fn start(setup: &Setup, config: &Config, diagnostics: &mut Diagnostics) ->
 fn no_configuration(verb: Verb) -> Diagnostics {
     let detail = match verb {
         Verb::Plan => {
-            "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, \
+            format!(
+                "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, \
              which is normally not what is desired. If you would like to destroy everything, run plan with the -destroy option. \
-             Otherwise, create a Terrane configuration file (.tf file) and try again."
+             Otherwise, create a {PROGRAM} configuration file (.tf file) and try again."
+            )
         }
         Verb::Apply | Verb::Refresh => {
-            "Apply requires configuration to be present. Applying without a configuration would mark everything for destruction, \
-             which is normally not what is desired. If you would like to destroy everything, run 'terrane destroy' instead."
+            format!(
+                "Apply requires configuration to be present. Applying without a configuration would mark everything for destruction, \
+             which is normally not what is desired. If you would like to destroy everything, run '{COMMAND} destroy' instead."
+            )
         }
     };
     Diagnostic::error(NO_CONFIGURATION, detail).into()
@@ -180,6 +186,7 @@ impl Session {
                 None
             }
         };
+        cached_schemas::check(&self.setup, &self.factories, diagnostics.has_errors(), true).await;
         let planned = match plan {
             Some(plan) => Some(self.planned(plan).await),
             None => None,

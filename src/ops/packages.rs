@@ -1,6 +1,7 @@
 //! Which package serves which provider: the lock file's selections checked against what the configuration needs and against
 //! what is installed.
 
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::model::provider::NO_SCHEMAS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -119,7 +120,7 @@ pub fn intact(setup: &Setup, requirements: &Requirements) -> Result<Found, Diagn
 fn missing(provider: &addr::Provider) -> Diagnostic {
     if provider.is_builtin() {
         let detail = format!(
-            "This configuration requires built-in provider {provider}, but that provider isn't available in this Terrane version."
+            "This configuration requires built-in provider {provider}, but that provider isn't available in this {PROGRAM} version."
         );
         return Diagnostic::error(MISSING_PROVIDER, detail);
     }
@@ -127,7 +128,7 @@ fn missing(provider: &addr::Provider) -> Diagnostic {
         MISSING_PROVIDER,
         format!(
             "This configuration requires provider {provider}, but that provider isn't available. You may be able to install it \
-             automatically by running:\n  terrane init{}",
+             automatically by running:\n  {COMMAND} init{}",
             built_in_hint(provider),
         ),
     )
@@ -140,7 +141,7 @@ pub fn built_in_hint(provider: &addr::Provider) -> String {
         return String::new();
     }
     format!(
-        "\n\nTerrane has a built-in provider {kind:?} with the same resources. To use it, which needs no installation, write in the \
+        "\n\n{PROGRAM} has a built-in provider {kind:?} with the same resources. To use it, which needs no installation, write in the \
          configuration:\n\n  terraform {{\n    required_providers {{\n      {kind} = {{\n        source = \"{twin}\"\n      }}\n    }}\n  }}",
         kind = &*provider.kind,
     )

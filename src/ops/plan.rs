@@ -23,6 +23,15 @@ pub struct PlanRequest {
 
 /// Plans. The plan is shown through the listener; it is given back, if there is one, with all that is left to say.
 pub async fn run(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listener>) -> (Option<Planned>, Diagnostics) {
+    loop {
+        let planned = attempt(setup, request, listener.clone()).await;
+        if !setup.misled.take() {
+            return planned;
+        }
+    }
+}
+
+async fn attempt(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listener>) -> (Option<Planned>, Diagnostics) {
     let begun = operation::begin(setup, &request.operation, "OperationTypePlan", Verb::Plan, listener.clone()).await;
     let (session, mut diagnostics) = match begun {
         Ok(begun) => begun,
@@ -39,7 +48,7 @@ pub async fn run(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listene
     }
     let (planned, _, found) = session.plan(&options).await;
     diagnostics.extend(found);
-    if let Some(planned) = &planned {
+    if let Some(planned) = planned.as_ref().filter(|_| !setup.misled.get()) {
         if let Some(path) = &request.generate {
             diagnostics.extend(generated_file::write(path, &planned.plan).err());
         }

@@ -14,7 +14,7 @@ use crate::model::deps::lock::{LOCK_FILE, Lock};
 use crate::model::plan::Plan;
 use crate::model::plan::file::{self, BackendSettings, SavedPlan};
 use crate::model::state::StateMeta;
-use crate::model::version::LANGUAGE_VERSION;
+use crate::model::version::language_version;
 
 use super::apply::Begun;
 use super::listen::Listener;
@@ -46,7 +46,7 @@ pub fn write(path: &Path, session: &Session, plan: &Plan) -> Result<(), Diagnost
 fn meta_of(session: &Session) -> StateMeta {
     match &session.held.loaded.file {
         Some(file) => file.meta.clone(),
-        None => StateMeta { terraform_version: LANGUAGE_VERSION.into(), serial: 0, lineage: String::new() },
+        None => StateMeta { terraform_version: language_version().into(), serial: 0, lineage: String::new() },
     }
 }
 

@@ -3,6 +3,7 @@
 //! One process per locked package that the configuration uses starts early, while the rest loads. It answers what needs
 //! no configuration and is the first to be configured. Each further configuration gets a process of its own.
 
+use crate::base::name::{self, COMMAND, PROGRAM};
 use crate::model::provider::NO_PROVISIONER;
 use crate::model::provider::NO_SCHEMAS;
 use crate::ops::packages::MISSING_PROVIDER;
@@ -25,12 +26,13 @@ use crate::model::addr::{self, AbsProviderConfig};
 use crate::model::deps::Version;
 use crate::model::provider::{ConfigureRequest, Provider, ProviderDiagnostics, Provisioner, has_errors};
 use crate::model::schema::ProviderSchemas;
-use crate::model::version::LANGUAGE_VERSION;
+use crate::model::version::language_version;
 use crate::plugin::process::{Children, Launch, START_TIMEOUT, Security, StartError};
 use crate::plugin::reattach::Reattach;
-use crate::plugin::schema_cache::SchemaCache;
+use crate::plugin::schema_cache::{SchemaCache, Use};
 use crate::plugin::start::{ProviderProcess, ProvisionerProcess, reattach_provider, start_provider, start_provisioner};
 
+use super::cached_schemas;
 use super::setup::Setup;
 
 /// How a provider is had.
@@ -107,11 +109,25 @@ impl Factories {
         origins: BTreeMap<addr::Provider, Origin>,
         provisioner_programs: ProvisionerPrograms,
     ) -> Arc<Factories> {
+        Factories::with_cache(setup, origins, provisioner_programs, cached_schemas::cache(&setup.environment))
+    }
+
+    /// As [`Self::new`], for commands whose result are the schemas: every provider is asked.
+    pub fn without_cache(setup: &Setup, origins: BTreeMap<addr::Provider, Origin>) -> Arc<Factories> {
+        Factories::with_cache(setup, origins, ProvisionerPrograms::new(), None)
+    }
+
+    fn with_cache(
+        setup: &Setup,
+        origins: BTreeMap<addr::Provider, Origin>,
+        provisioner_programs: ProvisionerPrograms,
+        cache: Option<SchemaCache>,
+    ) -> Arc<Factories> {
         Arc::new(Factories {
             origins,
             provisioner_programs,
             program: std::env::current_exe().unwrap_or_else(|_| "terrane".into()),
-            cache: cache_folder(setup).map(SchemaCache::new),
+            cache,
             tls: setup.environment.non_empty(env::TF_DISABLE_PLUGIN_TLS).is_none(),
             start_timeout: start_timeout(setup),
             reuse: setup.environment.non_empty(env::TERRANE_NO_PROVIDER_REUSE).is_none(),
@@ -164,6 +180,34 @@ impl Factories {
         .await;
         if tokio::time::timeout(END_TIMEOUT, self.children.all_ended()).await.is_err() {
             crate::log!(Warn, "plugin processes have not ended");
+        }
+    }
+
+    /// Excludes packages from the cache whose cached schema was used and is not what their provider says. With `ask`, the
+    /// providers that were not asked are asked now. True if there are such packages.
+    pub async fn exclude_outdated_schemas(&self, ask: bool) -> bool {
+        let Some(cache) = &self.cache else { return false };
+        let mut found = false;
+        for (key, how) in cache.used() {
+            let outdated = match how {
+                Use::Confirmed => false,
+                Use::Outdated => true,
+                Use::Unconfirmed => ask && self.differs_from_cached(cache, &key).await,
+            };
+            if outdated {
+                cache.exclude(&key);
+                found = true;
+            }
+        }
+        found
+    }
+
+    async fn differs_from_cached(&self, cache: &SchemaCache, key: &str) -> bool {
+        let is_it = |origin: &Origin| matches!(origin, Origin::Package { hash: Some(hash), .. } if hash == key);
+        let Some((provider, _)) = self.origins.iter().find(|(_, origin)| is_it(origin)) else { return false };
+        match self.first(provider).await {
+            Ok(process) => process.differs_from_cached(cache, key).await,
+            Err(_) => false,
         }
     }
 
@@ -233,7 +277,8 @@ impl Factories {
         Launch {
             command: self.program.clone(),
             args: vec!["internal-plugin".into(), kind.into(), name.into()],
-            env: Vec::new(),
+            // Its messages name the program as ours do.
+            env: vec![(env::TERRANE_NAME.into(), name::current().command().into())],
             security: Security::OwnProgram,
             start_timeout: self.start_timeout,
             log_name: name.into(),
@@ -263,7 +308,7 @@ fn unavailable(provider: &addr::Provider) -> Diagnostics {
         MISSING_PROVIDER,
         format!(
             "This configuration requires provider {provider}, but that provider isn't available. You may be able to install it \
-             automatically by running:\n  terrane init",
+             automatically by running:\n  {COMMAND} init",
         ),
     )
     .into()
@@ -273,16 +318,6 @@ fn unavailable(provider: &addr::Provider) -> Diagnostics {
 fn start_timeout(setup: &Setup) -> Duration {
     let seconds = setup.environment.non_empty(env::TERRANE_PLUGIN_START_TIMEOUT).and_then(|text| text.parse().ok());
     seconds.map_or(START_TIMEOUT, Duration::from_secs)
-}
-
-/// Where schemas are kept: among the user's data, where nobody else may write.
-fn cache_folder(setup: &Setup) -> Option<PathBuf> {
-    let environment = &setup.environment;
-    let base = match environment.non_empty(env::XDG_DATA_HOME) {
-        Some(dir) => PathBuf::from(dir),
-        None => PathBuf::from(environment.non_empty(env::HOME)?).join(".local/share"),
-    };
-    Some(base.join("terrane").join("schemas"))
 }
 
 #[async_trait]
@@ -325,7 +360,7 @@ impl Providers for Factories {
         }
         let process = self.fresh(&addr.provider).await?;
         let request = ConfigureRequest {
-            terraform_version: LANGUAGE_VERSION.to_string(),
+            terraform_version: language_version().to_string(),
             config: config.clone(),
             deferral_allowed,
         };
@@ -404,7 +439,7 @@ fn missing_provisioner(kind: &str) -> Diagnostics {
         NO_PROVISIONER,
         format!(
             "This configuration requires provisioner plugin {kind:?}, which isn't available. If you're intending to use an external \
-             provisioner plugin, you must install it manually into one of the plugin search directories before running Terrane.",
+             provisioner plugin, you must install it manually into one of the plugin search directories before running {PROGRAM}.",
         ),
     )
     .into()

@@ -45,7 +45,7 @@ pub async fn all(setup: &Setup, arguments: &[VariableArgument]) -> Result<Schema
     if let Some(provider) = needed.iter().find(|provider| !found.origins.contains_key(provider)) {
         return Err(unreadable(provider, &unavailable(provider)).into());
     }
-    let factories = Factories::new(setup, found.origins, found.provisioner_programs);
+    let factories = Factories::without_cache(setup, found.origins);
     let work = gather(&factories, needed);
     let schemas = tokio::select! {
         schemas = work => schemas,

@@ -1,5 +1,6 @@
 //! `providers`: who needs which provider.
 
+use crate::base::name::PROGRAM;
 use crate::ops::operation::NO_CONFIGURATION;
 use std::path::Path;
 
@@ -30,7 +31,7 @@ pub struct Tree {
 pub async fn tree(setup: &Setup, test_dir: &str) -> Result<(Tree, Diagnostics), Diagnostics> {
     if !load::has_configuration() {
         let here = std::env::current_dir().unwrap_or_default();
-        let detail = format!("The directory {} contains no Terrane configuration files.", here.display());
+        let detail = format!("The directory {} contains no {PROGRAM} configuration files.", here.display());
         return Err(Diagnostic::error(NO_CONFIGURATION, detail).into());
     }
     let (loaded, diagnostics) = load::config_with_tests(Path::new("."), Some(test_dir), setup);

@@ -208,7 +208,7 @@ pub fn provider(text: &str) -> Option<addr::Provider> {
     let lower = |text: &str| text.to_ascii_lowercase();
     match parts.as_slice() {
         [kind] => Some(addr::Provider::default_for(&lower(kind))),
-        [namespace, kind] => Some(addr::Provider::new(addr::provider::DEFAULT_HOST, &lower(namespace), &lower(kind))),
+        [namespace, kind] => Some(addr::Provider::new(addr::provider::default_host(), &lower(namespace), &lower(kind))),
         [host, namespace, kind] => Some(addr::Provider::new(&lower(host), &lower(namespace), &lower(kind))),
         _ => None,
     }

@@ -8,6 +8,7 @@ use crate::base::env::Environment;
 use crate::base::stop::Stop;
 
 use super::ask::Ask;
+use super::cached_schemas::Misled;
 use super::options::VariableArgument;
 use super::settings::Settings;
 use super::workdir::WorkDir;
@@ -25,6 +26,8 @@ pub struct Setup {
     pub ask: Option<Arc<dyn Ask>>,
     /// Values of root variables that were given as arguments: some decide what is loaded.
     pub variables: Arc<[VariableArgument]>,
+    /// Set by an attempt at the command that used outdated schemas.
+    pub misled: Arc<Misled>,
 }
 
 impl Setup {
@@ -45,6 +48,7 @@ impl Setup {
             stop,
             ask,
             variables: Arc::default(),
+            misled: Arc::default(),
         })
     }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::install::providers::resolve::wrong_stand_in;
 use crate::model::addr;
 use crate::model::deps::{Requirements, Version};
@@ -80,7 +81,7 @@ pub fn check(
     if used.is_empty() {
         return Ok(None);
     }
-    Ok(changed(&read(setup), &used, "\n\nTo accept this, run:\n  terrane init"))
+    Ok(changed(&read(setup), &used, &format!("\n\nTo accept this, run:\n  {COMMAND} init")))
 }
 
 fn changed(before: &Record, now: &BTreeMap<addr::Provider, Version>, advice: &str) -> Option<Diagnostic> {
@@ -93,7 +94,7 @@ fn changed(before: &Record, now: &BTreeMap<addr::Provider, Version>, advice: &st
         .collect();
     (!lines.is_empty()).then(|| {
         let detail = format!(
-            "These providers are built in to Terrane, and this version of Terrane behaves like other versions of them than the \
+            "These providers are built in to {PROGRAM}, and this version of {PROGRAM} behaves like other versions of them than the \
              one that was used last in this working directory:{}{advice}",
             lines.concat()
         );

@@ -1,6 +1,7 @@
 //! `state list`, `state show` and `state pull`.
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::COMMAND;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, Target, command_line};
 use crate::model::deps::Requirements;
@@ -81,17 +82,23 @@ fn unknown(target: &Target) -> Diagnostics {
         Target::Module(_) | Target::ModuleInstance(_) => (
             "Unknown module",
             "module",
-            "If you've just added this module to the configuration, you must run \"terrane apply\" first to create the module's entry in the state.",
+            format!(
+                "If you've just added this module to the configuration, you must run \"{COMMAND} apply\" first to create the module's entry in the state."
+            ),
         ),
         Target::Instance(_) => (
             "Unknown resource instance",
             "resource instance",
-            "If you've just added its resource to the configuration or have changed the count or for_each arguments, you must run \"terrane apply\" first to update the resource's entry in the state.",
+            format!(
+                "If you've just added its resource to the configuration or have changed the count or for_each arguments, you must run \"{COMMAND} apply\" first to update the resource's entry in the state."
+            ),
         ),
         _ => (
             "Unknown resource",
             "resource",
-            "If you've just added this resource to the configuration, you must run \"terrane apply\" first to create the resource's entry in the state.",
+            format!(
+                "If you've just added this resource to the configuration, you must run \"{COMMAND} apply\" first to create the resource's entry in the state."
+            ),
         ),
     };
     Diagnostic::error(summary, format!("The current state contains no {what} {target}. {then}")).into()

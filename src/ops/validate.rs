@@ -14,7 +14,7 @@ use crate::model::deps::Requirements;
 
 use super::provider_factories::Factories;
 use super::setup::Setup;
-use super::{load, packages};
+use super::{cached_schemas, load, packages};
 
 /// What of a configuration is looked at.
 pub struct ValidateRequest {
@@ -25,6 +25,15 @@ pub struct ValidateRequest {
 
 /// Everything there is to say about the configuration in a folder.
 pub async fn run(setup: &Setup, request: &ValidateRequest) -> Diagnostics {
+    loop {
+        let diagnostics = attempt(setup, request).await;
+        if !setup.misled.take() {
+            return diagnostics;
+        }
+    }
+}
+
+async fn attempt(setup: &Setup, request: &ValidateRequest) -> Diagnostics {
     let path = &request.path;
     let dir = Path::new(path);
     if path != "." && !dir.is_dir() {
@@ -86,6 +95,7 @@ async fn one(setup: &Setup, config: Arc<Config>) -> Diagnostics {
         found = engine::validate(ValidateInput { config, parallelism: 10 }, &ports) => diagnostics.extend(found),
         () = setup.stop.killed() => diagnostics.push(Diagnostic::error(CANCELED, "")),
     }
+    cached_schemas::check(setup, &factories, diagnostics.has_errors(), true).await;
     factories.shutdown().await;
     diagnostics
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
 use crate::base::files::{Disk, Files};
+use crate::base::name::PROGRAM;
 use crate::base::source::SourceFile;
 use crate::engine::{GivenVariable, GivenVariables, Origin};
 use crate::lang::value::{Value, convert::convert, json};
@@ -183,9 +184,10 @@ async fn ask(variable: &Variable, setup: &Setup) -> Result<Option<String>, Diagn
     match somebody.ask(&question).await {
         Ok(text) => Ok(Some(text)),
         Err(NoAnswer::Failed(_)) => Ok(None),
-        Err(NoAnswer::Interrupted) => {
-            Err(Diagnostic::error("Operation cancelled", "Terrane was interrupted while it waited for an answer."))
-        }
+        Err(NoAnswer::Interrupted) => Err(Diagnostic::error(
+            "Operation cancelled",
+            format!("{PROGRAM} was interrupted while it waited for an answer."),
+        )),
     }
 }
 

@@ -55,6 +55,32 @@ pub struct ProviderClient<P> {
     asked: Arc<OnceCell<()>>,
 }
 
+/// A process that can be asked whether its schema is that of a cached entry.
+#[async_trait]
+pub trait SchemaSource: Send + Sync {
+    async fn differs(&self, entry: Entry) -> bool;
+}
+
+#[async_trait]
+impl<P: Protocol> SchemaSource for ProviderClient<P> {
+    async fn differs(&self, entry: Entry) -> bool {
+        // A failure to answer says nothing: it may be what made the command fail.
+        let asked = self.raw_call(Call::GetProviderSchema, wire::get_provider_schema::Request {}).await;
+        asked.is_ok_and(|response| !same_response::<P>(entry, response))
+    }
+}
+
+/// Whether a cached entry says what a response says. What cannot be read is not the same as anything.
+fn same_response<P: Protocol>(entry: Entry, response: Bytes) -> bool {
+    if entry.version != P::VERSION || entry.response == response {
+        return entry.version == P::VERSION;
+    }
+    match (WireSchemas::<P>::read(entry.response), WireSchemas::<P>::read(response)) {
+        (Ok((old, _)), Ok((new, said))) => !has_errors(&diagnostic::from_wire(said)) && old.same(&new),
+        _ => false,
+    }
+}
+
 impl<P: Protocol> ProviderClient<P> {
     pub fn new(plugin: &Plugin, name: String, cache: Option<CacheKey>) -> ProviderClient<P> {
         ProviderClient {
@@ -119,10 +145,16 @@ impl<P: Protocol> ProviderClient<P> {
     fn ask_in_background(&self) {
         let (asked, channel) = (self.asked.clone(), self.channel.clone());
         let method = self.methods[Call::GetProviderSchema as usize].clone();
+        let cache = self.cache.clone();
         tokio::spawn(async move {
             let ask = async {
-                // Whatever it answers now, it is the same package that answered before; a failure shows in other calls.
-                let _ = channel.call(&method, wire::get_provider_schema::Request {}).await;
+                // A failure shows in other calls.
+                let response = channel.call(&method, wire::get_provider_schema::Request {}).await;
+                if let (Ok(response), Some((cache, key))) = (response, cache)
+                    && let Some(entry) = cache.load(&key)
+                {
+                    cache.confirm(&key, same_response::<P>(entry, response));
+                }
             };
             asked.get_or_init(|| ask).await;
         });

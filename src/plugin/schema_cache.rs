@@ -1,14 +1,18 @@
 //! Schema responses kept on disk, so that a provider which allows it is not asked for what its package said before.
 //!
-//! One file per package: a head, then the response as it came. The file's name is the hash of the key, which names the
-//! package's content, so an entry never becomes wrong; what cannot be read is as if it were not there.
+//! One file per package and environment: a head, then the response as it came. Its name is a hash of the package's
+//! content and a fingerprint of the environment. A schema may depend on more than these, such as files of the working
+//! directory: a package that was seen to do so is excluded by a file `PACKAGE.excluded`. Entries that cannot be read are
+//! as if they were not there.
 //!
 //! The head is `terrane schema N\n` with N the version of this format, the protocol version (2 bytes), the length of
 //! the response (8 bytes) and its checksum (CRC-32, 4 bytes), big-endian. Any change of it gets a new N.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
@@ -22,10 +26,26 @@ use crate::model::schema::ProviderSchemas;
 const MAGIC: &[u8] = b"terrane schema 1\n";
 const HEAD: usize = MAGIC.len() + 2 + 8 + 4;
 
+/// Entries per package, one for each environment, of which the oldest are removed.
+const MOST_ENVIRONMENTS: usize = 8;
+
 /// A folder of entries. It belongs to the user alone; one that others may write to is not read.
 #[derive(Clone, Debug)]
 pub struct SchemaCache {
     folder: PathBuf,
+    environment: String,
+    uses: Arc<Mutex<BTreeMap<String, Use>>>,
+}
+
+/// How far an entry that was read can be relied on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// The provider was not asked.
+    Unconfirmed,
+    /// The provider says the same.
+    Confirmed,
+    /// The provider says something else.
+    Outdated,
 }
 
 /// A response and the protocol version that it is in.
@@ -36,21 +56,52 @@ pub struct Entry {
 }
 
 impl SchemaCache {
-    pub fn new(folder: impl Into<PathBuf>) -> SchemaCache {
-        SchemaCache { folder: folder.into() }
+    /// The entries of a folder for one environment, which is given by its fingerprint.
+    pub fn new(folder: impl Into<PathBuf>, environment: &str) -> SchemaCache {
+        SchemaCache { folder: folder.into(), environment: digits(environment), uses: Arc::default() }
     }
 
     /// The entry for a package; `key` is a hash of its content.
     pub fn load(&self, key: &str) -> Option<Entry> {
-        if !is_private(&self.folder) {
+        if !is_private(&self.folder) || self.excluded(key).exists() {
             return None;
         }
         let content = std::fs::read(self.path(key)).ok()?;
         let entry = parse(content.into());
-        if entry.is_none() {
-            log!(Warn, "the kept schema for {key} is damaged: asking the provider again");
+        match entry {
+            None => log!(Warn, "the kept schema for {key} is damaged: asking the provider again"),
+            Some(_) => drop(self.uses().entry(key.to_owned()).or_insert(Use::Unconfirmed)),
         }
         entry
+    }
+
+    /// The packages whose entries were read, and whether their providers confirmed them.
+    pub fn used(&self) -> BTreeMap<String, Use> {
+        self.uses().clone()
+    }
+
+    /// Records what the provider says about an entry that was read.
+    pub fn confirm(&self, key: &str, same: bool) {
+        self.uses().insert(key.to_owned(), if same { Use::Confirmed } else { Use::Outdated });
+    }
+
+    /// Removes all entries of a package and never keeps one again: its schema depends on more than an entry knows.
+    pub fn exclude(&self, key: &str) {
+        log!(
+            Info,
+            "the schema of {key} depends on more than its package and the environment: it is not cached any more"
+        );
+        self.uses().remove(key);
+        if let Err(error) = create_private(&self.folder).and_then(|()| std::fs::write(self.excluded(key), "")) {
+            log!(Warn, "cannot exclude {key} from the schema cache: {error}");
+        }
+        for (_, path) in self.entries(key) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
+    fn uses(&self) -> MutexGuard<'_, BTreeMap<String, Use>> {
+        self.uses.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Keeps a response. That it cannot be kept costs time on the next run, and nothing else.
@@ -72,20 +123,42 @@ impl SchemaCache {
 
     fn try_store(&self, key: &str, entry: &Entry) -> io::Result<()> {
         create_private(&self.folder)?;
+        if self.excluded(key).exists() {
+            return Ok(());
+        }
         let mut content = Vec::with_capacity(HEAD + entry.response.len());
         content.extend_from_slice(MAGIC);
         content.extend_from_slice(&entry.version.to_be_bytes());
         content.extend_from_slice(&(entry.response.len() as u64).to_be_bytes());
         content.extend_from_slice(&checksum(&entry.response).to_be_bytes());
         content.extend_from_slice(&entry.response);
-        atomic::write_private(&self.path(key), &content)
+        atomic::write_private(&self.path(key), &content)?;
+        let mut entries = self.entries(key);
+        entries.sort_unstable_by(|a, b| b.cmp(a));
+        entries.iter().skip(MOST_ENVIRONMENTS).try_for_each(|(_, path)| std::fs::remove_file(path))
+    }
+
+    /// The files of a package for all environments, with the times when they were written.
+    fn entries(&self, key: &str) -> Vec<(SystemTime, PathBuf)> {
+        let prefix = format!("{}-", digits(key));
+        let is_entry = |name: &str| name.starts_with(&prefix) && name.ends_with(".schema");
+        let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let of_package = files.filter(|file| file.file_name().to_str().is_some_and(is_entry));
+        of_package.filter_map(|file| Some((file.metadata().ok()?.modified().ok()?, file.path()))).collect()
     }
 
     fn path(&self, key: &str) -> PathBuf {
-        let hash = Sha256::digest(key.as_bytes());
-        let name: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        self.folder.join(format!("{name}.schema"))
+        self.folder.join(format!("{}-{}.schema", digits(key), self.environment))
     }
+
+    fn excluded(&self, key: &str) -> PathBuf {
+        self.folder.join(format!("{}.excluded", digits(key)))
+    }
+}
+
+/// A name that is safe in a path and long enough not to be met twice.
+fn digits(key: &str) -> String {
+    Sha256::digest(key.as_bytes()).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn parse(mut content: Bytes) -> Option<Entry> {
@@ -133,9 +206,41 @@ mod tests {
     use super::*;
 
     #[test]
+    fn entries_are_kept_per_environment() {
+        let temporary = tempfile::tempdir().unwrap();
+        let of = |environment: &str| SchemaCache::new(temporary.path().join("schemas"), environment);
+        let entry = |text: &'static str| Entry { version: 6, response: Bytes::from_static(text.as_bytes()) };
+        of("a").store("h1:x", &entry("of a"));
+        assert_eq!(of("b").load("h1:x"), None);
+        of("b").store("h1:x", &entry("of b"));
+        assert_eq!((of("a").load("h1:x"), of("b").load("h1:x")), (Some(entry("of a")), Some(entry("of b"))));
+        for n in 0..2 * MOST_ENVIRONMENTS {
+            of(&n.to_string()).store("h1:x", &entry("more"));
+        }
+        assert_eq!(of("a").entries("h1:x").len(), MOST_ENVIRONMENTS);
+    }
+
+    #[test]
+    fn excluded_packages_are_never_cached_again() {
+        let temporary = tempfile::tempdir().unwrap();
+        let cache = SchemaCache::new(temporary.path().join("schemas"), "");
+        let entry = Entry { version: 6, response: Bytes::from_static(b"response") };
+        cache.store("h1:x", &entry);
+        cache.store("h1:y", &entry);
+        assert!(cache.load("h1:x").is_some());
+        assert_eq!(cache.used(), BTreeMap::from([("h1:x".to_owned(), Use::Unconfirmed)]));
+        cache.confirm("h1:x", false);
+        assert_eq!(cache.used()["h1:x"], Use::Outdated);
+        cache.exclude("h1:x");
+        cache.store("h1:x", &entry);
+        assert_eq!((cache.load("h1:x"), cache.used().len()), (None, 0));
+        assert!(cache.load("h1:y").is_some());
+    }
+
+    #[test]
     fn entries_come_back_or_are_missed() {
         let temporary = tempfile::tempdir().unwrap();
-        let cache = SchemaCache::new(temporary.path().join("a/b"));
+        let cache = SchemaCache::new(temporary.path().join("a/b"), "");
         let entry = Entry { version: 5, response: Bytes::from_static(b"response") };
         assert_eq!(cache.load("h1:x"), None);
         cache.store("h1:x", &entry);

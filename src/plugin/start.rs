@@ -4,9 +4,10 @@ use crate::model::provider::NO_SCHEMAS;
 use std::sync::Arc;
 
 use super::process::{self, Launch, Plugin, Process, Security, StartError};
-use super::provider_client::{CacheKey, ProviderClient, Saving};
+use super::provider_client::{CacheKey, ProviderClient, Saving, SchemaSource};
 use super::provisioner_client::ProvisionerClient;
 use super::reattach::Reattach;
+use super::schema_cache::SchemaCache;
 use super::wire::{protocol::Protocol, v5::V5, v6::V6};
 use super::{grpc::Channel, stdio};
 use crate::base::diag::Diagnostics;
@@ -15,6 +16,7 @@ use crate::model::provider::{Provider, Provisioner};
 /// A provider's process, running and connected. It is killed when this is dropped; [`Self::shutdown`] is kinder.
 pub struct ProviderProcess {
     provider: Arc<dyn Provider>,
+    schema_source: Arc<dyn SchemaSource>,
     saving: Saving,
     running: Running,
 }
@@ -50,17 +52,17 @@ pub async fn reattach_provider(at: &Reattach, name: &str) -> Result<ProviderProc
 }
 
 fn provider_process(plugin: Plugin, name: &str, cache: Option<CacheKey>, quiet: bool) -> ProviderProcess {
-    let (provider, saving) = match plugin.version {
-        5 => provider_client::<V5>(&plugin, name, cache),
-        _ => provider_client::<V6>(&plugin, name, cache),
-    };
-    ProviderProcess { provider, saving, running: Running::new(plugin, name, quiet) }
+    match plugin.version {
+        5 => connected::<V5>(plugin, name, cache, quiet),
+        _ => connected::<V6>(plugin, name, cache, quiet),
+    }
 }
 
-fn provider_client<P: Protocol>(plugin: &Plugin, name: &str, cache: Option<CacheKey>) -> (Arc<dyn Provider>, Saving) {
-    let client = ProviderClient::<P>::new(plugin, name.to_owned(), cache);
+fn connected<P: Protocol>(plugin: Plugin, name: &str, cache: Option<CacheKey>, quiet: bool) -> ProviderProcess {
+    let client = Arc::new(ProviderClient::<P>::new(&plugin, name.to_owned(), cache));
     let saving = client.saving();
-    (Arc::new(client), saving)
+    let running = Running::new(plugin, name, quiet);
+    ProviderProcess { provider: client.clone(), schema_source: client, saving, running }
 }
 
 /// Starts a provisioner. `name` is its type, for messages.
@@ -88,6 +90,14 @@ impl ProviderProcess {
 
     pub fn provider(&self) -> Arc<dyn Provider> {
         self.provider.clone()
+    }
+
+    /// Asks the process for its schema; true if it is not what the cache has for this key.
+    pub async fn differs_from_cached(&self, cache: &SchemaCache, key: &str) -> bool {
+        match cache.load(key) {
+            Some(entry) => self.schema_source.differs(entry).await,
+            None => false,
+        }
     }
 
     /// The process's number; 0 if a reattached provider did not say.

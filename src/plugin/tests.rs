@@ -436,7 +436,7 @@ async fn the_end_of_a_process_waits_for_its_schemas_to_be_kept() {
     let mut launch = shell(&script, Security::None);
     launch.start_timeout = START_TIMEOUT;
     let folder = tempfile::tempdir().unwrap();
-    let cache = SchemaCache::new(folder.path().join("schemas"));
+    let cache = SchemaCache::new(folder.path().join("schemas"), "");
     let key = "h1:test".to_owned();
     let process = start_provider(&launch, "x", Some((cache.clone(), key.clone()))).await.unwrap();
     process.provider().schemas().await.unwrap();
@@ -449,7 +449,7 @@ async fn the_end_of_a_process_waits_for_its_schemas_to_be_kept() {
 async fn a_real_provider_is_driven() {
     let Some(path) = std::env::var_os("TERRANE_TEST_PROVIDER") else { return };
     let kept = tempfile::tempdir().unwrap();
-    let cache = Some((SchemaCache::new(kept.path().join("schemas")), "h1:test".to_owned()));
+    let cache = Some((SchemaCache::new(kept.path().join("schemas"), ""), "h1:test".to_owned()));
     for run in ["first", "warm"] {
         let launch = Launch {
             command: path.clone().into(),

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::base::name::COMMAND;
+
 /// A node of an operation's graph.
 pub struct Node {
     pub name: String,
@@ -49,7 +51,7 @@ pub fn resources(resources: &[Resource], edges: &[(u32, u32)]) -> String {
     let mut out = String::from("digraph G {\n  rankdir = \"RL\";\n  node [shape = rect, fontname = \"sans-serif\"];\n");
     if resources.is_empty() {
         out += "  /* This configuration does not contain any resources.         */\n";
-        out += "  /* For a more detailed graph, try: terrane graph -type=plan */\n";
+        out += &format!("  /* For a more detailed graph, try: {COMMAND} graph -type=plan */\n");
     }
     let mut order: Vec<&str> = Vec::new();
     let mut modules: BTreeMap<&str, Vec<&Resource>> = BTreeMap::new();

@@ -6,6 +6,7 @@
 mod live;
 mod login;
 mod mistakes;
+mod names;
 pub mod normal;
 mod prompt;
 mod transcript;

@@ -6,6 +6,7 @@ use super::common::*;
 use super::flags::{self, Given, switch};
 use super::{ArgsError, gather};
 use crate::base::diag::Diagnostics;
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::model::plan::Mode;
 use crate::ops::options::{PlanOptions, StateOptions, VariableArgument};
 
@@ -24,16 +25,16 @@ pub fn command() -> Command {
     with_flags(flags::command("apply"))
         .about("Create or update infrastructure")
         .override_usage("[options] [PLAN]")
-        .long_about(
+        .long_about(format!(
             "Makes reality match the configuration: plans, shows the plan, asks, and carries it out.\n\n\
-             Given a file that \"terrane plan -out\" wrote, carries out that plan without asking.",
-        )
+             Given a file that \"{COMMAND} plan -out\" wrote, carries out that plan without asking."
+        ))
 }
 
 pub fn destroy_command() -> Command {
     with_flags(flags::command("destroy"))
         .about("Destroy previously-created infrastructure")
-        .long_about("Destroys everything that is managed. The same as \"terrane apply -destroy\".")
+        .long_about(format!("Destroys everything that is managed. The same as \"{COMMAND} apply -destroy\"."))
 }
 
 fn with_flags(command: Command) -> Command {
@@ -58,10 +59,10 @@ pub fn parse_destroy(args: &[String]) -> Result<Apply, ArgsError> {
         Mode::Normal => {}
         Mode::Destroy => diagnostics.error(
             INVALID_MODE,
-            "The -destroy option is not valid for \"terrane destroy\", because this command always runs in destroy mode.",
+            format!("The -destroy option is not valid for \"{COMMAND} destroy\", because this command always runs in destroy mode."),
         ),
         Mode::RefreshOnly => {
-            diagnostics.error(INVALID_MODE, "The -refresh-only option is not valid for \"terrane destroy\".")
+            diagnostics.error(INVALID_MODE, format!("The -refresh-only option is not valid for \"{COMMAND} destroy\"."))
         }
     }
     apply.plan.mode = Mode::Destroy;
@@ -84,7 +85,7 @@ fn read(command: Command, args: &[String]) -> (Apply, Diagnostics) {
     if json && !auto_approve && plan_file.is_none() {
         diagnostics.error(
             "Plan file or auto-approve required",
-            "Terrane cannot ask for interactive approval when -json is set. You can either apply a saved plan file, or enable the -auto-approve option.",
+            format!("{PROGRAM} cannot ask for interactive approval when -json is set. You can either apply a saved plan file, or enable the -auto-approve option."),
         );
     }
     let apply = Apply {

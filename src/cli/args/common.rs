@@ -3,6 +3,7 @@
 use clap::{Arg, ArgMatches};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::PROGRAM;
 use crate::model::addr::{AbsResourceInstance, Target};
 use crate::model::plan::Mode;
 use crate::ops::options::{PlanOptions, StateOptions, VariableArgument};
@@ -125,7 +126,7 @@ pub fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
             if !options.refresh {
                 diagnostics.error(
                     "Incompatible refresh options",
-                    "It doesn't make sense to use -refresh-only at the same time as -refresh=false, because Terrane would have nothing to do.",
+                    format!("It doesn't make sense to use -refresh-only at the same time as -refresh=false, because {PROGRAM} would have nothing to do."),
                 );
             }
         }

@@ -5,12 +5,13 @@ use clap::Command;
 use super::ArgsError;
 use super::common::{json_flag, test_directory_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch};
+use crate::base::name::COMMAND;
 use crate::ops::options::VariableArgument;
 
 pub fn command() -> Command {
     flags::command("get")
         .about("Install or upgrade modules")
-        .long_about("Fetches the modules that the configuration calls. \"terrane init\" does so too.")
+        .long_about(format!("Fetches the modules that the configuration calls. \"{COMMAND} init\" does so too."))
         .args([
             switch("update", false, "Look for newer versions of modules that are there already."),
             json_flag(),

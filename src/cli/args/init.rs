@@ -7,6 +7,7 @@ use clap::Command;
 use super::common::*;
 use super::flags::{self, Given, duration, list, switch, text};
 use super::{ArgsError, gather};
+use crate::base::name::PROGRAM;
 use crate::ops::options::VariableArgument;
 
 #[derive(Debug)]
@@ -66,7 +67,7 @@ pub fn parse(args: &[String]) -> Result<Init, ArgsError> {
     if given.on("migrate-state") && json {
         diagnostics.error(
             "The -migrate-state and -json options are mutually-exclusive",
-            "Terrane cannot ask for interactive approval when -json is set. To use the -migrate-state option, disable the -json option.",
+            format!("{PROGRAM} cannot ask for interactive approval when -json is set. To use the -migrate-state option, disable the -json option."),
         );
     }
     if given.on("migrate-state") && given.on("reconfigure") {

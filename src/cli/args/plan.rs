@@ -1,5 +1,6 @@
 //! `plan`
 
+use crate::base::name::COMMAND;
 use crate::cli::args::common::TOO_MANY;
 use clap::Command;
 
@@ -24,8 +25,8 @@ pub fn command() -> Command {
     flags::command("plan")
         .about("Show changes required by the current configuration")
         .long_about(
-            "Works out what would have to be done to make reality match the configuration, and shows it. Changes nothing.\n\n\
-             With -out the plan is kept in a file that \"terrane apply\" carries out exactly.",
+            format!("Works out what would have to be done to make reality match the configuration, and shows it. Changes nothing.\n\n\
+             With -out the plan is kept in a file that \"{COMMAND} apply\" carries out exactly."),
         )
         .args(operation_flags())
         .args(variable_flags())

@@ -1,5 +1,6 @@
 //! `refresh`
 
+use crate::base::name::COMMAND;
 use crate::cli::args::common::TOO_MANY;
 use clap::Command;
 
@@ -21,10 +22,10 @@ pub struct Refresh {
 pub fn command() -> Command {
     flags::command("refresh")
         .about("Update the state to match remote systems")
-        .long_about(
+        .long_about(format!(
             "Brings the state up to date with what exists, without changing any of it. \
-             The same as \"terrane apply -refresh-only -auto-approve\".",
-        )
+             The same as \"{COMMAND} apply -refresh-only -auto-approve\"."
+        ))
         .args([
             number("parallelism", "10", "How many operations to run at the same time at most."),
             list(

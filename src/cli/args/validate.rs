@@ -5,6 +5,7 @@ use clap::Command;
 use super::common::*;
 use super::flags::{self, Given, switch};
 use super::{ArgsError, gather};
+use crate::base::name::COMMAND;
 use crate::ops::options::VariableArgument;
 
 #[derive(Debug)]
@@ -19,11 +20,11 @@ pub struct Validate {
 pub fn command() -> Command {
     flags::command("validate")
         .about("Check whether the configuration is valid")
-        .long_about(
+        .long_about(format!(
             "Checks the configuration for itself: syntax, names, types, and what the providers say of their blocks. \
              Reads no state and no remote service, and values of variables only where they decide what is loaded.\n\n\
-             The folder must have been initialised; \"terrane init -backend=false\" does as much as this needs.",
-        )
+             The folder must have been initialised; \"{COMMAND} init -backend=false\" does as much as this needs."
+        ))
         .args([json_flag(), switch("no-tests", false, "Do not look at test files."), test_directory_flag()])
         .args(variable_flags())
         .args(view_flags())

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::base::name::COMMAND;
 use crate::cli::Invocation;
 use crate::cli::args::ArgsError;
 use crate::cli::args::apply::{Apply, parse, parse_destroy};
@@ -71,7 +72,7 @@ fn destroy_file(path: &str) -> Result<(), crate::base::diag::Diagnostics> {
     crate::ops::plan_file::read(path.as_ref())?;
     Err(crate::base::diag::Diagnostic::error(
         "Destroy can't be called with a plan file",
-        "If this plan was created using plan -destroy, apply it using:\n  terrane apply PLAN_FILE",
+        format!("If this plan was created using plan -destroy, apply it using:\n  {COMMAND} apply PLAN_FILE"),
     )
     .into())
 }

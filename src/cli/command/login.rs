@@ -1,6 +1,7 @@
 //! `login` and `logout`
 
 use crate::base::diag::Diagnostic;
+use crate::base::name::COMMAND;
 use crate::cli::Invocation;
 use crate::cli::args::login::{parse, parse_logout};
 use crate::cli::prompt::Prompt;
@@ -16,9 +17,11 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     if !args.input {
         let problem = Diagnostic::error(
             "Login is an interactive command",
-            "The \"terrane login\" command uses interactive prompts to obtain and record credentials, so it can't be run with input \
+            format!(
+                "The \"{COMMAND} login\" command uses interactive prompts to obtain and record credentials, so it can't be run with input \
              disabled.\n\nTo configure credentials in a non-interactive context, write existing credentials directly to a CLI \
-             configuration file.",
+             configuration file."
+            ),
         );
         return super::finish_spaced(console, problem.into());
     }

@@ -1,5 +1,6 @@
 //! `metadata functions`
 
+use crate::base::name::COMMAND;
 use crate::cli::Invocation;
 use crate::cli::args::ArgsError;
 use crate::cli::args::metadata::parse_functions;
@@ -12,7 +13,9 @@ pub fn run_functions(invocation: &Invocation, args: &[String]) -> u8 {
             0
         }
         Ok(false) => {
-            invocation.console.error_line("The `terrane metadata functions` command requires the `-json` flag.\n");
+            invocation
+                .console
+                .error_line(&format!("The `{COMMAND} metadata functions` command requires the `-json` flag.\n"));
             invocation.usage_error(ArgsError::Text { text: String::new(), usage: true })
         }
         Err(error) => invocation.usage_error(error),

@@ -28,6 +28,7 @@ use std::time::Duration;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
+use crate::base::name::{self, PROGRAM};
 use crate::base::stop::{self, Stage, Stop};
 use crate::ops::ask::Ask;
 use crate::ops::operation::CANCELED;
@@ -105,7 +106,7 @@ pub fn interrupted(console: &Console, stage: Stage) {
     match stage {
         Stage::Running => {}
         Stage::Stopping => console.print(
-            "\nInterrupt received.\nPlease wait for Terrane to exit or data loss may occur.\nGracefully shutting down...\n\n",
+            &format!("\nInterrupt received.\nPlease wait for {PROGRAM} to exit or data loss may occur.\nGracefully shutting down...\n\n"),
         ),
         Stage::Killed => console
             .print_error("\nTwo interrupts received. Exiting immediately. Note that data loss may have occurred.\n\n"),
@@ -116,9 +117,14 @@ pub fn interrupted(console: &Console, stage: Stage) {
 fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
     let stop = Stop::new();
     let (settings, problems) = settings::load(&invocation.environment);
-    report_settings(&invocation.console, problems, "CLI", "Terrane");
+    report_settings(&invocation.console, problems, "CLI", name::current().program());
     let of_installer = settings.installer_problems.clone();
-    report_settings(&invocation.console, of_installer, "provider_installation", "Terrane's provider installer");
+    report_settings(
+        &invocation.console,
+        of_installer,
+        "provider_installation",
+        &format!("{PROGRAM}'s provider installer"),
+    );
     let ask = may_ask(invocation, input)
         .then(|| Arc::new(Prompt { console: invocation.console.clone(), stop: stop.clone() }) as Arc<dyn Ask>);
     Setup::new(&invocation.environment, settings, invocation.original_dir.clone(), stop, ask).map_err(|diagnostics| {

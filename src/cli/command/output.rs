@@ -3,6 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::COMMAND;
 use crate::cli::Invocation;
 use crate::cli::args::output::{Form, Output, parse};
 use crate::cli::view::shown;
@@ -91,17 +92,19 @@ fn raw(name: &str, output: &OutputValue) -> Result<String, Diagnostics> {
 fn no_outputs() -> Diagnostic {
     Diagnostic::warning(
         "No outputs found",
-        "The state file either has no outputs defined, or all the defined outputs are empty. Please define an output in your \
-         configuration with the `output` keyword and run `terrane refresh` for it to become available. If you are using \
-         interpolation, please verify the interpolated value is not empty. You can use the `terrane console` command to assist.",
+        format!(
+            "The state file either has no outputs defined, or all the defined outputs are empty. Please define an output in your \
+         configuration with the `output` keyword and run `{COMMAND} refresh` for it to become available. If you are using \
+         interpolation, please verify the interpolated value is not empty. You can use the `{COMMAND} console` command to assist."
+        ),
     )
 }
 
 fn not_found(name: &str) -> Diagnostics {
     Diagnostic::error(
         format!("Output {name:?} not found"),
-        "The output variable requested could not be found in the state file. If you recently added this to your configuration, be sure \
-         to run `terrane apply`, since the state won't be updated with new output variables until that command is run.",
+        format!("The output variable requested could not be found in the state file. If you recently added this to your configuration, be sure \
+         to run `{COMMAND} apply`, since the state won't be updated with new output variables until that command is run."),
     )
     .into()
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::base::diag::Diagnostics;
+use crate::base::name::COMMAND;
 use crate::cli::Invocation;
 use crate::cli::args::ArgsError;
 use crate::cli::args::providers::{parse, parse_schema};
@@ -49,7 +50,7 @@ pub fn run_schema(invocation: &Invocation, args: &[String]) -> u8 {
     let variables = match parse_schema(args) {
         Ok(Some(variables)) => variables,
         Ok(None) => {
-            console.error_line("The `terrane providers schema` command requires the `-json` flag.\n");
+            console.error_line(&format!("The `{COMMAND} providers schema` command requires the `-json` flag.\n"));
             return invocation.usage_error(ArgsError::Text { text: String::new(), usage: true });
         }
         Err(error) => return invocation.usage_error(error),

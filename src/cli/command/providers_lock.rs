@@ -1,5 +1,6 @@
 //! `providers lock` and `providers mirror`
 
+use crate::base::name::PROGRAM;
 use crate::cli::Invocation;
 use crate::cli::args::providers_lock::{parse_lock, parse_mirror};
 use crate::install::event::{Change, LockEvent, MirrorEvent, Tracked};
@@ -27,10 +28,10 @@ pub fn run_lock(invocation: &Invocation, args: &[String]) -> u8 {
     }
     let success = console.style.green("Success!");
     if changed {
-        console.line(&format!("\n{success} {}", console.style.bold("Terrane has updated the lock file.")));
+        console.line(&format!("\n{success} {}", console.style.bold(format!("{PROGRAM} has updated the lock file."))));
         console.line(REVIEW);
     } else {
-        let text = "Terrane has validated the lock file and found no need for changes.";
+        let text = format!("{PROGRAM} has validated the lock file and found no need for changes.");
         console.line(&format!("\n{success} {}", console.style.bold(text)));
     }
     code
@@ -80,7 +81,7 @@ pub fn run_mirror(invocation: &Invocation, args: &[String]) -> u8 {
 fn mirroring(event: &MirrorEvent) -> String {
     match event {
         MirrorEvent::BuiltIn { provider } => {
-            format!("- Skipping {} because it is built in to Terrane CLI", provider.for_display())
+            format!("- Skipping {} because it is built in to {PROGRAM} CLI", provider.for_display())
         }
         MirrorEvent::Started { provider } => format!("- Mirroring {}...", provider.for_display()),
         MirrorEvent::Selected { version, locked: true, .. } => {

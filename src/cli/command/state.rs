@@ -1,17 +1,26 @@
 //! `state list`, `state show` and `state pull`
 
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::cli::Invocation;
 use crate::cli::args::state::{parse_list, parse_pull, parse_show};
 use crate::cli::view::shown;
 use crate::ops::options::StateOptions;
 use crate::ops::state::{self, Refusal, ShowRefusal};
 
-const NO_STATE: &str = "No state file was found!\n\nState management commands require a state file. Run this command\n\
-                        in a directory where Terrane has been run or use the -state flag\nto point the command to a specific state location.";
+fn no_state() -> String {
+    format!(
+        "No state file was found!\n\nState management commands require a state file. Run this command\n\
+                        in a directory where {PROGRAM} has been run or use the -state flag\nto point the command to a specific state location."
+    )
+}
 
-const ONE_INSTANCE: &str = "This command requires that the address references one specific instance.\n\
-                            To view the available instances, use \"terrane state list\". Please modify \n\
-                            the address to reference a specific instance.";
+fn one_instance() -> String {
+    format!(
+        "This command requires that the address references one specific instance.\n\
+                            To view the available instances, use \"{COMMAND} state list\". Please modify \n\
+                            the address to reference a specific instance."
+    )
+}
 
 pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
     let args = match parse_list(args) {
@@ -39,7 +48,7 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
 fn refused(invocation: &Invocation, refusal: Refusal) -> u8 {
     match refusal {
         Refusal::NoState => {
-            invocation.console.error_line(NO_STATE);
+            invocation.console.error_line(&no_state());
             1
         }
         Refusal::Diagnostics(diagnostics) => super::finish(&invocation.console, diagnostics),
@@ -66,11 +75,11 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
         }
         Ok(Err(ShowRefusal::Refusal(refusal))) => refused(invocation, refusal),
         Ok(Err(ShowRefusal::Address(text))) => {
-            console.error_line(&format!("Error parsing instance address: {text}\n\n{ONE_INSTANCE}"));
+            console.error_line(&format!("Error parsing instance address: {text}\n\n{}", one_instance()));
             1
         }
         Ok(Err(ShowRefusal::NotFound)) => {
-            console.error_line(&format!("No instance found for the given address!\n\n{ONE_INSTANCE}"));
+            console.error_line(&format!("No instance found for the given address!\n\n{}", one_instance()));
             1
         }
         Err(code) => code,

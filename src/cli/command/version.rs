@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use crate::base::name::{self, Name, TERRANE};
 use crate::cli::Invocation;
 use crate::cli::args;
-use crate::model::version::{LANGUAGE_VERSION, PROGRAM_VERSION};
+use crate::model::version::{PROGRAM_VERSION, language_version};
 use crate::ops::selections::selections;
 use crate::render::json::go;
 
@@ -19,7 +20,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         let providers: Map<String, Json> =
             selected.iter().map(|(provider, version)| (provider.to_string(), version.as_str().into())).collect();
         let document = json!({
-            "terraform_version": LANGUAGE_VERSION,
+            "terraform_version": language_version(),
             "platform": platform,
             "provider_selections": providers,
             "terraform_outdated": false,
@@ -28,7 +29,16 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         invocation.console.line(&go::pretty(&document));
         return 0;
     }
-    let mut text = format!("Terrane v{PROGRAM_VERSION} (language of Terraform v{LANGUAGE_VERSION})\non {platform}\n");
+    // Other programs read the version of the language from the first line.
+    let language = match name::current() {
+        Name::Terrane | Name::Terraform => Name::Terraform,
+        Name::OpenTofu => Name::OpenTofu,
+    };
+    let mut text = format!(
+        "{} v{} (compatible; {TERRANE} v{PROGRAM_VERSION})\non {platform}\n",
+        language.program(),
+        language_version(),
+    );
     for (provider, version) in &selected {
         text.push_str(&match version.as_str() {
             "0.0.0" => format!("+ provider {provider} (unversioned)\n"),

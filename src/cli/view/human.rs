@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::diag::Diagnostics;
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::base::stop::Stage;
 use crate::cli::console::Console;
 use crate::engine::event::Event;
@@ -12,7 +13,7 @@ use crate::model::state::State;
 use crate::ops::listen::Listener;
 use crate::ops::planning::{Planned, Tally};
 use crate::render::text::progress;
-use crate::render::text::wrap::wrap;
+use crate::render::text::wrap::{wrap, wrap_paragraphs};
 
 use super::operation::OperationView;
 use super::ticker::Ticker;
@@ -53,6 +54,9 @@ impl Listener for Human {
         self.console.print(&super::shown::plan(planned, &self.console.style, self.in_automation));
     }
 
+    // People have seen the plan when they made it.
+    fn loaded(&self, _planned: &Planned) {}
+
     fn diagnostics(&self, diagnostics: Diagnostics) {
         self.console.diagnostics(diagnostics);
     }
@@ -72,16 +76,18 @@ impl OperationView for Human {
         let rule = style.dark_gray(format!("\n{}", "─".repeat(width.saturating_sub(1))));
         let text = match saved {
             None => {
-                let note = "Note: You didn't use the -out option to save this plan, so Terrane can't guarantee to take exactly \
-                            these actions if you run \"terrane apply\" now.";
-                format!("\n{}\n", wrap(note, width.saturating_sub(1)))
+                let note = format!(
+                    "Note: You didn't use the -out option to save this plan, so {PROGRAM} can't guarantee to take exactly \
+                            these actions if you run \"{COMMAND} apply\" now."
+                );
+                format!("\n{}\n", wrap(&note, width.saturating_sub(1)))
             }
             Some(path) => {
-                let note = "To perform exactly these actions, run the following command to apply:";
-                format!(
-                    "\nSaved the plan to: {path}\n\n{}\n    terrane apply {path:?}\n",
-                    wrap(note, width.saturating_sub(1))
-                )
+                let note = format!(
+                    "\nSaved the plan to: {path}\n\n\
+                     To perform exactly these actions, run the following command to apply:\n    {COMMAND} apply {path:?}\n"
+                );
+                wrap_paragraphs(&note, width.saturating_sub(1))
             }
         };
         self.console.print(&format!("{rule}\n{text}"));

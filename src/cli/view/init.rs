@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::diag::Diagnostics;
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::cli::console::Console;
 use crate::install::event::InstallEvent;
 use crate::ops::init::InitEvent;
@@ -52,9 +53,9 @@ impl InitView {
         if self.json {
             diagnostics.iter().for_each(|diagnostic| write(&self.console, &events::diagnostic(diagnostic)));
             if done {
-                self.output(READY, "output_init_success_message");
+                self.output(&ready(), "output_init_success_message");
                 if !self.automation {
-                    self.output(ADVICE.trim_start(), "output_init_success_cli_message");
+                    self.output(advice().trim_start(), "output_init_success_cli_message");
                 }
             }
             return;
@@ -64,9 +65,9 @@ impl InitView {
         }
         self.console.diagnostics(diagnostics);
         if done {
-            self.console.line(&self.console.style.success(READY));
+            self.console.line(&self.console.style.success(ready()));
             if !self.automation {
-                self.console.line(&self.console.style.green(ADVICE));
+                self.console.line(&self.console.style.green(advice()));
             }
         }
     }
@@ -76,16 +77,22 @@ impl InitView {
     }
 }
 
-const READY: &str = "Terrane has been successfully initialized!";
+fn ready() -> String {
+    format!("{PROGRAM} has been successfully initialized!")
+}
 
-const ADVICE: &str = "
-You may now begin working with Terrane. Try running \"terrane plan\" to see
-any changes that are required for your infrastructure. All Terrane commands
+fn advice() -> String {
+    format!(
+        "
+You may now begin working with {PROGRAM}. Try running \"{COMMAND} plan\" to see
+any changes that are required for your infrastructure. All {PROGRAM} commands
 should now work.
 
-If you ever set or change modules or backend configuration for Terrane,
+If you ever set or change modules or backend configuration for {PROGRAM},
 rerun this command to reinitialize your working directory. If you forget, other
-commands will detect it and remind you to do so if necessary.";
+commands will detect it and remind you to do so if necessary."
+    )
+}
 
 /// As people read it. None: they are not told.
 fn human(event: &InitEvent, style: &Style) -> Option<String> {
@@ -98,7 +105,7 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
         }
         InitEvent::BackendUnset(kind) => {
             let unset = style.green(format!("\n\n{}", program(event).map(|(text, _)| text).unwrap_or_default()));
-            format!("Terrane has detected you're unconfiguring your previously set {kind:?} backend.\n{unset}")
+            format!("{PROGRAM} has detected you're unconfiguring your previously set {kind:?} backend.\n{unset}")
         }
         InitEvent::Install(event) => return install(event, style),
         InitEvent::Copied(path) => format!("- {}", path.0.join(".")),
@@ -142,17 +149,17 @@ fn install(event: &InstallEvent, style: &Style) -> Option<String> {
 /// As programs read it, with its code; without one it is a message of the log. None: not for them.
 fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
     let (text, code): (String, _) = match event {
-        InitEvent::Empty => (EMPTY.into(), "output_init_empty_message"),
+        InitEvent::Empty => (empty().into(), "output_init_empty_message"),
         InitEvent::Backend => ("Initializing the backend...".into(), "initializing_backend_message"),
         InitEvent::BackendSet(kind) => (
             format!(
-                "Successfully configured the backend {kind:?}! Terrane will automatically\nuse this backend unless the backend \
+                "Successfully configured the backend {kind:?}! {PROGRAM} will automatically\nuse this backend unless the backend \
                  configuration changes."
             ),
             "backend_configured_success",
         ),
         InitEvent::BackendUnset(kind) => (
-            format!("Successfully unset the backend {kind:?}. Terrane will now operate locally."),
+            format!("Successfully unset the backend {kind:?}. {PROGRAM} will now operate locally."),
             "backend_configured_unset",
         ),
         InitEvent::Modules { upgrade: false } => ("Initializing modules...".into(), "initializing_modules_message"),
@@ -161,10 +168,10 @@ fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
             (format!("Copying configuration from {source:?}..."), "copying_configuration_message")
         }
         InitEvent::Providers => ("Initializing provider plugins...".into(), "initializing_provider_plugin_message"),
-        InitEvent::LockCreated => (LOCK_CREATED.into(), "lock_info"),
-        InitEvent::LockChanged => (LOCK_CHANGED.into(), "dependencies_lock_changes_info"),
-        InitEvent::ModuleLockCreated => (MODULE_LOCK_CREATED.into(), "module_lock_info"),
-        InitEvent::ModuleLockChanged => (MODULE_LOCK_CHANGED.into(), "module_lock_changes_info"),
+        InitEvent::LockCreated => (lock_created().into(), "lock_info"),
+        InitEvent::LockChanged => (lock_changed().into(), "dependencies_lock_changes_info"),
+        InitEvent::ModuleLockCreated => (module_lock_created().into(), "module_lock_info"),
+        InitEvent::ModuleLockChanged => (module_lock_changed().into(), "module_lock_changes_info"),
         InitEvent::Strangers(text) => return Some(((*text).into(), None)),
         InitEvent::Module(event) => return Some((event.to_string(), None)),
         InitEvent::Copied(path) => return Some((format!("- {}", path.0.join(".")), None)),
@@ -177,16 +184,16 @@ fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
 fn install_for_programs(event: &InstallEvent) -> Option<String> {
     Some(match event {
         InstallEvent::BuiltIn { provider, version: None } => {
-            format!("{} is built in to Terrane", provider.for_display())
+            format!("{} is built in to {PROGRAM}", provider.for_display())
         }
         InstallEvent::BuiltIn { provider, version: Some(version) } => {
-            format!("{} v{version} is built in to Terrane", provider.for_display())
+            format!("{} v{version} is built in to {PROGRAM}", provider.for_display())
         }
         InstallEvent::Unmanaged { provider, overridden: true } => {
             format!("{} is overridden for development, not installed", provider.for_display())
         }
         InstallEvent::Unmanaged { provider, overridden: false } => {
-            format!("{} is managed outside of Terrane, not installed", provider.for_display())
+            format!("{} is managed outside of {PROGRAM}, not installed", provider.for_display())
         }
         InstallEvent::QueryStarted { provider, locked: true, .. } => {
             format!("{}: Reusing previous version from the dependency lock file", provider.for_display())
@@ -220,24 +227,44 @@ fn install_for_programs(event: &InstallEvent) -> Option<String> {
     })
 }
 
-const EMPTY: &str = "Terrane initialized in an empty directory!
+fn empty() -> String {
+    format!(
+        "{PROGRAM} initialized in an empty directory!
 
-The directory has no Terrane configuration files. You may begin working
-with Terrane immediately by creating Terrane configuration files.";
+The directory has no {PROGRAM} configuration files. You may begin working
+with {PROGRAM} immediately by creating {PROGRAM} configuration files."
+    )
+}
 
-const LOCK_CREATED: &str = "Terrane has created a lock file .terraform.lock.hcl to record the provider
+fn lock_created() -> String {
+    format!(
+        "{PROGRAM} has created a lock file .terraform.lock.hcl to record the provider
 selections it made above. Include this file in your version control repository
-so that Terrane can guarantee to make the same selections by default when
-you run \"terrane init\" in the future.";
+so that {PROGRAM} can guarantee to make the same selections by default when
+you run \"{COMMAND} init\" in the future."
+    )
+}
 
-const LOCK_CHANGED: &str = "Terrane has made some changes to the provider dependency selections recorded
+fn lock_changed() -> String {
+    format!(
+        "{PROGRAM} has made some changes to the provider dependency selections recorded
 in the .terraform.lock.hcl file. Review those changes and commit them to your
-version control system if they represent changes you intended to make.";
+version control system if they represent changes you intended to make."
+    )
+}
 
-const MODULE_LOCK_CREATED: &str = "Terrane has recorded the checksums of module packages in the file
+fn module_lock_created() -> String {
+    format!(
+        "{PROGRAM} has recorded the checksums of module packages in the file
 .terraform.modules.lock.hcl. Include this file in your version control
-repository, so that the same packages are used wherever \"terrane init\" is run.";
+repository, so that the same packages are used wherever \"{COMMAND} init\" is run."
+    )
+}
 
-const MODULE_LOCK_CHANGED: &str = "Terrane has made some changes to the checksums of module packages in the
+fn module_lock_changed() -> String {
+    format!(
+        "{PROGRAM} has made some changes to the checksums of module packages in the
 file .terraform.modules.lock.hcl. Review those changes and commit them to
-your version control system if they represent changes you intended to make.";
+your version control system if they represent changes you intended to make."
+    )
+}

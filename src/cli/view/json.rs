@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use crate::base::diag::Diagnostics;
+use crate::base::name::PROGRAM;
 use crate::base::stop::Stage;
 use crate::cli::console::Console;
 use crate::engine::event::Event;
 use crate::engine::ports::Observer;
 use crate::model::addr::ResourceMode;
-use crate::model::plan::{Action, Mode, Plan};
+use crate::model::plan::{Action, Mode, Plan, ResourceChange};
 use crate::model::state::State;
 use crate::ops::listen::Listener;
 use crate::ops::planning::{Planned, Tally};
@@ -32,6 +33,16 @@ impl Json {
 
     fn write(&self, message: &Message) {
         write(&self.console, message);
+    }
+
+    /// A line for each change; `unchanged` chooses those of the objects that stay as they are.
+    fn planned_changes(&self, planned: &Planned, unchanged: impl Fn(&ResourceChange) -> bool) {
+        for change in &planned.plan.changes {
+            let deleted_data = change.action == Action::Delete && change.addr.mode() == ResourceMode::Data;
+            if !deleted_data && (change.action != Action::NoOp || unchanged(change)) {
+                self.write(&events::planned_change(change));
+            }
+        }
     }
 }
 
@@ -89,16 +100,13 @@ impl Listener for Json {
         {
             self.write(&events::drift(change));
         }
-        for change in &plan.changes {
-            let moved = change.previous_addr != change.addr;
-            let deleted_data = change.action == Action::Delete && change.addr.mode() == ResourceMode::Data;
-            if deleted_data || (change.action == Action::NoOp && !moved && change.importing.is_none()) {
-                continue;
-            }
-            self.write(&events::planned_change(change));
-        }
+        self.planned_changes(planned, |change| change.previous_addr != change.addr || change.importing.is_some());
         self.write(&events::change_summary(counts(Tally::of_plan(plan)), "plan"));
         events::planned_outputs(&plan.outputs).iter().for_each(|message| self.write(message));
+    }
+
+    fn loaded(&self, planned: &Planned) {
+        self.planned_changes(planned, |_| false);
     }
 
     fn diagnostics(&self, diagnostics: Diagnostics) {
@@ -134,7 +142,7 @@ impl OperationView for Json {
             Stage::Running => {}
             Stage::Stopping => {
                 self.write(&events::log(
-                    "\nInterrupt received.\nPlease wait for Terrane to exit or data loss may occur.\nGracefully shutting down...\n",
+                    format!("\nInterrupt received.\nPlease wait for {PROGRAM} to exit or data loss may occur.\nGracefully shutting down...\n"),
                 ));
                 self.write(&events::log("Stopping operation..."));
             }

@@ -1,5 +1,6 @@
 //! What `login` and `logout` show.
 
+use crate::base::name::PROGRAM;
 use crate::cli::console::Console;
 use crate::ops::login::{LoginEvent, Place, Welcome};
 use crate::render::text::style::{Style, Tint};
@@ -14,12 +15,12 @@ pub fn show(console: &Console, event: LoginEvent) {
         LoginEvent::TokenWanted { place } => token_wanted(&place),
         LoginEvent::PasswordWanted => {
             format!(
-                "{}Terrane must temporarily use your password to request an API token.\nThis password will NOT be saved locally.\n\n",
+                "{}{PROGRAM} must temporarily use your password to request an API token.\nThis password will NOT be saved locally.\n\n",
                 rule()
             )
         }
         LoginEvent::LoginPage { host, url, opened } => {
-            let waits = "Terrane will now wait for the host to signal that login was successful.\n\n";
+            let waits = format!("{PROGRAM} will now wait for the host to signal that login was successful.\n\n");
             format!("{}{waits}", page("login", &host, &url, opened))
         }
         LoginEvent::User(name) => format!("\nRetrieved token for user {}\n\n", style.bold(printable(&name))),
@@ -29,7 +30,7 @@ pub fn show(console: &Console, event: LoginEvent) {
         }
         LoginEvent::Removing { host, place } => removing(&host, &place),
         LoginEvent::Removed { host } => {
-            success(style, &format!("Terrane has removed the stored API token for {host}.")) + "\n\n"
+            success(style, &format!("{PROGRAM} has removed the stored API token for {host}.")) + "\n\n"
         }
         LoginEvent::NothingStored { host } => format!("No credentials for {host} are stored.\n\n"),
     };
@@ -46,18 +47,18 @@ fn success(style: &Style, text: &str) -> String {
 
 fn wanted(host: &str, oauth: bool, browser: bool, place: &Place) -> String {
     let by = if oauth { "OAuth" } else { "your browser" };
-    let mut text = format!("Terrane will request an API token for {host} using {by}.\n\n");
+    let mut text = format!("{PROGRAM} will request an API token for {host} using {by}.\n\n");
     if browser {
         text += "This will work only if you are able to use a web browser on this computer to\ncomplete a login process. If not, you \
                  must obtain an API token by another\nmeans and configure it in the CLI configuration manually.\n\n";
     }
     text + &match place {
         Place::Helper(name) => format!(
-            "If login is successful, Terrane will store the token in the configured\n{name:?} credentials helper for use by \
+            "If login is successful, {PROGRAM} will store the token in the configured\n{name:?} credentials helper for use by \
              subsequent commands.\n\n"
         ),
         Place::File(path) => format!(
-            "If login is successful, Terrane will store the token in plain text in\nthe following file for use by subsequent \
+            "If login is successful, {PROGRAM} will store the token in plain text in\nthe following file for use by subsequent \
              commands:\n    {}\n\n",
             path.display()
         ),
@@ -68,7 +69,7 @@ fn wanted(host: &str, oauth: bool, browser: bool, place: &Place) -> String {
 fn page(what: &str, host: &str, url: &str, opened: bool) -> String {
     match opened {
         true => format!(
-            "Terrane must now open a web browser to the {what} page for {host}.\n\nIf a browser does not open this automatically, open \
+            "{PROGRAM} must now open a web browser to the {what} page for {host}.\n\nIf a browser does not open this automatically, open \
              the following URL to proceed:\n    {url}\n\n"
         ),
         false => format!("Open the following URL to access the {what} page for {host}:\n    {url}\n\n"),
@@ -79,10 +80,10 @@ fn token_wanted(place: &Place) -> String {
     let text = "Generate a token using your browser, and copy-paste it into this prompt.\n\n".to_owned();
     text + &match place {
         Place::Helper(name) => format!(
-            "Terrane will store the token in the configured {name:?} credentials helper\nfor use by subsequent commands.\n\n"
+            "{PROGRAM} will store the token in the configured {name:?} credentials helper\nfor use by subsequent commands.\n\n"
         ),
         Place::File(path) => format!(
-            "Terrane will store the token in plain text in the following file\nfor use by subsequent commands:\n    {}\n\n",
+            "{PROGRAM} will store the token in plain text in the following file\nfor use by subsequent commands:\n    {}\n\n",
             path.display()
         ),
         Place::Nowhere => String::new(),
@@ -107,9 +108,9 @@ fn welcome_text(style: &Style, welcome: &Welcome) -> String {
         Welcome::Default => success(style, "Logged in to HCP Terraform") + "\n",
         Welcome::Enterprise(host) => success(style, &format!("Logged in to Terraform Enterprise ({host})")) + "\n\n",
         Welcome::Other(host) => {
-            success(style, "Terrane has obtained and saved an API token.")
+            success(style, &format!("{PROGRAM} has obtained and saved an API token."))
                 + &format!(
-                    "\n\nThe new API token will be used for any future Terrane command that must make\nauthenticated requests to \
+                    "\n\nThe new API token will be used for any future {PROGRAM} command that must make\nauthenticated requests to \
                      {host}.\n\n"
                 )
         }

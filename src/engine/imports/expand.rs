@@ -1,5 +1,6 @@
 //! What an import block comes to: an address and an id per element of its `for_each`.
 
+use crate::base::name::PROGRAM;
 use crate::engine::mistakes::INVALID_FOR_EACH;
 use crate::engine::mistakes::INVALID_IMPORT_TARGET;
 use crate::engine::mistakes::{INVALID_IMPORT_ID, INVALID_IMPORT_IDENTITY};
@@ -122,10 +123,12 @@ fn elements(for_each: &Expression, scope: &dyn Scope, lenient: bool) -> (Vec<Eac
     };
     if !bare.is_wholly_known() {
         if !lenient {
-            let detail = "The \"for_each\" expression includes values derived from other resource attributes that cannot be \
-                          determined until apply, and so Terrane cannot determine the full set of values that might be used \
-                          to import this resource.";
-            diagnostics.push(invalid(detail, Causes { unknown: true, ..Causes::default() }));
+            let detail = format!(
+                "The \"for_each\" expression includes values derived from other resource attributes that cannot be \
+                          determined until apply, and so {PROGRAM} cannot determine the full set of values that might be used \
+                          to import this resource."
+            );
+            diagnostics.push(invalid(&detail, Causes { unknown: true, ..Causes::default() }));
             return (Vec::new(), diagnostics);
         }
         // Until all of it is known, validate does not look at what is made of it.
@@ -185,10 +188,10 @@ fn identity_of(expr: &Expression, scope: &dyn Scope, lenient: bool) -> (Option<N
     } else if bare.is_wholly_known() {
         return (Some(Named::Identity(bare, expr.range())), diagnostics);
     } else if !lenient {
-        invalid(
+        invalid(&format!(
             "The import block \"identity\" argument depends on resource attributes that cannot be determined until apply, so \
-             Terrane cannot plan to import this resource.",
-        );
+             {PROGRAM} cannot plan to import this resource."
+        ));
     }
     (None, diagnostics)
 }
@@ -204,10 +207,10 @@ fn id_of(id: &Expression, scope: &dyn Scope, lenient: bool) -> (Option<Arc<str>>
     match value.as_arc_str() {
         _ if value.is_null() => invalid("The import ID cannot be null."),
         None if lenient => {}
-        None => invalid(
+        None => invalid(&format!(
             "The import block \"id\" argument depends on resource attributes that cannot be determined until apply, so \
-             Terrane cannot plan to import this resource.",
-        ),
+             {PROGRAM} cannot plan to import this resource."
+        )),
         Some(id) if id.is_empty() => {
             invalid("The import ID value evaluates to an empty string, please provide a non-empty value.");
         }

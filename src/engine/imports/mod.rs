@@ -4,6 +4,7 @@
 mod address;
 mod expand;
 
+use crate::base::name::COMMAND;
 use crate::engine::mistakes::INVALID_IMPORT_ID;
 use rustc_hash::FxHashMap;
 
@@ -187,8 +188,8 @@ fn missing(builder: &Builder<'_>, statement: &Statement, verb: Verb, generate: b
     }
     error(format!(
         "The configuration for the given import target {addr} does not exist. If you wish to automatically generate config \
-         for this resource, use the -generate-config-out option within terrane plan. Otherwise, make sure the target \
-         resource exists within your configuration. For example:\n\n  terrane plan -generate-config-out=generated.tf"
+         for this resource, use the -generate-config-out option within {COMMAND} plan. Otherwise, make sure the target \
+         resource exists within your configuration. For example:\n\n  {COMMAND} plan -generate-config-out=generated.tf"
     ))
 }
 

@@ -8,6 +8,7 @@ mod statements;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ResourceMode, Target};
 use crate::model::config::Config;
 use crate::model::state::{Instance, ResourceState, State};
@@ -73,7 +74,7 @@ pub(super) fn check_targets(moved: &Moved, targets: &[Target]) -> Option<Diagnos
     Some(Diagnostic::error(
         "Moved resource instances excluded by targeting",
         format!(
-            "Resource instances in your current state have moved to new addresses in the latest configuration. Terrane must \
+            "Resource instances in your current state have moved to new addresses in the latest configuration. {PROGRAM} must \
              include those resource instances while planning in order to ensure a correct result, but your -target=... \
              options do not fully cover all of those resource instances.\n\nTo create a valid plan, either remove your \
              -target=... options altogether or add the following additional target options:{}\n\nNote that adding these \
@@ -165,10 +166,10 @@ fn blocked_warning(blocked: &[(AbsResourceInstance, AbsResourceInstance)]) -> Di
     Diagnostic::warning(
         "Unresolved resource instance address changes",
         format!(
-            "Terrane tried to adjust resource instance addresses in the prior state based on change information recorded \
+            "{PROGRAM} tried to adjust resource instance addresses in the prior state based on change information recorded \
              in the configuration, but some adjustments did not succeed due to existing objects already at the intended \
-             addresses:{}\n\nTerrane has planned to destroy these objects. If Terrane's proposed changes aren't \
-             appropriate, you must first resolve the conflicts using the \"terrane state\" subcommands and then create a \
+             addresses:{}\n\n{PROGRAM} has planned to destroy these objects. If {PROGRAM}'s proposed changes aren't \
+             appropriate, you must first resolve the conflicts using the \"{COMMAND} state\" subcommands and then create a \
              new plan.",
             lines.concat()
         ),

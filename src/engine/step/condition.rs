@@ -1,6 +1,7 @@
 //! Conditions: `validation`, `precondition` and `postcondition`.
 
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
+use crate::base::name::PROGRAM;
 use crate::base::source::Range;
 use crate::engine::results::CheckRecord;
 use crate::engine::run::Run;
@@ -195,7 +196,7 @@ fn variable_message(
         _ => return text.as_str().map(|text| text.trim().to_string()).filter(|text| !text.is_empty()),
     };
     let detail = format!(
-        "The error expression used to explain this condition refers to {kind} values. Terrane will not display the \
+        "The error expression used to explain this condition refers to {kind} values. {PROGRAM} will not display the \
          resulting message.\n\nYou can correct this by removing references to {kind} values, or by carefully using the \
          {mend}() function if the expression will not reveal the {kind} data."
     );
@@ -263,17 +264,21 @@ fn error_message(rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnost
         return None;
     }
     if text.is_sensitive() {
-        let detail = "The error expression used to explain this condition refers to sensitive values, so Terrane will not \
+        let detail = format!(
+            "The error expression used to explain this condition refers to sensitive values, so {PROGRAM} will not \
                       display the resulting message.\n\nYou can correct this by removing references to sensitive values, \
                       or by carefully using the nonsensitive() function if the expression will not reveal the sensitive \
-                      data.";
+                      data."
+        );
         diagnostics.push(Diagnostic::warning("Error message refers to sensitive values", detail).at(at));
         return None;
     }
     if text.marks().contains(Marks::EPHEMERAL) {
-        let detail = "The error expression used to explain this condition refers to ephemeral values, so Terrane will not \
+        let detail = format!(
+            "The error expression used to explain this condition refers to ephemeral values, so {PROGRAM} will not \
                       display the resulting message.\n\nYou can correct this by removing references to ephemeral values, or \
-                      by using the ephemeralasnull() function on the references to not reveal ephemeral data.";
+                      by using the ephemeralasnull() function on the references to not reveal ephemeral data."
+        );
         diagnostics.push(Diagnostic::warning("Error message refers to ephemeral values", detail).at(at));
         return None;
     }

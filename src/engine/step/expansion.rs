@@ -1,5 +1,6 @@
 //! `count` and `for_each`: how often a block repeats.
 
+use crate::base::name::PROGRAM;
 use crate::engine::mistakes::INVALID_FOR_EACH;
 use std::sync::Arc;
 
@@ -11,19 +12,27 @@ use crate::lang::syntax::ast::Expression;
 use crate::lang::value::{Marks, Type, Value, convert};
 use crate::model::config::Repetition;
 
-const UNKNOWN_KEYS: &str = "The \"for_each\" map includes keys derived from resource attributes that cannot be determined \
-    until apply, and so Terrane cannot determine the full set of keys that will identify the instances of this \
+fn unknown_keys() -> String {
+    format!(
+        "The \"for_each\" map includes keys derived from resource attributes that cannot be determined \
+    until apply, and so {PROGRAM} cannot determine the full set of keys that will identify the instances of this \
     resource.\n\nWhen working with unknown values in for_each, it's better to define the map keys statically in your \
     configuration and place apply-time results only in the map values.\n\nAlternatively, you could use the -target \
     planning option to first apply only the resources that the for_each value depends on, and then apply a second time to \
-    fully converge.";
+    fully converge."
+    )
+}
 
-const UNKNOWN_MEMBERS: &str = "The \"for_each\" set includes values derived from resource attributes that cannot be \
-    determined until apply, and so Terrane cannot determine the full set of keys that will identify the instances of this \
+fn unknown_members() -> String {
+    format!(
+        "The \"for_each\" set includes values derived from resource attributes that cannot be \
+    determined until apply, and so {PROGRAM} cannot determine the full set of keys that will identify the instances of this \
     resource.\n\nWhen working with unknown values in for_each, it's better to use a map value where the keys are defined \
     statically in your configuration and where only the values contain apply-time results.\n\nAlternatively, you could \
     use the -target planning option to first apply only the resources that the for_each value depends on, and then apply \
-    a second time to fully converge.";
+    a second time to fully converge."
+    )
+}
 
 /// The expansion of a block; none with errors, or where it is unknown and may be (`allow_unknown`, in validate).
 pub fn expand(of: Repetition<'_>, scope: &dyn Scope, allow_unknown: bool) -> (Option<Expansion>, Diagnostics) {
@@ -46,10 +55,9 @@ fn expand_enabled(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) -> 
         Ok(None) if allow_unknown => (None, diagnostics),
         unusable => {
             let detail = unusable.err().unwrap_or_else(|| {
-                "The \"lifecycle.enabled\" value depends on resource attributes that cannot be determined until apply, so \
-                 Terrane cannot tell whether this instance exists. To work around this, use the -target argument to first \
-                 apply only the resources that the value depends on."
-                    .into()
+                format!("The \"lifecycle.enabled\" value depends on resource attributes that cannot be determined until apply, so \
+                 {PROGRAM} cannot tell whether this instance exists. To work around this, use the -target argument to first \
+                 apply only the resources that the value depends on.")
             });
             diagnostics.push(Diagnostic::error("Invalid enabled argument", detail).at(expr.range()));
             (None, diagnostics)
@@ -62,7 +70,7 @@ fn enabled_of(value: &Value) -> Result<Option<bool>, String> {
     let given = "The given \"lifecycle.enabled\" value";
     if value.marks().contains(Marks::EPHEMERAL) {
         return Err(format!(
-            "{given} is derived from an ephemeral value, which means that Terrane cannot persist it between plan/apply \
+            "{given} is derived from an ephemeral value, which means that {PROGRAM} cannot persist it between plan/apply \
              rounds. Use only non-ephemeral values here."
         ));
     }
@@ -98,9 +106,10 @@ const MOST_INSTANCES: usize = 10_000_000;
 
 fn count_of(value: &Value, allow_unknown: bool) -> Result<Option<usize>, String> {
     if value.marks().contains(Marks::EPHEMERAL) {
-        return Err("The given \"count\" is derived from an ephemeral value, which means that Terrane cannot persist it \
+        return Err(format!(
+            "The given \"count\" is derived from an ephemeral value, which means that {PROGRAM} cannot persist it \
                     between plan/apply rounds. Use only non-ephemeral values to specify the number of resource instances."
-            .into());
+        ));
     }
     if value.is_null() {
         return Err("The given \"count\" argument value is null. An integer is required.".into());
@@ -108,12 +117,11 @@ fn count_of(value: &Value, allow_unknown: bool) -> Result<Option<usize>, String>
     let Some(number) = value.as_number() else {
         return match allow_unknown {
             true => Ok(None),
-            false => {
-                Err("The \"count\" value depends on resource attributes that cannot be determined until apply, so \
-                          Terrane cannot predict how many instances will be created. To work around this, use the \
+            false => Err(format!(
+                "The \"count\" value depends on resource attributes that cannot be determined until apply, so \
+                          {PROGRAM} cannot predict how many instances will be created. To work around this, use the \
                           -target argument to first apply only the resources that the count depends on."
-                    .into())
-            }
+            )),
         };
     };
     let unsuitable = |what: &str| format!("The given \"count\" argument value is unsuitable: {what}.");
@@ -136,7 +144,7 @@ fn expand_for_each(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) ->
     }
     let secrets = forbidden_marks(&value);
     if !secrets.is_empty() {
-        let report = |(detail, causes): (&str, Causes)| {
+        let report = |(detail, causes): (String, Causes)| {
             let error = Diagnostic::error(INVALID_FOR_EACH, detail).at(expr.range());
             with_causes(error, expr, scope, causes)
         };
@@ -146,7 +154,7 @@ fn expand_for_each(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) ->
     match entries_of(&value, allow_unknown) {
         Ok(entries) => (entries.map(|e| Expansion::ForEach(e.into())), diagnostics),
         Err((summary, detail)) => {
-            let unknown = detail == UNKNOWN_KEYS || detail == UNKNOWN_MEMBERS;
+            let unknown = detail == unknown_keys() || detail == unknown_members();
             let error = Diagnostic::error(summary, detail).at(expr.range());
             diagnostics.push(with_causes(error, expr, scope, Causes { unknown, ..Causes::default() }));
             (None, diagnostics)
@@ -155,17 +163,19 @@ fn expand_for_each(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) ->
 }
 
 /// What a value must not carry to become keys of instances.
-fn forbidden_marks(value: &Value) -> Vec<(&'static str, Causes)> {
+fn forbidden_marks(value: &Value) -> Vec<(String, Causes)> {
     let mut found = Vec::new();
     if value.is_sensitive() {
         let detail = "Sensitive values, or values derived from sensitive values, cannot be used as for_each arguments. If \
                       used, the sensitive value could be exposed as a resource instance key.";
-        found.push((detail, Causes { sensitive: true, ..Causes::default() }));
+        found.push((detail.to_string(), Causes { sensitive: true, ..Causes::default() }));
     }
     if value.marks().contains(Marks::EPHEMERAL) {
-        let detail = "The given \"for_each\" value is derived from an ephemeral value, which means that Terrane cannot \
+        let detail = format!(
+            "The given \"for_each\" value is derived from an ephemeral value, which means that {PROGRAM} cannot \
                       persist it between plan/apply rounds. Use only non-ephemeral values to specify a resource's instance \
-                      keys.";
+                      keys."
+        );
         found.push((detail, Causes { ephemeral: true, ..Causes::default() }));
     }
     found
@@ -193,7 +203,7 @@ fn entries_of(value: &Value, allow_unknown: bool) -> Result<Option<Entries>, (&'
     if !value.is_known() || ty.is_set() && !value.is_wholly_known() {
         return match allow_unknown {
             true => Ok(None),
-            false => Err(invalid(if ty.is_set() { UNKNOWN_MEMBERS } else { UNKNOWN_KEYS }.into())),
+            false => Err(invalid(if ty.is_set() { unknown_members() } else { unknown_keys() }.into())),
         };
     }
     if !ty.is_set() {

@@ -1,6 +1,7 @@
 //! Output values: of the root module they become part of plan and state.
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::PROGRAM;
 use crate::engine::mistakes::EPHEMERAL_VALUE;
 use crate::engine::run::{Run, Verb};
 use crate::engine::scope::{ModuleScope, mark_variable};
@@ -68,10 +69,12 @@ fn converted(output: &Output, value: Value) -> (Value, Diagnostics) {
 fn check_marks(output: &Output, value: &Value, is_root: bool, diagnostics: &mut Diagnostics) {
     let marks = value.deep_marks();
     if is_root && marks.contains(Marks::SENSITIVE) && !output.sensitive {
-        let detail = "To reduce the risk of accidentally exporting sensitive data that was intended to be only internal, \
-                      Terrane requires that any root module output containing sensitive data be explicitly marked as \
+        let detail = format!(
+            "To reduce the risk of accidentally exporting sensitive data that was intended to be only internal, \
+                      {PROGRAM} requires that any root module output containing sensitive data be explicitly marked as \
                       sensitive, to confirm your intent.\n\nIf you do intend to export this data, annotate the output \
-                      value as sensitive by adding the following argument:\n    sensitive = true";
+                      value as sensitive by adding the following argument:\n    sensitive = true"
+        );
         let error = Diagnostic::error("Output refers to sensitive values", detail);
         diagnostics.push(error.at(output.range.clone()));
     }

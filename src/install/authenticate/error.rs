@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::base::name::PROGRAM;
 use crate::model::deps::Hash;
 
 use super::Authentication;
@@ -75,8 +76,9 @@ impl fmt::Display for AuthenticationError {
             E::ListedOtherwise { listed, expected } => {
                 write!(f, "checksum list has unexpected SHA-256 hash {listed} (expected {expected})")
             }
-            E::NoKnownHashes => f.write_str(
-                "this version of Terrane does not support any of the checksum formats given for this provider",
+            E::NoKnownHashes => write!(
+                f,
+                "this version of {PROGRAM} does not support any of the checksum formats given for this provider"
             ),
             E::Unacceptable { expected } => match &expected[..] {
                 [one] => write!(f, "provider package doesn't match the expected checksum \"{one}\""),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Memory};
+use crate::base::name::PROGRAM;
 use crate::base::secret::redacted;
 use crate::install::event::ModuleEvent;
 use crate::install::registry::discovery::Hosts;
@@ -106,7 +107,9 @@ fn caller(source: &str) -> Result<Module, Diagnostic> {
     match module_source::parse(&source) {
         Ok(_) => {}
         Err(SourceError::MaybeRelative) => {
-            return Err(invalid(format!("Terrane cannot detect a supported external module source type for {source}")));
+            return Err(invalid(format!(
+                "{PROGRAM} cannot detect a supported external module source type for {source}"
+            )));
         }
         Err(SourceError::Invalid(why)) => return Err(invalid(why)),
     }

@@ -1,9 +1,11 @@
 //! Modules beside their caller: nothing to fetch, but to find, and to say why not.
 
+use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::PROGRAM;
 use crate::model::addr;
 use crate::model::config::module_source::{self, ModuleSource, UNREADABLE_FOLDER, leads_outside};
 
@@ -56,8 +58,9 @@ impl Task {
                      addresses starting with \"../\" must stay within the same package that the calling module belongs to."
                 );
                 if package.starts_with('/') {
-                    detail.push_str(
-                        "\n\nTerrane treats absolute filesystem paths as external modules which establish a new module package. \
+                    let _ = write!(
+                        detail,
+                        "\n\n{PROGRAM} treats absolute filesystem paths as external modules which establish a new module package. \
                          To treat this directory as part of the same package as its caller, use a local path starting with \
                          either \"./\" or \"../\".",
                     );

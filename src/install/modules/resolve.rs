@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OnceCell;
 
 use crate::base::diag::Diagnostic;
+use crate::base::name::PROGRAM;
 use crate::base::secret::redacted;
 use crate::install::registry::modules::RegistryError;
 use crate::model::config::module_source::{self, ModuleSource, RegistrySource, RemoteSource, SourceError};
@@ -38,7 +39,7 @@ impl Task {
             ),
             RegistryError::Nothing => self.problem(
                 "Invalid response from remote module registry",
-                format!("The registry at {host} returned an invalid response when Terrane requested available versions for module {shown}."),
+                format!("The registry at {host} returned an invalid response when {PROGRAM} requested available versions for module {shown}."),
             ),
             RegistryError::Failed(why) => self.problem(
                 "Error accessing remote module registry",
@@ -56,7 +57,7 @@ impl Task {
                 Err(_) => self.say(Item::Problem(
                     Diagnostic::warning(
                         "Invalid response from remote module registry",
-                        format!("The registry at {host} returned an invalid version string {text:?} for module {shown}, which Terrane ignored."),
+                        format!("The registry at {host} returned an invalid version string {text:?} for module {shown}, which {PROGRAM} ignored."),
                     )
                     .at(self.call.range.clone()),
                 )),
@@ -95,7 +96,7 @@ impl Task {
             Ok(ModuleSource::Remote(remote)) => remote,
             Ok(_) => return Err(invalid("must be a direct remote package address")),
             Err(SourceError::MaybeRelative) => {
-                let why = format!("Terrane cannot detect a supported external module source type for {location}");
+                let why = format!("{PROGRAM} cannot detect a supported external module source type for {location}");
                 return Err(invalid(&why));
             }
             Err(SourceError::Invalid(why)) => return Err(invalid(&why)),

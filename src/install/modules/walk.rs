@@ -11,6 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Disk;
+use crate::base::name::COMMAND;
 use crate::base::secret::{redacted, without_secrets};
 use crate::install::event::ModuleEvent;
 use crate::install::registry::discovery::Hosts;
@@ -396,7 +397,7 @@ impl Task {
             "Module package has changed",
             format!(
                 "{what} is not what it was when its checksum was recorded in {file}: the checksum is {came}, recorded is {known}.\n\nIf \
-                 you know why and want the package as it is at its source now, run \"terrane init -upgrade\". Sources that name a branch, \
+                 you know why and want the package as it is at its source now, run \"{COMMAND} init -upgrade\". Sources that name a branch, \
                  or nothing, change with it: a tag or a commit (\"?ref=...\") stays. To work without checksums, set \
                  TERRANE_MODULE_CHECKSUMS=off."
             ),

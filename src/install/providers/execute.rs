@@ -8,6 +8,7 @@ use futures_util::StreamExt;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::http::Client;
+use crate::base::name::PROGRAM;
 use crate::install::authenticate::{Archive, Authentication, Step, checksum};
 use crate::install::event::{FailedStep, InstallEvent};
 use crate::install::package::cache::{Cache, Reservation};
@@ -18,7 +19,7 @@ use crate::install::source::{Package, Source, SourceError};
 use crate::model::addr::Provider;
 use crate::model::deps::hash::Scheme;
 use crate::model::deps::{Hash, Lock, LockedProvider, Version};
-use crate::model::version::LANGUAGE_VERSION;
+use crate::model::version::language_version;
 
 use super::download;
 use super::fetch::{self, Fetch, Place};
@@ -308,12 +309,12 @@ fn wrong_platform(provider: &Provider, version: &Version, mirror: Option<String>
     let detail = match mirror {
         None => format!(
             "Provider {provider} v{version} does not have a package available for your current platform, {platform}.\n\n\
-             Provider releases are separate from Terrane CLI releases, so not all providers are available for all platforms. \
+             Provider releases are separate from {PROGRAM} CLI releases, so not all providers are available for all platforms. \
              Other versions of this provider may have different platforms supported."
         ),
         Some(mirror) => format!(
             "Your chosen provider mirror at {mirror} does not have a {provider} v{version} package available for your current \
-             platform, {platform}.\n\nProvider releases are separate from Terrane CLI releases, so this provider might not \
+             platform, {platform}.\n\nProvider releases are separate from {PROGRAM} CLI releases, so this provider might not \
              support your current platform. Alternatively, the mirror itself might have only a subset of the plugin packages \
              available in the origin registry, at {}.",
             provider.host
@@ -330,23 +331,26 @@ fn wrong_protocol(provider: &Provider, selection: &Selection, closest: Option<Ve
             let (advice, end) = match *version > closest {
                 true => (
                     format!("You need to downgrade to v{closest} or earlier. Select it with the following constraint:"),
-                    "Alternatively, upgrade to the latest version of Terrane for compatibility with newer provider releases.",
+                    format!(
+                        "Alternatively, upgrade to the latest version of {PROGRAM} for compatibility with newer provider releases."
+                    ),
                 ),
                 false => (
                     format!(
                         "Provider version {closest} is the latest compatible version. Select it with the following version \
                          constraint:"
                     ),
-                    "",
+                    String::new(),
                 ),
             };
             let text = format!(
-                "Provider {shown:?} v{version} is not compatible with Terrane {LANGUAGE_VERSION}.\n{advice}\n\tversion = \
-                 {:?}\n\nTerrane checked all of the plugin versions matching the given constraint:\n\t{}\n\nConsult the \
-                 documentation for this provider for more information on compatibility between provider and Terrane \
+                "Provider {shown:?} v{version} is not compatible with {PROGRAM} {language}.\n{advice}\n\tversion = \
+                 {:?}\n\n{PROGRAM} checked all of the plugin versions matching the given constraint:\n\t{}\n\nConsult the \
+                 documentation for this provider for more information on compatibility between provider and {PROGRAM} \
                  versions.\n{end}",
                 closest.to_string(),
                 selection.constraints,
+                language = language_version()
             );
             text
         }

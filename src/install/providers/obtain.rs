@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::base::http::{Client, Request};
+use crate::base::name::COMMAND;
 use crate::install::authenticate::{Archive, Authentication, Step};
 use crate::install::event::FailedStep;
 use crate::install::package::contents::Limits;
@@ -104,7 +105,7 @@ impl Obtain<'_> {
                 format!("provider mirror {mirror} does not have a package of {provider} {version} for {platform}")
             }
             Problem::Source(SourceError::ProtocolNotSupported { .. }) => {
-                format!("provider {provider} {version} is not supported by this version of terrane")
+                format!("provider {provider} {version} is not supported by this version of {COMMAND}")
             }
             Problem::Source(other) => other.to_string(),
             Problem::FromCache(why) | Problem::Failed(_, why) => why.clone(),

@@ -7,6 +7,7 @@ use futures_util::StreamExt;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::http::Client;
+use crate::base::name::PROGRAM;
 use crate::install::event::{Change, LockEvent, Tracked};
 use crate::install::package::hash;
 use crate::install::source::{Source, SourceError};
@@ -159,7 +160,7 @@ fn not_retrieved(platform: &str, problems: &[(&Provider, String)]) -> Diagnostic
     Diagnostic::error(
         "Could not retrieve providers for locking",
         format!(
-            "Terrane failed to fetch the requested providers for {platform} in order to calculate their checksums: some \
+            "{PROGRAM} failed to fetch the requested providers for {platform} in order to calculate their checksums: some \
              providers could not be installed:\n{}.",
             lines.join("\n")
         ),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures_util::StreamExt;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::install::event::InstallEvent;
 use crate::install::source::{Available, Source, SourceError};
 use crate::model::addr::Provider;
@@ -130,7 +131,7 @@ pub(super) fn need(
     let Some(locked) = locked else { return Ok(Need::Newest) };
     if !constraints.allows(&locked.version) {
         return Err(format!(
-            "locked provider {provider} {} does not match configured version constraint {constraints}; must use terrane init \
+            "locked provider {provider} {} does not match configured version constraint {constraints}; must use {COMMAND} init \
              -upgrade to allow selection of new versions",
             locked.version
         ));
@@ -185,7 +186,7 @@ fn check_builtin(
         Some(version) if constraints.allows(version) => return Ok(()),
         Some(version) => return Err(wrong_stand_in(provider, constraints, version)),
         None if !builtins.contains(&&*provider.kind) => {
-            format!("this Terrane release has no built-in provider named {:?}", &*provider.kind)
+            format!("this {PROGRAM} release has no built-in provider named {:?}", &*provider.kind)
         }
         None if !constraints.is_empty() => "built-in providers do not support explicit version constraints".to_owned(),
         None => return Ok(()),
@@ -201,7 +202,7 @@ fn unusable_builtin(provider: &Provider, problem: &str) -> Diagnostic {
 /// A provider is to come from this program, which has another version than those that are allowed.
 pub fn wrong_stand_in(provider: &Provider, constraints: &Constraints, version: &Version) -> Diagnostic {
     let problem = format!(
-        "it is built in to Terrane as version {version}, which does not match the configured version constraint {constraints}. \
+        "it is built in to {PROGRAM} as version {version}, which does not match the configured version constraint {constraints}. \
          Change the constraint, or leave the provider out of the builtin block of provider_installation in the CLI configuration, \
          so that it is installed"
     );
@@ -217,7 +218,7 @@ fn query_failed(
 ) -> Diagnostic {
     let shown = provider.for_display();
     let who = format!(
-        "see which modules are currently depending on {shown}{}, run the following command:\n    terrane providers",
+        "see which modules are currently depending on {shown}{}, run the following command:\n    {COMMAND} providers",
         if matches!(error, SourceError::NotInRegistry(_)) { "" } else { " and what versions are specified" }
     );
     let more = match (error, alternative) {
@@ -243,7 +244,7 @@ fn query_failed(
         format!("Could not retrieve the list of available versions for provider {shown}: {error}\n\n{more}");
     if provider.is_default() && builtins.contains(&&*provider.kind) {
         detail.push_str(&format!(
-            "\n\nTerrane has a provider {kind:?} of its own, which needs no installation. To use it, write this in the \
+            "\n\n{PROGRAM} has a provider {kind:?} of its own, which needs no installation. To use it, write this in the \
              module's terraform block:\n    required_providers {{\n      {kind} = {{\n        source = \
              \"terraform.io/builtin/{kind}\"\n      }}\n    }}",
             kind = &*provider.kind
@@ -265,7 +266,7 @@ fn no_registry(provider: &Provider, host: &str, other_version: bool) -> Diagnost
         ),
         true => format!(
             "The host {host:?} given in provider source address {:?} does not offer a Terraform provider registry that is \
-             compatible with this Terrane version, but it may be compatible with a different Terrane version.",
+             compatible with this {PROGRAM} version, but it may be compatible with a different {PROGRAM} version.",
             provider.to_string()
         ),
     };

@@ -6,7 +6,7 @@ use url::Url;
 use crate::base::http::{Answer, Failure, FailureKind, Request};
 use crate::base::secret::redacted;
 use crate::model::service::Host;
-use crate::model::version::LANGUAGE_VERSION;
+use crate::model::version::language_version;
 
 use super::discovery::Hosts;
 
@@ -22,7 +22,7 @@ impl Hosts {
     /// Any answer but those of a host in trouble, which is given up after some attempts; `shown` says who it was.
     pub async fn ask_registry(&self, host: &Host, url: Url, shown: fn(&Url) -> String) -> Result<Answer, AskError> {
         let token = self.credentials.of(host).await;
-        let request = Request::new(url).header("x-terraform-version", LANGUAGE_VERSION).token(token);
+        let request = Request::new(url).header("x-terraform-version", language_version()).token(token);
         let answer = self.http.get(&request).await.map_err(unreachable)?;
         match trouble(&answer, shown) {
             Some(why) => Err(AskError::Failed(why)),

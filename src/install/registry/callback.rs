@@ -11,17 +11,22 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use url::Url;
 
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::base::secret::Secret;
 
 /// A request is no larger, and takes no longer.
 const MOST_BYTES: usize = 1 << 16;
 const PATIENCE: Duration = Duration::from_secs(10);
 
-const PAGE: &str = "<!doctype html>\n<html>\n<head>\n<title>Terrane login</title>\n\
-    <style>body { font-family: monospace; color: #fff; background-color: #000; }</style>\n</head>\n<body>\n\
-    <p>The host has answered Terrane.</p>\n\
-    <p>You may close this page: what came of the login is shown in the terminal where <tt>terrane login</tt> runs.</p>\n\
-    </body>\n</html>\n";
+fn page() -> String {
+    format!(
+        "<!doctype html>\n<html>\n<head>\n<title>{PROGRAM} login</title>\n\
+    <style>body {{ font-family: monospace; color: #fff; background-color: #000; }}</style>\n</head>\n<body>\n\
+    <p>The host has answered {PROGRAM}.</p>\n\
+    <p>You may close this page: what came of the login is shown in the terminal where <tt>{COMMAND} login</tt> runs.</p>\n\
+    </body>\n</html>\n"
+    )
+}
 
 /// A server that waits.
 pub struct Callback {
@@ -83,10 +88,10 @@ async fn serve(mut stream: TcpStream, state: &str) -> Option<Said> {
     let request = read(&mut stream).await?;
     let said = understand(&request, state);
     let (status, page) = match &said {
-        Ok(_) => ("200 OK", PAGE),
+        Ok(_) => ("200 OK", page()),
         Err(why) => {
             crate::log!(Error, "login: {why}");
-            ("400 Bad Request", "")
+            ("400 Bad Request", String::new())
         }
     };
     let length = page.len();

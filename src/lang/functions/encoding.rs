@@ -9,6 +9,7 @@ use super::builtin::{Allow, Builtin, Outcome, TypeOutcome, any, fail, fail_argum
 use super::charset::{self, Charset};
 use super::signature::{CallContext, FunctionError};
 use super::{base64_text, json_text};
+use crate::base::name::PROGRAM;
 use crate::lang::value::unknown::safe_prefix;
 use crate::lang::value::{Refinement, Type, Value, json};
 
@@ -154,7 +155,7 @@ fn known_charset(a: &[Value]) -> Result<&'static Charset, FunctionError> {
     let name = text(a, 1);
     charset::find(name).ok_or_else(|| {
         let message =
-            format!("{} is not a supported IANA encoding name or alias in this Terrane version", quoted(name));
+            format!("{} is not a supported IANA encoding name or alias in this {PROGRAM} version", quoted(name));
         FunctionError::argument(1, message)
     })
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::diag::Diagnostic;
+use crate::base::name::PROGRAM;
 use crate::base::source::{SourceFile, Span};
 use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
 use crate::lang::syntax::parser;
@@ -47,7 +48,7 @@ pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<
         "template" | "lazy" | "arg" => Err(Diagnostic::error(
             "Reserved symbol name",
             format!(
-                "The symbol name \"{root}\" is reserved for use in a future Terrane version. If you are using a provider \
+                "The symbol name \"{root}\" is reserved for use in a future {PROGRAM} version. If you are using a provider \
                  that already uses this as a resource type name, add the prefix \"resource.\" to force \
                  interpretation as a resource type name."
             ),

@@ -4,11 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::base::diag::Diagnostic;
+use crate::base::name;
 
 use super::Module;
 
 /// The registry host of an address that names none.
-pub const DEFAULT_HOST: &str = "registry.terraform.io";
+pub fn default_host() -> &'static str {
+    name::current().registry_host()
+}
 /// The host of the providers that live in this binary.
 pub const BUILTIN_HOST: &str = "terraform.io";
 /// The namespace of an address that names none.
@@ -34,7 +37,7 @@ impl Provider {
 
     /// The provider of the default registry and namespace, also where the name is that of the built-in one.
     pub fn registered_for(kind: &str) -> Provider {
-        Provider::new(DEFAULT_HOST, DEFAULT_NAMESPACE, &kind.to_lowercase())
+        Provider::new(default_host(), DEFAULT_NAMESPACE, &kind.to_lowercase())
     }
 
     pub fn builtin(kind: &str) -> Provider {
@@ -47,16 +50,16 @@ impl Provider {
 
     /// From a time before namespaces: `-/null`.
     pub fn is_legacy(&self) -> bool {
-        &*self.host == DEFAULT_HOST && &*self.namespace == "-"
+        &*self.host == default_host() && &*self.namespace == "-"
     }
 
     pub fn is_default(&self) -> bool {
-        &*self.host == DEFAULT_HOST && &*self.namespace == DEFAULT_NAMESPACE
+        &*self.host == default_host() && &*self.namespace == DEFAULT_NAMESPACE
     }
 
     /// As people write it: the host left out if it is the default one.
     pub fn for_display(&self) -> String {
-        if &*self.host == DEFAULT_HOST { format!("{}/{}", self.namespace, self.kind) } else { self.to_string() }
+        if &*self.host == default_host() { format!("{}/{}", self.namespace, self.kind) } else { self.to_string() }
     }
 }
 
@@ -110,7 +113,7 @@ impl Provider {
             [kind] => return Ok(Provider::default_for(&part("type", kind)?)),
             [namespace, kind] => {
                 let kind = part("type", kind)?;
-                Provider::new(DEFAULT_HOST, &namespace_part(namespace, part)?, &kind)
+                Provider::new(default_host(), &namespace_part(namespace, part)?, &kind)
             }
             [host, namespace, kind] => {
                 let kind = part("type", kind)?;

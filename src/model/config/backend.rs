@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::PROGRAM;
 use crate::lang::eval::incorrect_type;
 use crate::lang::syntax::body::BodySchema;
 use crate::lang::value::{Type, convert};
@@ -60,13 +61,15 @@ fn unusable(backend: &Backend) -> Diagnostic {
     let diagnostic = if kind == "cloud" {
         Diagnostic::error(
             "HCP Terraform is not supported",
-            "The \"cloud\" block keeps state and runs operations in HCP Terraform or Terraform Enterprise, which Terrane cannot \
-             do. Replace the block by a \"backend\" block.",
+            format!(
+                "The \"cloud\" block keeps state and runs operations in HCP Terraform or Terraform Enterprise, which {PROGRAM} cannot \
+             do. Replace the block by a \"backend\" block."
+            ),
         )
     } else if LATER.contains(&kind) {
         Diagnostic::error(
             "Backend is not supported yet",
-            format!("This version of Terrane keeps state in local files only; the backend {kind:?} comes later."),
+            format!("This version of {PROGRAM} keeps state in local files only; the backend {kind:?} comes later."),
         )
     } else {
         Diagnostic::error(INVALID_BACKEND_TYPE, format!("There is no backend type named {kind:?}."))

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::PROGRAM;
 use crate::base::source::Range;
 use crate::lang::syntax::ast::{Attribute, Block};
 use crate::lang::syntax::body::BodySchema;
@@ -61,7 +62,7 @@ fn check_edition(attribute: &Attribute, diags: &mut Diagnostics) {
     };
     if !EDITIONS.contains(&edition) {
         let known = EDITIONS.join(" and ");
-        let detail = format!("This version of Terrane knows the language editions {known} only, not {edition:?}.");
+        let detail = format!("This version of {PROGRAM} knows the language editions {known} only, not {edition:?}.");
         diags.push(Diagnostic::error(terraform_block::UNSUPPORTED_EDITION, detail).at(range));
     }
 }
@@ -70,7 +71,7 @@ fn check_edition(attribute: &Attribute, diags: &mut Diagnostics) {
 fn check_experiments(attribute: &Attribute, diags: &mut Diagnostics) {
     for item in names::static_list(&attribute.expr, diags) {
         let detail = match item.as_keyword() {
-            Some(name) => format!("This version of Terrane knows no experimental language feature named {name:?}."),
+            Some(name) => format!("This version of {PROGRAM} knows no experimental language feature named {name:?}."),
             None => "Experimental language features are named by bare keywords.".to_owned(),
         };
         diags.push(Diagnostic::error("Unknown experimental language feature", detail).at(item.range()));

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Files;
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::lang::syntax::ast::Block;
 use crate::model::addr;
 use crate::model::deps::module_manifest::ModuleManifest;
@@ -184,9 +185,11 @@ fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>
 }
 
 fn backend_ignored(backend: &Backend) -> Diagnostic {
-    let detail = "Any selected backend applies to the entire configuration, so Terrane expects provider configurations only in the \
+    let detail = format!(
+        "Any selected backend applies to the entire configuration, so {PROGRAM} expects provider configurations only in the \
                   root module.\n\nThis is a warning rather than an error because it's sometimes convenient to temporarily call a \
-                  root module as a child module for testing purposes, but this backend configuration block will have no effect.";
+                  root module as a child module for testing purposes, but this backend configuration block will have no effect."
+    );
     Diagnostic::warning("Backend configuration ignored", detail).at(backend.range.clone())
 }
 
@@ -215,7 +218,7 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
             };
             return Ok(ModuleSite { dir, version: None, unreadable: Some(unreadable) });
         }
-        const AGAIN: &str = "Run \"terrane init\" to install all modules required by this configuration.";
+        let again = format!("Run \"{COMMAND} init\" to install all modules required by this configuration.");
         let problem =
             |summary: &str, detail: String| Err(Diagnostic::error(summary, detail).at(call.source_range.clone()));
         let Some(record) = manifest.get(request.path) else {
@@ -224,7 +227,7 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
         if record.source != normal {
             return problem(
                 "Module source has changed",
-                format!("The source address was changed since this module was installed. {AGAIN}"),
+                format!("The source address was changed since this module was installed. {again}"),
             );
         }
         if let Some((text, _)) = &call.version {
@@ -236,7 +239,7 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
                         CHANGED,
                         format!(
                             "The version requirements have changed since this module was installed and the installed \
-                             version is no longer acceptable. {AGAIN}"
+                             version is no longer acceptable. {again}"
                         ),
                     );
                 }
@@ -245,7 +248,7 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
                         CHANGED,
                         format!(
                             "The version requirements have changed since this module was installed and the installed \
-                             version ({version}) is no longer acceptable. {AGAIN}"
+                             version ({version}) is no longer acceptable. {again}"
                         ),
                     );
                 }
@@ -258,15 +261,17 @@ pub fn manifest_resolver(manifest: &ModuleManifest) -> impl Fn(&ModuleRequest) -
 }
 
 fn not_installed(call: &ModuleCall) -> Diagnostic {
-    let detail = "This module is not yet installed. Run \"terrane init\" to install all modules required by this \
-                  configuration.";
+    let detail = format!(
+        "This module is not yet installed. Run \"{COMMAND} init\" to install all modules required by this \
+                  configuration."
+    );
     Diagnostic::error(NOT_INSTALLED, detail).at(call.range.clone())
 }
 
 /// An installed module whose folder is gone.
 fn not_there(dir: &Path, call: &ModuleCall) -> Diagnostic {
     let detail = format!(
-        "This module's local cache directory {} could not be read. Run \"terrane init\" to install all modules required by \
+        "This module's local cache directory {} could not be read. Run \"{COMMAND} init\" to install all modules required by \
          this configuration.",
         dir.display()
     );

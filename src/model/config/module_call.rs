@@ -1,5 +1,6 @@
 //! `module` blocks: calls of other modules.
 
+use crate::base::name::PROGRAM;
 use crate::lang::syntax::mistakes::INVALID_EXPRESSION;
 use std::sync::LazyLock;
 
@@ -135,7 +136,7 @@ pub(super) fn check_source(
             Diagnostic::error(
                 INVALID_SOURCE,
                 format!(
-                    "Terrane failed to determine your intended installation method for remote module package \
+                    "{PROGRAM} failed to determine your intended installation method for remote module package \
                      {package:?}.\n\nIf you intended this as a path relative to the current module, use \"./{package}\" \
                      instead. The \"./\" prefix indicates that the address is a relative filesystem path."
                 ),
@@ -144,7 +145,7 @@ pub(super) fn check_source(
         Some(SourceError::Invalid(e)) if has_version => Diagnostic::error(
             "Invalid registry module source address",
             format!(
-                "Failed to parse module registry address: {e}.\n\nTerrane assumed that you intended a module registry \
+                "Failed to parse module registry address: {e}.\n\n{PROGRAM} assumed that you intended a module registry \
                  source address because you also set the argument \"version\", which applies only to registry modules."
             ),
         ),

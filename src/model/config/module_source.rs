@@ -122,7 +122,7 @@ pub fn parse_registry(source: &str) -> Result<ModuleSource, SourceError> {
             );
         }
     };
-    let host = registry_host(host.unwrap_or(crate::model::addr::provider::DEFAULT_HOST))?;
+    let host = registry_host(host.unwrap_or(crate::model::addr::provider::default_host()))?;
     for (what, part) in [("namespace", namespace), ("module name", name)] {
         if !is_name(part) {
             return invalid(format!(

@@ -1,6 +1,7 @@
 //! Which names are valid, and the references that are written as text of their own: traversals in quotes, provider
 //! names, `depends_on`.
 
+use crate::base::name::PROGRAM;
 use crate::lang::syntax::mistakes::{not_a_list, not_a_reference};
 use crate::model::mistakes::INVALID_LOCAL_NAME;
 use std::sync::Arc;
@@ -38,7 +39,7 @@ pub fn check_label(block: &Block, label: usize, summary: &str, diags: &mut Diagn
 pub fn reserved_block(block: &Block, context: &str) -> Diagnostic {
     Diagnostic::error(
         format!("Reserved block type name in {context} block"),
-        format!("The block type name {:?} is reserved for use by Terrane in a future version.", &*block.kind.name),
+        format!("The block type name {:?} is reserved for use by {PROGRAM} in a future version.", &*block.kind.name),
     )
     .at(block.kind_range())
 }
@@ -67,7 +68,7 @@ pub fn unquote(expr: &Expression, want_keyword: bool, diags: &mut Diagnostics) -
             summary,
             format!(
                 "In this context, {plural} expected literally rather than in quotes. Terraform 0.11 and earlier required \
-                 quotes, but quoted {plural} now deprecated and will be removed in a future version of Terrane. \
+                 quotes, but quoted {plural} now deprecated and will be removed in a future version of {PROGRAM}. \
                  Remove the quotes surrounding this {singular} to silence this warning."
             ),
         )

@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::PROGRAM;
 use crate::lang::syntax::ast::{Attribute, Block};
 use crate::lang::syntax::body::BodySchema;
 
@@ -61,9 +62,9 @@ fn decode_block(block: &Block, in_test: bool, diags: &mut Diagnostics) -> Option
         diags.push(
             Diagnostic::warning(
                 "Version constraints inside provider configuration blocks are deprecated",
-                "Terraform 0.13 and earlier allowed provider version constraints inside the provider configuration \
-                 block, but that is now deprecated and will be removed in a future version of Terrane. To silence this \
-                 warning, move the provider version constraint into the required_providers block.",
+                format!("Terraform 0.13 and earlier allowed provider version constraints inside the provider configuration \
+                 block, but that is now deprecated and will be removed in a future version of {PROGRAM}. To silence this \
+                 warning, move the provider version constraint into the required_providers block."),
             )
             .at(attribute.expr.range()),
         );
@@ -74,7 +75,7 @@ fn decode_block(block: &Block, in_test: bool, diags: &mut Diagnostics) -> Option
             Diagnostic::error(
                 "Reserved argument name in provider block",
                 format!(
-                    "The provider argument name {:?} is reserved for use by Terrane in a future version.",
+                    "The provider argument name {:?} is reserved for use by {PROGRAM} in a future version.",
                     attribute.name.as_str()
                 ),
             )

@@ -1,6 +1,7 @@
 //! Which provider configurations each module has, expects and is given: everything that must fit between caller and
 //! called before any provider starts.
 
+use crate::base::name::PROGRAM;
 use crate::model::mistakes::INVALID_LOCAL_NAME;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -177,7 +178,7 @@ fn check_passed_on(module: &Module, caller: Option<&Caller>, names: &Names, diag
         let assumed = Provider::registered_for(name).for_display();
         if !configured && !names.required.contains_key(name) {
             let detail = format!(
-                "There is no explicit declaration for local provider name {name:?} in {here}, so Terrane is assuming you \
+                "There is no explicit declaration for local provider name {name:?} in {here}, so {PROGRAM} is assuming you \
                  mean to pass a configuration for provider {assumed:?}.\n\nTo clarify your intent and silence this \
                  warning, add to {parent} a required_providers entry named {name:?} with source = {assumed:?}, or a \
                  different source address if appropriate."
@@ -261,7 +262,7 @@ fn check_given_are_usable(module: &Module, caller: &Caller, names: &Names, diags
                 Diagnostic::warning(
                     UNDEFINED_PROVIDER,
                     format!(
-                        "There is no explicit declaration for local provider name {name:?} in {}, so Terrane is assuming \
+                        "There is no explicit declaration for local provider name {name:?} in {}, so {PROGRAM} is assuming \
                          you mean to pass a configuration for {shown:?}.\n\nIf you also control the child module, add a \
                          required_providers entry named {name:?} with the source address {shown:?}.",
                         module.path

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::PROGRAM;
 use crate::lang::syntax::ast::{Block, Traversal};
 use crate::lang::syntax::body::{Body, BodySchema, Content};
 
@@ -28,9 +29,9 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ProvisionerBlock
             Diagnostic::error(
                 format!("The {:?} provisioner has been removed", &*kind),
                 format!(
-                    "The {:?} provisioner was deprecated in Terraform 0.13.4 has been removed from Terrane. Visit \
+                    "The {:?} provisioner was deprecated in Terraform 0.13.4 has been removed from {PROGRAM}. Visit \
                      https://learn.hashicorp.com/collections/terraform/provision for alternatives to using provisioners \
-                     that are a better fit for the Terrane workflow.",
+                     that are a better fit for the {PROGRAM} workflow.",
                     &*kind
                 ),
             )

@@ -3,12 +3,13 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::{PROGRAM, TERRANE};
 use crate::base::source::Range;
 use crate::lang::syntax::ast::Block;
 use crate::lang::syntax::body::{Body, BodySchema};
 use crate::model::addr;
 use crate::model::deps::{Constraints, Operator, Version};
-use crate::model::version::{LANGUAGE_VERSION, OPENTOFU_VERSION, PROGRAM_VERSION};
+use crate::model::version::{OPENTOFU_VERSION, PROGRAM_VERSION, language_version};
 
 use super::language_block::{Compatibility, Program};
 use super::module::{Backend, Config, ProviderRequirement};
@@ -49,8 +50,8 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
         diags.push(
             Diagnostic::error(
                 "Module uses experimental features",
-                "Experimental features are intended only for gathering early feedback on new language designs, and so are \
-                 available only in alpha releases of Terrane.",
+                format!("Experimental features are intended only for gathering early feedback on new language designs, and so are \
+                 available only in alpha releases of {PROGRAM}."),
             )
             .at(attribute.name_range()),
         );
@@ -62,8 +63,9 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
             Diagnostic::error(
                 UNSUPPORTED_EDITION,
                 format!(
-                    "Terrane v{LANGUAGE_VERSION} only supports language edition TF2021. This module requires a newer \
-                     version of Terrane CLI."
+                    "{PROGRAM} v{language} only supports language edition TF2021. This module requires a newer \
+                     version of {PROGRAM} CLI.",
+                    language = language_version()
                 ),
             )
             .at(attribute.expr.range()),
@@ -119,7 +121,7 @@ pub fn check_versions(config: &Config) -> Diagnostics {
 fn incompatible(written: &Compatibility, module: &addr::Module) -> Option<Diagnostic> {
     let (name, version) = match written.program {
         Program::OpenTofu => ("OpenTofu", OPENTOFU_VERSION),
-        Program::Terrane => ("Terrane", PROGRAM_VERSION),
+        Program::Terrane => (TERRANE, PROGRAM_VERSION),
     };
     let (constraints, current) = (Constraints::parse(&written.constraint).ok()?, Version::parse(version).ok()?);
     if constraints.allows(&current) {
@@ -127,15 +129,15 @@ fn incompatible(written: &Compatibility, module: &addr::Module) -> Option<Diagno
     }
     let who = if module.is_root() { "This configuration".to_owned() } else { format!("Module {module}") };
     let detail = format!(
-        "{who} is written for {name} {}, and this version of Terrane speaks the language of {name} {version}. Choose another \
-         version of the module, or of Terrane.",
+        "{who} is written for {name} {}, and this version of {PROGRAM} speaks the language of {name} {version}. Choose another \
+         version of the module, or of {PROGRAM}.",
         written.constraint
     );
     Some(Diagnostic::error("Incompatible module", detail).at(written.range.clone()))
 }
 
 fn check_version(written: &[(String, Range)], module: &addr::Module, source: &str, diags: &mut Diagnostics) {
-    let Ok(current) = Version::parse(LANGUAGE_VERSION) else { return };
+    let Ok(current) = Version::parse(language_version()) else { return };
     for (text, range) in written {
         let Ok(constraints) = Constraints::parse(text) else { continue };
         // A lone number behind `~>` sets no upper bound here.
@@ -152,12 +154,11 @@ fn check_version(written: &[(String, Range)], module: &addr::Module, source: &st
         };
         diags.push(
             Diagnostic::error(
-                "Unsupported Terrane Core version",
+                format!("Unsupported {PROGRAM} Core version"),
                 format!(
-                    "{who} does not support Terrane version {LANGUAGE_VERSION}. To proceed, either choose another \
-                     supported Terrane version or update this version constraint. Version constraints are normally set \
-                     for good reason, so updating the constraint may lead to other errors or unexpected behavior."
-                ),
+                    "{who} does not support {PROGRAM} version {language}. To proceed, either choose another \
+                     supported {PROGRAM} version or update this version constraint. Version constraints are normally set \
+                     for good reason, so updating the constraint may lead to other errors or unexpected behavior.", language = language_version()),
             )
             .at(range.clone()),
         );

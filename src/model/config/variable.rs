@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::PROGRAM;
 use crate::lang::eval::type_expression::{self, Defaults};
 use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression, TemplateForm};
 use crate::lang::syntax::body::BodySchema;
@@ -58,7 +59,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Variable {
         let other = if sensitive { "sensitive" } else { "ephemeral" };
         let detail = format!(
             "The value of the constant variable {:?} decides what is installed and loaded, so that it cannot be kept out of \
-             what Terrane writes and shows. Remove either \"const\" or \"{other}\".",
+             what {PROGRAM} writes and shows. Remove either \"const\" or \"{other}\".",
             &*name
         );
         let summary = format!("A variable cannot be both const and {other}");
@@ -161,7 +162,7 @@ fn quoted_type(text: &str) -> Diagnostic {
         "Invalid quoted type constraints",
         format!(
             "Terraform 0.11 and earlier required type constraints to be given in quotes, but that form is now deprecated \
-             and will be removed in a future version of Terrane. Remove the quotes around {text:?}{instead}."
+             and will be removed in a future version of {PROGRAM}. Remove the quotes around {text:?}{instead}."
         ),
     )
 }

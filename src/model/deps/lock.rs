@@ -2,6 +2,7 @@
 //!
 //! The one module that knows the file's format.
 
+use crate::base::name::{self, Name, PROGRAM};
 use crate::model::mistakes::UNSUITABLE_VALUE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
@@ -12,7 +13,7 @@ use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression};
 use crate::lang::syntax::body::{BodySchema, Content};
 use crate::lang::syntax::{mistakes, parser};
 use crate::model::addr::Provider;
-use crate::model::version::LANGUAGE_VERSION;
+use crate::model::version::language_version;
 
 use super::constraint::Constraints;
 use super::hash::Hash;
@@ -46,12 +47,20 @@ static FILE: LazyLock<BodySchema> =
 static PROVIDER: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().required(VERSION).attribute(CONSTRAINTS).attribute(HASHES));
 
-/// The first lines of every lock file.
-pub(super) const HEADER: [&str; 2] =
-    ["# This file is maintained automatically by \"terraform init\".", "# Manual edits may be lost in future updates."];
+/// The second line of every lock file; the first one is [`maintainer_line`].
+pub(super) const MANUAL_EDITS: &str = "# Manual edits may be lost in future updates.";
 const VERSION: &str = "version";
 const CONSTRAINTS: &str = "constraints";
 pub(super) const HASHES: &str = "hashes";
+
+/// Names the command that owns the file's format, not this program: all of them write the same file.
+fn maintainer_line() -> String {
+    let command = match name::current() {
+        Name::Terrane | Name::Terraform => Name::Terraform.command(),
+        Name::OpenTofu => Name::OpenTofu.command(),
+    };
+    format!("# This file is maintained automatically by \"{command} init\".")
+}
 
 impl Lock {
     /// Reads the file's text.
@@ -67,10 +76,9 @@ impl Lock {
                 Diagnostic::warning(
                     "Dependency locks for modules are not yet supported",
                     format!(
-                        "Terrane v{LANGUAGE_VERSION} only supports dependency locks for providers, not for modules. This \
-                         configuration may be intended for a later version of Terrane that also supports dependency locks \
-                         for modules."
-                    ),
+                        "{PROGRAM} v{language} only supports dependency locks for providers, not for modules. This \
+                         configuration may be intended for a later version of {PROGRAM} that also supports dependency locks \
+                         for modules.", language = language_version()),
                 )
                 .at(block.kind_range()),
             );
@@ -101,7 +109,7 @@ impl Lock {
     }
 
     fn written_with(&self, comments: &Comments) -> String {
-        let mut text = HEADER.join("\n") + "\n";
+        let mut text = maintainer_line() + "\n" + MANUAL_EDITS + "\n";
         comments.write_top(&mut text);
         let mut sorted: Vec<_> = self.providers.iter().collect();
         sorted.sort_by_key(|(provider, _)| (provider.host.clone(), provider.namespace.clone(), provider.kind.clone()));
@@ -190,8 +198,8 @@ fn decode_address(written: &str) -> Result<Provider, Diagnostic> {
     })?;
     if provider.is_builtin() {
         return Err(invalid(format!(
-            "Cannot lock a version for built-in provider {provider}. Built-in providers are bundled inside Terrane itself, so \
-             you can't select a version for them independently of the Terrane release you are currently running."
+            "Cannot lock a version for built-in provider {provider}. Built-in providers are bundled inside {PROGRAM} itself, so \
+             you can't select a version for them independently of the {PROGRAM} release you are currently running."
         )));
     }
     if provider.to_string() != written {

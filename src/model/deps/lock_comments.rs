@@ -11,7 +11,7 @@ use crate::lang::syntax::lexer::{self, Start};
 use crate::lang::syntax::parser;
 use crate::lang::syntax::token::{Token, TokenKind};
 
-use super::lock::{HASHES, HEADER};
+use super::lock::{HASHES, MANUAL_EDITS};
 
 /// A line of the file that comments may be about, within the block of a provider.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -213,7 +213,7 @@ fn slice(text: &str, span: Span) -> &str {
 /// One of the lines with which lock files begin, whichever program wrote it.
 fn is_generated(comment: &str) -> bool {
     let comment = comment.trim();
-    comment == HEADER[1] || comment.starts_with("# This file is maintained automatically by \"")
+    comment == MANUAL_EDITS || comment.starts_with("# This file is maintained automatically by \"")
 }
 
 fn is_blank(text: &str) -> bool {

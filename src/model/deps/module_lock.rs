@@ -9,6 +9,7 @@ use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::COMMAND;
 use crate::base::source::SourceFile;
 use crate::lang::syntax::ast::Block;
 use crate::lang::syntax::body::BodySchema;
@@ -54,10 +55,10 @@ impl ModuleLock {
 
     /// The file's text, sorted.
     pub fn to_text(&self) -> String {
-        let mut text = String::from(
-            "# This file is maintained automatically by \"terrane init\", which checks every module package against it.\n\
-             # To accept packages that have changed, run \"terrane init -upgrade\".\n",
-        );
+        let mut text = String::from(format!(
+            "# This file is maintained automatically by \"{COMMAND} init\", which checks every module package against it.\n\
+             # To accept packages that have changed, run \"{COMMAND} init -upgrade\".\n"
+        ));
         for (id, hashes) in &self.packages {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "\nmodule {} {{", quoted(&id.source));

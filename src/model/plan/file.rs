@@ -14,6 +14,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Memory;
+use crate::base::name::{COMMAND, TERRANE};
 use crate::model::state::StateMeta;
 use crate::model::state::file::{self as state_file, StateFile};
 use crate::model::version::PROGRAM_VERSION;
@@ -119,7 +120,9 @@ pub fn read_reason(content: &[u8]) -> Result<SavedPlan, String> {
     let mut archive = ZipArchive::new(Cursor::new(content)).map_err(|_| "zip: not a valid zip file".to_string())?;
     let Some(main) = member(&mut archive, PLAN)? else {
         return Err(match archive.index_for_name(REFERENCE_PLAN) {
-            Some(_) => "this plan was made by Terraform (or by a program with the same format); plan files cannot be transferred between programs. Run \"terrane plan\" with the same options to make one that Terrane can apply.".into(),
+            Some(_) => format!(
+                "this plan was made by Terraform (or by a program with the same format); plan files cannot be transferred between programs. Run \"{COMMAND} plan\" with the same options to make one that {TERRANE} can apply."
+            ),
             None => "the given file is not a valid plan file".into(),
         });
     };
@@ -154,7 +157,7 @@ fn member(archive: &mut ZipArchive<Cursor<&[u8]>>, name: &str) -> Result<Option<
 
 fn other_version(version: &str) -> String {
     format!(
-        "plan file was created by Terrane {version}, but this is {PROGRAM_VERSION}; plan files cannot be transferred between different Terrane versions",
+        "plan file was created by {TERRANE} {version}, but this is {PROGRAM_VERSION}; plan files cannot be transferred between different {TERRANE} versions",
     )
 }
 

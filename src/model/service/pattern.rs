@@ -1,7 +1,7 @@
 //! Patterns of providers' addresses, for choosing who supplies what.
 
 use crate::model::addr::Provider;
-use crate::model::addr::provider::{DEFAULT_HOST, normal_host, parse_part};
+use crate::model::addr::provider::{default_host, normal_host, parse_part};
 
 const ANY: &str = "*";
 
@@ -33,7 +33,7 @@ impl Pattern {
     pub fn parse(text: &str) -> Result<Pattern, String> {
         let parts: Vec<&str> = text.split('/').collect();
         let (host, namespace, kind) = match parts.as_slice() {
-            [namespace, kind] => (DEFAULT_HOST, *namespace, *kind),
+            [namespace, kind] => (default_host(), *namespace, *kind),
             [host, namespace, kind] => (*host, *namespace, *kind),
             _ => {
                 return Err(format!(

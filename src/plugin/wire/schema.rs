@@ -70,6 +70,18 @@ impl<P: Protocol> WireSchemas<P> {
         Ok((schemas, diagnostics.map_err(text)?))
     }
 
+    /// Whether both describe the same. The order of types in a response means nothing.
+    pub fn same(&self, other: &WireSchemas<P>) -> bool {
+        let bytes = |lazy: &Option<Lazy<Schema>>| lazy.as_ref().map(|lazy| lazy.bytes.clone());
+        self.provider.bytes == other.provider.bytes
+            && bytes(&self.meta) == bytes(&other.meta)
+            && same_types(&self.managed, &other.managed)
+            && same_types(&self.data, &other.data)
+            && same_types(&self.ephemeral, &other.ephemeral)
+            && same_types(&self.functions, &other.functions)
+            && self.capabilities == other.capabilities
+    }
+
     fn decode(bytes: Bytes) -> Result<Schema, String> {
         let schema = P::decode_schema(bytes).map_err(|error| error.to_string())?;
         from_wire(schema)
@@ -82,6 +94,10 @@ impl<P: Protocol> WireSchemas<P> {
 
 fn lazy_map<T>(map: std::collections::HashMap<String, Bytes>) -> FxHashMap<Arc<str>, Lazy<T>> {
     map.into_iter().map(|(name, bytes)| (Arc::from(name), Lazy::new(bytes))).collect()
+}
+
+fn same_types<T>(a: &FxHashMap<Arc<str>, Lazy<T>>, b: &FxHashMap<Arc<str>, Lazy<T>>) -> bool {
+    a.len() == b.len() && a.iter().all(|(name, lazy)| b.get(name).is_some_and(|other| lazy.bytes == other.bytes))
 }
 
 fn names<T>(map: &FxHashMap<Arc<str>, Lazy<T>>) -> Vec<Arc<str>> {

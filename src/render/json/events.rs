@@ -5,10 +5,11 @@ use std::time::Duration;
 use serde_json::{Map, Value as Json, json};
 
 use crate::base::diag::Diagnostic;
+use crate::base::name::{self, Name, PROGRAM};
 use crate::engine::event::{EphemeralVerb, Event};
 use crate::model::addr::{AbsResourceInstance, InstanceKey};
 use crate::model::plan::{Action, ActionReason, OutputChange, ResourceChange};
-use crate::model::version::LANGUAGE_VERSION;
+use crate::model::version::language_version;
 use crate::render::text::progress::{duration, words};
 
 use super::diagnostic::{diagnostic_json, severity_name};
@@ -39,7 +40,7 @@ impl Message {
         let mut all: Vec<(&str, Json)> = vec![
             ("@level", self.level.into()),
             ("@message", self.text.as_str().into()),
-            ("@module", "terraform.ui".into()),
+            ("@module", format!("{}.ui", stream_name()).into()),
             ("@timestamp", timestamp.into()),
         ];
         let mut rest: Vec<(&str, Json)> = self.members.iter().map(|(k, v)| (k.as_str(), v.clone())).collect();
@@ -51,12 +52,21 @@ impl Message {
     }
 }
 
+/// What streams call the program: programs that read them know no other names.
+fn stream_name() -> &'static str {
+    match name::current() {
+        Name::Terrane | Name::Terraform => "terraform",
+        Name::OpenTofu => "tofu",
+    }
+}
+
 /// The first message of every stream.
 pub fn version() -> Message {
+    let key = stream_name();
     Message::new(
         "version",
-        format!("Terrane {LANGUAGE_VERSION}"),
-        json!({ "terraform": LANGUAGE_VERSION, "ui": UI_VERSION }),
+        format!("{PROGRAM} {language}", language = language_version()),
+        json!({ key: language_version(), "ui": UI_VERSION }),
     )
 }
 

@@ -8,7 +8,7 @@ use crate::lang::value::{Type, Value};
 use crate::model::config::Config;
 use crate::model::plan::{Action, OutputChange, Plan, ResourceChange};
 use crate::model::schema::Schema;
-use crate::model::version::LANGUAGE_VERSION;
+use crate::model::version::language_version;
 use crate::render::text::plan::with_schema_marks;
 
 use super::checks::checks_json;
@@ -29,7 +29,7 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Json {
     let plan = document.plan;
     let mut out = Map::new();
     set(&mut out, "format_version", "1.2");
-    set(&mut out, "terraform_version", LANGUAGE_VERSION);
+    set(&mut out, "terraform_version", language_version());
     put(&mut out, "variables", variables_json(document));
     set(&mut out, "planned_values", planned_values(document));
     let changes =

@@ -8,7 +8,7 @@ use crate::lang::value::Value;
 use crate::model::addr::{Provider, ResourceMode};
 use crate::model::schema::Schema;
 use crate::model::state::{Attributes, CheckResult, Object, State};
-use crate::model::version::LANGUAGE_VERSION;
+use crate::model::version::language_version;
 use crate::render::text::plan::with_schema_marks;
 
 use super::checks::checks_json;
@@ -18,15 +18,13 @@ use super::shape::{put, set};
 /// Finds a schema, as for plans.
 pub type SchemaLookup<'a> = dyn Fn(&Provider, ResourceMode, &str) -> Option<Arc<Schema>> + 'a;
 
-/// The whole document; without values if there is no state.
+/// The whole document; only the format version if there is no state or an empty one.
 pub fn state_json(state: Option<&State>, schemas: &SchemaLookup<'_>) -> Json {
     let mut out = Map::new();
     set(&mut out, "format_version", "1.0");
-    if let Some(state) = state {
-        set(&mut out, "terraform_version", LANGUAGE_VERSION);
-        if !state.is_empty() {
-            set(&mut out, "values", values_json(state, schemas));
-        }
+    if let Some(state) = state.filter(|state| !state.is_empty()) {
+        set(&mut out, "terraform_version", language_version());
+        set(&mut out, "values", values_json(state, schemas));
         put(&mut out, "checks", state.checks.as_deref().map_or(Json::Null, checks_of));
     }
     Json::Object(out)

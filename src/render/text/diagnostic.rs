@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
+use crate::base::name::PROGRAM;
 
 use super::snippet::{Snippet, snippet};
 use super::style::{Style, Tint};
@@ -93,7 +94,7 @@ fn compact_warnings(list: &[Joined], style: &Style) -> String {
             None => {}
         }
     }
-    out.push_str("\nTo see the full warning notes, run Terrane without -compact-warnings.\n");
+    out.push_str(&format!("\nTo see the full warning notes, run {PROGRAM} without -compact-warnings.\n"));
     out
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::lang::value::{Marks, Path, Value};
 use crate::model::addr::{InstanceKey, Provider, ResourceMode};
 use crate::model::plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
@@ -68,9 +69,11 @@ pub fn plan_text(text: &PlanText<'_>) -> String {
     if !outputs.is_empty() {
         let _ = write!(out, "\nChanges to Outputs:\n{outputs}");
         if counts.is_empty() {
-            let note = "You can apply this plan to save these new output values to the Terrane state, without changing \
-                        any real infrastructure.";
-            let _ = writeln!(out, "\n{}", wrap_paragraphs(note, text.style.width));
+            let note = format!(
+                "You can apply this plan to save these new output values to the {PROGRAM} state, without changing \
+                        any real infrastructure."
+            );
+            let _ = writeln!(out, "\n{}", wrap_paragraphs(&note, text.style.width));
         }
     }
     out
@@ -123,9 +126,11 @@ fn rule(style: &Style) -> String {
 }
 
 fn write_legend(out: &mut String, counts: &BTreeMap<Action, usize>, style: &Style) {
-    let text = "Terrane used the selected providers to generate the following execution plan. Resource actions are \
-                indicated with the following symbols:";
-    let _ = writeln!(out, "\n{}", wrap_paragraphs(text, style.width));
+    let text = format!(
+        "{PROGRAM} used the selected providers to generate the following execution plan. Resource actions are \
+                indicated with the following symbols:"
+    );
+    let _ = writeln!(out, "\n{}", wrap_paragraphs(&text, style.width));
     let rows = [
         (Action::Create, "create"),
         (Action::Update, "update in-place"),
@@ -143,11 +148,12 @@ fn write_legend(out: &mut String, counts: &BTreeMap<Action, usize>, style: &Styl
 }
 
 fn write_changes(out: &mut String, text: &PlanText<'_>, changes: &[Shown<'_>], counts: &BTreeMap<Action, usize>) {
-    out.push_str(if text.plan.errored {
-        "\nTerrane planned the following actions, but then encountered a problem:\n"
+    let heading = if text.plan.errored {
+        "planned the following actions, but then encountered a problem:"
     } else {
-        "\nTerrane will perform the following actions:\n"
-    });
+        "will perform the following actions:"
+    };
+    let _ = writeln!(out, "\n{PROGRAM} {heading}");
     for shown in changes {
         write_change(out, shown, Cause::Proposed, text.style);
     }
@@ -202,13 +208,14 @@ fn comment(change: &ResourceChange, cause: Cause, style: &Style) -> String {
                 }
                 _ => format!("{name} must be {replaced}"),
             };
-            let kept = "\n  # (the old object will no longer be managed by Terrane, but will not be destroyed)";
-            if action.forgets() { text + kept } else { text }
+            let kept =
+                format!("\n  # (the old object will no longer be managed by {PROGRAM}, but will not be destroyed)");
+            if action.forgets() { text + &kept } else { text }
         }
         (Action::Forget, _) => {
             let name = style.bold(format!(" # {addr}"));
             let mut text = format!(
-                "{name} will no longer be managed by Terrane, but will not be destroyed\n # (destroy = false is set in \
+                "{name} will no longer be managed by {PROGRAM}, but will not be destroyed\n # (destroy = false is set in \
                  the configuration)"
             );
             if change.deposed.is_some() {
@@ -322,22 +329,31 @@ fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> 
         return false;
     }
     let style = text.style;
-    let note = format!("{} {}", style.bold(style.cyan("Note:")), style.bold("Objects have changed outside of Terrane"));
-    let intro = "Terrane detected the following changes made outside of Terrane since the last \"terrane apply\" which may \
-                 have affected this plan:";
-    let _ = writeln!(out, "\n{note}\n\n{}", wrap_paragraphs(intro, style.width));
+    let note = format!(
+        "{} {}",
+        style.bold(style.cyan("Note:")),
+        style.bold(format!("Objects have changed outside of {PROGRAM}"))
+    );
+    let intro = format!(
+        "{PROGRAM} detected the following changes made outside of {PROGRAM} since the last \"{COMMAND} apply\" which may \
+                 have affected this plan:"
+    );
+    let _ = writeln!(out, "\n{note}\n\n{}", wrap_paragraphs(&intro, style.width));
     for shown in &drift {
         write_change(out, shown, Cause::Drift, style);
     }
     let close = if refresh_only {
-        "This is a refresh-only plan, so Terrane will not take any actions to undo these. If you were expecting these \
-         changes then you can apply this plan to record the updated values in the Terrane state without changing any \
+        format!(
+            "This is a refresh-only plan, so {PROGRAM} will not take any actions to undo these. If you were expecting these \
+         changes then you can apply this plan to record the updated values in the {PROGRAM} state without changing any \
          remote objects."
+        )
     } else {
         "Unless you have made equivalent changes to your configuration, or ignored the relevant attributes using \
          ignore_changes, the following plan may include actions to undo or respond to these changes."
+            .to_string()
     };
-    let _ = writeln!(out, "\n\n{}", wrap_paragraphs(close, style.width));
+    let _ = writeln!(out, "\n\n{}", wrap_paragraphs(&close, style.width));
     if !refresh_only {
         out.push('\n');
     }
@@ -370,7 +386,7 @@ fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {
             out.push_str(&rule(style));
         }
         let failed = style.bold(style.red("Planning failed."));
-        let rest = style.bold("Terrane encountered an error while generating this plan.");
+        let rest = style.bold(format!("{PROGRAM} encountered an error while generating this plan."));
         let _ = writeln!(out, "\n{failed} {rest}\n");
         return;
     }
@@ -378,30 +394,34 @@ fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {
         Mode::RefreshOnly if has_drift => return,
         Mode::RefreshOnly => (
             "Your infrastructure still matches the configuration.",
-            "Terrane has checked that the real remote objects still match the result of your most recent changes, and \
+            format!(
+                "{PROGRAM} has checked that the real remote objects still match the result of your most recent changes, and \
              found no differences."
-                .to_owned(),
+            ),
         ),
         Mode::Destroy => (
             "No objects need to be destroyed.",
-            "Either you have not created any objects yet or the existing objects were already deleted outside of Terrane."
-                .to_owned(),
+            format!(
+                "Either you have not created any objects yet or the existing objects were already deleted outside of {PROGRAM}."
+            ),
         ),
         Mode::Normal if has_drift => {
-            let advice = if text.in_automation { "." } else { ":\n  terrane apply -refresh-only" };
+            let advice =
+                if text.in_automation { ".".to_string() } else { format!(":\n  {COMMAND} apply -refresh-only") };
             (
                 "Your infrastructure matches the configuration.",
                 format!(
-                    "Your configuration already matches the changes detected above. If you'd like to update the Terrane \
+                    "Your configuration already matches the changes detected above. If you'd like to update the {PROGRAM} \
                      state to match, create and apply a refresh-only plan{advice}"
                 ),
             )
         }
         Mode::Normal => (
             "Your infrastructure matches the configuration.",
-            "Terrane has compared your real infrastructure against your configuration and found no differences, so no \
+            format!(
+                "{PROGRAM} has compared your real infrastructure against your configuration and found no differences, so no \
              changes are needed."
-                .to_owned(),
+            ),
         ),
     };
     if has_drift {

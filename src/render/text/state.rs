@@ -46,6 +46,9 @@ pub fn state_text(state: &State, schemas: &SchemaLookup<'_>, values: &ObjectValu
             let text = if output.sensitive { "(sensitive value)".into() } else { plain_text(&output.value, style) };
             let _ = writeln!(out, "{name} = {text}");
         }
+    } else {
+        // The empty line separates objects; none follows the last one.
+        out.truncate(out.trim_end().len() + 1);
     }
     out
 }
@@ -56,9 +59,9 @@ fn heading(addr: &AbsResourceInstance, deposed: Option<&DeposedKey>, object: &Ob
     format!("# {addr}:{tainted}{deposed}")
 }
 
-/// A value as a plan shows one that stays as it is.
+/// An output's value, drawn by its type as an unchanged part of a plan is.
 fn plain_text(value: &Value, style: &Style) -> String {
-    let diff = diff::value_diff(value, value);
+    let diff = diff::typed_diff(value.ty(), value, value);
     diff::draw_with(
         &diff,
         0,

@@ -1,5 +1,6 @@
 //! Carrying out a planned change of one instance: plan again with what is known now, check, apply, check, record.
 
+use crate::base::name::PROGRAM;
 use crate::engine::mistakes::{INVALID_PROVIDER_OBJECT, halted};
 use std::sync::Arc;
 
@@ -402,7 +403,7 @@ fn still_unknown(instance: &Instance<'_>, config: &Value) -> Diagnostic {
     Diagnostic::error(
         "Configuration contains unknown value",
         format!(
-            "configuration for {} still contains unknown values during apply (this is a bug in Terrane; please report \
+            "configuration for {} still contains unknown values during apply (this is a bug in {PROGRAM}; please report \
              it!)\nThe following paths in the resource configuration are unknown:\n{}",
             instance.addr,
             paths.join("\n")
@@ -417,7 +418,7 @@ fn check_type(instance: &Instance<'_>, value: &Value) -> Result<(), Diagnostic> 
         Some(wrong) => {
             let what = format!(
                 "Provider {provider:?} produced an invalid value after apply for {addr}. The result cannot not be saved in \
-                 the Terrane state.\n\n{wrong}."
+                 the {PROGRAM} state.\n\n{wrong}."
             );
             Err(instance.bug(INVALID_PROVIDER_OBJECT, what))
         }
@@ -455,7 +456,7 @@ fn check_known(instance: &Instance<'_>, value: Value, diagnostics: &mut Diagnost
             format!(
                 "After the apply operation, the provider still indicated an unknown value for {}{path}. All values must be \
                  known after apply, so this is always a bug in the provider and should be reported in the provider's own \
-                 repository. Terrane will still save the other known object values in the state.",
+                 repository. {PROGRAM} will still save the other known object values in the state.",
                 instance.addr
             ),
         ));

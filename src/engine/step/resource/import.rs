@@ -1,5 +1,6 @@
 //! Importing: an object that exists outside becomes known by its id.
 
+use crate::base::name::COMMAND;
 use crate::engine::mistakes::INVALID_PROVIDER_OBJECT;
 use std::sync::Arc;
 
@@ -89,7 +90,7 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
         let what = format!(
             "While attempting to import an existing object to {:?}, the provider detected that no object exists with the \
              given id. Only pre-existing objects can be imported; check that the id is correct and that it is associated \
-             with the provider's configured region or endpoint, or use \"terrane apply\" to create a new remote object for \
+             with the provider's configured region or endpoint, or use \"{COMMAND} apply\" to create a new remote object for \
              this resource.",
             addr.to_string()
         );

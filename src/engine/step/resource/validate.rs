@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::ephemeral_use;
 use super::plan::prevention;
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::PROGRAM;
 use crate::base::source::Range;
 use crate::engine::imports;
 use crate::engine::results::{Each, ModuleSlots};
@@ -200,7 +201,7 @@ fn check_ignored(
     let is_whole = !path.steps.iter().any(|s| matches!(s, TraversalStep::Attr { .. }));
     if is_whole && attribute.computed && !attribute.optional {
         let detail = format!(
-            "Adding an attribute name to ignore_changes tells Terrane to ignore future changes to the argument in \
+            "Adding an attribute name to ignore_changes tells {PROGRAM} to ignore future changes to the argument in \
              configuration after the object has been created, retaining the value originally configured.\n\nThe attribute \
              {name} is decided by the provider alone and therefore there can be no configured value to compare with. \
              Including this attribute in ignore_changes has no effect. Remove the attribute from ignore_changes to quiet \

@@ -5,7 +5,7 @@ use crate::model::addr::parse::TYPE_AND_NAME_REQUIRED;
 use std::sync::Arc;
 
 use crate::base::diag::Diagnostic;
-use crate::model::addr::provider::{DEFAULT_HOST, DEFAULT_NAMESPACE};
+use crate::model::addr::provider::{DEFAULT_NAMESPACE, default_host};
 use crate::model::addr::{
     AbsProviderConfig, AbsResourceInstance, ConfigResource, InstanceKey, Module, ModuleInstance, ModuleStep, Provider,
     Resource, ResourceMode,
@@ -67,7 +67,7 @@ fn parse_provider_config(cursor: &mut Cursor<'_>) -> Option<AbsProviderConfig> {
         InstanceKey::Int(_) => return None,
         InstanceKey::None => {
             cursor.dot()?;
-            Provider::new(DEFAULT_HOST, LEGACY_NAMESPACE, cursor.name()?)
+            Provider::new(default_host(), LEGACY_NAMESPACE, cursor.name()?)
         }
     };
     let alias = match cursor.dot() {
@@ -94,8 +94,8 @@ fn parse_provider(source: &str) -> Option<Provider> {
         return None;
     }
     match parts[..] {
-        [kind] => Some(Provider::new(DEFAULT_HOST, DEFAULT_NAMESPACE, kind)),
-        [namespace, kind] => Some(Provider::new(DEFAULT_HOST, namespace, kind)),
+        [kind] => Some(Provider::new(default_host(), DEFAULT_NAMESPACE, kind)),
+        [namespace, kind] => Some(Provider::new(default_host(), namespace, kind)),
         [host, namespace, kind] => Some(Provider::new(host, namespace, kind)),
         _ => None,
     }

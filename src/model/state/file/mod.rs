@@ -19,7 +19,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::model::version::LANGUAGE_VERSION;
+use crate::base::name::PROGRAM;
+use crate::model::version::language_version;
 
 use super::{State, StateMeta};
 
@@ -58,7 +59,8 @@ pub fn read(content: &[u8]) -> Result<Option<StateFile>, Diagnostics> {
                 None => "may have been created by a newer version of Terraform".to_string(),
             };
             Err(unsupported(format!(
-                "The state file uses format version {version}, which is not supported by Terrane {LANGUAGE_VERSION}. This state file {origin}.",
+                "The state file uses format version {version}, which is not supported by {PROGRAM} {language}. This state file {origin}.",
+                language = language_version()
             )))
         }
     }
@@ -210,13 +212,15 @@ mod tests {
             (
                 "{\"version\":5}",
                 format!(
-                    "{UNSUPPORTED}: The state file uses format version 5, which is not supported by Terrane {LANGUAGE_VERSION}. This state file may have been created by a newer version of Terraform."
+                    "{UNSUPPORTED}: The state file uses format version 5, which is not supported by Terrane {language}. This state file may have been created by a newer version of Terraform.",
+                    language = language_version()
                 ),
             ),
             (
                 "{\"version\":5,\"terraform_version\":\"2.1.0\"}",
                 format!(
-                    "{UNSUPPORTED}: The state file uses format version 5, which is not supported by Terrane {LANGUAGE_VERSION}. This state file was created by Terraform 2.1.0."
+                    "{UNSUPPORTED}: The state file uses format version 5, which is not supported by Terrane {language}. This state file was created by Terraform 2.1.0.",
+                    language = language_version()
                 ),
             ),
         ];

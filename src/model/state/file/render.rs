@@ -13,7 +13,7 @@ use crate::model::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, In
 use crate::model::state::{
     Attributes, CheckResult, CheckStatus, Instance, Object, ObjectStatus, OutputValue, State, StateMeta,
 };
-use crate::model::version::LANGUAGE_VERSION;
+use crate::model::version::language_version;
 
 use super::json_text::{indent, new_line, string};
 
@@ -195,7 +195,7 @@ impl Rendered {
     pub fn to_bytes(&self, meta: &StateMeta) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.size());
         out.extend_from_slice(b"{\n  \"version\": 4,\n  \"terraform_version\": ");
-        string(LANGUAGE_VERSION, &mut out);
+        string(language_version(), &mut out);
         out.extend_from_slice(format!(",\n  \"serial\": {},\n  \"lineage\": ", meta.serial).as_bytes());
         string(&meta.lineage, &mut out);
         out.extend_from_slice(b",\n  \"outputs\": {");
@@ -519,7 +519,8 @@ mod tests {
         let meta = StateMeta { terraform_version: String::new(), serial: 1, lineage: "l".into() };
         let text = String::from_utf8(super::super::write(&meta, &State::default()).unwrap()).unwrap();
         let expected = format!(
-            "{{\n  \"version\": 4,\n  \"terraform_version\": \"{LANGUAGE_VERSION}\",\n  \"serial\": 1,\n  \"lineage\": \"l\",\n  \"outputs\": {{}},\n  \"resources\": [],\n  \"check_results\": null\n}}\n",
+            "{{\n  \"version\": 4,\n  \"terraform_version\": \"{language}\",\n  \"serial\": 1,\n  \"lineage\": \"l\",\n  \"outputs\": {{}},\n  \"resources\": [],\n  \"check_results\": null\n}}\n",
+            language = language_version()
         );
         assert_eq!(text, expected);
     }

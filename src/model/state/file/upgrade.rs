@@ -174,7 +174,7 @@ fn provider_of(module: &ModuleInstance, entry: &ResourceEntry, resource: &Resour
         None => (text, None),
     };
     let module = if alias.is_some() { module.module() } else { Module::root() };
-    AbsProviderConfig::new(module, Provider::new(crate::model::addr::provider::DEFAULT_HOST, "-", kind), alias)
+    AbsProviderConfig::new(module, Provider::new(crate::model::addr::provider::default_host(), "-", kind), alias)
 }
 
 fn implied(kind: &str) -> &str {

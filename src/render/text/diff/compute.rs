@@ -177,7 +177,8 @@ fn nested_object(schema: &ObjectShape, change: &Change<'_>) -> Diff {
     diff
 }
 
-fn by_type(ty: &Type, mut change: Change<'_>) -> Diff {
+/// Compares by the type that a schema or a stored output gives.
+pub(super) fn by_type(ty: &Type, mut change: Change<'_>) -> Diff {
     if !change.strict_strings {
         change.before = empty_as_null(change.before);
         change.after = empty_as_null(change.after);

@@ -14,7 +14,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::lang::value::{Path, Value};
+use crate::lang::value::{Path, Type, Value};
 use crate::model::plan::Action;
 use crate::model::schema::Block;
 
@@ -102,6 +102,11 @@ pub fn block_diff(schema: &Block, before: &Value, after: &Value, replace: &[Path
 /// The difference of two values of no particular type: outputs, dynamic attributes.
 pub fn value_diff(before: &Value, after: &Value) -> Diff {
     dynamic::dynamic(change::Change::root(before, after, &[]))
+}
+
+/// The difference of two values of this type: outputs of a state.
+pub fn typed_diff(ty: &Type, before: &Value, after: &Value) -> Diff {
+    compute::by_type(ty, change::Change::root(before, after, &[]))
 }
 
 /// Draws a difference that begins behind something at the given indentation (in steps of four columns).

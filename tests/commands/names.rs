@@ -1,0 +1,80 @@
+//! The names that the program goes by: its own, and those of the programs that it stands in for.
+
+use std::os::unix::fs::symlink;
+
+use crate::support::{Project, program};
+
+const CONFIG: &str = r#"terraform {
+  required_version = ">= 1.11.0"
+}
+
+resource "terraform_data" "x" {
+  input = "Terrane and terrane init stay"
+}
+
+output "o" {
+  value = terraform_data.x.input
+}
+"#;
+
+/// Texts of the user stay as they are, also where they look like the program's own.
+#[test]
+fn started_as_terraform_all_texts_say_terraform() {
+    let project = Project::new(CONFIG);
+    let terraform = project.path("terraform");
+    symlink(program(), &terraform).unwrap();
+    let run = |args: &[&str]| project.finish(project.command(&terraform, args));
+
+    let init = run(&["init"]);
+    assert!(init.out.contains("\nTerraform has been successfully initialized!\n"), "{}", init.out);
+    assert!(init.out.contains("Try running \"terraform plan\" to see\n"), "{}", init.out);
+    let plan = run(&["plan", "-out", "p"]).out;
+    assert!(plan.contains("\nTerraform used the selected providers to generate"), "{plan}");
+    assert!(plan.contains("\nTerraform will perform the following actions:\n"), "{plan}");
+    assert!(plan.contains("\n    terraform apply \"p\"\n"), "{plan}");
+    assert!(plan.contains("\"Terrane and terrane init stay\""), "{plan}");
+    assert!(!plan.replace("Terrane and terrane init stay", "").contains("errane"), "{plan}");
+    let stream = run(&["apply", "-json", "p"]).out;
+    assert!(
+        stream.starts_with("{\"@level\":\"info\",\"@message\":\"Terraform 1.11.4\",\"@module\":\"terraform.ui\""),
+        "{stream}"
+    );
+
+    project.write("work/main.tf", "terraform {\n  required_version = \">= 9\"\n}\n");
+    let document = run(&["validate", "-json"]).out;
+    assert!(document.contains("\"summary\": \"Unsupported Terraform Core version\""), "{document}");
+    assert!(document.contains("does not support Terraform version 1.11.4. To proceed"), "{document}");
+}
+
+#[test]
+fn first_line_of_version_is_that_of_the_language() {
+    let compatible = format!("(compatible; Terrane v{})", env!("CARGO_PKG_VERSION"));
+    let cases = [
+        ("", format!("Terraform v1.11.4 {compatible}")),
+        ("terraform", format!("Terraform v1.11.4 {compatible}")),
+        ("tofu", format!("OpenTofu v1.12.0 {compatible}")),
+    ];
+    for (name, expected) in cases {
+        let mut project = Project::new("");
+        project.set("TERRANE_NAME", name);
+        let out = project.ok(&["version"]).out;
+        assert_eq!(out.lines().next(), Some(expected.as_str()), "{name:?}");
+        assert!(
+            project
+                .ok(&["-help"])
+                .out
+                .starts_with(&format!("Usage: {} ", if name.is_empty() { "terrane" } else { name }))
+        );
+    }
+}
+
+#[test]
+fn tofu_has_its_own_registry_and_version() {
+    let mut project = Project::new(
+        "terraform {\n  required_version = \"~> 1.12.0\"\n  required_providers {\n    null = { source = \"hashicorp/null\" }\n  }\n}\n\
+         resource \"null_resource\" \"x\" {}\n",
+    );
+    project.set("TERRANE_NAME", "tofu");
+    project.run(&["providers"]).expect(0, &["provider[registry.opentofu.org/hashicorp/null]"]);
+    project.run(&["validate"]).expect(1, &["registry.opentofu.org/hashicorp/null", "run: tofu init"]);
+}

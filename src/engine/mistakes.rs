@@ -1,6 +1,7 @@
 //! Summaries of mistakes that the verbs can report from several places: one text per kind of mistake.
 
 use crate::base::diag::Diagnostic;
+use crate::base::name::PROGRAM;
 
 /// A value that gives no keys of instances.
 pub const INVALID_FOR_EACH: &str = "Invalid for_each argument";
@@ -23,7 +24,7 @@ pub fn unexpected_deferral(addr: &dyn std::fmt::Display) -> Diagnostic {
         "The provider signaled a deferred action for \"{addr}\", but in this context deferrals are disabled. This is a bug \
          in the provider, please file an issue with the provider developers."
     );
-    Diagnostic::error("Provider deferred changes when Terrane did not allow deferrals", detail)
+    Diagnostic::error(format!("Provider deferred changes when {PROGRAM} did not allow deferrals"), detail)
 }
 
 /// What waits for itself, by the names of its members.

@@ -13,6 +13,7 @@ mod output;
 pub mod process;
 pub mod reattach;
 pub mod schema_cache;
+mod schema_source;
 pub mod stdio;
 pub mod tls;
 

@@ -15,6 +15,7 @@ use super::grpc::Channel;
 use super::grpc::client::Method;
 use super::process::{Plugin, Process};
 use super::schema_cache::{Entry, SchemaCache};
+use super::schema_source::same_response;
 use super::wire::protocol::{Call, Protocol};
 use super::wire::schema::WireSchemas;
 use super::wire::v6::message as wire;
@@ -53,32 +54,6 @@ pub struct ProviderClient<P> {
     pub(super) identities: OnceCell<BTreeMap<String, IdentitySchema>>,
     /// Set once the process has been asked for its schema, which some providers need before any other call.
     asked: Arc<OnceCell<()>>,
-}
-
-/// A process that can be asked whether its schema is that of a cached entry.
-#[async_trait]
-pub trait SchemaSource: Send + Sync {
-    async fn differs(&self, entry: Entry) -> bool;
-}
-
-#[async_trait]
-impl<P: Protocol> SchemaSource for ProviderClient<P> {
-    async fn differs(&self, entry: Entry) -> bool {
-        // A failure to answer says nothing: it may be what made the command fail.
-        let asked = self.raw_call(Call::GetProviderSchema, wire::get_provider_schema::Request {}).await;
-        asked.is_ok_and(|response| !same_response::<P>(entry, response))
-    }
-}
-
-/// Whether a cached entry says what a response says. What cannot be read is not the same as anything.
-fn same_response<P: Protocol>(entry: Entry, response: Bytes) -> bool {
-    if entry.version != P::VERSION || entry.response == response {
-        return entry.version == P::VERSION;
-    }
-    match (WireSchemas::<P>::read(entry.response), WireSchemas::<P>::read(response)) {
-        (Ok((old, _)), Ok((new, said))) => !has_errors(&diagnostic::from_wire(said)) && old.same(&new),
-        _ => false,
-    }
 }
 
 impl<P: Protocol> ProviderClient<P> {
@@ -160,7 +135,7 @@ impl<P: Protocol> ProviderClient<P> {
         });
     }
 
-    async fn raw_call<A: Message + 'static>(&self, call: Call, request: A) -> Result<Bytes, Status> {
+    pub(super) async fn raw_call<A: Message + 'static>(&self, call: Call, request: A) -> Result<Bytes, Status> {
         self.channel.call(&self.methods[call as usize], request).await
     }
 

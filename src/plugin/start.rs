@@ -4,10 +4,11 @@ use crate::model::provider::NO_SCHEMAS;
 use std::sync::Arc;
 
 use super::process::{self, Launch, Plugin, Process, Security, StartError};
-use super::provider_client::{CacheKey, ProviderClient, Saving, SchemaSource};
+use super::provider_client::{CacheKey, ProviderClient, Saving};
 use super::provisioner_client::ProvisionerClient;
 use super::reattach::Reattach;
 use super::schema_cache::SchemaCache;
+use super::schema_source::SchemaSource;
 use super::wire::{protocol::Protocol, v5::V5, v6::V6};
 use super::{grpc::Channel, stdio};
 use crate::base::diag::Diagnostics;

@@ -76,5 +76,5 @@ fn tofu_has_its_own_registry_and_version() {
     );
     project.set("TERRANE_NAME", "tofu");
     project.run(&["providers"]).expect(0, &["provider[registry.opentofu.org/hashicorp/null]"]);
-    project.run(&["validate"]).expect(1, &["registry.opentofu.org/hashicorp/null", "run: tofu init"]);
+    project.run(&["validate"]).expect(1, &["registry.opentofu.org/hashicorp/null", "running: tofu init"]);
 }

@@ -149,7 +149,7 @@ fn install(event: &InstallEvent, style: &Style) -> Option<String> {
 /// As programs read it, with its code; without one it is a message of the log. None: not for them.
 fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
     let (text, code): (String, _) = match event {
-        InitEvent::Empty => (empty().into(), "output_init_empty_message"),
+        InitEvent::Empty => (empty(), "output_init_empty_message"),
         InitEvent::Backend => ("Initializing the backend...".into(), "initializing_backend_message"),
         InitEvent::BackendSet(kind) => (
             format!(
@@ -168,10 +168,10 @@ fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
             (format!("Copying configuration from {source:?}..."), "copying_configuration_message")
         }
         InitEvent::Providers => ("Initializing provider plugins...".into(), "initializing_provider_plugin_message"),
-        InitEvent::LockCreated => (lock_created().into(), "lock_info"),
-        InitEvent::LockChanged => (lock_changed().into(), "dependencies_lock_changes_info"),
-        InitEvent::ModuleLockCreated => (module_lock_created().into(), "module_lock_info"),
-        InitEvent::ModuleLockChanged => (module_lock_changed().into(), "module_lock_changes_info"),
+        InitEvent::LockCreated => (lock_created(), "lock_info"),
+        InitEvent::LockChanged => (lock_changed(), "dependencies_lock_changes_info"),
+        InitEvent::ModuleLockCreated => (module_lock_created(), "module_lock_info"),
+        InitEvent::ModuleLockChanged => (module_lock_changed(), "module_lock_changes_info"),
         InitEvent::Strangers(text) => return Some(((*text).into(), None)),
         InitEvent::Module(event) => return Some((event.to_string(), None)),
         InitEvent::Copied(path) => return Some((format!("- {}", path.0.join(".")), None)),

@@ -203,7 +203,7 @@ fn entries_of(value: &Value, allow_unknown: bool) -> Result<Option<Entries>, (&'
     if !value.is_known() || ty.is_set() && !value.is_wholly_known() {
         return match allow_unknown {
             true => Ok(None),
-            false => Err(invalid(if ty.is_set() { unknown_members() } else { unknown_keys() }.into())),
+            false => Err(invalid(if ty.is_set() { unknown_members() } else { unknown_keys() })),
         };
     }
     if !ty.is_set() {

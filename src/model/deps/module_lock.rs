@@ -55,10 +55,10 @@ impl ModuleLock {
 
     /// The file's text, sorted.
     pub fn to_text(&self) -> String {
-        let mut text = String::from(format!(
+        let mut text = format!(
             "# This file is maintained automatically by \"{COMMAND} init\", which checks every module package against it.\n\
              # To accept packages that have changed, run \"{COMMAND} init -upgrade\".\n"
-        ));
+        );
         for (id, hashes) in &self.packages {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "\nmodule {} {{", quoted(&id.source));

@@ -1,6 +1,7 @@
 //! Planning one managed object: evaluate, validate, ignore, propose, ask the provider, check its answer, decide.
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::PROGRAM;
 use crate::engine::change::go_text::go_path;
 use crate::engine::change::{ignore, plan_valid, proposed, replace};
 use crate::engine::mistakes::{self, INVALID_PROVIDER_PLAN};
@@ -270,7 +271,7 @@ pub fn unexpected_deferral(instance: &Instance<'_>) -> Diagnostic {
         return mistakes::unexpected_deferral(addr);
     }
     let detail = format!(
-        "Terrane has encountered a bug where a provider would mark the resource \"{addr}\" as deferred during apply, but not \
+        "{PROGRAM} has encountered a bug where a provider would mark the resource \"{addr}\" as deferred during apply, but not \
          during plan. This is most likely a bug in the provider. Please file an issue with the provider."
     );
     Diagnostic::error("Resource deferred during apply, but not during plan", detail)

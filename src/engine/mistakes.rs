@@ -46,10 +46,10 @@ pub fn is_halted(diagnostic: &Diagnostic) -> bool {
 /// A step that panicked, with the text of the panic.
 pub fn panicked(address: &str, text: &str) -> Diagnostic {
     let detail = format!(
-        "While working on {address}, Terrane encountered an internal error: {text}\n\nThis is a bug in Terrane; please report \
+        "While working on {address}, {PROGRAM} encountered an internal error: {text}\n\nThis is a bug in {PROGRAM}; please report \
          it. The operation is incomplete."
     );
-    Diagnostic::error("Terrane crashed", detail).about(address.to_string())
+    Diagnostic::error(format!("{PROGRAM} crashed"), detail).about(address.to_string())
 }
 
 /// Steps that did not finish although no error was reported: the first of them, and how many more there are.

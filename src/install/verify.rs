@@ -30,10 +30,14 @@ pub fn check_lock(requirements: &Requirements, lock: &Lock, unmanaged: &BTreeSet
     let problems = unmet(requirements, lock, unmanaged)?;
     let advice = match lock.is_empty() {
         true => {
-            "To make the initial dependency selections that will initialize the dependency lock file, run:\n  terrane init"
+            format!(
+                "To make the initial dependency selections that will initialize the dependency lock file, run:\n  {COMMAND} init"
+            )
         }
         false => {
-            "To update the locked dependency selections to match a changed configuration, run:\n  terrane init -upgrade"
+            format!(
+                "To update the locked dependency selections to match a changed configuration, run:\n  {COMMAND} init -upgrade"
+            )
         }
     };
     let detail = format!(

@@ -8,6 +8,7 @@ use super::backend_record::BackendRecord;
 use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files, Overlay};
+use crate::base::name::PROGRAM;
 use crate::base::source::SourceFile;
 use crate::model::deps::Requirements;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
@@ -37,6 +38,7 @@ pub fn write(path: &Path, session: &Session, plan: &Plan) -> Result<(), Diagnost
         config: session.snapshot.clone(),
         lock: Disk.read(Path::new(LOCK_FILE)).ok(),
     };
+    crate::log!(Info, "backend/local: writing plan output to: {}", path.display());
     let content = file::write(&saved)?;
     atomic::write_private(path, &content)
         .map_err(|e| Diagnostic::error(PLAN_NOT_WRITTEN, format!("The plan file could not be written: {e}.")).into())
@@ -135,7 +137,7 @@ fn check_complete(saved: &SavedPlan) -> Result<(), Diagnostics> {
     }
     Err(Diagnostic::error(
         "Cannot apply incomplete plan",
-        "Terrane encountered an error when generating this plan, so it cannot be applied.",
+        format!("{PROGRAM} encountered an error when generating this plan, so it cannot be applied."),
     )
     .into())
 }

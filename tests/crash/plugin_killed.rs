@@ -113,3 +113,32 @@ fn a_killed_provisioner_leaves_its_resource_tainted() {
     project.ok(&["apply", "-auto-approve"]).expect(0, &["Resources: 2 added, 0 changed, 1 destroyed."]);
     assert_eq!(project.run(&["plan", "-detailed-exitcode"]).code, Some(0));
 }
+
+/// The provider never gets as far as its handshake; the command fails before it needs it.
+#[test]
+fn a_plugin_that_is_still_starting_ends_with_the_command() {
+    let mut project = Project::new(
+        r#"
+terraform {
+  required_providers {
+    slow = { source = "example.com/x/slow" }
+  }
+}
+
+variable "missing" {}
+
+resource "slow_thing" "a" {}
+"#,
+    );
+    let program = project.script("bin/terraform-provider-slow", "#!/bin/sh\nsleep 60\n");
+    let folder = program.parent().unwrap().display();
+    let settings =
+        format!("provider_installation {{\n  dev_overrides {{ \"example.com/x/slow\" = \"{folder}\" }}\n}}\n");
+    let settings = project.write("cli.tfrc", &settings);
+    project.set("TF_CLI_CONFIG_FILE", settings);
+    for _ in 0..10 {
+        project.run(&["plan", "-input=false"]).expect(1, &["Error: No value for required variable"]);
+        let left = processes::of(project.mark());
+        assert!(left.is_empty(), "{left:?}");
+    }
+}

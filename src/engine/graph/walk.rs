@@ -141,5 +141,4 @@ pub async fn catch_panic<T>(work: impl Future<Output = T>) -> Result<T, String> 
 }
 
 #[cfg(test)]
-#[path = "walk_tests.rs"]
 mod tests;

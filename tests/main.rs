@@ -9,6 +9,7 @@ mod contract;
 mod crash;
 mod faults;
 mod interop;
+mod model;
 mod modules;
 mod providers;
 mod support;

@@ -1,7 +1,7 @@
 //! The language's syntax from outside: what is said of broken files, and that no input whatsoever brings the program down.
 
 mod broken;
-mod chance;
+pub mod chance;
 mod depth;
 mod fuzz;
 mod growth;

@@ -1,0 +1,182 @@
+//! Model-based tests: random configurations and edits, planned, applied and planned again.
+//!
+//! Without more, fixed seeds run against the invariants alone. The variables of [`LongRun`] switch on a long run against
+//! the reference. A failing history is made small and printed, with what both programs answered.
+
+mod edit;
+mod expression;
+mod generate;
+mod invariants;
+mod normal;
+mod program;
+mod session;
+mod shrink;
+mod step;
+mod tree;
+mod world;
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::support::{platform, program as terrane, reference};
+use program::{Template, Workspace};
+use session::{Finding, Lab};
+use step::Step;
+
+/// Fixed seeds, bounded in time.
+#[test]
+fn random_histories_hold_their_invariants() {
+    let folder = tempfile::Builder::new().prefix("terrane-model-").tempdir().unwrap();
+    let lab = Lab { ours: terrane().to_owned(), reference: None, templates: None, folder: folder.path().to_owned() };
+    let end = Instant::now() + Duration::from_secs(20);
+    for seed in 1..=12 {
+        if Instant::now() > end {
+            break;
+        }
+        let (history, finding) = lab.random(seed, 5, "history");
+        if let Some(finding) = finding {
+            let (history, finding) = shrink::shrink(&lab, history, finding, Duration::from_secs(60));
+            panic!("seed {seed}\n{}", report(&history, &finding));
+        }
+    }
+}
+
+/// `TERRANE_MODEL_SEEDS=1..500` switches it on; more variables are in [`LongRun::from_environment`].
+#[test]
+fn random_histories_agree_with_the_reference() {
+    let Some(run) = LongRun::from_environment() else { return };
+    let Some(reference) = reference() else { return };
+    let classes = run.run(&reference);
+    assert!(classes.is_empty(), "{classes:#?}");
+}
+
+struct LongRun {
+    /// `TERRANE_MODEL_SEEDS`: `first..last`.
+    seeds: std::ops::Range<u64>,
+    /// `TERRANE_MODEL_STEPS`: edits in each history.
+    steps: usize,
+    /// `TERRANE_MODEL_WORKERS`: histories at the same time.
+    workers: usize,
+    /// `TERRANE_MODEL_FOLDER`: for working directories and reports.
+    folder: PathBuf,
+    /// `TERRANE_MODEL_SHRINK`: seconds to spend on the first finding of each class.
+    shrink: u64,
+    /// `TERRANE_MODEL_SECONDS`: when to stop.
+    seconds: u64,
+}
+
+impl LongRun {
+    fn from_environment() -> Option<LongRun> {
+        let text = |name: &str| std::env::var(format!("TERRANE_MODEL_{name}")).ok();
+        let number = |name: &str, default: u64| text(name).and_then(|t| t.parse().ok()).unwrap_or(default);
+        let seeds = text("SEEDS")?;
+        let (first, last) = seeds.split_once("..").unwrap_or((&seeds, ""));
+        let first: u64 = first.parse().unwrap_or(1);
+        Some(LongRun {
+            seeds: first..last.parse().unwrap_or(first + 1),
+            steps: number("STEPS", 12) as usize,
+            workers: number("WORKERS", 1) as usize,
+            folder: text("FOLDER").map_or_else(|| std::env::temp_dir().join("terrane-model"), PathBuf::from),
+            shrink: number("SHRINK", 120),
+            seconds: number("SECONDS", 1_000_000),
+        })
+    }
+
+    /// Runs all seeds; returns the classes of findings with the number of each.
+    fn run(&self, reference: &Path) -> Vec<String> {
+        std::fs::create_dir_all(&self.folder).unwrap();
+        let templates = templates(&self.folder, reference);
+        let lab = Lab {
+            ours: terrane().to_owned(),
+            reference: Some(reference.to_owned()),
+            templates,
+            folder: self.folder.clone(),
+        };
+        let (next, steps) = (AtomicU64::new(self.seeds.start), AtomicUsize::new(0));
+        let seen: Mutex<Vec<String>> = Mutex::new(Vec::new());
+        let end = Instant::now() + Duration::from_secs(self.seconds);
+        std::thread::scope(|scope| {
+            for worker in 0..self.workers {
+                let (lab, next, steps, seen) = (&lab, &next, &steps, &seen);
+                scope.spawn(move || {
+                    loop {
+                        let seed = next.fetch_add(1, Ordering::Relaxed);
+                        if seed >= self.seeds.end || Instant::now() > end {
+                            return;
+                        }
+                        let (history, finding) = lab.random(seed, self.steps, &format!("worker-{worker}"));
+                        let total = steps.fetch_add(history.len(), Ordering::Relaxed) + history.len();
+                        if seed.is_multiple_of(20) {
+                            println!("seed {seed}, {total} steps");
+                        }
+                        if let Some(finding) = finding {
+                            self.found(lab, seed, history, finding, seen);
+                        }
+                    }
+                });
+            }
+        });
+        println!("{} steps", steps.load(Ordering::Relaxed));
+        seen.into_inner().unwrap()
+    }
+
+    fn found(&self, lab: &Lab, seed: u64, history: Vec<Step>, finding: Finding, seen: &Mutex<Vec<String>>) {
+        let new = {
+            let mut seen = seen.lock().unwrap();
+            let known: HashSet<&String> = seen.iter().collect();
+            let new = !known.contains(&finding.class);
+            seen.push(finding.class.clone());
+            new
+        };
+        println!("seed {seed}, step {}: {}", history.len(), finding.class);
+        if new {
+            let budget = Duration::from_secs(self.shrink);
+            let (history, finding) = shrink::shrink(lab, history, finding, budget);
+            let text = report(&history, &finding);
+            println!("{text}");
+            let _ = std::fs::write(self.folder.join(format!("finding-{seed}.txt")), format!("seed {seed}\n{text}"));
+        }
+    }
+}
+
+/// Returns a history and what went wrong at its end, as people read it.
+fn report(history: &[Step], finding: &Finding) -> String {
+    let mut text = String::new();
+    for (number, step) in history.iter().enumerate() {
+        let _ = writeln!(text, "=== step {} ({}) {:?} {:?}", number + 1, step.note, step.options, step.tamper);
+        text.push_str(&step.configuration.display());
+    }
+    let _ = writeln!(text, "=== {}\n{}", finding.class, finding.report);
+    text
+}
+
+/// Makes the built-in `null` provider a package in a mirror and initialises a folder for each program.
+fn templates(folder: &Path, reference: &Path) -> Option<[Template; 2]> {
+    use std::os::unix::fs::PermissionsExt;
+    let package = format!("mirror/registry.terraform.io/hashicorp/null/3.2.4/{}", platform());
+    let package = folder.join(package);
+    std::fs::create_dir_all(&package).unwrap();
+    let file = package.join("terraform-provider-null_v3.2.4");
+    std::fs::write(&file, format!("#!/bin/sh\nexec {:?} internal-plugin provider null\n", terrane())).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let settings = folder.join("settings.tfrc");
+    let mirror = folder.join("mirror");
+    let method = format!("provider_installation {{\n  filesystem_mirror {{\n    path = {mirror:?}\n  }}\n}}\n");
+    std::fs::write(&settings, method).unwrap();
+    let make = |program: &Path, name: &str| {
+        let template = Template { settings: settings.clone(), folder: folder.join(name) };
+        std::fs::create_dir_all(&template.folder).unwrap();
+        let bare = Template { settings: settings.clone(), folder: template.folder.clone() };
+        let workspace = Workspace::new(program, folder.join(format!("{name}-init")), Some(&bare)).unwrap();
+        let text = "terraform {\n  required_providers {\n    null = { source = \"hashicorp/null\" }\n  }\n}\n";
+        std::fs::write(workspace.folder.join("main.tf"), text).unwrap();
+        let answer = workspace.run(&["init"]);
+        assert_eq!(answer.code, Some(0), "{}{}", answer.out, answer.err);
+        Template { folder: workspace.folder, ..template }
+    };
+    Some([make(terrane(), "ours"), make(reference, "reference")])
+}

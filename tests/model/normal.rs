@@ -1,0 +1,182 @@
+//! Documents of two programs made comparable: random identifiers get names, what has no order is sorted.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+/// `TERRANE_MODEL_DETAILS` compares texts of diagnostics and relevant attributes too.
+pub fn details() -> bool {
+    std::env::var_os("TERRANE_MODEL_DETAILS").is_some()
+}
+
+/// Names for the identifiers that providers choose at random.
+#[derive(Clone, Default)]
+pub struct Identifiers {
+    names: HashMap<String, String>,
+}
+
+impl Identifiers {
+    /// Names the identifiers in a state file that were not seen before after the place where they are.
+    pub fn learn(&mut self, state: &Value, step: usize) {
+        for resource in elements(&state["resources"]) {
+            for instance in elements(&resource["instances"]) {
+                let Some(id) = instance["attributes"]["id"].as_str() else { continue };
+                if id.len() < 8 || id.starts_with("imported") || self.names.contains_key(id) {
+                    continue;
+                }
+                let place = format!(
+                    "<{}/{}.{}/{}/{step}{}>",
+                    resource["module"].as_str().unwrap_or_default(),
+                    resource["type"].as_str().unwrap_or_default(),
+                    resource["name"].as_str().unwrap_or_default(),
+                    instance["index_key"],
+                    if instance["deposed"].is_null() { "" } else { "/deposed" },
+                );
+                self.names.insert(id.to_owned(), place.replace('"', "'"));
+            }
+        }
+    }
+
+    /// Returns a text with the names in place of the identifiers.
+    pub fn text(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (id, name) in &self.names {
+            if text.contains(id.as_str()) {
+                text = text.replace(id.as_str(), name);
+            }
+        }
+        text
+    }
+
+    fn document(&self, document: &Value) -> Value {
+        serde_json::from_str(&self.text(&document.to_string())).unwrap_or_else(|_| document.clone())
+    }
+
+    /// Returns a plan as `show -json` prints it, comparable.
+    pub fn plan(&self, plan: &Value) -> Value {
+        let mut plan = self.document(plan);
+        if let Some(map) = plan.as_object_mut() {
+            map.remove("timestamp");
+            if !details() {
+                map.remove("relevant_attributes");
+            }
+        }
+        tidy(&mut plan);
+        plan
+    }
+
+    /// Returns a state file, comparable.
+    pub fn state(&self, state: &Value) -> Value {
+        let mut state = self.document(state);
+        if let Some(map) = state.as_object_mut() {
+            map.remove("lineage");
+            map.remove("serial");
+        }
+        tidy(&mut state);
+        state
+    }
+}
+
+pub fn elements(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// Arrays whose order means nothing.
+const UNORDERED: &[&str] = &[
+    "resource_changes",
+    "resource_drift",
+    "relevant_attributes",
+    "checks",
+    "check_results",
+    "objects",
+    "instances",
+    "resources",
+    "child_modules",
+    "dependencies",
+    "depends_on",
+    "sensitive_attributes",
+];
+
+/// Sorts what has no order and removes what is random.
+fn tidy(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.remove("random");
+            for (name, inner) in map.iter_mut() {
+                tidy(inner);
+                if let Value::Array(list) = inner
+                    && UNORDERED.contains(&name.as_str())
+                {
+                    list.sort_by_cached_key(sort_key);
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(tidy),
+        _ => {}
+    }
+}
+
+fn sort_key(value: &Value) -> String {
+    let Some(map) = value.as_object() else { return value.to_string() };
+    let names = ["module", "address", "config_addr", "object_addr", "mode", "type", "name", "index_key", "deposed"];
+    let parts = names.iter().map(|name| map.get(*name).unwrap_or(&Value::Null).to_string());
+    let known = parts.collect::<Vec<_>>().join(" ");
+    if known.chars().any(|c| c == '"') { known } else { value.to_string() }
+}
+
+/// The first difference of two documents: where, and both values there.
+#[derive(Debug, Clone)]
+pub struct Difference {
+    pub path: String,
+    pub ours: String,
+    pub theirs: String,
+}
+
+pub fn difference(ours: &Value, theirs: &Value) -> Option<Difference> {
+    differ(ours, theirs, "")
+}
+
+fn differ(ours: &Value, theirs: &Value, path: &str) -> Option<Difference> {
+    let found = || Some(Difference { path: path.to_owned(), ours: short(ours), theirs: short(theirs) });
+    match (ours, theirs) {
+        (Value::Object(a), Value::Object(b)) => {
+            let mut names: Vec<&String> = a.keys().chain(b.keys()).collect();
+            names.sort_by_key(|name| (rank(name), *name));
+            let inner = |name: &String| format!("{path}.{name}");
+            names.into_iter().find_map(|name| match (a.get(name), b.get(name)) {
+                (Some(x), Some(y)) => differ(x, y, &inner(name)),
+                (x, y) => Some(Difference {
+                    path: inner(name),
+                    ours: x.map_or_else(|| "(absent)".to_owned(), short),
+                    theirs: y.map_or_else(|| "(absent)".to_owned(), short),
+                }),
+            })
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            a.iter().zip(b).enumerate().find_map(|(i, (x, y))| differ(x, y, &format!("{path}[{i}]")))
+        }
+        _ if ours == theirs => None,
+        _ => found(),
+    }
+}
+
+/// The members of a plan that tell most are compared first.
+fn rank(name: &str) -> usize {
+    let first = ["resource_changes", "output_changes", "resource_drift", "planned_values", "prior_state", "resources"];
+    first.iter().position(|n| *n == name).unwrap_or(first.len())
+}
+
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(1500) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+impl Difference {
+    /// Returns the path without numbers, which is the same for the same fault elsewhere.
+    pub fn class(&self) -> String {
+        self.path.chars().filter(|c| !c.is_ascii_digit()).collect()
+    }
+}

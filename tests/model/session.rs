@@ -1,0 +1,238 @@
+//! Runs histories: the same steps in one or two programs, compared after each command.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::generate::Generator;
+use super::invariants;
+use super::normal::{Difference, details, difference};
+use super::program::{Answer, Template, Workspace};
+use super::step::Step;
+use crate::syntax::chance::Chance;
+
+/// What a history runs with.
+pub struct Lab {
+    pub ours: PathBuf,
+    pub reference: Option<PathBuf>,
+    /// For histories that use a provider outside the binary: one for us, one for the reference.
+    pub templates: Option<[Template; 2]>,
+    /// Working directories are made below it.
+    pub folder: PathBuf,
+}
+
+/// A broken invariant or a difference from the reference.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// The same for the same fault, roughly.
+    pub class: String,
+    pub report: String,
+}
+
+/// What one program did in one step.
+pub struct Outcome {
+    pub plan: Answer,
+    pub shown: Value,
+    pub apply: Option<Answer>,
+    pub state: Value,
+    /// A second plan, right after.
+    pub again: Option<Answer>,
+    pub shown_again: Value,
+}
+
+/// One history under way.
+pub struct Session {
+    pub ours: Workspace,
+    theirs: Option<Workspace>,
+    /// A third folder, in which the reference reads our state.
+    crossing: Option<Workspace>,
+    number: usize,
+}
+
+impl Finding {
+    pub fn new(class: impl Into<String>, report: impl Into<String>) -> Finding {
+        Finding { class: class.into(), report: report.into() }
+    }
+}
+
+impl Lab {
+    pub fn session(&self, name: &str, uses_providers: bool) -> Session {
+        let folder = self.folder.join(name);
+        let template = |i: usize| self.templates.as_ref().filter(|_| uses_providers).map(|t| &t[i]);
+        let make = |program: &PathBuf, place: &str, i: usize| {
+            Workspace::new(program, folder.join(place), template(i)).unwrap_or_else(|e| panic!("{place}: {e}"))
+        };
+        Session {
+            ours: make(&self.ours, "ours", 0),
+            theirs: self.reference.as_ref().map(|program| make(program, "reference", 1)),
+            crossing: self.reference.as_ref().map(|program| make(program, "crossing", 1)),
+            number: 0,
+        }
+    }
+
+    /// Runs a random history; returns its steps and what was found at the last of them.
+    pub fn random(&self, seed: u64, steps: usize, name: &str) -> (Vec<Step>, Option<Finding>) {
+        let mut generator = Generator { chance: Chance::new(seed) };
+        let uses_providers = self.templates.is_some() && generator.one_in(3);
+        let mut world = generator.world(uses_providers);
+        let mut session = self.session(name, uses_providers);
+        let mut history = Vec::new();
+        let mut good = world.clone();
+        let mut note = "start";
+        for number in 0..=steps {
+            let last = number == steps;
+            let state = session.ours.state();
+            let mut step = Step {
+                configuration: world.render(),
+                options: generator.options(&state),
+                tamper: if generator.one_in(15) { generator.tamper(&state) } else { None },
+                note: note.to_owned(),
+            };
+            if last {
+                let nodes = world.modules.values_mut().flat_map(|module| &mut module.nodes);
+                nodes.for_each(|node| node.lifecycle.prevent_destroy = false);
+                step.configuration = world.render();
+                step.options = vec!["-destroy".to_owned()];
+                step.tamper = None;
+            }
+            history.push(step.clone());
+            let (outcome, finding) = session.step(&step);
+            if finding.is_some() {
+                return (history, finding);
+            }
+            if outcome.apply.is_some_and(|apply| apply.code == Some(0)) || generator.one_in(8) {
+                good = world.clone();
+            } else {
+                world = good.clone();
+            }
+            note = generator.edit(&mut world);
+        }
+        (history, None)
+    }
+
+    /// Runs given steps.
+    pub fn replay(&self, history: &[Step], name: &str) -> Option<Finding> {
+        let uses_providers = history.iter().any(|step| step.configuration.display().contains("hashicorp/null"));
+        let mut session = self.session(name, uses_providers);
+        history.iter().find_map(|step| session.step(step).1)
+    }
+}
+
+impl Session {
+    /// Runs one step in every program and compares.
+    pub fn step(&mut self, step: &Step) -> (Outcome, Option<Finding>) {
+        self.number += 1;
+        let before = self.ours.state();
+        let alone = self.theirs.is_none();
+        let again = alone || self.number.is_multiple_of(2);
+        let (number, theirs) = (self.number, self.theirs.as_mut());
+        let (ours, theirs) = std::thread::scope(|scope| {
+            let other = theirs.map(|workspace| scope.spawn(move || run_step(workspace, step, number, again)));
+            let ours = run_step(&mut self.ours, step, number, again);
+            (ours, other.map(|thread| thread.join().unwrap_or_else(|_| panic!("the reference could not be run"))))
+        });
+        let mut finding = invariants::check(&before, step, &ours, &self.ours, alone);
+        if let (Some(theirs), Some(workspace)) = (&theirs, &self.theirs) {
+            finding = finding.or_else(|| compare(&ours, theirs, &self.ours, workspace));
+        }
+        finding = finding.or_else(|| self.cross(step, &ours));
+        let about = format!("step {number} ({}) {:?} {:?}\n", step.note, step.options, step.tamper);
+        let finding = finding.map(|f| Finding { report: format!("{about}{}", f.report), ..f });
+        (ours, finding)
+    }
+
+    /// Lets the reference plan with our state.
+    fn cross(&mut self, step: &Step, ours: &Outcome) -> Option<Finding> {
+        let again = ours.again.as_ref()?;
+        let crossing = self.crossing.as_ref().filter(|_| self.number.is_multiple_of(4))?;
+        step.configuration.write(&crossing.folder).unwrap();
+        let _ = std::fs::copy(self.ours.state_path(), crossing.state_path());
+        let answer = crossing.run(&["plan", "-json", "-detailed-exitcode"]);
+        let report = || format!("ours:\n{}the reference with our state:\n{}", again.display(), answer.display());
+        (answer.code != again.code).then(|| Finding::new("crossing: exit code", report()))
+    }
+}
+
+/// Runs the commands of one step in one program.
+fn run_step(workspace: &mut Workspace, step: &Step, number: usize, again: bool) -> Outcome {
+    if let Some(tamper) = &step.tamper {
+        let mut state = workspace.state();
+        if state.is_object() {
+            tamper.apply(&mut state);
+            std::fs::write(workspace.state_path(), serde_json::to_vec_pretty(&state).unwrap()).unwrap();
+        }
+    }
+    step.configuration.write(&workspace.folder).unwrap();
+    let _ = std::fs::remove_file(workspace.folder.join("p"));
+    let mut args = vec!["plan", "-json", "-out=p"];
+    args.extend(step.options.iter().map(String::as_str));
+    let plan = workspace.run(&args);
+    let shown = shown(workspace, "p");
+    let apply = (plan.code == Some(0)).then(|| workspace.run(&["apply", "-json", "p"]));
+    let state = workspace.state();
+    workspace.ids.learn(&state, number);
+    let again = (again && apply.is_some()).then(|| {
+        let _ = std::fs::remove_file(workspace.folder.join("p2"));
+        workspace.run(&["plan", "-json", "-detailed-exitcode", "-out=p2"])
+    });
+    let changes = again.as_ref().is_some_and(|answer| answer.code != Some(0));
+    let shown_again = if changes { self::shown(workspace, "p2") } else { Value::Null };
+    Outcome { plan, shown, apply, state, again, shown_again }
+}
+
+fn shown(workspace: &Workspace, file: &str) -> Value {
+    if workspace.folder.join(file).exists() { workspace.document(&["show", "-json", file]) } else { Value::Null }
+}
+
+/// Compares what two programs did in one step.
+fn compare(ours: &Outcome, theirs: &Outcome, our: &Workspace, their: &Workspace) -> Option<Finding> {
+    compare_answers("plan", &ours.plan, &theirs.plan, our, their)
+        .or_else(|| documents("plan", our.ids.plan(&ours.shown), their.ids.plan(&theirs.shown)))
+        .or_else(|| match (&ours.apply, &theirs.apply) {
+            (Some(ours), Some(theirs)) => compare_answers("apply", ours, theirs, our, their),
+            _ => None,
+        })
+        .or_else(|| documents("state", our.ids.state(&ours.state), their.ids.state(&theirs.state)))
+        .or_else(|| match (&ours.again, &theirs.again) {
+            (Some(ours), Some(theirs)) => compare_answers("second plan", ours, theirs, our, their),
+            _ => None,
+        })
+        .or_else(|| documents("second plan", our.ids.plan(&ours.shown_again), their.ids.plan(&theirs.shown_again)))
+}
+
+fn compare_answers(what: &str, ours: &Answer, theirs: &Answer, our: &Workspace, their: &Workspace) -> Option<Finding> {
+    let report = |ids: &Workspace, answer: &Answer| ids.ids.text(&answer.display());
+    let report = || format!("ours: {}\nreference: {}", report(our, ours), report(their, theirs));
+    if ours.code != theirs.code {
+        let first = ours.errors().chain(theirs.errors()).next().map(|d| d.summary.clone()).unwrap_or_default();
+        return Some(Finding::new(format!("{what}: exit code: {first}"), report()));
+    }
+    let brief = |answer: &Answer| -> Vec<(String, String)> {
+        let mut list: Vec<_> = answer.diagnostics.iter().map(|d| (d.severity.clone(), d.summary.clone())).collect();
+        list.sort();
+        // The reference evaluates some expressions more than once and repeats their errors.
+        list.dedup();
+        list
+    };
+    let (a, b) = (brief(ours), brief(theirs));
+    if a != b {
+        let odd = a.iter().find(|d| !b.contains(d)).or_else(|| b.iter().find(|d| !a.contains(d)));
+        return Some(Finding::new(format!("{what}: diagnostics: {:?}", odd.map(|d| &d.1)), report()));
+    }
+    let full = |ids: &Workspace, answer: &Answer| -> Vec<String> {
+        let mut list: Vec<_> = answer.diagnostics.iter().map(|d| ids.ids.text(&format!("{d:?}"))).collect();
+        list.sort();
+        list
+    };
+    if details() && full(our, ours) != full(their, theirs) {
+        let first = ours.diagnostics.first().map(|d| d.summary.clone()).unwrap_or_default();
+        return Some(Finding::new(format!("{what}: details: {first}"), report()));
+    }
+    None
+}
+
+fn documents(what: &str, ours: Value, theirs: Value) -> Option<Finding> {
+    let found: Difference = difference(&ours, &theirs)?;
+    let report = format!("{what}: {}\nours: {}\nreference: {}\n", found.path, found.ours, found.theirs);
+    Some(Finding::new(format!("{what}: {}", found.class()), report))
+}

@@ -1,11 +1,12 @@
 //! The results of conditions, gathered per block: everything that can be checked has one, checked or not.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::results::CheckRecord;
-use super::run::Run;
+use super::results::{CheckRecord, ModuleSlots};
+use super::run::{Run, Verb};
 use super::step::check;
-use super::tree::ModuleId;
+use super::tree::{ModuleId, ROOT};
 use crate::model::state::{CheckResult, CheckStatus};
 
 /// Results per block, worst status first in what counts for the block. `planned`: what the plan had, in apply. None if
@@ -55,7 +56,9 @@ fn declared(run: &Run) -> Vec<CheckResult> {
         let within = |name: String| if path.is_empty() { name } else { format!("{path}.{name}") };
         let mut add = |kind: &str, config_addr: String, absent: bool| {
             let status = if absent { CheckStatus::Pass } else { CheckStatus::Unknown };
-            all.push(CheckResult { kind: kind.into(), config_addr, status, objects: Vec::new() });
+            let is_root_output = kind == "output_value" && module == ROOT && run.verb == Verb::PlanDestroy;
+            let objects = if is_root_output { vec![(config_addr.clone(), status, Vec::new())] } else { Vec::new() };
+            all.push(CheckResult { kind: kind.into(), config_addr, status, objects });
         };
         let no_module = run.results.is_without_instances(module);
         for (index, resource) in config.resources.values().enumerate() {
@@ -79,6 +82,8 @@ fn declared(run: &Run) -> Vec<CheckResult> {
 
 /// True if the block is known to have no instances.
 fn is_empty(run: &Run, module: ModuleId, index: usize) -> bool {
-    let mut instances = run.results.module_instances(module).iter();
-    instances.all(|m| m.resources[index].get().is_some_and(|slots| slots.instances.is_empty()))
+    // A destroy takes the instances from the state: there it is not known what the configuration gives.
+    let instances = run.results.module_instances(module);
+    let has_none = |m: &Arc<ModuleSlots>| m.resources[index].get().is_some_and(|slots| slots.instances.is_empty());
+    run.verb != Verb::PlanDestroy && !instances.is_empty() && instances.iter().all(has_none)
 }

@@ -13,7 +13,7 @@ pub(super) fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i
     let mut changes = std::mem::take(&mut gathered.changes);
     changes.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
     let mut outputs = std::mem::take(&mut gathered.outputs);
-    outputs.extend(gone_outputs(run, &mut gathered.state));
+    outputs.extend(gone_outputs(run));
     outputs.sort_by(|a, b| a.name.cmp(&b.name));
     let declared = &run.config.root.variables;
     let variables = input.variables.iter().filter(|(name, _)| declared.get(*name).is_some_and(|v| !v.ephemeral));
@@ -47,7 +47,7 @@ pub(super) fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i
 }
 
 /// Outputs of the state that the configuration does not have any more; in a destroy, all.
-fn gone_outputs(run: &Run, state: &mut State) -> Vec<OutputChange> {
+fn gone_outputs(run: &Run) -> Vec<OutputChange> {
     let is_destroy = run.verb == Verb::PlanDestroy;
     let mut gone = Vec::new();
     if !run.targets.is_empty() {
@@ -62,9 +62,6 @@ fn gone_outputs(run: &Run, state: &mut State) -> Vec<OutputChange> {
                 change: Change { before: output.value.clone(), after },
                 sensitive: output.sensitive,
             });
-            if !is_destroy {
-                state.outputs.remove(name);
-            }
         }
     }
     gone

@@ -17,6 +17,8 @@ pub const INVALID_PROVIDER_OBJECT: &str = "Provider produced invalid object";
 pub const INVALID_PROVIDER_PLAN: &str = "Provider produced invalid plan";
 /// An import whose identity cannot be used.
 pub const INVALID_IMPORT_IDENTITY: &str = "Invalid import identity argument";
+/// A reference to a resource that no block declares.
+pub const UNDECLARED_RESOURCE: &str = "Reference to undeclared resource";
 
 /// A deferral that the request did not allow. `addr`: of the resource instance.
 pub fn unexpected_deferral(addr: &dyn std::fmt::Display) -> Diagnostic {

@@ -47,7 +47,7 @@ pub(super) struct Parts {
 impl Parts {
     pub fn of(
         mut builder: Builder<'_>,
-        orphans: Vec<Orphans>,
+        mut orphans: Vec<Orphans>,
         imports: &Imports,
         state: &State,
         verb: Verb,
@@ -61,11 +61,12 @@ impl Parts {
         let read_barriers = derive::read_barriers(&builder);
         let (mut active, mut filtered) = (vec![true; builder.graph.len()], BTreeSet::new());
         if !targets.is_empty() {
-            let dependents = match verb {
-                Verb::PlanDestroy => target::dependents(state, targets),
-                _ => BTreeSet::new(),
-            };
-            (active, filtered) = target::select(&builder.graph, builder.tree, &orphans, imports, targets, &dependents);
+            if verb == Verb::PlanDestroy {
+                let destroyed = target::destroyed(state, targets);
+                orphans.iter_mut().for_each(|o| o.instances.retain(|addr| destroyed.contains(addr)));
+            }
+            let trimmed = verb == Verb::PlanDestroy;
+            (active, filtered) = target::select(&builder.graph, builder.tree, &orphans, imports, targets, trimmed);
         }
         // Validating changes nothing that a check could have to wait for.
         if verb != Verb::Validate {
@@ -80,6 +81,7 @@ impl Parts {
             let built = apply_graph::build(&mut builder, changes, state, &create_before_destroy, destroy);
             active.resize(built.graph.len(), true);
             tasks = built.tasks;
+            activate_needs_of_tasks(&built.graph, &mut active);
             deactivate_unused_providers(&built.graph, tree, &mut active);
             graph = Some(built.graph);
         }
@@ -120,6 +122,13 @@ impl Parts {
 
 fn is_work(node: &Node) -> bool {
     matches!(node, Node::Orphans(_) | Node::Instance(_) | Node::Destroy(_))
+}
+
+/// A change of a plan with targets can need what no target of the configuration does: the provider configuration of an orphan.
+fn activate_needs_of_tasks(graph: &Dag<Node>, active: &mut [bool]) {
+    let tasks = graph.nodes().filter(|(_, node)| matches!(node, Node::Instance(_) | Node::Destroy(_)));
+    let needed = graph.reachable(tasks.map(|(id, _)| id).collect::<Vec<_>>());
+    active.iter_mut().zip(needed).for_each(|(active, needed)| *active |= needed);
 }
 
 /// Provider configurations that no task uses are not made.

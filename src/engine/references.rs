@@ -19,6 +19,7 @@ use crate::model::schema::decode::references_in_body;
 use crate::model::schema::{Block, NestedBlock, Nesting, Schema};
 
 use super::deprecated;
+use super::mistakes::UNDECLARED_RESOURCE;
 use super::schemas::Schemas;
 use super::tree::{ModuleId, Tree};
 
@@ -135,6 +136,13 @@ impl<'a> Gatherer<'a> {
     pub fn maybe(&mut self, expr: Option<&Expression>) {
         if let Some(expr) = expr {
             self.expression(expr);
+        }
+    }
+
+    /// Waits for what an element of `replace_triggered_by` refers to. Planning checks the reference, by the changes there are.
+    pub fn trigger(&mut self, expr: &Expression) {
+        for reference in expr.variables().into_iter().filter_map(|found| parse_reference(found, &expr.file).ok()) {
+            self.need(&reference.subject, Some(&reference.range));
         }
     }
 
@@ -331,7 +339,7 @@ impl<'a> Gatherer<'a> {
                 let article = if r.mode == ResourceMode::Ephemeral { "An" } else { "A" };
                 let detail =
                     format!("{article} {mode} resource {kind:?} {name:?} has not been declared in {place}.{hint}");
-                Some(Diagnostic::error("Reference to undeclared resource", detail).at(reference.range.clone()))
+                Some(Diagnostic::error(UNDECLARED_RESOURCE, detail).at(reference.range.clone()))
             }
             Subject::Module(name) | Subject::ModuleInstance(name, _) | Subject::ModuleOutput(name, _, _) => {
                 if module.calls.contains_key(name) {

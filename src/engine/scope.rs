@@ -287,15 +287,21 @@ fn once_settled(kept: &OnceLock<Value>, is_settled: impl Fn() -> bool, build: im
 
 fn whole_resource(slots: &ResourceSlots, unknown: &dyn Fn() -> Value) -> Value {
     let value = |i: usize| slots.instances[i].value().cloned().unwrap_or_else(unknown);
+    // Neither planned nor in the state, as with -target and -refresh-only: the collection does not have it.
+    let is_absent = |i: usize| slots.instances[i].is_settled() && slots.instances[i].value().is_none();
     match &slots.expansion {
         Expansion::Single | Expansion::Enabled(true) => value(0),
         Expansion::Enabled(false) => {
             let kind = unknown();
             Value::null(kind.ty().clone()).mark(kind.marks())
         }
-        Expansion::Count(n) => Value::tuple((0..*n).map(value).collect()),
+        Expansion::Count(n) => {
+            let len = (0..*n).rev().find(|i| !is_absent(*i)).map_or(0, |last| last + 1);
+            Value::tuple((0..len).map(|i| if is_absent(i) { Value::dynamic() } else { value(i) }).collect())
+        }
         Expansion::ForEach(entries) => {
-            Value::object(entries.iter().enumerate().map(|(i, (key, _))| (key.clone(), value(i))))
+            let present = entries.iter().enumerate().filter(|(i, _)| !is_absent(*i));
+            Value::object(present.map(|(i, (key, _))| (key.clone(), value(i))))
         }
     }
 }

@@ -137,10 +137,10 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
         let request = plan_request(&input, verb, state, now);
         let (run, found) = match prepare(request, ports).await {
             Ok(run) => execute(run).await,
-            Err(found) => return (None, warnings.into_iter().chain(found).collect()),
+            Err(found) => return (None, with(warnings, found)),
         };
         if found.has_errors() {
-            return (None, warnings.into_iter().chain(found).collect());
+            return (None, with(warnings, found));
         }
         let gathered = std::mem::take(&mut *run.results.gathered());
         state = gathered.state;
@@ -150,7 +150,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     let request = Request { calls, ..plan_request(&input, verb, state, now) };
     let (run, found) = match prepare(request, ports).await {
         Ok(run) => execute(run).await,
-        Err(found) => return (None, warnings.into_iter().chain(found).collect()),
+        Err(found) => return (None, with(warnings, found)),
     };
     let errored = found.has_errors();
     diagnostics.extend(found);
@@ -167,8 +167,13 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     diagnostics.extend(forget_warning(&plan));
     plan.applyable = !plan.errored && is_applyable(&plan);
     plan.complete = !plan.errored && input.targets.is_empty();
-    warnings.extend(diagnostics);
-    (Some(plan), warnings)
+    (Some(plan), with(warnings, diagnostics))
+}
+
+/// Both, in this order.
+fn with(mut first: Diagnostics, then: Diagnostics) -> Diagnostics {
+    first.extend(then);
+    first
 }
 
 fn plan_request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) -> Request {
@@ -231,6 +236,9 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
         return (ApplyOutcome { state }, missing);
     }
     if plan.mode == Mode::RefreshOnly {
+        for output in plan.outputs.iter().filter(|output| output.action == Action::Delete) {
+            state.outputs.remove(&output.name);
+        }
         if let Err(errors) = ports.sink.begin(&state).await {
             return (ApplyOutcome { state }, errors);
         }

@@ -286,7 +286,7 @@ impl<'a> Builder<'a> {
         gatherer.own = None;
         gatherer.depends_on(&resource.depends_on, &resource.range.file);
         resource.lifecycle.preconditions.iter().for_each(|c| gatherer.condition(c));
-        resource.lifecycle.replace_triggered_by.iter().for_each(|expr| gatherer.expression(expr));
+        resource.lifecycle.replace_triggered_by.iter().for_each(|expr| gatherer.trigger(expr));
         gatherer.shape_of_self = self.schemas.resource(&resource.provider, &resource.addr);
         gatherer.with_self(|gatherer| {
             resource.lifecycle.postconditions.iter().for_each(|c| gatherer.condition(c));

@@ -1,36 +1,57 @@
 //! `-target`: the part of the graph that a run keeps.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::graph::{Dag, Node, NodeId};
 use crate::engine::imports::Imports;
 use crate::engine::run::Orphans;
 use crate::engine::tree::{ROOT, Tree};
-use crate::model::addr::{ConfigResource, Target};
+use crate::model::addr::{AbsResourceInstance, ConfigResource, Target};
 use crate::model::state::State;
 
-/// What cannot stay when the targets are destroyed: every block with an object that depends on one of them.
-pub fn dependents(state: &State, targets: &[Target]) -> BTreeSet<ConfigResource> {
-    let mut found = BTreeSet::new();
-    for (addr, resource) in &state.resources {
-        let mut objects = resource.instances.values().flat_map(|i| i.current.iter().chain(i.deposed.values()));
-        let touched = |on: &ConfigResource| targets.iter().any(|target| target.touches(on));
-        if objects.any(|object| object.dependencies.iter().any(touched)) {
-            found.insert(addr.config());
+/// The instances that go in a destroy with targets: the targeted ones and, again and again, those that depend on one of
+/// them. Instances of one module do not depend on each other.
+pub fn destroyed(state: &State, targets: &[Target]) -> BTreeSet<AbsResourceInstance> {
+    let mut left: Vec<(AbsResourceInstance, BTreeSet<&ConfigResource>)> = Vec::new();
+    let mut found: BTreeMap<ConfigResource, BTreeSet<AbsResourceInstance>> = BTreeMap::new();
+    for (addr, _, instance) in state.instances() {
+        if targets.iter().any(|target| target.contains(&addr)) {
+            found.entry(addr.config()).or_default().insert(addr);
+            continue;
         }
+        let objects = instance.current.iter().chain(instance.deposed.values());
+        left.push((addr, objects.flat_map(|object| object.dependencies.iter()).collect()));
     }
-    found
+    loop {
+        let goes = |(addr, dependencies): &(AbsResourceInstance, BTreeSet<&ConfigResource>)| {
+            let module = addr.config().module;
+            let used = |on: &&&ConfigResource| {
+                let apart = on.module != module;
+                found.get(**on).is_some_and(|gone| apart || gone.iter().any(|of| of.module == addr.module))
+            };
+            dependencies.iter().any(|on| used(&on))
+        };
+        let (more, rest): (Vec<_>, Vec<_>) = left.into_iter().partition(goes);
+        if more.is_empty() {
+            return found.into_values().flatten().collect();
+        }
+        for (addr, _) in more {
+            found.entry(addr.config()).or_default().insert(addr);
+        }
+        left = rest;
+    }
 }
 
 /// The nodes to keep: targeted ones with all they depend on, and root outputs that depend on nothing else. The second
-/// set holds the targeted nodes themselves: only their instances are filtered.
+/// set holds the targeted nodes themselves: only their instances are filtered. `trimmed`: orphans have only instances that
+/// are wanted.
 pub fn select(
     graph: &Dag<Node>,
     tree: &Tree,
     orphans: &[Orphans],
     imports: &Imports,
     targets: &[Target],
-    dependents: &BTreeSet<ConfigResource>,
+    trimmed: bool,
 ) -> (Vec<bool>, BTreeSet<NodeId>) {
     let is_target = |node: &Node| {
         let resource = match node {
@@ -41,13 +62,14 @@ pub fn select(
         };
         targets.iter().any(|target| target.touches(&resource))
     };
-    let direct: BTreeSet<NodeId> = graph.nodes().filter(|(_, n)| is_target(n)).map(|(id, _)| id).collect();
-    let is_dependent = |node: &Node| match node {
-        Node::Orphans(index) => dependents.contains(&orphans[*index as usize].resource),
+    let mut direct: BTreeSet<NodeId> = graph.nodes().filter(|(_, n)| is_target(n)).map(|(id, _)| id).collect();
+    let is_wanted = |node: &Node| match node {
+        Node::Orphans(index) => trimmed && !orphans[*index as usize].instances.is_empty(),
         _ => false,
     };
-    let above = graph.nodes().filter(|(id, n)| is_dependent(n) && !direct.contains(id)).map(|(id, _)| id);
-    let mut keep = graph.reachable(direct.iter().copied().chain(above));
+    let wanted: BTreeSet<NodeId> = graph.nodes().filter(|(_, n)| is_wanted(n)).map(|(id, _)| id).collect();
+    let mut keep = graph.reachable(direct.iter().copied().chain(wanted.iter().copied()));
+    direct.retain(|id| !wanted.contains(id));
     for (id, node) in graph.nodes() {
         let Node::Output { module: ROOT, .. } = node else { continue };
         let behind = graph.reachable([id]);

@@ -42,9 +42,6 @@ fn module_json(module: &Module, schemas: &SchemaLookup<'_>, providers: &Provider
             if output.sensitive {
                 set(&mut entry, "sensitive", true);
             }
-            if output.ephemeral {
-                set(&mut entry, "ephemeral", true);
-            }
             put(&mut entry, "deprecated", output.deprecated.as_deref().unwrap_or_default());
             set(&mut entry, "expression", expression_json(&output.value));
             put(&mut entry, "depends_on", depends_on(&output.depends_on));
@@ -78,9 +75,6 @@ fn variables_json(module: &Module) -> Json {
         put(&mut entry, "description", variable.description.clone().unwrap_or_default());
         if variable.sensitive {
             set(&mut entry, "sensitive", true);
-        }
-        if variable.ephemeral {
-            set(&mut entry, "ephemeral", true);
         }
         if variable.is_const {
             set(&mut entry, "const", true);
@@ -202,7 +196,7 @@ pub(super) fn expressions_json(body: &Body, schema: &Block) -> Json {
     Json::Object(out.into_iter().collect())
 }
 
-/// `constant_value` for what refers to nothing, else `references`: each reference with all its shorter forms.
+/// `constant_value` for what has a value without a scope, and `references`: each with all its shorter forms.
 pub(super) fn expression_json(expression: &Expression) -> Json {
     let mut out = Map::new();
     let mut references = Vec::new();
@@ -223,16 +217,16 @@ pub(super) fn expression_json(expression: &Expression) -> Json {
             || (expression.is_json() && matches!(expression.kind(), ExprKind::Tuple { .. }))
         {
             set(&mut out, "constant_value", known_json(&eval::evaluate(expression, &Nothing).0));
-        }
-        set(&mut out, "references", references);
-        return Json::Object(out);
-    }
-    if expression.variables().is_empty() {
-        let (value, diagnostics) = eval::evaluate(expression, &Nothing);
-        if !diagnostics.has_errors() && value.is_wholly_known() {
-            set(&mut out, "constant_value", known_json(&value));
+            set(&mut out, "references", references);
+            return Json::Object(out);
         }
     }
+    // An expression can have references and still not need them: `true ? "x" : local.y`.
+    let (value, _) = eval::evaluate(expression, &Nothing);
+    if value.is_wholly_known() {
+        set(&mut out, "constant_value", known_json(&value));
+    }
+    put(&mut out, "references", references);
     Json::Object(out)
 }
 

@@ -1,6 +1,7 @@
 //! Whether an object is replaced because something else changes: `replace_triggered_by`.
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::mistakes::UNDECLARED_RESOURCE;
 use crate::engine::scope::ModuleScope;
 use crate::lang::eval::{Scope, evaluate, traversal::apply_step};
 use crate::lang::syntax::ast::{ExprKind, Expression, TraversalStep};
@@ -25,12 +26,9 @@ pub fn is_triggered(instance: &Instance<'_>) -> (bool, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let (Some(config), Some(scope)) = (instance.config, instance.scope()) else { return (false, diagnostics) };
     for expr in &config.lifecycle.replace_triggered_by {
-        match trigger(expr, &scope) {
-            Ok(trigger) => {
-                if fires(instance, &trigger) {
-                    return (true, diagnostics);
-                }
-            }
+        match trigger(expr, &scope).and_then(|trigger| fires(instance, &trigger, expr)) {
+            Ok(true) => return (true, diagnostics),
+            Ok(false) => {}
             Err(errors) => diagnostics.extend(errors),
         }
     }
@@ -94,14 +92,35 @@ fn invalid(expr: &Expression) -> Diagnostic {
         .at(expr.range())
 }
 
-fn fires(instance: &Instance<'_>, trigger: &Trigger) -> bool {
-    let resource = trigger.resource.absolute(instance.addr.module.clone());
+/// True if a change of the named objects counts. Every object of the configuration has a change, if only a no-op: a name
+/// without one is an error.
+fn fires(instance: &Instance<'_>, trigger: &Trigger, expr: &Expression) -> Result<bool, Diagnostics> {
+    let module = &instance.addr.module;
+    let resource = trigger.resource.absolute(module.clone());
+    // An attribute belongs to one instance; a resource as a whole has any number.
+    let key = trigger.key.clone().or_else(|| (!trigger.rest.is_empty()).then_some(InstanceKey::None));
     let gathered = instance.run.results.gathered();
-    gathered.changes_of(&resource).any(|change| {
-        let counts = change.action == Action::Update || change.action.is_replace();
-        let is_meant = trigger.key.as_ref().is_none_or(|key| key == change.addr.key());
-        counts && change.deposed.is_none() && is_meant && (trigger.rest.is_empty() || differs(change, &trigger.rest))
-    })
+    let named =
+        |change: &&ResourceChange| change.deposed.is_none() && key.as_ref().is_none_or(|key| key == change.addr.key());
+    let changes: Vec<&ResourceChange> = gathered.changes_of(&resource).filter(named).collect();
+    if changes.is_empty() {
+        return Err(missing_change(instance, trigger, expr).into());
+    }
+    let counts = |change: &ResourceChange| change.action == Action::Update || change.action.is_replace();
+    Ok(changes.iter().any(|change| counts(change) && (trigger.rest.is_empty() || differs(change, &trigger.rest))))
+}
+
+fn missing_change(instance: &Instance<'_>, trigger: &Trigger, expr: &Expression) -> Diagnostic {
+    let module = &instance.addr.module;
+    let place = if module.is_root() { "the root module".to_owned() } else { module.to_string() };
+    let resource = &trigger.resource;
+    let run = instance.run;
+    if run.tree.find_resource(&resource.clone().absolute(module.clone()).config()).is_none() {
+        let detail = format!("A resource {resource} has not been declared in {place}");
+        return Diagnostic::error(UNDECLARED_RESOURCE, detail).at(expr.range());
+    }
+    let key = trigger.key.as_ref().map(ToString::to_string).unwrap_or_default();
+    Diagnostic::error(format!("no change found for {resource}{key} in {place}"), "")
 }
 
 fn differs(change: &ResourceChange, steps: &[TraversalStep]) -> bool {

@@ -1,6 +1,6 @@
 //! The results of conditions, gathered per block: everything that can be checked has one, checked or not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::results::{CheckRecord, ModuleSlots};
@@ -27,6 +27,9 @@ pub fn results(run: &Run, records: Vec<CheckRecord>, planned: Option<&[CheckResu
             CheckResult { kind: kind.into(), config_addr, status, objects }
         })
         .collect();
+    if run.is_plan() && run.verb != Verb::PlanDestroy {
+        add_unchecked(run, &mut results);
+    }
     let declared = declared(run);
     for result in planned.into_iter().flatten().chain(&declared) {
         if !results.iter().any(|r| r.config_addr == result.config_addr) {
@@ -47,6 +50,31 @@ fn worse(a: CheckStatus, b: CheckStatus) -> CheckStatus {
     if rank(a) >= rank(b) { a } else { b }
 }
 
+/// Adds the instances of resources that were not checked: those that -target leaves out.
+fn add_unchecked(run: &Run, results: &mut [CheckResult]) {
+    let mut by_addr: BTreeMap<String, &mut CheckResult> =
+        results.iter_mut().map(|result| (result.config_addr.clone(), result)).collect();
+    for module in run.tree.ids() {
+        let config = run.tree.module(module);
+        for (index, addr) in config.resources.keys().enumerate() {
+            let Some(result) = by_addr.get_mut(&addr.clone().in_module(config.path.clone()).to_string()) else {
+                continue;
+            };
+            let known: BTreeSet<String> = result.objects.iter().map(|object| object.0.clone()).collect();
+            for slots in run.results.module_instances(module) {
+                let Some(resource) = slots.resources[index].get() else { continue };
+                let keys = (0..resource.instances.len()).map(|i| resource.expansion.key(i));
+                let all = keys.map(|key| addr.absolute(slots.addr.clone()).instance(key).to_string());
+                for addr in all.filter(|addr| !known.contains(addr)) {
+                    result.status = worse(result.status, CheckStatus::Unknown);
+                    result.objects.push((addr, CheckStatus::Unknown, Vec::new()));
+                }
+            }
+            result.objects.sort_by(|a, b| a.0.cmp(&b.0));
+        }
+    }
+}
+
 /// Everything that has conditions, as if none of them had been looked at.
 fn declared(run: &Run) -> Vec<CheckResult> {
     let mut all = Vec::new();
@@ -56,7 +84,8 @@ fn declared(run: &Run) -> Vec<CheckResult> {
         let within = |name: String| if path.is_empty() { name } else { format!("{path}.{name}") };
         let mut add = |kind: &str, config_addr: String, absent: bool| {
             let status = if absent { CheckStatus::Pass } else { CheckStatus::Unknown };
-            let is_root_output = kind == "output_value" && module == ROOT && run.verb == Verb::PlanDestroy;
+            let is_root_output =
+                kind == "output_value" && module == ROOT && run.verb == Verb::PlanDestroy && run.targets.is_empty();
             let objects = if is_root_output { vec![(config_addr.clone(), status, Vec::new())] } else { Vec::new() };
             all.push(CheckResult { kind: kind.into(), config_addr, status, objects });
         };

@@ -139,8 +139,9 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
             Ok(run) => execute(run).await,
             Err(found) => return (None, with(warnings, found)),
         };
-        if found.has_errors() {
-            return (None, with(warnings, found));
+        let invalid = moves::valid::validate(&run);
+        if invalid.has_errors() || found.has_errors() {
+            return (None, with(warnings, if invalid.has_errors() { invalid } else { found }));
         }
         let gathered = std::mem::take(&mut *run.results.gathered());
         state = gathered.state;
@@ -152,8 +153,14 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
         Ok(run) => execute(run).await,
         Err(found) => return (None, with(warnings, found)),
     };
+    // They may be why the rest failed.
+    let invalid = moves::valid::validate(&run);
+    if invalid.has_errors() {
+        return (None, with(warnings, invalid));
+    }
     let errored = found.has_errors();
-    diagnostics.extend(found);
+    diagnostics
+        .extend(found.into_iter().filter(|d| !errored || !moves::is_blocked_warning(d)).collect::<Diagnostics>());
     let mut plan = gather_plan(&run, &input, previous, now, errored);
     if let Some((previous, drift)) = refreshed {
         plan.drift = drift;

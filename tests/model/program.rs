@@ -124,7 +124,9 @@ fn diagnostics(out: &str) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = lines
         .filter(|line| line["type"] == "diagnostic")
         .map(|line| {
-            let text = |name: &str| line["diagnostic"][name].as_str().unwrap_or_default().to_owned();
+            // Both programs name themselves.
+            let name = |text: &str| text.replace("Terrane", "Terraform").replace("terrane", "terraform");
+            let text = |member: &str| name(line["diagnostic"][member].as_str().unwrap_or_default());
             Diagnostic {
                 severity: text("severity"),
                 summary: text("summary"),

@@ -289,8 +289,11 @@ fn render(node: &Node, folder: &str) -> Block {
     if let (NodeKind::Variable { .. }, Some(default)) = (node.kind, node.value("default")) {
         block = block.attr("type", default.kind.constraint());
     }
+    // In the reference, an output of a called module is not sensitive by its own setting alone.
+    let hides = node.kind == NodeKind::Output && node.has("sensitive") && !folder.is_empty();
     for (name, expr) in &node.values {
-        block = block.attr(name, expr.text.clone());
+        let text = if hides { format!("sensitive({})", expr.text) } else { expr.text.clone() };
+        block = block.attr(name, text);
     }
     for flag in &node.flags {
         block = block.attr(flag.trim_start_matches('!'), if flag.starts_with('!') { "false" } else { "true" });

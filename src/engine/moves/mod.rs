@@ -4,6 +4,7 @@
 
 pub(super) mod crossing;
 mod statements;
+pub(super) mod valid;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,10 +24,7 @@ pub(super) fn apply(config: &Config, state: &mut State) -> ((Moved, Origins), Di
     let mut diags = Diagnostics::new();
     let (mut moved, mut origins) = (Moved::new(), Origins::new());
     let mut blocked: Vec<(AbsResourceInstance, AbsResourceInstance)> = Vec::new();
-    let statements = statements::collect(config, &mut diags);
-    if diags.has_errors() {
-        return ((moved, origins), diags);
-    }
+    let statements = statements::collect(config);
     let mut explicit: BTreeSet<AbsResource> = BTreeSet::new();
     for statement in &statements {
         let addrs: Vec<AbsResourceInstance> =
@@ -161,10 +159,17 @@ fn apply_implied(config: &Config, state: &mut State, explicit: &BTreeSet<AbsReso
     }
 }
 
+/// True for the warning of moves that could not be made, which is of no use beside errors.
+pub(super) fn is_blocked_warning(diagnostic: &Diagnostic) -> bool {
+    diagnostic.summary == BLOCKED
+}
+
+const BLOCKED: &str = "Unresolved resource instance address changes";
+
 fn blocked_warning(blocked: &[(AbsResourceInstance, AbsResourceInstance)]) -> Diagnostic {
     let lines: Vec<String> = blocked.iter().map(|(from, to)| format!("\n  - {from} could not move to {to}")).collect();
     Diagnostic::warning(
-        "Unresolved resource instance address changes",
+        BLOCKED,
         format!(
             "{PROGRAM} tried to adjust resource instance addresses in the prior state based on change information recorded \
              in the configuration, but some adjustments did not succeed due to existing objects already at the intended \

@@ -1,8 +1,6 @@
-//! What `moved` blocks say: matching addresses, the order of statements, and the mistakes that can be made with them.
+//! What `moved` blocks say: matching addresses, and the order of statements.
 
-use std::collections::BTreeMap;
-
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::Diagnostic;
 use crate::base::source::Range;
 use crate::model::addr::{AbsResourceInstance, InstanceKey, Module, ModuleInstance, ModuleStep};
 use crate::model::config::{Config, MoveEndpoint};
@@ -15,11 +13,17 @@ pub(super) struct Statement {
     pub to: MoveEndpoint,
     pub range: Range,
     /// Neither end names a key: all instances move together.
-    whole: bool,
+    pub whole: bool,
 }
 
-/// The statements of all modules, each before those that move on what it moves.
-pub(super) fn collect(config: &Config, diags: &mut Diagnostics) -> Vec<Statement> {
+/// The statements of all modules in the order in which they are applied: each before those that move on what it moves. None
+/// if they form a cycle, which is reported once it is known that nothing else is wrong with them.
+pub(super) fn collect(config: &Config) -> Vec<Statement> {
+    in_order(declared(config)).unwrap_or_default()
+}
+
+/// The statements of all modules as they are declared.
+pub(super) fn declared(config: &Config) -> Vec<Statement> {
     let mut all = Vec::new();
     for module in config.modules() {
         for moved in &module.moved {
@@ -33,11 +37,10 @@ pub(super) fn collect(config: &Config, diags: &mut Diagnostics) -> Vec<Statement
             all.push(statement);
         }
     }
-    check(&all, config, diags);
-    in_order(all, diags)
+    all
 }
 
-fn end_key(end: &MoveEndpoint) -> InstanceKey {
+pub(super) fn end_key(end: &MoveEndpoint) -> InstanceKey {
     match &end.resource {
         Some((_, key)) => key.clone(),
         None => end.module.last().map(|step| step.key.clone()).unwrap_or_default(),
@@ -119,8 +122,8 @@ fn absolute(statement: &Statement, end: &MoveEndpoint) -> (Vec<String>, Option<S
     (names.chain(steps).collect(), resource)
 }
 
-/// Sorts the statements so that each comes behind those whose results it moves on. A circle is an error.
-fn in_order(statements: Vec<Statement>, diags: &mut Diagnostics) -> Vec<Statement> {
+/// Sorts the statements so that each comes behind those whose results it moves on. A cycle is an error.
+pub(super) fn in_order(statements: Vec<Statement>) -> Result<Vec<Statement>, Diagnostic> {
     let mut left = statements;
     let mut sorted = Vec::with_capacity(left.len());
     while !left.is_empty() {
@@ -128,125 +131,28 @@ fn in_order(statements: Vec<Statement>, diags: &mut Diagnostics) -> Vec<Statemen
             (0..left.len()).find(|&i| !left.iter().enumerate().any(|(j, other)| i != j && left[i].follows(other)));
         match ready {
             Some(i) => sorted.push(left.remove(i)),
-            None => {
-                let lines: Vec<String> = left
-                    .iter()
-                    .map(|s| format!("\n  - {}: {} → {}", start(&s.range), s.all_text(&s.from), s.all_text(&s.to)))
-                    .collect();
-                let detail = format!(
-                    "The following chained move statements form a cycle, and so there is no final location to move \
-                     objects to:{}\n\nA chain of move statements must end with an address that doesn't appear in any other \
-                     statements, and which typically also refers to an object still declared in the configuration.",
-                    lines.concat()
-                );
-                diags.push(Diagnostic::error("Cyclic dependency in move statements", detail));
-                return Vec::new();
-            }
+            None => return Err(cycle(&left)),
         }
     }
-    sorted
+    Ok(sorted)
 }
 
-fn check(statements: &[Statement], config: &Config, diags: &mut Diagnostics) {
-    let mut by_from: BTreeMap<String, &Statement> = BTreeMap::new();
-    let mut by_to: BTreeMap<String, &Statement> = BTreeMap::new();
-    for statement in statements {
-        let (from, to) = (statement.text(&statement.from), statement.text(&statement.to));
-        let mut error = |summary: &str, detail: String| {
-            diags.push(Diagnostic::error(summary, detail).at(statement.range.clone()));
-        };
-        if from == to {
-            error(
-                "Redundant move statement",
-                format!(
-                    "This statement declares a move from {from} to the same address, which is the same as not declaring \
-                     this move at all."
-                ),
-            );
-            continue;
-        }
-        if let Some(kind) = still_declared(statement, config) {
-            let (noun, at) = kind;
-            let at = at.map_or_else(String::new, |range| format!(" at {}", start(&range)));
-            error(
-                "Moved object still exists",
-                format!(
-                    "This statement declares a move from {from}, but that {noun} is still declared{at}.\n\nChange your \
-                     configuration so that this {noun} will be declared as {to} instead."
-                ),
-            );
-        }
-        if let Some(first) = by_from.get(&from) {
-            let other = first.text(&first.to);
-            if other != to {
-                error(
-                    "Ambiguous move statements",
-                    format!(
-                        "A statement at {} declared that {from} moved to {other}, but this statement instead declares that \
-                         it moved to {to}.\n\nEach {} can move to only one destination resource.",
-                        start(&first.range),
-                        noun(statement)
-                    ),
-                );
-            }
-        } else {
-            by_from.insert(from.clone(), statement);
-        }
-        if let Some(first) = by_to.get(&to) {
-            let other = first.text(&first.from);
-            if other != from {
-                error(
-                    "Ambiguous move statements",
-                    format!(
-                        "A statement at {} declared that {other} moved to {to}, but this statement instead declares that \
-                         {from} moved there.\n\nEach {noun} can have moved from only one source {noun}.",
-                        start(&first.range),
-                        noun = noun(statement)
-                    ),
-                );
-            }
-        } else {
-            by_to.insert(to, statement);
-        }
-    }
+fn cycle(statements: &[Statement]) -> Diagnostic {
+    let lines: Vec<String> = statements
+        .iter()
+        .map(|s| format!("\n  - {}: {} → {}", start(&s.range), s.all_text(&s.from), s.all_text(&s.to)))
+        .collect();
+    let detail = format!(
+        "The following chained move statements form a cycle, and so there is no final location to move objects to:{}\n\nA \
+         chain of move statements must end with an address that doesn't appear in any other statements, and which typically \
+         also refers to an object still declared in the configuration.",
+        lines.concat()
+    );
+    Diagnostic::error("Cyclic dependency in move statements", detail)
 }
 
 /// Where something begins: `main.tf:1,1`.
-fn start(range: &Range) -> String {
+pub(super) fn start(range: &Range) -> String {
     let at = range.start();
     format!("{}:{},{}", range.filename(), at.line, at.column)
-}
-
-fn noun(statement: &Statement) -> &'static str {
-    match (&statement.from.resource, statement.whole) {
-        (Some(_), true) => "resource",
-        (Some(_), false) => "resource instance",
-        (None, true) => "module call",
-        (None, false) => "module instance",
-    }
-}
-
-/// What the source of a move still names in the configuration, and where. Only whole resources and modules count: a
-/// single instance may go while its block stays.
-fn still_declared(statement: &Statement, config: &Config) -> Option<(&'static str, Option<Range>)> {
-    let mut path = statement.module.clone();
-    for step in statement.from.module.0.iter() {
-        path = path.child(&step.name);
-    }
-    match &statement.from.resource {
-        Some((resource, key)) => {
-            let declared = config.module(&path)?.resources.get(resource)?;
-            let repeats = declared.count.is_some() || declared.for_each.is_some();
-            let names_all = statement.whole || (key.is_none() && !repeats);
-            names_all.then(|| (noun(statement), Some(declared.range.clone())))
-        }
-        None => {
-            let parent = config.module(&path.parent()?)?;
-            let call = parent.calls.get(path.0.last()?)?;
-            let repeats = call.count.is_some() || call.for_each.is_some();
-            let key = end_key(&statement.from);
-            let names_all = statement.whole || (key.is_none() && !repeats);
-            names_all.then(|| (noun(statement), Some(call.range.clone())))
-        }
-    }
 }

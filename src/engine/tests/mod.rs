@@ -4,6 +4,7 @@ mod blocks;
 mod conditions;
 mod consistency;
 mod interrupted;
+mod instances;
 mod modules;
 mod moves;
 mod newer;

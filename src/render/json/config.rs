@@ -222,8 +222,8 @@ pub(super) fn expression_json(expression: &Expression) -> Json {
         }
     }
     // An expression can have references and still not need them: `true ? "x" : local.y`.
-    let (value, _) = eval::evaluate(expression, &Nothing);
-    if value.is_wholly_known() {
+    let (value, diagnostics) = eval::evaluate(expression, &Nothing);
+    if !diagnostics.has_errors() && value.is_wholly_known() {
         set(&mut out, "constant_value", known_json(&value));
     }
     put(&mut out, "references", references);

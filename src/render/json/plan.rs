@@ -72,9 +72,7 @@ fn variables_json(document: &PlanDocument<'_>) -> Json {
         out.insert(name.clone(), known_json(value));
     }
     for (name, variable) in &document.config.root.variables {
-        if let Some(default) = &variable.default
-            && !variable.ephemeral
-        {
+        if let Some(default) = &variable.default {
             out.entry(name.clone()).or_insert_with(|| known_json(default));
         }
     }

@@ -348,6 +348,9 @@ async fn managed(
     let Some(mut change) = diagnostics.take(plan::plan(instance, current.as_ref(), forced, None).await) else {
         return (None, diagnostics);
     };
+    if triggered {
+        change.reason = ActionReason::ReplaceByTriggers;
+    }
     change.importing = importing.as_ref().map(import::importing);
     if let (Action::NoOp, Some(current)) = (change.action, &mut current) {
         // Nothing will be applied, so that what is stored is settled here.

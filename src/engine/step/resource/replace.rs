@@ -92,8 +92,7 @@ fn invalid(expr: &Expression) -> Diagnostic {
         .at(expr.range())
 }
 
-/// True if a change of the named objects counts. Every object of the configuration has a change, if only a no-op: a name
-/// without one is an error.
+/// True if a change of the named objects counts. Every object of the configuration has a change, if only a no-op.
 fn fires(instance: &Instance<'_>, trigger: &Trigger, expr: &Expression) -> Result<bool, Diagnostics> {
     let module = &instance.addr.module;
     let resource = trigger.resource.absolute(module.clone());
@@ -104,23 +103,30 @@ fn fires(instance: &Instance<'_>, trigger: &Trigger, expr: &Expression) -> Resul
         |change: &&ResourceChange| change.deposed.is_none() && key.as_ref().is_none_or(|key| key == change.addr.key());
     let changes: Vec<&ResourceChange> = gathered.changes_of(&resource).filter(named).collect();
     if changes.is_empty() {
-        return Err(missing_change(instance, trigger, expr).into());
+        return missing_change(instance, trigger, expr).map_or(Ok(false), |error| Err(error.into()));
     }
     let counts = |change: &ResourceChange| change.action == Action::Update || change.action.is_replace();
     Ok(changes.iter().any(|change| counts(change) && (trigger.rest.is_empty() || differs(change, &trigger.rest))))
 }
 
-fn missing_change(instance: &Instance<'_>, trigger: &Trigger, expr: &Expression) -> Diagnostic {
+/// The error of a name that no instance can have. An instance that just does not exist triggers nothing.
+fn missing_change(instance: &Instance<'_>, trigger: &Trigger, expr: &Expression) -> Option<Diagnostic> {
     let module = &instance.addr.module;
     let place = if module.is_root() { "the root module".to_owned() } else { module.to_string() };
     let resource = &trigger.resource;
-    let run = instance.run;
-    if run.tree.find_resource(&resource.clone().absolute(module.clone()).config()).is_none() {
+    let tree = &instance.run.tree;
+    let Some((id, index)) = tree.find_resource(&resource.absolute(module.clone()).config()) else {
         let detail = format!("A resource {resource} has not been declared in {place}");
-        return Diagnostic::error(UNDECLARED_RESOURCE, detail).at(expr.range());
-    }
+        return Some(Diagnostic::error(UNDECLARED_RESOURCE, detail).at(expr.range()));
+    };
+    let block = tree.resource(id, index);
+    let repeats = block.count.is_some() || block.for_each.is_some();
+    let possible = match &trigger.key {
+        Some(_) => repeats,
+        None => !repeats || trigger.rest.is_empty(),
+    };
     let key = trigger.key.as_ref().map(ToString::to_string).unwrap_or_default();
-    Diagnostic::error(format!("no change found for {resource}{key} in {place}"), "")
+    (!possible).then(|| Diagnostic::error(format!("no change found for {resource}{key} in {place}"), ""))
 }
 
 fn differs(change: &ResourceChange, steps: &[TraversalStep]) -> bool {

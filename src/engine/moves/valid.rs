@@ -1,0 +1,159 @@
+//! Whether `moved` blocks agree with each other and with the instances that a walk found.
+//!
+//! A walk has to come first: only then is it known which instances there are.
+
+use std::collections::BTreeMap;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::Range;
+use crate::engine::results::{Expansion, ModuleSlots};
+use crate::engine::run::Run;
+use crate::lang::syntax::ast::Expression;
+use crate::model::addr::{ModuleInstance, ModuleStep, Resource};
+use crate::model::config::MoveEndpoint;
+
+use super::statements::{Statement, declared, end_key, in_order, start};
+
+/// Returns the errors of all statements. A cycle is reported only where nothing else is wrong.
+pub(in crate::engine) fn validate(run: &Run) -> Diagnostics {
+    let statements = declared(&run.config);
+    let mut check = Check { run, by_from: BTreeMap::new(), by_to: BTreeMap::new(), diagnostics: Diagnostics::new() };
+    for statement in &statements {
+        let Some(module) = run.tree.find(&statement.module) else { continue };
+        for instance in run.results.module_instances(module) {
+            check.statement(statement, instance);
+        }
+    }
+    let mut diagnostics = check.diagnostics;
+    if !diagnostics.has_errors()
+        && let Err(cycle) = in_order(statements)
+    {
+        diagnostics.push(cycle);
+    }
+    diagnostics
+}
+
+struct Check<'a> {
+    run: &'a Run,
+    /// By the source: where it was declared to move, and the destination.
+    by_from: BTreeMap<String, (Range, String)>,
+    /// By the destination: where it was declared, and the source.
+    by_to: BTreeMap<String, (Range, String)>,
+    diagnostics: Diagnostics,
+}
+
+impl Check<'_> {
+    fn error(&mut self, statement: &Statement, summary: &'static str, detail: String) {
+        self.diagnostics.push(Diagnostic::error(summary, detail).at(statement.range.clone()));
+    }
+
+    /// Checks a statement in one instance of the module that declares it.
+    fn statement(&mut self, statement: &Statement, module: &ModuleSlots) {
+        let (from, to) = (text(&module.addr, &statement.from), text(&module.addr, &statement.to));
+        if from == to {
+            let detail = format!(
+                "This statement declares a move from {from} to the same address, which is the same as not declaring this \
+                 move at all."
+            );
+            return self.error(statement, "Redundant move statement", detail);
+        }
+        let (noun, short) = nouns(statement);
+        if let Some(range) = still_declared(self.run, statement, module) {
+            let detail = format!(
+                "This statement declares a move from {from}, but that {noun} is still declared at {}.\n\nChange your \
+                 configuration so that this {short} will be declared as {to} instead.",
+                start(&range)
+            );
+            self.error(statement, "Moved object still exists", detail);
+        }
+        let other = self.by_from.entry(from.clone()).or_insert_with(|| (statement.range.clone(), to.clone()));
+        if other.1 != to {
+            let detail = format!(
+                "A statement at {} declared that {from} moved to {}, but this statement instead declares that it moved to \
+                 {to}.\n\nEach {noun} can move to only one destination {short}.",
+                start(&other.0),
+                other.1
+            );
+            self.error(statement, AMBIGUOUS, detail);
+        }
+        let other = self.by_to.entry(to.clone()).or_insert_with(|| (statement.range.clone(), from.clone()));
+        if other.1 != from {
+            let detail = format!(
+                "A statement at {} declared that {} moved to {to}, but this statement instead declares that {from} moved \
+                 there.\n\nEach {noun} can have moved from only one source {short}.",
+                start(&other.0),
+                other.1
+            );
+            self.error(statement, AMBIGUOUS, detail);
+        }
+    }
+}
+
+const AMBIGUOUS: &str = "Ambiguous move statements";
+
+fn text(module: &ModuleInstance, end: &MoveEndpoint) -> String {
+    if module.is_root() { end.to_string() } else { format!("{module}.{end}") }
+}
+
+/// What a statement moves, in full and in short.
+fn nouns(statement: &Statement) -> (&'static str, &'static str) {
+    match (&statement.from.resource, statement.whole) {
+        (Some(_), true) => ("resource", "resource"),
+        (Some(_), false) => ("resource instance", "instance"),
+        (None, true) => ("module call", "call"),
+        (None, false) => ("module instance", "instance"),
+    }
+}
+
+/// Returns where the source of a move is declared, if it still exists: a whole resource or module by its block, one instance
+/// by what gives its key.
+fn still_declared(run: &Run, statement: &Statement, module: &ModuleSlots) -> Option<Range> {
+    let steps = &statement.from.module.0;
+    let Some((resource, _)) = &statement.from.resource else {
+        let (last, before) = steps.split_last()?;
+        return within(run, module, before, &mut |slots| called(run, statement, slots, last));
+    };
+    within(run, module, steps, &mut |slots| declares(run, statement, slots, resource))
+}
+
+/// Calls `f` with the module instance that the steps lead to, if it exists.
+fn within<T>(
+    run: &Run,
+    module: &ModuleSlots,
+    steps: &[ModuleStep],
+    f: &mut dyn FnMut(&ModuleSlots) -> Option<T>,
+) -> Option<T> {
+    let Some((step, rest)) = steps.split_first() else { return f(module) };
+    let call = run.tree.module(module.id).calls.get_index_of(&step.name)?;
+    let slots = module.calls[call].get()?;
+    let next = slots.instances.get(slots.expansion.index_of(&step.key)?)?;
+    within(run, next, rest, f)
+}
+
+fn declares(run: &Run, statement: &Statement, module: &ModuleSlots, resource: &Resource) -> Option<Range> {
+    let index = run.tree.module(module.id).resources.get_index_of(resource)?;
+    let slots = module.resources[index].get()?;
+    let block = run.tree.resource(module.id, index as u32);
+    present(statement, &slots.expansion, [&block.count, &block.for_each], &block.range)
+}
+
+fn called(run: &Run, statement: &Statement, module: &ModuleSlots, step: &ModuleStep) -> Option<Range> {
+    let index = run.tree.module(module.id).calls.get_index_of(&step.name)?;
+    let slots = module.calls[index].get()?;
+    let call = run.tree.call(module.id, index as u32);
+    present(statement, &slots.expansion, [&call.count, &call.for_each], &call.range)
+}
+
+fn present(
+    statement: &Statement,
+    expansion: &Expansion,
+    repetition: [&Option<Expression>; 2],
+    block: &Range,
+) -> Option<Range> {
+    if statement.whole {
+        return Some(block.clone());
+    }
+    expansion.index_of(&end_key(&statement.from))?;
+    let given = repetition.into_iter().flatten().next();
+    Some(given.map_or_else(|| block.clone(), Expression::range))
+}

@@ -1,0 +1,223 @@
+//! Instances that a run leaves out: targets, refresh-only plans, orphans, and references to what is not there.
+
+use super::world::*;
+use crate::model::addr::parse::parse_target;
+use crate::model::plan::{Mode, Plan};
+use crate::model::state::{CheckStatus, State};
+
+fn targets(of: &[&str]) -> Vec<crate::model::addr::Target> {
+    of.iter().map(|text| parse_target(text).unwrap()).collect()
+}
+
+fn output(plan: &Plan, name: &str) -> String {
+    let found = plan.outputs.iter().find(|o| &*o.name == name).unwrap();
+    crate::lang::value::json::to_simple_json(&found.change.after).unwrap_or_else(|_| "unknown".into())
+}
+
+#[tokio::test]
+async fn collections_hold_the_instances_that_exist() {
+    let world = World::new();
+    let text = r#"
+        resource "test_thing" "c" {
+          count = 3
+          name  = "c${count.index}"
+        }
+        resource "test_thing" "f" {
+          for_each = toset(["a", "b"])
+          name     = each.key
+        }
+        output "c" { value = test_thing.c[*].name }
+        output "f" { value = keys(test_thing.f) }
+        output "try" { value = try(test_thing.f["b"].name, "none") }"#;
+    let config = config(&[("main.tf", text)]);
+    let refresh_only = || Options { mode: Mode::RefreshOnly, ..Options::default() };
+    let (planned, found) = plan(&world, &config, &State::default(), refresh_only()).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    let planned = planned.unwrap();
+    assert_eq!(["c", "f", "try"].map(|name| output(&planned, name)), ["[]", "[]", "\"none\""]);
+
+    let options = Options { targets: targets(&["test_thing.c[1]", "test_thing.f[\"a\"]"]), ..Options::default() };
+    let (planned, _) = plan(&world, &config, &State::default(), options).await;
+    let (state, _) = apply_plan(&world, &config, planned.unwrap()).await;
+    assert_eq!(addresses(&state), ["test_thing.c[1]", "test_thing.f[\"a\"]"]);
+    let (planned, found) = plan(&world, &config, &state, refresh_only()).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    let planned = planned.unwrap();
+    assert_eq!(["f", "try"].map(|name| output(&planned, name)), ["[\"a\"]", "\"none\""]);
+}
+
+#[tokio::test]
+async fn refresh_only_rejects_keys_of_absent_instances() {
+    let world = World::new();
+    let text = r#"
+        resource "test_thing" "f" {
+          for_each = toset(["a"])
+          name     = each.key
+        }
+        output "f" { value = test_thing.f["a"].name }"#;
+    let options = Options { mode: Mode::RefreshOnly, ..Options::default() };
+    let (_, found) = plan(&world, &config(&[("main.tf", text)]), &State::default(), options).await;
+    assert_eq!(found.iter().map(|d| &*d.summary).collect::<Vec<_>>(), ["Invalid index"]);
+}
+
+const MODULES: [(&str, &str); 2] = [
+    (
+        "main.tf",
+        r#"module "m" {
+          source   = "./m"
+          for_each = toset(["x", "y"])
+        }
+        resource "test_thing" "all" { input = module.m["y"].id }"#,
+    ),
+    (
+        "m/main.tf",
+        r#"resource "test_thing" "a" { name = "a" }
+        resource "test_thing" "b" { input = test_thing.a.id }
+        output "id" { value = test_thing.b.id }"#,
+    ),
+];
+
+/// Observed: instances of one module do not depend on each other; what is outside depends on all of them.
+#[tokio::test]
+async fn targeted_destroy_takes_dependents_by_instance() {
+    let world = World::new();
+    let config = config(&MODULES);
+    let (state, _) = apply_as(&world, &config, &State::default(), Mode::Normal).await;
+    let options =
+        Options { mode: Mode::Destroy, targets: targets(&["module.m[\"x\"].test_thing.a"]), ..Options::default() };
+    let (planned, _) = plan(&world, &config, &state, options).await;
+    let planned = planned.unwrap();
+    assert_eq!(
+        actions(&planned),
+        ["Delete test_thing.all", "Delete module.m[\"x\"].test_thing.a", "Delete module.m[\"x\"].test_thing.b"]
+    );
+    let (state, found) = apply_plan(&world, &config, planned).await;
+    assert!(!found.has_errors(), "{:?}", texts(&found));
+    assert_eq!(addresses(&state), ["module.m[\"y\"].test_thing.a", "module.m[\"y\"].test_thing.b"]);
+}
+
+#[tokio::test]
+async fn targeted_orphan_is_destroyed() {
+    let world = World::new();
+    let (state, _) = apply(&world, "resource \"test_thing\" \"a\" {\n name = \"a\"\n}", &State::default()).await;
+    let nothing = config(&[("main.tf", "")]);
+    let options = Options { targets: targets(&["test_thing.a"]), ..Options::default() };
+    let (planned, _) = plan(&world, &nothing, &state, options).await;
+    let (state, found) = apply_plan(&world, &nothing, planned.unwrap()).await;
+    assert!(!found.has_errors() && state.is_empty(), "{:?}", texts(&found));
+}
+
+#[tokio::test]
+async fn targets_leave_checks_of_other_instances_unknown() {
+    let world = World::new();
+    let text = r#"resource "test_thing" "c" {
+      count = 2
+      lifecycle {
+        precondition {
+          condition     = path.module != ""
+          error_message = "none"
+        }
+      }
+    }"#;
+    let options = Options { targets: targets(&["test_thing.c[0]"]), ..Options::default() };
+    let (planned, _) = plan(&world, &config(&[("main.tf", text)]), &State::default(), options).await;
+    let checks = planned.unwrap().checks;
+    let objects: Vec<_> = checks[0].objects.iter().map(|(addr, status, _)| (addr.as_str(), *status)).collect();
+    assert_eq!(objects, [("test_thing.c[0]", CheckStatus::Pass), ("test_thing.c[1]", CheckStatus::Unknown)]);
+    assert_eq!(checks[0].status, CheckStatus::Unknown);
+}
+
+/// What planning makes of an element of `replace_triggered_by`: the actions, or the error.
+#[tokio::test]
+async fn triggers_name_objects_with_changes() {
+    let cases = [
+        ("test_thing.one", "DeleteThenCreate"),
+        ("test_thing.one.name", "DeleteThenCreate"),
+        ("test_thing.one.force", "NoOp"),
+        ("test_thing.one.nope", "NoOp"),
+        ("test_thing.many", "DeleteThenCreate"),
+        ("test_thing.many[0]", "DeleteThenCreate"),
+        ("test_thing.many[1].name", "DeleteThenCreate"),
+        ("test_thing.many[2]", "NoOp"),
+        ("test_thing.many.name", "no change found for test_thing.many in the root module"),
+        ("test_thing.none", "NoOp"),
+        ("test_thing.one[0]", "no change found for test_thing.one[0] in the root module"),
+        ("test_thing.gone", "Reference to undeclared resource"),
+    ];
+    for (trigger, expected) in cases {
+        let world = World::new();
+        let with = |value: &str, trigger: &str| {
+            format!(
+                r#"resource "test_thing" "one" {{ name = "{value}" }}
+                resource "test_thing" "many" {{
+                  count = 2
+                  name  = "{value}"
+                }}
+                resource "test_thing" "none" {{ count = 0 }}
+                resource "test_thing" "t" {{
+                  name = "t"
+                  lifecycle {{ replace_triggered_by = [{trigger}] }}
+                }}"#
+            )
+        };
+        let (state, _) = apply(&world, &with("a", "test_thing.one"), &State::default()).await;
+        let changed = config(&[("main.tf", &with("b", trigger))]);
+        let (planned, found) = plan(&world, &changed, &state, Options::default()).await;
+        let summary = found.iter().next().map(|d| d.summary.to_string());
+        let of_t = planned.into_iter().flat_map(|p| p.changes).find(|c| c.addr.to_string() == "test_thing.t");
+        let answer = summary.or_else(|| of_t.map(|c| format!("{:?}", c.action))).unwrap_or_default();
+        assert_eq!(answer, expected, "{trigger}");
+    }
+}
+
+/// Whether `moved` blocks are valid is judged by the instances that there are.
+#[tokio::test]
+async fn moves_are_checked_against_instances() {
+    let block = "resource \"test_thing\" \"b\" {\n for_each = toset([\"x\", \"y\"])\n}\n";
+    let cases: &[(&[(&str, &str)], &[&str])] = &[
+        (&[("a", "b[\"x\"]")], &[]),
+        (&[("b[\"z\"]", "b[\"x\"]")], &[]),
+        (&[("b[\"y\"]", "b[\"x\"]")], &["Moved object still exists"]),
+        (&[("b", "a")], &["Moved object still exists"]),
+        (&[("a", "a")], &["Redundant move statement"]),
+        (&[("a", "b[\"x\"]"), ("a", "b[\"y\"]")], &["Ambiguous move statements"]),
+        (&[("a", "b[\"x\"]"), ("c", "b[\"x\"]")], &["Ambiguous move statements"]),
+        (&[("a", "c"), ("c", "a")], &["Cyclic dependency in move statements"]),
+        // A cycle is not reported beside other errors.
+        (&[("b[\"x\"]", "b[\"z\"]"), ("b[\"z\"]", "b[\"x\"]")], &["Moved object still exists"]),
+    ];
+    for (moves, expected) in cases {
+        let world = World::new();
+        let statement =
+            |(from, to): &(&str, &str)| format!("moved {{\n from = test_thing.{from}\n to = test_thing.{to}\n}}\n");
+        let text = block.to_owned() + &moves.iter().map(statement).collect::<String>();
+        let (planned, found) =
+            plan(&world, &config(&[("main.tf", &text)]), &State::default(), Options::default()).await;
+        assert_eq!(found.iter().map(|d| &*d.summary).collect::<Vec<_>>(), *expected, "{moves:?}");
+        assert_eq!(planned.is_some(), expected.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn plans_keep_removed_outputs_in_the_prior_state() {
+    let world = World::new();
+    let (state, _) = apply(&world, "output \"a\" {\n value = \"a\"\n}", &State::default()).await;
+    for mode in [Mode::Normal, Mode::RefreshOnly] {
+        let nothing = config(&[("main.tf", "")]);
+        let (planned, _) = plan(&world, &nothing, &state, Options { mode, ..Options::default() }).await;
+        let planned = planned.unwrap();
+        assert!(planned.prior_state.outputs.contains_key("a"), "{mode:?}");
+        let (state, _) = apply_plan(&world, &nothing, planned).await;
+        assert!(state.outputs.is_empty(), "{mode:?}");
+    }
+}
+
+#[tokio::test]
+async fn failed_plans_still_warn_of_targets() {
+    let world = World::new();
+    let text = "resource \"test_thing\" \"a\" {\n name = var.nope\n}";
+    let options = Options { targets: targets(&["test_thing.a"]), ..Options::default() };
+    let (_, found) = plan(&world, &config(&[("main.tf", text)]), &State::default(), options).await;
+    let summaries: Vec<&str> = found.iter().map(|d| &*d.summary).collect();
+    assert_eq!(summaries, ["Resource targeting is in effect", "Reference to undeclared input variable"]);
+}

@@ -27,7 +27,7 @@ pub fn results(run: &Run, records: Vec<CheckRecord>, planned: Option<&[CheckResu
             CheckResult { kind: kind.into(), config_addr, status, objects }
         })
         .collect();
-    if run.is_plan() && run.verb != Verb::PlanDestroy {
+    if matches!(run.verb, Verb::Plan { .. } | Verb::Apply) {
         add_unchecked(run, &mut results);
     }
     let declared = declared(run);

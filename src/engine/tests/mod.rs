@@ -3,8 +3,8 @@
 mod blocks;
 mod conditions;
 mod consistency;
-mod interrupted;
 mod instances;
+mod interrupted;
 mod modules;
 mod moves;
 mod newer;

@@ -272,7 +272,7 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
         };
     };
     let is_settled = || slots.instances.iter().all(InstanceSlot::is_settled);
-    once_settled(&slots.whole, is_settled, || whole_resource(slots, &unknown))
+    once_settled(&slots.whole, is_settled, || whole_resource(run, slots, &unknown))
 }
 
 /// The value of several slots together. It is kept only if all of them were written before it was built, since nothing
@@ -285,10 +285,12 @@ fn once_settled(kept: &OnceLock<Value>, is_settled: impl Fn() -> bool, build: im
     }
 }
 
-fn whole_resource(slots: &ResourceSlots, unknown: &dyn Fn() -> Value) -> Value {
+fn whole_resource(run: &Run, slots: &ResourceSlots, unknown: &dyn Fn() -> Value) -> Value {
     let value = |i: usize| slots.instances[i].value().cloned().unwrap_or_else(unknown);
-    // Neither planned nor in the state, as with -target and -refresh-only: the collection does not have it.
-    let is_absent = |i: usize| slots.instances[i].is_settled() && slots.instances[i].value().is_none();
+    // Neither planned nor in the state, as with -target and -refresh-only: the collection does not have it. The refresh ahead
+    // of a destroy must not fail for what was never made.
+    let lenient = matches!(run.verb, Verb::Plan { lenient: true, .. });
+    let is_absent = |i: usize| !lenient && slots.instances[i].is_settled() && slots.instances[i].value().is_none();
     match &slots.expansion {
         Expansion::Single | Expansion::Enabled(true) => value(0),
         Expansion::Enabled(false) => {

@@ -53,10 +53,14 @@ impl Identifiers {
     }
 
     /// Returns a plan as `show -json` prints it, comparable.
-    pub fn plan(&self, plan: &Value) -> Value {
+    /// Of a plan to destroy, only what is destroyed counts: the reference makes a normal plan first, and we only refresh.
+    pub fn plan(&self, plan: &Value, destroy: bool) -> Value {
         let mut plan = self.document(plan);
         if let Some(map) = plan.as_object_mut() {
             map.remove("timestamp");
+            if destroy {
+                map.retain(|name, _| ["resource_changes", "applyable", "errored"].contains(&name.as_str()));
+            }
             if !details() {
                 map.remove("relevant_attributes");
             }

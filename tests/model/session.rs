@@ -86,7 +86,7 @@ impl Lab {
         let mut session = self.session(name, uses_providers);
         let mut history = Vec::new();
         let mut good = world.clone();
-        let mut note = "start";
+        let mut note = "start".to_owned();
         for number in 0..=steps {
             let last = number == steps;
             let state = session.ours.state();
@@ -94,7 +94,7 @@ impl Lab {
                 configuration: world.render(),
                 options: generator.options(&state),
                 tamper: if generator.one_in(15) { generator.tamper(&state) } else { None },
-                note: note.to_owned(),
+                note: note.clone(),
             };
             if last {
                 let nodes = world.modules.values_mut().flat_map(|module| &mut module.nodes);
@@ -108,12 +108,14 @@ impl Lab {
             if finding.is_some() {
                 return (history, finding);
             }
-            if outcome.apply.is_some_and(|apply| apply.code == Some(0)) || generator.one_in(8) {
+            let applied = outcome.apply.is_none_or(|apply| apply.code == Some(0));
+            if outcome.plan.code == Some(0) && applied || generator.one_in(8) {
                 good = world.clone();
             } else {
                 world = good.clone();
             }
-            note = generator.edit(&mut world);
+            let edits = 1 + generator.chance.below(3);
+            note = (0..edits).map(|_| generator.edit(&mut world)).collect::<Vec<_>>().join(", ");
         }
         (history, None)
     }
@@ -140,11 +142,11 @@ impl Session {
             (ours, other.map(|thread| thread.join().unwrap_or_else(|_| panic!("the reference could not be run"))))
         });
         let mut finding = invariants::check(&before, step, &ours, &self.ours, alone);
-        if let Some(theirs) = theirs.as_ref().filter(|theirs| is_accepted(step, theirs)) {
+        if let Some(theirs) = theirs.as_ref().filter(|theirs| is_accepted(step, &ours, theirs)) {
             return (ours, Some(Finding::accepted(theirs)));
         }
         if let (Some(theirs), Some(workspace)) = (&theirs, &self.theirs) {
-            finding = finding.or_else(|| compare(&ours, theirs, &self.ours, workspace));
+            finding = finding.or_else(|| compare(step, &ours, theirs, &self.ours, workspace));
         }
         finding = finding.or_else(|| self.cross(step, &ours));
         let about = format!("step {number} ({}) {:?} {:?}\n", step.note, step.options, step.tamper);
@@ -179,7 +181,9 @@ fn run_step(workspace: &mut Workspace, step: &Step, number: usize, again: bool) 
     args.extend(step.options.iter().map(String::as_str));
     let plan = workspace.run(&args);
     let shown = shown(workspace, "p");
-    let apply = (plan.code == Some(0)).then(|| workspace.run(&["apply", "-json", "p"]));
+    // What has no changes is not worth a command each time.
+    let wanted = plan.code == Some(0) && (shown["applyable"] == true || number.is_multiple_of(3));
+    let apply = wanted.then(|| workspace.run(&["apply", "-json", "p"]));
     let state = workspace.state();
     workspace.ids.learn(&state, number);
     let again = (again && apply.is_some()).then(|| {
@@ -196,17 +200,22 @@ fn shown(workspace: &Workspace, file: &str) -> Value {
 }
 
 /// True for answers of the reference from which we differ on purpose; see docs/compatibility.md.
-fn is_accepted(step: &Step, theirs: &Outcome) -> bool {
-    let refresh_only = step.options.iter().any(|option| option == "-refresh-only");
+fn is_accepted(step: &Step, ours: &Outcome, theirs: &Outcome) -> bool {
+    // The reference makes a normal plan before a destroy, whose errors keep it from destroying.
+    if step.has("-destroy") && ours.plan.code == Some(0) && theirs.plan.code == Some(1) {
+        return true;
+    }
+    let refresh_only = step.has("-refresh-only");
     theirs.plan.errors().any(|error| {
         error.summary.starts_with("no change found for") || (refresh_only && error.summary == "Invalid index")
     })
 }
 
 /// Compares what two programs did in one step.
-fn compare(ours: &Outcome, theirs: &Outcome, our: &Workspace, their: &Workspace) -> Option<Finding> {
+fn compare(step: &Step, ours: &Outcome, theirs: &Outcome, our: &Workspace, their: &Workspace) -> Option<Finding> {
+    let destroy = step.has("-destroy");
     compare_answers("plan", &ours.plan, &theirs.plan, our, their)
-        .or_else(|| documents("plan", our.ids.plan(&ours.shown), their.ids.plan(&theirs.shown)))
+        .or_else(|| documents("plan", our.ids.plan(&ours.shown, destroy), their.ids.plan(&theirs.shown, destroy)))
         .or_else(|| match (&ours.apply, &theirs.apply) {
             (Some(ours), Some(theirs)) => compare_answers("apply", ours, theirs, our, their),
             _ => None,
@@ -216,7 +225,9 @@ fn compare(ours: &Outcome, theirs: &Outcome, our: &Workspace, their: &Workspace)
             (Some(ours), Some(theirs)) => compare_answers("second plan", ours, theirs, our, their),
             _ => None,
         })
-        .or_else(|| documents("second plan", our.ids.plan(&ours.shown_again), their.ids.plan(&theirs.shown_again)))
+        .or_else(|| {
+            documents("second plan", our.ids.plan(&ours.shown_again, false), their.ids.plan(&theirs.shown_again, false))
+        })
 }
 
 fn compare_answers(what: &str, ours: &Answer, theirs: &Answer, our: &Workspace, their: &Workspace) -> Option<Finding> {

@@ -35,6 +35,10 @@ pub enum TamperKind {
 }
 
 impl Step {
+    pub fn has(&self, option: &str) -> bool {
+        self.options.iter().any(|o| o == option)
+    }
+
     /// Returns true where a plan right after this step's apply must have no changes.
     pub fn is_whole(&self) -> bool {
         let partial = ["-target", "-refresh-only", "-destroy", "-refresh=false"];

@@ -60,6 +60,26 @@ async fn refresh_only_rejects_keys_of_absent_instances() {
     assert_eq!(found.iter().map(|d| &*d.summary).collect::<Vec<_>>(), ["Invalid index"]);
 }
 
+#[tokio::test]
+async fn destroying_does_not_need_absent_instances() {
+    let world = World::new();
+    let with = |keys: &str| {
+        format!(
+            r#"resource "test_thing" "f" {{
+              for_each = toset([{keys}])
+              name     = each.key
+            }}
+            output "f" {{ value = test_thing.f["a"].name }}"#
+        )
+    };
+    let (state, _) = apply(&world, &with("\"a\""), &State::default()).await;
+    let more = with("\"a\", \"b\"").replace("f[\"a\"]", "f[\"b\"]");
+    let options = Options { mode: Mode::Destroy, ..Options::default() };
+    let (planned, found) = plan(&world, &config(&[("main.tf", &more)]), &state, options).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    assert_eq!(actions(&planned.unwrap()), ["Delete test_thing.f[\"a\"]"]);
+}
+
 const MODULES: [(&str, &str); 2] = [
     (
         "main.tf",

@@ -51,7 +51,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
 
 /// Without configuration and without a prompt there is neither a lock to give back nor a process to end: an interrupt may end us at once.
 fn bare(screen: &Console, setup: &Setup, request: &ConsoleRequest) -> u8 {
-    let runtime = match tokio::runtime::Builder::new_current_thread().build() {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_time().build() {
         Ok(runtime) => runtime,
         Err(e) => return unreadable(screen, &e.to_string()),
     };

@@ -181,7 +181,7 @@ fn optional_not_computable(attribute: &Attribute, value: &Value) -> bool {
             return Ok(true);
         }
         match Shape::Object(object).attribute_at(path) {
-            Some(leaf) if leaf.nested().is_none() && !leaf.computed => Err(()),
+            Some(inner) if !inner.computed => Err(()),
             _ => Ok(true),
         }
     });
@@ -191,6 +191,7 @@ fn optional_not_computable(attribute: &Attribute, value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::schema::AttributeShape;
 
     fn attribute(optional: bool, computed: bool) -> Attribute {
         Attribute { optional, computed, ..Attribute::new(Type::String) }
@@ -236,6 +237,26 @@ mod tests {
         let config = set(vec![object(None, Some("b"), None), object(None, Some("c"), None)]);
         let expected = set(vec![object(Some("2"), Some("b"), Some("y")), object(None, Some("c"), None)]);
         assert_eq!(proposed_new(&block, &prior, &config), expected);
+    }
+
+    /// Observed on the reference: an object that is not computed counts, even if all in it is.
+    #[test]
+    fn a_computed_object_with_configured_parts_is_not_kept() {
+        let nested = |name: &str, inner: Attribute, nesting, computed| {
+            let shape = ObjectShape { attributes: [(Arc::from(name), inner)].into(), nesting };
+            Attribute { shape: AttributeShape::Nested(shape), ..attribute(true, computed) }
+        };
+        for (object_computed, kept) in [(true, true), (false, false)] {
+            let object = nested("id", attribute(false, true), Nesting::Single, object_computed);
+            let attribute = nested("o", object, Nesting::List, true);
+            let ty = attribute.implied_type();
+            let block = Block { attributes: [("n".into(), attribute)].into(), ..Block::default() };
+            let element = Value::object([("o", Value::object([("id", Value::string("1"))]))]);
+            let of = |v: Value| Value::object([("n", v)]);
+            let prior = of(Value::list(element.ty().clone(), vec![element]));
+            let config = of(Value::null(ty));
+            assert_eq!(proposed_new(&block, &prior, &config), if kept { prior } else { config }, "{object_computed}");
+        }
     }
 
     #[test]

@@ -177,6 +177,12 @@ fn nested_object(schema: &ObjectShape, change: &Change<'_>) -> Diff {
     diff
 }
 
+/// A value of an output. What is sensitive or becomes unknown is compared as an attribute of dynamic type is.
+pub(super) fn output(change: Change<'_>) -> Diff {
+    let again = |change| by_type(&Type::Dynamic, change);
+    sensitive(&change, again).or_else(|| unknown(&change, Vec::new, again)).unwrap_or_else(|| dynamic(change))
+}
+
 /// Compares by the type that a schema or a stored output gives.
 pub(super) fn by_type(ty: &Type, mut change: Change<'_>) -> Diff {
     if !change.strict_strings {

@@ -101,7 +101,7 @@ pub fn block_diff(schema: &Block, before: &Value, after: &Value, replace: &[Path
 
 /// The difference of two values of no particular type: outputs, dynamic attributes.
 pub fn value_diff(before: &Value, after: &Value) -> Diff {
-    dynamic::dynamic(change::Change::root(before, after, &[]))
+    compute::output(change::Change::root(before, after, &[]))
 }
 
 /// The difference of two values of this type: outputs of a state.

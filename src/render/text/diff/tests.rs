@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::{block_diff, draw};
-use crate::lang::value::{Path, Type, Value, json};
+use super::{block_diff, draw, value_diff};
+use crate::lang::value::{Marks, Path, Type, Value, json};
 use crate::model::plan::Action;
 use crate::model::schema::{Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape};
 use crate::render::text::plan::with_schema_marks;
@@ -25,6 +25,21 @@ fn differences_are_drawn_as_the_reference_draws_them() {
         count += 1;
     }
     assert!(count > 70, "only {count} cases");
+}
+
+/// A sensitive output that is or was an empty string looks like one that is created or removed.
+#[test]
+fn empty_sensitive_outputs_count_as_absent() {
+    let text = |text: &str| Value::string(text).mark(Marks::SENSITIVE);
+    let cases = [
+        (text(""), text("x"), Action::Create),
+        (text("x"), text(""), Action::Delete),
+        (text("x"), text("y"), Action::Update),
+        (Value::string(""), Value::string("x"), Action::Update),
+    ];
+    for (before, after, action) in cases {
+        assert_eq!(value_diff(&before, &after).action, action, "{before:?} {after:?}");
+    }
 }
 
 fn drawn(case: &Json) -> String {

@@ -8,6 +8,8 @@ pub fn changed_paths(requires_replace: &[Path], prior: &Value, planned: &Value) 
     let (mut changed, mut invalid) = (Vec::new(), Vec::new());
     for path in requires_replace {
         let differs = match (at(prior, path), at(planned, path)) {
+            // Nulls of different types are equal.
+            (Some(before), Some(after)) if before.is_null() && after.is_null() => false,
             (Some(before), Some(after)) => !after.is_wholly_known() || before != after,
             (Some(only), None) | (None, Some(only)) => !only.is_null(),
             (None, None) => {
@@ -55,6 +57,13 @@ mod tests {
         let prior = object("x", Value::string("y"));
         let planned = object("x", Value::unknown(Type::String));
         assert_eq!(changed_paths(&[a, b.clone(), c.clone()], &prior, &planned), (vec![b], vec![c]));
+    }
+
+    #[test]
+    fn nulls_of_different_types_are_equal() {
+        let object = |value: Value| Value::object([("a", value)]);
+        let (dynamic, text) = (object(Value::null_dynamic()), object(Value::null(Type::String)));
+        assert_eq!(changed_paths(&[Path::new().attr("a")], &dynamic, &text), (vec![], vec![]));
     }
 
     /// Each row: a path, and whether it counts, or is invalid.

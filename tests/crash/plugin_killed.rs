@@ -130,7 +130,7 @@ variable "missing" {}
 resource "slow_thing" "a" {}
 "#,
     );
-    let program = project.script("bin/terraform-provider-slow", "#!/bin/sh\nsleep 60\n");
+    let program = project.script("bin/terraform-provider-slow", "#!/bin/sh\nexec sleep 60\n");
     let folder = program.parent().unwrap().display();
     let settings =
         format!("provider_installation {{\n  dev_overrides {{ \"example.com/x/slow\" = \"{folder}\" }}\n}}\n");

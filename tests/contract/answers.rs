@@ -168,3 +168,15 @@ fn invalid_schemas_are_refused() {
         }
     }
 }
+
+/// The first of several imported objects is read before the import fails, as the reference does it.
+#[test]
+fn an_import_gives_one_object() {
+    let import = format!("import {{\n  to = scripted_thing.a\n  id = \"i\"\n}}\n{RESOURCE}");
+    let cases = [(0, "Import returned no resources", 0), (2, "Multiple import states not supported", 1)];
+    for (objects, summary, reads) in cases {
+        let project = project(&import, &json!({"import": [{"objects": objects, "set": {"id": "i"}}]}));
+        project.run(&["plan"]).expect(1, &[summary]);
+        assert_eq!(calls(&project, &["read"]).len(), reads, "{summary}");
+    }
+}

@@ -341,8 +341,9 @@ impl Provider for Scripted {
         let state = edited(Value::object(nulls), &answer["set"]);
         let identity = self.identity(kind, answer);
         let object = ImportedObject { kind: kind.into(), state, identity, private: private(answer, b"") };
+        let objects = answer["objects"].as_u64().unwrap_or(1) as usize;
         ImportResponse {
-            objects: if is_set(answer, "deferred") { Vec::new() } else { vec![object] },
+            objects: vec![object; objects],
             deferred: is_set(answer, "deferred"),
             diagnostics: failures(answer),
         }

@@ -31,23 +31,20 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
     let Some(objects) = objects else { return (None, diagnostics) };
     let with = shown(named);
     let refuse = |summary: &str, what: String| Diagnostic::error(summary, what);
-    let mut objects: Vec<_> = objects.into_iter().filter(|object| *object.kind == *kind).collect();
-    let object = match (objects.pop(), objects.is_empty()) {
-        (Some(only), true) => only,
-        (Some(_), false) => {
-            let what = format!(
-                "While attempting to import with {with}, the provider returned multiple resource instance states. This is \
-                 not currently supported."
-            );
-            diagnostics.push(refuse("Multiple import states not supported", what));
-            return (None, diagnostics);
-        }
-        (None, _) => {
-            let what = format!("While attempting to import with {with}, the provider returned no instance states.");
-            diagnostics.push(refuse("Import returned no resources", what));
-            return (None, diagnostics);
-        }
+    let mut objects = objects.into_iter().filter(|object| *object.kind == *kind);
+    let Some(object) = objects.next() else {
+        let what = format!("While attempting to import with {with}, the provider returned no instance states.");
+        diagnostics.push(refuse("Import returned no resources", what));
+        return (None, diagnostics);
     };
+    if objects.next().is_some() {
+        let what = format!(
+            "While attempting to import with {with}, the provider returned multiple resource instance states. This is not \
+             currently supported."
+        );
+        // The first one is read all the same, as the reference does.
+        diagnostics.push(refuse("Multiple import states not supported", what));
+    }
     if object.state.is_null() {
         let what = format!("While attempting to import with {with}, the provider returned an instance with no state.");
         diagnostics.push(refuse("Import returned null resource", what));

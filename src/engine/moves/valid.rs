@@ -35,10 +35,10 @@ pub(in crate::engine) fn validate(run: &Run) -> Diagnostics {
 
 struct Check<'a> {
     run: &'a Run,
-    /// By the source: where it was declared to move, and the destination.
-    by_from: BTreeMap<String, (Range, String)>,
-    /// By the destination: where it was declared, and the source.
-    by_to: BTreeMap<String, (Range, String)>,
+    /// By kind and address of the source: where it was declared to move, and the destination.
+    by_from: BTreeMap<(&'static str, String), (Range, String)>,
+    /// By kind and address of the destination: where it was declared, and the source.
+    by_to: BTreeMap<(&'static str, String), (Range, String)>,
     diagnostics: Diagnostics,
 }
 
@@ -66,7 +66,8 @@ impl Check<'_> {
             );
             self.error(statement, "Moved object still exists", detail);
         }
-        let other = self.by_from.entry(from.clone()).or_insert_with(|| (statement.range.clone(), to.clone()));
+        // A whole resource or call and its instance without a key are written alike.
+        let other = self.by_from.entry((noun, from.clone())).or_insert_with(|| (statement.range.clone(), to.clone()));
         if other.1 != to {
             let detail = format!(
                 "A statement at {} declared that {from} moved to {}, but this statement instead declares that it moved to \
@@ -76,7 +77,7 @@ impl Check<'_> {
             );
             self.error(statement, AMBIGUOUS, detail);
         }
-        let other = self.by_to.entry(to.clone()).or_insert_with(|| (statement.range.clone(), from.clone()));
+        let other = self.by_to.entry((noun, to.clone())).or_insert_with(|| (statement.range.clone(), from.clone()));
         if other.1 != from {
             let detail = format!(
                 "A statement at {} declared that {} moved to {to}, but this statement instead declares that {from} moved \

@@ -202,6 +202,8 @@ async fn moves_are_checked_against_instances() {
         (&[("a", "a")], &["Redundant move statement"]),
         (&[("a", "b[\"x\"]"), ("a", "b[\"y\"]")], &["Ambiguous move statements"]),
         (&[("a", "b[\"x\"]"), ("c", "b[\"x\"]")], &["Ambiguous move statements"]),
+        // A resource and its instance without a key are different destinations.
+        (&[("a", "c"), ("c[\"x\"]", "c")], &[]),
         (&[("a", "c"), ("c", "a")], &["Cyclic dependency in move statements"]),
         // A cycle is not reported beside other errors.
         (&[("b[\"x\"]", "b[\"z\"]"), ("b[\"z\"]", "b[\"x\"]")], &["Moved object still exists"]),

@@ -258,7 +258,7 @@ impl Maker<'_> {
             5 => format!("keys({})", self.sub(p, Kind::Map, d)),
             6 => format!("values({})", self.sub(p, Kind::Map, d)),
             7 => format!("tolist({})", self.sub(p, Kind::List, d)),
-            8 => format!("split(\"-\", {})", self.sub(p, Kind::Text, d)),
+            8 => format!("split(\"/\", {})", self.sub(p, Kind::Text, d)),
             9 => format!("distinct({})", self.sub(p, Kind::List, d)),
             _ => format!("compact({})", self.sub(p, Kind::List, d)),
         }

@@ -12,7 +12,7 @@ use crate::lang::value::Type;
 use super::{Attribute, AttributeShape, Block, NestedBlock, Nesting};
 
 /// The attributes of the schema that this body writes as blocks, `dynamic` blocks included.
-pub(super) fn written_as_blocks(body: &Body, schema: &Block) -> BTreeMap<Arc<str>, NestedBlock> {
+pub fn written_as_blocks(body: &Body, schema: &Block) -> BTreeMap<Arc<str>, NestedBlock> {
     let candidates: Vec<(&Arc<str>, &Type)> =
         schema.attributes.iter().filter_map(|(name, attribute)| Some((name, element(attribute)?))).collect();
     if candidates.is_empty() {

@@ -2,7 +2,6 @@
 //!
 //! Knows `dynamic` blocks through the language; never knows what the value is for.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -75,11 +74,6 @@ fn mistaken_names(body: &Body, schema: &Block, scope: &dyn Scope) -> Diagnostics
 /// The summary where a block of a kind stands once too often.
 pub fn duplicate_block(kind: &str) -> String {
     format!("Duplicate {kind} block")
-}
-
-/// The schema as a body uses it: with blocks in place of attributes that are written so.
-pub fn schema_of_body<'s>(body: &Body, schema: &'s Block) -> Cow<'s, Block> {
-    as_blocks::with_blocks(body, schema).map_or(Cow::Borrowed(schema), Cow::Owned)
 }
 
 /// The references that a body makes, each with the expression that it stands in.

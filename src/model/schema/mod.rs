@@ -3,7 +3,7 @@
 //!
 //! Owns the meaning of schemas. Never knows the wire that they came over, or a provider.
 
-mod as_blocks;
+pub mod as_blocks;
 pub mod block;
 pub mod check;
 pub mod decode;

@@ -6,15 +6,18 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
+use crate::base::diag::Diagnostics;
 use crate::base::source::SourceFile;
 use crate::lang::eval::dynamic::BlockShape;
 use crate::lang::eval::{self, Resolved, Scope};
 use crate::lang::syntax::ast::{ExprKind, Expression, Traversal};
-use crate::lang::syntax::body::Body;
+use crate::lang::syntax::body::{Body, BodySchema};
+use crate::lang::value::Value;
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{self, InstanceKey, ResourceMode, Subject};
 use crate::model::config::{Config, Module, ModuleCall, Resource};
-use crate::model::schema::decode::schema_of_body;
+use crate::model::schema::as_blocks::written_as_blocks;
+use crate::model::schema::decode::{decode_body, references_in_body};
 use crate::model::schema::{Block, Nesting, Schema};
 
 use super::provider_configs::{ProviderConfigs, key_of};
@@ -166,9 +169,16 @@ fn depends_on(list: &[Traversal]) -> Vec<String> {
 
 /// The expressions of a body: attributes as expressions, blocks as objects or lists of them.
 pub(super) fn expressions_json(body: &Body, schema: &Block) -> Json {
-    let schema = &*schema_of_body(body, schema);
     let (content, _, _) = body.partial_content(&schema.body_schema());
     let mut out: BTreeMap<String, Json> = BTreeMap::new();
+    for (name, nested) in written_as_blocks(body, schema) {
+        let (content, _, _) = body.partial_content(&BodySchema::new().block(&name, &[]));
+        let bodies: Vec<&Body> = content.blocks.iter().map(|block| &block.body).collect();
+        // Nothing is shown of `dynamic` blocks.
+        if !bodies.is_empty() {
+            out.insert(name.to_string(), attribute_blocks_json(&bodies, &nested.block));
+        }
+    }
     for (name, attribute) in &content.attributes {
         out.insert(name.to_string(), expression_json(&attribute.expr));
     }
@@ -196,21 +206,38 @@ pub(super) fn expressions_json(body: &Body, schema: &Block) -> Json {
     Json::Object(out.into_iter().collect())
 }
 
+/// An attribute that is written as blocks, as the expression that it stands for.
+fn attribute_blocks_json(bodies: &[&Body], schema: &Block) -> Json {
+    let found: Vec<(Traversal, Expression)> = bodies.iter().flat_map(|body| references_in_body(body, schema)).collect();
+    let references: Vec<String> = found.iter().flat_map(|(t, expr)| references_of(t, expr)).collect();
+    let mut out = Map::new();
+    let decoded: Vec<(Value, Diagnostics)> = bodies.iter().map(|body| decode_body(body, schema, &Nothing)).collect();
+    if decoded.iter().all(|(value, found)| !found.has_errors() && value.is_wholly_known()) {
+        set(&mut out, "constant_value", decoded.iter().map(|(value, _)| known_json(value)).collect::<Vec<_>>());
+    }
+    put(&mut out, "references", references);
+    Json::Object(out)
+}
+
+/// A reference with all its shorter forms, longest first.
+fn references_of(traversal: &Traversal, expression: &Expression) -> Vec<String> {
+    let Ok(reference) = parse_reference(traversal, &expression.file) else { return Vec::new() };
+    let subject = reference.subject.to_string();
+    let mut references = Vec::new();
+    for end in (1..=reference.remaining.len()).rev() {
+        let steps: String = reference.remaining[..end].iter().map(ToString::to_string).collect();
+        references.push(format!("{subject}{steps}"));
+    }
+    references.push(subject);
+    references.extend(containing(&reference.subject));
+    references
+}
+
 /// `constant_value` for what has a value without a scope, and `references`: each with all its shorter forms.
 pub(super) fn expression_json(expression: &Expression) -> Json {
     let mut out = Map::new();
-    let mut references = Vec::new();
-    for traversal in expression.variables() {
-        if let Ok(reference) = parse_reference(traversal, &expression.file) {
-            let subject = reference.subject.to_string();
-            for end in (1..=reference.remaining.len()).rev() {
-                let steps: String = reference.remaining[..end].iter().map(ToString::to_string).collect();
-                references.push(format!("{subject}{steps}"));
-            }
-            references.push(subject);
-            references.extend(containing(&reference.subject));
-        }
-    }
+    let references: Vec<String> =
+        expression.variables().into_iter().flat_map(|traversal| references_of(traversal, expression)).collect();
     if !references.is_empty() {
         // The text of JSON strings is shown beside what it refers to.
         if matches!(expression.kind(), ExprKind::JsonString(_) | ExprKind::JsonObject { .. })
@@ -252,5 +279,32 @@ impl Scope for Nothing {
 
     fn templates(&self) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::syntax::parse_file;
+    use crate::lang::value::Type;
+    use crate::model::schema::Attribute;
+
+    /// Recorded from the reference, 1.11.4: such blocks are shown as the attribute that they stand for.
+    #[test]
+    fn blocks_in_place_of_attributes_are_expressions() {
+        let objects = Type::list(Type::object([("a", Type::String), ("b", Type::String)]));
+        let attribute = Attribute { optional: true, ..Attribute::new(objects) };
+        let schema = Block { attributes: [("li".into(), attribute)].into(), ..Block::default() };
+        let cases = [
+            ("li {\n a = \"x\"\n}\nli {}", r#"{"li":{"constant_value":[{"a":"x","b":null},{"a":null,"b":null}]}}"#),
+            ("li {\n a = one.two.three\n}", r#"{"li":{"references":["one.two.three","one.two"]}}"#),
+            ("dynamic \"li\" {\n for_each = [1]\n content {}\n}", "{}"),
+            ("li = []", r#"{"li":{"constant_value":[]}}"#),
+        ];
+        for (text, expected) in cases {
+            let (body, problems) = parse_file(SourceFile::new("t", text));
+            assert!(problems.is_empty(), "{problems:?}");
+            assert_eq!(expressions_json(&body, &schema).to_string(), expected, "{text}");
+        }
     }
 }

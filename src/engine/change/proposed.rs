@@ -109,14 +109,13 @@ fn propose_list(shape: Shape<'_>, prior: &Value, config: &Value) -> Value {
     }
 }
 
-/// Elements correspond by key.
+/// Elements correspond by key. The reference takes them as configured where the prior map is unknown.
 fn propose_map(shape: Shape<'_>, prior: &Value, config: &Value) -> Value {
     if config.entries().is_empty() {
         return config.clone();
     }
-    let unknown = element_of_unknown(prior, config);
     let element = |(key, config): (&Arc<str>, &Value)| {
-        let value = match prior.get(key).or(unknown.as_ref()) {
+        let value = match prior.get(key) {
             Some(prior) => propose_one(shape, prior, config),
             None => config.clone(),
         };
@@ -265,5 +264,18 @@ mod tests {
         assert!(!planned.get("id").unwrap().is_known());
         assert!(!planned.get("zone").unwrap().is_known());
         assert_eq!(planned.get("name").unwrap(), &Value::string("a"));
+        // Observed on the reference: what is computed in the elements of maps stays null, in those of lists it does not.
+        for (nesting, known) in [(Nesting::Map, true), (Nesting::List, false)] {
+            let nested = NestedBlock { block: schema(), nesting, min_items: 0, max_items: 0 };
+            let block = Block { blocks: [(Arc::from("b"), nested)].into(), ..Block::default() };
+            let element = object(None, Some("a"), None);
+            let ty = element.ty().clone();
+            let config = match nesting {
+                Nesting::Map => Value::map(ty, [("k", element)]),
+                _ => Value::list(ty, vec![element]),
+            };
+            let planned = planned_data_object(&block, &Value::object([("b", config)]));
+            assert_eq!(planned.is_wholly_known(), known);
+        }
     }
 }

@@ -287,7 +287,7 @@ fn same_marks(before: &[(Path, Marks)], after: &Value) -> bool {
 }
 
 /// A traversal relative to the object as a path; its root is an attribute.
-fn path_of(traversal: &Traversal) -> Path {
+pub fn path_of(traversal: &Traversal) -> Path {
     let root = PathStep::Attr(traversal.root.name.clone());
     let steps = traversal.steps.iter().filter_map(|step| match step {
         TraversalStep::Attr { name, .. } => Some(PathStep::Attr(name.name.clone())),

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::ephemeral_use;
-use super::plan::prevention;
+use super::plan::{path_of, prevention};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::base::source::Range;
+use crate::engine::change::Shape;
 use crate::engine::imports;
 use crate::engine::results::{Each, ModuleSlots};
 use crate::engine::run::Run;
@@ -17,7 +18,6 @@ use crate::engine::step::{about_body, connection_schema};
 use crate::engine::tree::ModuleId;
 use crate::lang::eval::evaluate;
 use crate::lang::eval::evaluate_to;
-use crate::lang::syntax::ast::TraversalStep;
 use crate::lang::syntax::body::{Body, BodySchema};
 use crate::lang::value::{Type, Value};
 use crate::model::addr::ResourceMode;
@@ -189,21 +189,17 @@ fn check_ignored(
 ) {
     let range = path.span.in_file(&config.range.file);
     let name = &path.root.name;
-    let Some(attribute) = schema.attributes.get(name) else {
-        if !schema.blocks.contains_key(name) {
-            let hint = did_you_mean(name, schema.attributes.keys().chain(schema.blocks.keys()));
-            let detail =
-                format!("This object has no argument, nested block, or exported attribute named {name:?}.{hint}");
-            diagnostics.push(Diagnostic::error("Unsupported attribute", detail).at(range));
-        }
+    if !schema.attributes.contains_key(name) && !schema.blocks.contains_key(name) {
+        let hint = did_you_mean(name, schema.attributes.keys().chain(schema.blocks.keys()));
+        let detail = format!("This object has no argument, nested block, or exported attribute named {name:?}.{hint}");
+        diagnostics.push(Diagnostic::error("Unsupported attribute", detail).at(range));
         return;
-    };
-    let is_whole = !path.steps.iter().any(|s| matches!(s, TraversalStep::Attr { .. }));
-    if is_whole && attribute.computed && !attribute.optional {
+    }
+    if Shape::Block(schema).attribute_at(&path_of(path)).is_some_and(|a| a.computed && !a.optional) {
         let detail = format!(
             "Adding an attribute name to ignore_changes tells {PROGRAM} to ignore future changes to the argument in \
              configuration after the object has been created, retaining the value originally configured.\n\nThe attribute \
-             {name} is decided by the provider alone and therefore there can be no configured value to compare with. \
+             {path} is decided by the provider alone and therefore there can be no configured value to compare with. \
              Including this attribute in ignore_changes has no effect. Remove the attribute from ignore_changes to quiet \
              this warning."
         );

@@ -84,6 +84,7 @@ cases!(
     provider_tree,
     replace_and_target,
     saved_plans,
+    shown_states,
     test_files,
     validation,
     variables

@@ -59,6 +59,14 @@ impl Name {
         all.into_iter().find(|name| name.command().eq_ignore_ascii_case(command))
     }
 
+    /// The program whose language, formats and streams are spoken.
+    pub fn language(self) -> Name {
+        match self {
+            Name::Terrane | Name::Terraform => Name::Terraform,
+            Name::OpenTofu => Name::OpenTofu,
+        }
+    }
+
     pub const fn program(self) -> &'static str {
         match self {
             Name::Terrane => "Terrane",

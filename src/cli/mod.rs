@@ -19,9 +19,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use crate::base::env::{self, Environment};
-use crate::base::name::{self, COMMAND, Name, PROGRAM};
+use crate::base::name::{self, COMMAND, Name, PROGRAM, TERRANE};
 use crate::base::term::Terminal;
 use crate::base::{log, suggest};
+use crate::model::version::{PROGRAM_VERSION, language_version};
 
 use args::common::ViewOptions;
 use args::{ArgsError, words};
@@ -46,13 +47,30 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     if args.first().is_some_and(|arg| arg == "internal-plugin") {
         return ExitCode::from(internal_plugin::run(&args[1..]));
     }
-    ExitCode::from(dispatch(args, environment))
+    log::start(log::Settings::from_environment(&environment));
+    log_start(&args);
+    let code = dispatch(args, environment);
+    crate::log!(Debug, "exit code: {code}");
+    ExitCode::from(code)
+}
+
+/// What every log begins with.
+fn log_start(args: &[String]) {
+    let command = name::current().command();
+    crate::log!(Info, "{} version: {}", name::current().language().program(), language_version());
+    crate::log!(Info, "{TERRANE} version: {PROGRAM_VERSION} ({})", crate::ops::selections::platform());
+    crate::log!(
+        Info,
+        "CLI args: {:?}",
+        std::iter::once(command).chain(args.iter().map(String::as_str)).collect::<Vec<_>>()
+    );
 }
 
 fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
-    log::start(log::Settings::from_environment(&environment));
     let view = ViewOptions::take(&mut args);
-    let console = Console::new(&environment, Terminal::detect(), view);
+    let terminal = Terminal::detect();
+    crate::log!(Trace, "stdout is {}a terminal", if terminal.output { "" } else { "not " });
+    let console = Console::new(&environment, terminal, view);
     let original_dir = std::env::current_dir().unwrap_or_default();
 
     let before = args.iter().position(|arg| !arg.starts_with('-')).unwrap_or(args.len());
@@ -102,6 +120,11 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
             compact_warnings: view.compact_warnings || extra_view.compact_warnings,
         },
     ));
+    crate::log!(
+        Info,
+        "CLI command args: {:?}",
+        entry.name.split(' ').chain(rest.iter().map(String::as_str)).collect::<Vec<_>>()
+    );
     match &entry.run {
         Run::Command { run, .. } => run(&Invocation { environment, console, original_dir, command: entry.name }, &rest),
         Run::Group => {

@@ -11,7 +11,8 @@ use super::graph::walk::{End, WalkEnd, walk};
 use super::graph::{Node, NodeId};
 use super::mistakes;
 use super::run::Run;
-use super::step::{ephemeral, resource, run_node};
+use super::step::{ephemeral, resource};
+use super::visits;
 use crate::base::diag::{Diagnostic, Diagnostics};
 
 /// How many unfinished nodes an error lists.
@@ -24,7 +25,8 @@ pub async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
             settle(&run, node);
         }
     };
-    let walking = walk(&run.graph, &run.turns, |node, turn| Box::pin(run_node(run.clone(), node, turn)), ended);
+    visits::log_graph(&run);
+    let walking = walk(&run.graph, &run.turns, |node, turn| Box::pin(visits::logged(run.clone(), node, turn)), ended);
     let end = tokio::select! {
         end = walking => end,
         never = forward_stop(&run) => match never {},
@@ -66,7 +68,8 @@ fn incomplete(run: &Run, end: &WalkEnd, has_errors: bool) -> Option<Diagnostic> 
     Some(mistakes::unfinished(&names.collect::<Vec<_>>(), end.unfinished.len().saturating_sub(LISTED)))
 }
 
-fn name(run: &Run, node: NodeId) -> String {
+/// The name of a node in messages.
+pub fn name(run: &Run, node: NodeId) -> String {
     let names = cycles::Names { tree: &run.tree, providers: &run.providers, orphans: &run.orphans, tasks: &run.tasks };
     names.of(*run.graph.node(node)).unwrap_or_else(|| "a barrier of the graph".to_string())
 }

@@ -35,6 +35,7 @@ mod step;
 mod tests;
 mod tree;
 mod verbs;
+mod visits;
 
 use crate::base::diag::Diagnostics;
 use crate::model::addr::ModuleInstance;

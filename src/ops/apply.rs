@@ -234,11 +234,13 @@ async fn carry_out(
     let counter = Arc::new(Counter::new(session.listener.clone()));
     let ports = session.ports(counter.clone(), Arc::new(super::sink::JournalSink(journal.clone())));
     let input = ApplyInput { config: session.config.clone(), plan: planned.plan.clone(), variables, parallelism };
+    crate::log!(Info, "backend/local: apply calling Apply");
     // Abandoned work is dropped before the journal is finished.
     let outcome = tokio::select! {
         done = engine::apply(input, &ports) => Some(diagnostics.take(done)),
         () = session.setup.stop.killed() => None,
     };
+    crate::log!(Info, "backend/local: apply operation completed");
     // Objects may have been changed and approval was given: the next command starts with the right schemas.
     cached_schemas::check(&session.setup, &session.factories, diagnostics.has_errors(), false).await;
     let state = outcome.map(|outcome| outcome.state);

@@ -82,6 +82,12 @@ fn config_with(
     };
     let (config, diagnostics) = config::load(root, &recorder, &config::manifest_resolver(&manifest), outside);
     let snapshot = recorder.snapshot();
+    if let Some(config) = &config {
+        crate::log!(Debug, "configuration loaded: {} modules, {} files", config.modules().len(), snapshot.files.len());
+    }
+    for (path, content) in &snapshot.files {
+        crate::log!(Trace, "configuration read: {} ({} bytes)", path.display(), content.len());
+    }
     (config.map(|config| LoadedConfig { config: Arc::new(config), snapshot }), diagnostics)
 }
 

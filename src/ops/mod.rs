@@ -37,6 +37,7 @@ mod cached_schemas;
 pub mod called_modules;
 pub mod console;
 mod early;
+mod event_log;
 pub mod fmt;
 pub mod force_unlock;
 mod generated_file;

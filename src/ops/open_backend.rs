@@ -170,6 +170,7 @@ pub async fn hold(
 ) -> Result<Held, Diagnostics> {
     let store = opened.store.clone();
     let lock = if options.lock {
+        crate::log!(Trace, "backend/local: requesting state lock for workspace {:?}", setup.workdir.workspace);
         let info = LockInfo::new(operation);
         let waiting = || listener.waiting_for_lock();
         let taken = crate::backend::acquire(&*store, &info, options.lock_timeout, &setup.stop, waiting).await;
@@ -179,7 +180,19 @@ pub async fn hold(
     };
     let access = if lock.is_some() { Access::Locked } else { Access::ReadOnly };
     match crate::backend::load(&*store, access).await {
-        Ok(loaded) => Ok(Held { store, loaded, lock }),
+        Ok(loaded) => {
+            match &loaded.file {
+                Some(file) => crate::log!(
+                    Debug,
+                    "state read: serial {}, {} resources, lineage {}",
+                    file.meta.serial,
+                    file.state.resources.len(),
+                    file.meta.lineage
+                ),
+                None => crate::log!(Debug, "state read: there is none yet"),
+            }
+            Ok(Held { store, loaded, lock })
+        }
         Err(mut diagnostics) => {
             let held = Held { store, loaded: Loaded::default(), lock };
             diagnostics.extend(held.release().await);
@@ -192,6 +205,7 @@ impl Held {
     /// Gives the lock back.
     pub async fn release(self) -> Diagnostics {
         let Some(id) = self.lock else { return Diagnostics::new() };
+        crate::log!(Trace, "backend/local: releasing state lock {id}");
         match self.store.unlock(&id).await {
             Ok(()) => Diagnostics::new(),
             Err(e) => crate::backend::lock::unlock_failed(&e).into(),

@@ -27,7 +27,7 @@ use super::provider_factories::Factories;
 use super::setup::Setup;
 use super::sink::NoSink;
 use super::variables::{self, Collected};
-use super::{load, planning};
+use super::{event_log, load, planning};
 
 /// The summary where somebody did not want to wait.
 pub const CANCELED: &str = "operation canceled";
@@ -63,6 +63,7 @@ pub async fn begin(
     verb: Verb,
     listener: Arc<dyn Listener>,
 ) -> Result<(Session, Diagnostics), Diagnostics> {
+    crate::log!(Info, "backend/local: starting {verb:?} operation");
     let mut diagnostics = Diagnostics::new();
     let collected = sound(&mut diagnostics, variables::collect(setup, &request.variables))?;
     let destroys = request.plan.mode == Mode::Destroy;
@@ -177,6 +178,7 @@ impl Session {
             generate_config: options.generate_config,
             parallelism: options.parallelism,
         };
+        crate::log!(Info, "backend/local: plan calling Plan");
         let observer: Arc<dyn Observer> = self.listener.clone();
         let ports = self.ports(observer, Arc::new(NoSink));
         let plan = tokio::select! {
@@ -186,6 +188,7 @@ impl Session {
                 None
             }
         };
+        crate::log!(Info, "backend/local: plan operation completed");
         cached_schemas::check(&self.setup, &self.factories, diagnostics.has_errors(), true).await;
         let planned = match plan {
             Some(plan) => Some(self.planned(plan).await),
@@ -222,6 +225,7 @@ pub async fn state_schemas(factories: &Factories, state: &State) -> Schemas {
 
 fn ports(setup: &Setup, factories: &Arc<Factories>, observer: Arc<dyn Observer>, sink: Arc<dyn StateSink>) -> Ports {
     let host = Arc::new(Machine::new(setup));
+    let observer = event_log::logged(observer);
     Ports { providers: factories.clone(), observer, sink, host, stop: setup.stop.clone() }
 }
 

@@ -238,6 +238,14 @@ impl<'a> Look<'a> {
         let (programs, warnings) = super::old_provisioners::find(self.setup);
         self.found.provisioner_programs = programs;
         self.found.warnings.extend(warnings);
+        for (provider, origin) in &self.found.origins {
+            match origin {
+                Origin::Package { program, .. } => crate::log!(Debug, "provider {provider}: {}", program.display()),
+                Origin::BuiltIn => crate::log!(Trace, "provider {provider}: built in"),
+                Origin::Reattached(_) => crate::log!(Debug, "provider {provider}: running already"),
+                Origin::Missing(_) => crate::log!(Warn, "provider {provider}: not installed"),
+            }
+        }
         self.found
     }
 }

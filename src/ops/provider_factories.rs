@@ -359,6 +359,7 @@ impl Providers for Factories {
             return Ok((earlier.process.provider(), earlier.said.clone()));
         }
         let process = self.fresh(&addr.provider).await?;
+        crate::log!(Debug, "configuring {addr}: pid={}", process.pid());
         let request = ConfigureRequest {
             terraform_version: language_version().to_string(),
             config: config.clone(),

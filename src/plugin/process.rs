@@ -216,6 +216,7 @@ async fn watch_process(
     exit: watch::Sender<Option<String>>,
     counted: CountedChild,
 ) {
+    let pid = child.id().unwrap_or_default();
     let status = tokio::select! {
         status = child.wait() => status,
         () = kill.notified() => {
@@ -226,12 +227,14 @@ async fn watch_process(
             child.wait().await
         }
     };
+    let how = status.map_or_else(|error| error.to_string(), describe_exit);
+    log!(Debug, "plugin process exited: pid={pid} {how}");
     drop(counted);
     if let Some(stderr) = stderr {
         // A grandchild may hold the pipe open for ever.
         let _ = tokio::time::timeout(Duration::from_millis(500), stderr).await;
     }
-    let _ = exit.send(Some(status.map_or_else(|error| error.to_string(), describe_exit)));
+    let _ = exit.send(Some(how));
 }
 
 /// "exit status 3", "signal: killed".

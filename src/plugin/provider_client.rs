@@ -15,7 +15,7 @@ use super::grpc::Channel;
 use super::grpc::client::Method;
 use super::process::{Plugin, Process};
 use super::schema_cache::{Entry, SchemaCache};
-use super::schema_source::same_response;
+use super::schema_source::confirm;
 use super::wire::protocol::{Call, Protocol};
 use super::wire::schema::WireSchemas;
 use super::wire::v6::message as wire;
@@ -122,20 +122,12 @@ impl<P: Protocol> ProviderClient<P> {
         let method = self.methods[Call::GetProviderSchema as usize].clone();
         let cache = self.cache.clone();
         tokio::spawn(async move {
-            let ask = async {
-                // A failure shows in other calls.
-                let response = channel.call(&method, wire::get_provider_schema::Request {}).await;
-                if let (Ok(response), Some((cache, key))) = (response, cache)
-                    && let Some(entry) = cache.load(&key)
-                {
-                    cache.confirm(&key, same_response::<P>(entry, response));
-                }
-            };
-            asked.get_or_init(|| ask).await;
+            asked.get_or_init(|| confirm::<P>(channel, method, cache)).await;
         });
     }
 
     pub(super) async fn raw_call<A: Message + 'static>(&self, call: Call, request: A) -> Result<Bytes, Status> {
+        crate::log!(Trace, "GRPCProvider: {}: {}", call.name_for_people(), self.name);
         self.channel.call(&self.methods[call as usize], request).await
     }
 

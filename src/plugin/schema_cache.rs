@@ -70,7 +70,10 @@ impl SchemaCache {
         let entry = parse(content.into());
         match entry {
             None => log!(Warn, "the kept schema for {key} is damaged: asking the provider again"),
-            Some(_) => drop(self.uses().entry(key.to_owned()).or_insert(Use::Unconfirmed)),
+            Some(_) => {
+                log!(Trace, "using the cached schema of {key}");
+                drop(self.uses().entry(key.to_owned()).or_insert(Use::Unconfirmed));
+            }
         }
         entry
     }

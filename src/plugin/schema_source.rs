@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::provider_client::ProviderClient;
+use super::grpc::Channel;
+use super::grpc::client::Method;
+use super::provider_client::{CacheKey, ProviderClient};
 use super::schema_cache::Entry;
 use super::wire::diagnostic;
 use super::wire::protocol::{Call, Protocol};
@@ -26,8 +28,18 @@ impl<P: Protocol> SchemaSource for ProviderClient<P> {
     }
 }
 
+/// Asks the process for its schema, and records in the cache whether the entry is the same. A failure shows in other calls.
+pub async fn confirm<P: Protocol>(channel: Channel, method: Method, cache: Option<CacheKey>) {
+    let response = channel.call(&method, wire::get_provider_schema::Request {}).await;
+    if let (Ok(response), Some((cache, key))) = (response, cache)
+        && let Some(entry) = cache.load(&key)
+    {
+        cache.confirm(&key, same_response::<P>(entry, response));
+    }
+}
+
 /// Whether a cached entry says what a response says. What cannot be read is not the same as anything.
-pub fn same_response<P: Protocol>(entry: Entry, response: Bytes) -> bool {
+fn same_response<P: Protocol>(entry: Entry, response: Bytes) -> bool {
     if entry.version != P::VERSION || entry.response == response {
         return entry.version == P::VERSION;
     }

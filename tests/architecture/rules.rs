@@ -58,7 +58,7 @@ pub const AREAS: &[(u8, Part)] = &[
     (2, Part { path: "model", may: &["base::diag", "base::files", "base::name", "base::source", "base::suggest",
         "base::process::ProcessId", "base::secret", "lang"],
         never: &[FILES, ENVIRONMENT, NETWORK, PROCESSES, CLOCK, CHANCE, RUNTIME, TERMINAL] }),
-    (3, Part { path: "engine", may: &["base::diag", "base::files", "base::name", "base::source", "base::stop",
+    (3, Part { path: "engine", may: &["base::diag", "base::files", "base::log", "base::name", "base::source", "base::stop",
         "base::suggest", "lang", "model"],
         never: &[FILES, ENVIRONMENT, NETWORK, PROCESSES, CLOCK, CHANCE, DEVICES, TERMINAL] }),
     (4, Part { path: "plugin", may: &["base", "lang::value", "model::addr", "model::schema", "model::provider",

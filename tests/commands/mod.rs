@@ -5,6 +5,7 @@
 
 mod live;
 mod login;
+mod logs;
 mod mistakes;
 mod names;
 pub mod normal;

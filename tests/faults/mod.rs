@@ -6,3 +6,4 @@ mod disk;
 mod locks;
 mod provider;
 mod providers;
+mod schemas;

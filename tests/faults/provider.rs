@@ -11,7 +11,7 @@ use terrane::base::env::Environment;
 use terrane::builtin::table::{self, Make, Services};
 use terrane::lang::value::{Type, Value};
 use terrane::model::provider::*;
-use terrane::model::schema::ProviderSchemas;
+use terrane::model::schema::{ProviderSchemas, StaticSchemas};
 use terrane::ops::remote_states::Backends;
 use terrane::plugin::serve::{self, Caller, Plugin};
 
@@ -37,10 +37,12 @@ pub enum Fault {
     Hang,
     /// Forgets the object, but calls it a success.
     Lose,
+    /// Has more types, which the file `kinds.txt` of the working directory names.
+    Schema,
 }
 
 const ALL: &[Fault] =
-    &[Fault::Plan, Fault::Replan, Fault::Apply, Fault::Unknown, Fault::Panic, Fault::Hang, Fault::Lose];
+    &[Fault::Plan, Fault::Replan, Fault::Apply, Fault::Unknown, Fault::Panic, Fault::Hang, Fault::Lose, Fault::Schema];
 
 /// Writes a program that is a provider with this fault.
 pub fn script(project: &Project, below: &str, fault: Fault) {
@@ -100,7 +102,8 @@ fn other_triggers() -> Value {
 impl Provider for Faulty {
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
         let proposed = request.proposed.clone();
-        let mut response = self.sound.plan_resource_change(request.clone()).await;
+        let kind = if self.fault == Fault::Schema { "null_resource".into() } else { request.kind.clone() };
+        let mut response = self.sound.plan_resource_change(PlanRequest { kind, ..request.clone() }).await;
         if self.breaks(Fault::Plan, &proposed) {
             response.planned = with(&response.planned, "triggers", other_triggers());
         }
@@ -139,7 +142,18 @@ impl Provider for Faulty {
     }
 
     async fn schemas(&self) -> Result<Arc<dyn ProviderSchemas>, ProviderDiagnostics> {
-        self.sound.schemas().await
+        let sound = self.sound.schemas().await?;
+        if self.fault != Fault::Schema {
+            return Ok(sound);
+        }
+        let schema = sound.managed("null_resource").unwrap().unwrap();
+        let more = std::fs::read_to_string("kinds.txt").unwrap_or_default();
+        let kinds = std::iter::once("null_resource").chain(more.lines());
+        Ok(Arc::new(StaticSchemas {
+            managed: kinds.map(|kind| (Arc::from(kind), schema.clone())).collect(),
+            capabilities: sound.capabilities(),
+            ..StaticSchemas::default()
+        }))
     }
 
     async fn validate_provider_config(&self, config: Value) -> (Value, ProviderDiagnostics) {
@@ -147,6 +161,7 @@ impl Provider for Faulty {
     }
 
     async fn validate_resource_config(&self, kind: &str, config: Value, deferral_allowed: bool) -> ProviderDiagnostics {
+        let kind = if self.fault == Fault::Schema { "null_resource" } else { kind };
         self.sound.validate_resource_config(kind, config, deferral_allowed).await
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::base::name::{self, Name, TERRANE};
+use crate::base::name::{self, TERRANE};
 use crate::cli::Invocation;
 use crate::cli::args;
 use crate::model::version::{PROGRAM_VERSION, language_version};
@@ -30,13 +30,9 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         return 0;
     }
     // Other programs read the version of the language from the first line.
-    let language = match name::current() {
-        Name::Terrane | Name::Terraform => Name::Terraform,
-        Name::OpenTofu => Name::OpenTofu,
-    };
     let mut text = format!(
         "{} v{} (compatible; {TERRANE} v{PROGRAM_VERSION})\non {platform}\n",
-        language.program(),
+        name::current().language().program(),
         language_version(),
     );
     for (provider, version) in &selected {

@@ -2,7 +2,7 @@
 //!
 //! The one module that knows the file's format.
 
-use crate::base::name::{self, Name, PROGRAM};
+use crate::base::name::{self, PROGRAM};
 use crate::model::mistakes::UNSUITABLE_VALUE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
@@ -55,10 +55,7 @@ pub(super) const HASHES: &str = "hashes";
 
 /// Names the command that owns the file's format, not this program: all of them write the same file.
 fn maintainer_line() -> String {
-    let command = match name::current() {
-        Name::Terrane | Name::Terraform => Name::Terraform.command(),
-        Name::OpenTofu => Name::OpenTofu.command(),
-    };
+    let command = name::current().language().command();
     format!("# This file is maintained automatically by \"{command} init\".")
 }
 

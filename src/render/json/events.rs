@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value as Json, json};
 
 use crate::base::diag::Diagnostic;
-use crate::base::name::{self, Name, PROGRAM};
+use crate::base::name::{self, PROGRAM};
 use crate::engine::event::{EphemeralVerb, Event};
 use crate::model::addr::{AbsResourceInstance, InstanceKey};
 use crate::model::plan::{Action, ActionReason, OutputChange, ResourceChange};
@@ -54,10 +54,7 @@ impl Message {
 
 /// What streams call the program: programs that read them know no other names.
 fn stream_name() -> &'static str {
-    match name::current() {
-        Name::Terrane | Name::Terraform => "terraform",
-        Name::OpenTofu => "tofu",
-    }
+    name::current().language().command()
 }
 
 /// The first message of every stream.

@@ -33,6 +33,10 @@ output "secret" {
   sensitive = true
 }
 
+output "empty" {
+  value = ""
+}
+
 output "document" {
   value = jsonencode({ none = null })
 }

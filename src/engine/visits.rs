@@ -1,0 +1,34 @@
+//! The walk in the log: which vertices there are, what they wait for, and when each is visited.
+
+use std::sync::Arc;
+
+use super::execute::name;
+use super::graph::NodeId;
+use super::graph::walk::{End, Turn};
+use super::run::Run;
+use super::step::run_node;
+use crate::base::log::{self, Level};
+
+/// The run's graph, with the vertices that each vertex waits for.
+pub fn log_graph(run: &Run) {
+    crate::log!(Debug, "starting graph walk: {:?}, {} vertices", run.verb, run.graph.len());
+    if !log::enabled(Level::Trace) {
+        return;
+    }
+    for node in 0..run.graph.len() as NodeId {
+        let waits: Vec<String> = run.graph.dependencies(node).iter().map(|id| name(run, *id)).collect();
+        crate::log!(Trace, "vertex {:?}: waits for {waits:?}", name(run, node));
+    }
+}
+
+/// Runs a node, and logs when it starts and how it ends.
+pub async fn logged(run: Arc<Run>, node: NodeId, turn: Turn) -> End {
+    if !log::enabled(Level::Trace) {
+        return run_node(run, node, turn).await;
+    }
+    let name = name(&run, node);
+    crate::log!(Trace, "vertex {name:?}: starting visit");
+    let end = run_node(run, node, turn).await;
+    crate::log!(Trace, "vertex {name:?}: visit ended: {end:?}");
+    end
+}

@@ -1,0 +1,68 @@
+//! Events of an operation in the log, beside whoever follows them.
+
+use std::sync::Arc;
+
+use crate::base::log::{self, Level};
+use crate::engine::event::Event;
+use crate::engine::ports::Observer;
+use crate::model::addr::AbsResourceInstance;
+use crate::model::state::DeposedKey;
+
+/// Logs each event and hands it on.
+struct Logged(Arc<dyn Observer>);
+
+/// The observer, with a log of what it hears if there is one at this level.
+pub fn logged(observer: Arc<dyn Observer>) -> Arc<dyn Observer> {
+    if log::enabled(Level::Debug) { Arc::new(Logged(observer)) } else { observer }
+}
+
+impl Observer for Logged {
+    fn event(&self, event: Event) {
+        if let Some(text) = text(&event) {
+            log::write(Level::Debug, &text);
+        }
+        self.0.event(event);
+    }
+}
+
+/// The line of an event; none for those that only carry output, which may be secret.
+fn text(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::RefreshStarted { addr, deposed, id } => {
+            format!("refresh: {}: started{}", object(addr, deposed), with(id))
+        }
+        Event::RefreshFinished { addr, deposed, id } => format!("refresh: {}: done{}", object(addr, deposed), with(id)),
+        Event::ReadStarted { addr } => format!("data: {addr}: reading"),
+        Event::ReadFinished { addr, elapsed, failed, .. } => {
+            format!("data: {addr}: {} after {elapsed:?}", end(*failed))
+        }
+        Event::ApplyStarted { addr, deposed, action, id } => {
+            format!("apply: {}: {action:?} started{}", object(addr, deposed), with(id))
+        }
+        Event::ApplyFinished { addr, deposed, action, id, elapsed, failed } => {
+            format!("apply: {}: {action:?} {} after {elapsed:?}{}", object(addr, deposed), end(*failed), with(id))
+        }
+        Event::Unchanged { addr } => format!("plan: {addr}: no changes"),
+        Event::ProvisionStarted { addr, kind } => format!("provisioner: {addr} ({kind}): started"),
+        Event::ProvisionFinished { addr, kind, failed } => format!("provisioner: {addr} ({kind}): {}", end(*failed)),
+        Event::EphemeralStarted { addr, verb } => format!("ephemeral: {addr}: {verb:?} started"),
+        Event::EphemeralFinished { addr, verb, failed } => format!("ephemeral: {addr}: {verb:?} {}", end(*failed)),
+        Event::EphemeralDeferred { addr } => format!("ephemeral: {addr}: deferred, its configuration is unknown"),
+        Event::ImportPlanned { addr, id } => format!("import: {addr}: planned (id={id})"),
+        Event::ImportStarted { addr, id } => format!("import: {addr}: started (id={id})"),
+        Event::ImportFinished { addr, id } => format!("import: {addr}: done (id={id})"),
+        Event::ProvisionOutput { .. } | Event::Diagnostics(_) => return None,
+    })
+}
+
+fn object(addr: &AbsResourceInstance, deposed: &Option<DeposedKey>) -> String {
+    deposed.as_ref().map_or_else(|| addr.to_string(), |key| format!("{addr} (deposed object {key})"))
+}
+
+fn with(id: &Option<(String, String)>) -> String {
+    id.as_ref().map_or_else(String::new, |(name, value)| format!(" ({name}={value})"))
+}
+
+fn end(failed: bool) -> &'static str {
+    if failed { "failed" } else { "done" }
+}

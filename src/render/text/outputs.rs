@@ -58,7 +58,9 @@ fn typed_null(ty: &Type) -> String {
         Type::String => "tostring(null)".into(),
         Type::Number => "tonumber(null)".into(),
         Type::Bool => "tobool(null)".into(),
-        Type::List(_) | Type::Set(_) | Type::Map(_) => format!("null /* {} */", ty.friendly_name()),
+        Type::List(element) => format!("tolist(null) /* of {} */", element.friendly_name()),
+        Type::Set(element) => format!("toset(null) /* of {} */", element.friendly_name()),
+        Type::Map(element) => format!("tomap(null) /* of {} */", element.friendly_name()),
         _ => format!("null /* {} */", ty.friendly_name()),
     }
 }

@@ -11,7 +11,8 @@ pub fn changed_paths(requires_replace: &[Path], prior: &Value, planned: &Value) 
             // Nulls of different types are equal.
             (Some(before), Some(after)) if before.is_null() && after.is_null() => false,
             (Some(before), Some(after)) => !after.is_wholly_known() || before != after,
-            (Some(only), None) | (None, Some(only)) => !only.is_null(),
+            // What is missing in one of them counts as unknown.
+            (Some(_), None) | (None, Some(_)) => true,
             (None, None) => {
                 invalid.push(path.clone());
                 continue;
@@ -64,6 +65,8 @@ mod tests {
         let object = |value: Value| Value::object([("a", value)]);
         let (dynamic, text) = (object(Value::null_dynamic()), object(Value::null(Type::String)));
         assert_eq!(changed_paths(&[Path::new().attr("a")], &dynamic, &text), (vec![], vec![]));
+        let (none, path) = (Value::null(text.ty().clone()), Path::new().attr("a"));
+        assert_eq!(changed_paths(std::slice::from_ref(&path), &none, &text), (vec![path], vec![]));
     }
 
     /// Each row: a path, and whether it counts, or is invalid.

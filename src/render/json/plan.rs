@@ -111,6 +111,8 @@ fn planned_values(document: &PlanDocument<'_>) -> Json {
             object: None,
         });
     }
+    // By the text of the address, unlike resources of a state.
+    shown.sort_by_cached_key(|shown| shown.addr.to_string());
     set(&mut out, "root_module", module_tree(&shown));
     Json::Object(out)
 }

@@ -1,6 +1,7 @@
 //! Which attributes of which objects a plan's changes came from: followed back through variables, locals, outputs and
 //! other objects' arguments. What changed outside is shown to people only if something planned depends on it.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashSet;
@@ -19,14 +20,14 @@ use super::run::Run;
 use super::schemas::Schemas;
 use super::tree::ROOT;
 
-/// Every resource attribute that contributed, each once, in the order of discovery.
+/// Every resource attribute that contributed, each once: direct references first, then what those depend on.
 pub(super) fn contributing(
     run: &Run,
     changes: &[ResourceChange],
     outputs: &[OutputChange],
 ) -> Vec<(AbsResourceInstance, Path)> {
     let (config, schemas) = (&run.config, &run.schemas);
-    let mut walker = Walker { config, schemas, seen: FxHashSet::default(), found: Vec::new(), queue: Vec::new() };
+    let mut walker = Walker { config, schemas, seen: FxHashSet::default(), found: Vec::new(), queue: VecDeque::new() };
     let mut blocks = FxHashSet::default();
     for change in changes.iter().filter(|change| change.action != Action::NoOp) {
         let block = (&change.addr.module, &change.addr.resource.resource);
@@ -71,12 +72,12 @@ struct Walker<'a> {
     schemas: &'a Schemas,
     seen: FxHashSet<String>,
     found: Vec<(AbsResourceInstance, Path)>,
-    queue: Vec<(Place, Reference)>,
+    queue: VecDeque<(Place, Reference)>,
 }
 
 impl Walker<'_> {
     fn run(&mut self) {
-        while let Some((place, reference)) = self.queue.pop() {
+        while let Some((place, reference)) = self.queue.pop_front() {
             self.follow(&place, &reference);
         }
     }
@@ -90,7 +91,7 @@ impl Walker<'_> {
         // What each traversal leads to depends on the module instance alone, except for the block's own keys.
         let own = matches!(reference.subject, Subject::Each(_) | Subject::Count(_)).then_some(&place.block);
         if self.seen.insert(format!("{} {traversal} {own:?}", place.module)) {
-            self.queue.push((place.clone(), reference));
+            self.queue.push_back((place.clone(), reference));
         }
     }
 

@@ -51,6 +51,7 @@ pub struct Applied {
 
 /// Applies. On errors the state holds what was done until then.
 pub async fn run(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
+    operation::show_overrides(setup, &*listener);
     loop {
         let applied = attempt(setup, request, listener.clone()).await;
         if !setup.misled.take() {

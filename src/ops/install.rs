@@ -71,9 +71,7 @@ pub async fn run(
     };
     let wanted = Wanted { requirements: &requirements, lock: &lock, unmanaged, request };
     let installed = install(setup, network, &wanted, tell).await;
-    if !setup.settings.dev_overrides().is_empty() {
-        diagnostics.push(packages::overrides_warning(setup));
-    }
+    diagnostics.extend(packages::overrides_warning(setup));
     diagnostics.extend(installed.diagnostics);
     if diagnostics.has_errors() {
         // What was complete when somebody interrupted it stays complete: the next run need not fetch it again.

@@ -96,6 +96,13 @@ pub async fn begin(
     Ok((session, diagnostics))
 }
 
+/// Shows the warning about development overrides before the operation's own output.
+pub fn show_overrides(setup: &Setup, listener: &dyn Listener) {
+    if let Some(warning) = packages::overrides_warning(setup) {
+        listener.diagnostics(warning.into());
+    }
+}
+
 /// The command, where messages depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {

@@ -4,7 +4,7 @@
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::model::provider::NO_SCHEMAS;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
@@ -232,9 +232,6 @@ impl<'a> Look<'a> {
     }
 
     fn finish(mut self) -> Found {
-        if !self.setup.settings.dev_overrides().is_empty() {
-            self.found.warnings.push(overrides_warning(self.setup));
-        }
         let (programs, warnings) = super::old_provisioners::find(self.setup);
         self.found.provisioner_programs = programs;
         self.found.warnings.extend(warnings);
@@ -267,19 +264,21 @@ fn overridden(provider: &addr::Provider, dir: &Path) -> Origin {
     }
 }
 
-pub fn overrides_warning(setup: &Setup) -> Diagnostic {
-    let list: String = setup
-        .settings
-        .dev_overrides()
-        .iter()
-        .map(|(provider, dir)| format!(" - {} in {}\n", provider.for_display(), dir.display()))
-        .collect();
-    Diagnostic::warning(
+/// A warning if programs of the settings replace installed providers.
+pub fn overrides_warning(setup: &Setup) -> Option<Diagnostic> {
+    let overrides = setup.settings.dev_overrides();
+    if overrides.is_empty() {
+        return None;
+    }
+    let line =
+        |(provider, dir): (&addr::Provider, &PathBuf)| format!(" - {} in {}\n", provider.for_display(), dir.display());
+    let list: String = overrides.iter().map(line).collect();
+    Some(Diagnostic::warning(
         "Provider development overrides are in effect",
         format!(
             "The following provider development overrides are set in the CLI configuration:\n{list}\nThe behavior may therefore not \
              match any released version of the provider and applying changes may cause the state to become incompatible with \
              published releases.",
         ),
-    )
+    ))
 }

@@ -26,8 +26,9 @@ pub struct ValidateRequest {
 /// Everything there is to say about the configuration in a folder.
 pub async fn run(setup: &Setup, request: &ValidateRequest) -> Diagnostics {
     loop {
-        let diagnostics = attempt(setup, request).await;
+        let mut diagnostics = attempt(setup, request).await;
         if !setup.misled.take() {
+            diagnostics.extend(packages::overrides_warning(setup));
             return diagnostics;
         }
     }

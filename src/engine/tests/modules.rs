@@ -176,6 +176,30 @@ async fn a_failing_output_leaves_the_others_alone() {
     assert_eq!(found[4], Value::object(parts));
 }
 
+/// What changes refer to themselves comes before what that depends on.
+#[tokio::test]
+async fn relevant_attributes_are_listed_by_distance() {
+    let world = World::new();
+    let text = r#"
+        resource "test_thing" "near" {
+          name = "near"
+        }
+        resource "test_thing" "far" {
+          name = "far"
+        }
+        locals {
+          far = test_thing.far.output
+        }
+        resource "test_thing" "top" {
+          name = "${test_thing.near.output}${local.far}"
+        }"#;
+    let config = config(&[("main.tf", text)]);
+    let (planned, _) = plan(&world, &config, &State::default(), Options::default()).await;
+    let relevant = planned.unwrap().relevant_attributes;
+    let shown: Vec<String> = relevant.iter().map(|(addr, path)| format!("{addr}{path}")).collect();
+    assert_eq!(shown, ["test_thing.near.output", "test_thing.far.output"]);
+}
+
 /// Every plan counts the outputs of called modules that have a value as created, so what they come from is relevant.
 #[tokio::test]
 async fn plans_name_what_module_outputs_come_from() {

@@ -52,7 +52,6 @@ pub fn plan_text(text: &PlanText<'_>) -> String {
     }
     if has_drift {
         out.push_str(&rule(text.style));
-        out.push('\n');
     }
     let mut counts: BTreeMap<Action, usize> = BTreeMap::new();
     for shown in &changes {
@@ -122,7 +121,7 @@ pub fn with_schema_marks(value: &Value, schema: &Block) -> Value {
 }
 
 fn rule(style: &Style) -> String {
-    format!("{}\n", style.dark_gray("─".repeat(style.width)))
+    format!("{}\n", style.dark_gray("─".repeat(style.width.saturating_sub(1))))
 }
 
 fn write_legend(out: &mut String, counts: &BTreeMap<Action, usize>, style: &Style) {
@@ -428,4 +427,14 @@ fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {
         out.push_str(&rule(style));
     }
     let _ = writeln!(out, "\n{}\n\n{}", heading(title), wrap(&body));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_one_column_narrower_than_the_text() {
+        assert_eq!(rule(&Style::plain()), format!("{}\n", "─".repeat(77)));
+    }
 }

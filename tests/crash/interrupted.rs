@@ -60,9 +60,6 @@ resource "terraform_data" "late" {
         }
         assert!(!project.exists("work/.terraform.tfstate.lock.info"));
     }
-    interrupted(&project, &["plan", "-out=q"], "data.local_command.slow: Reading...", true)
-        .expect(1, &["Two interrupts received.", "Error: operation canceled"]);
-    assert!(!project.exists("work/q"));
 }
 
 #[test]

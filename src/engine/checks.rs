@@ -9,8 +9,8 @@ use super::step::check;
 use super::tree::{ModuleId, ROOT};
 use crate::model::state::{CheckResult, CheckStatus};
 
-/// Results per block, worst status first in what counts for the block. `planned`: what the plan had, in apply. None if
-/// there is nothing to check.
+/// Results per block, worst status first in what counts for the block. `planned`: what the plan had, in apply, which
+/// names the objects that apply did not check. None if there is nothing to check.
 pub fn results(run: &Run, records: Vec<CheckRecord>, planned: Option<&[CheckResult]>) -> Option<Vec<CheckResult>> {
     let mut blocks: BTreeMap<(String, &'static str), BTreeMap<String, (CheckStatus, Vec<String>)>> = BTreeMap::new();
     for record in records {
@@ -31,13 +31,26 @@ pub fn results(run: &Run, records: Vec<CheckRecord>, planned: Option<&[CheckResu
         add_unchecked(run, &mut results);
     }
     let declared = declared(run);
-    for result in planned.into_iter().flatten().chain(&declared) {
+    for result in planned.into_iter().flatten().map(unchecked).chain(declared) {
         if !results.iter().any(|r| r.config_addr == result.config_addr) {
-            results.push(result.clone());
+            results.push(result);
         }
     }
     results.sort_by(|a, b| a.config_addr.cmp(&b.config_addr));
     (!results.is_empty()).then_some(results)
+}
+
+/// The same block with nothing known of its objects. One that has none stays as it is.
+fn unchecked(result: &CheckResult) -> CheckResult {
+    let mut result = result.clone();
+    if !result.objects.is_empty() {
+        result.status = CheckStatus::Unknown;
+    }
+    for (_, status, messages) in &mut result.objects {
+        *status = CheckStatus::Unknown;
+        messages.clear();
+    }
+    result
 }
 
 fn worse(a: CheckStatus, b: CheckStatus) -> CheckStatus {

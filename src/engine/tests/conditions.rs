@@ -131,3 +131,59 @@ async fn results_are_kept_by_the_address_of_the_block() {
         assert_eq!(addresses_of(&state.checks.unwrap()), expected, "{repetition}");
     }
 }
+
+/// Data sources that the plan read are not read again, and with targets or in a destroy, modules are not expanded.
+#[tokio::test]
+async fn what_was_not_checked_is_unknown() {
+    const MODULE: &str = r#"
+        data "test_thing" "d" {
+          name = "d"
+          lifecycle {
+            postcondition {
+              condition     = self.name == "d"
+              error_message = "Data."
+            }
+          }
+        }
+        resource "test_thing" "z" {
+          count = 0
+          lifecycle {
+            precondition {
+              condition     = path.module != ""
+              error_message = "None."
+            }
+          }
+        }"#;
+    let root = r#"
+        module "m" {
+          source = "./m"
+          count  = 1
+        }
+        output "o" {
+          value = 1
+          precondition {
+            condition     = path.module != ""
+            error_message = "Output."
+          }
+        }"#;
+    let world = World::new();
+    let config = config(&[("main.tf", root), ("m/main.tf", MODULE)]);
+    let shown = |checks: &[CheckResult]| -> Vec<String> {
+        checks.iter().map(|c| format!("{} {:?} {}", c.config_addr, c.status, c.objects.len())).collect()
+    };
+    let (planned, _) = plan(&world, &config, &State::default(), Options::default()).await;
+    let planned = planned.unwrap();
+    let expected = ["module.m.data.test_thing.d Pass 1", "module.m.test_thing.z Pass 0", "output.o Pass 1"];
+    assert_eq!(shown(&planned.checks), expected);
+    let (state, found) = apply_plan(&world, &config, planned).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    let expected = ["module.m.data.test_thing.d Unknown 1", "module.m.test_thing.z Pass 0", "output.o Pass 1"];
+    assert_eq!(shown(state.checks.as_ref().unwrap()), expected);
+
+    let options = Options { mode: Mode::Destroy, ..Options::default() };
+    let (planned, _) = plan(&world, &config, &state, options).await;
+    let expected = ["module.m.data.test_thing.d Unknown 0", "module.m.test_thing.z Unknown 0", "output.o Unknown 1"];
+    assert_eq!(shown(&planned.unwrap().checks), expected);
+    let (state, _) = apply_as(&world, &config, &state, Mode::Destroy).await;
+    assert_eq!(shown(state.checks.as_ref().unwrap()), expected);
+}

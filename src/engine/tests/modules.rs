@@ -116,6 +116,20 @@ async fn sensitive_outputs_are_noticed_after_an_early_reference() {
     assert_eq!(found, ["Output refers to sensitive values"]);
 }
 
+/// A module may configure the provider of its own resources, as long as no output that is read depends on them.
+#[tokio::test]
+async fn provider_configurations_wait_for_one_output() {
+    let world = World::new();
+    let text = "module \"m\" {\n source = \"./m\"\n after = 1\n}\nprovider \"test\" {\n region = module.m.name\n}";
+    let config = config(&[("main.tf", text), ("m/main.tf", MODULE)]);
+    let (state, found) = apply_as(&world, &config, &State::default(), Mode::Normal).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    assert_eq!(world.took(), ["configure fixed", "create r"]);
+    let (state, found) = apply_as(&world, &config, &state, Mode::Destroy).await;
+    assert!(found.is_empty() && state.resources.is_empty(), "{:?}", texts(&found));
+    assert_eq!(world.took(), ["configure fixed", "destroy r"]);
+}
+
 /// Evaluates expressions by a state, as the console does.
 async fn evaluate(files: &[(&str, &str)], state: &State, expressions: &[&str]) -> Vec<Value> {
     let input = EvaluateInput {

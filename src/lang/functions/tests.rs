@@ -1,5 +1,6 @@
-//! All functions, and expressions that are sensitive to unknowns and marks, against answers recorded from the reference (1.11.4) by `tests/record_functions.py`, in `recorded/`: an
-//! expression, then, indented, its value or its error. What names mean there is in `recorded/names.txt`.
+//! All functions, and expressions over unknown and marked values, against answers recorded from the reference (1.11.4) by
+//! `tests/record_functions.py`, in `recorded/`: an expression, then, indented, its value or its error. What names mean there
+//! is in `recorded/names.txt`.
 //!
 //! Values are written with their types: `list(string)["a"]`, `map(number){"a" = 1}`, `[1, "a"]` for tuples,
 //! `{"a" = 1}` for objects, `null(string)`, `unknown(string, not null, prefix "a")`, `sensitive(1)`.

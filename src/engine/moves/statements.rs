@@ -99,9 +99,15 @@ impl Statement {
     /// True if what this statement moves may be what the other one has moved.
     fn follows(&self, other: &Statement) -> bool {
         let (mine, theirs) = (absolute(self, &self.from), absolute(other, &other.to));
-        mine.0 == theirs.0 && (mine.1 == theirs.1 || mine.1.is_none() || theirs.1.is_none())
+        self.continues(other)
             || (theirs.1.is_none() && mine.0.starts_with(&theirs.0))
             || (mine.1.is_none() && theirs.0.starts_with(&mine.0))
+    }
+
+    /// True if this statement moves the very thing that the other one has moved, not just something in it.
+    fn continues(&self, other: &Statement) -> bool {
+        let (mine, theirs) = (absolute(self, &self.from), absolute(other, &other.to));
+        mine.0 == theirs.0 && (mine.1 == theirs.1 || mine.1.is_none() || theirs.1.is_none())
     }
 
     /// As `text`, saying so where all instances are meant.
@@ -127,9 +133,11 @@ pub(super) fn in_order(statements: Vec<Statement>) -> Result<Vec<Statement>, Dia
     let mut left = statements;
     let mut sorted = Vec::with_capacity(left.len());
     while !left.is_empty() {
-        let ready =
-            (0..left.len()).find(|&i| !left.iter().enumerate().any(|(j, other)| i != j && left[i].follows(other)));
-        match ready {
+        let first = |follows: fn(&Statement, &Statement) -> bool| {
+            (0..left.len()).find(|&i| !left.iter().enumerate().any(|(j, other)| i != j && follows(&left[i], other)))
+        };
+        // A module and what is in it may move in any order.
+        match first(Statement::follows).or_else(|| first(Statement::continues)) {
             Some(i) => sorted.push(left.remove(i)),
             None => return Err(cycle(&left)),
         }

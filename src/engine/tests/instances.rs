@@ -220,6 +220,23 @@ async fn moves_are_checked_against_instances() {
     }
 }
 
+/// A module and a resource in it move together; neither statement has to come first.
+#[tokio::test]
+async fn modules_move_with_what_moves_in_them() {
+    let world = World::new();
+    let child = |name: &str| format!("resource \"test_thing\" \"{name}\" {{\n name = \"a\"\n}}\n");
+    let before = config(&[("main.tf", "module \"m\" {\n source = \"./m\"\n}"), ("m/main.tf", &child("a"))]);
+    let (state, _) = apply_as(&world, &before, &State::default(), Mode::Normal).await;
+    let root = "module \"m\" {\n source = \"./m\"\n count = 1\n}\nmoved {\n from = module.m\n to = module.m[0]\n}";
+    let inner = child("b") + "moved {\n from = test_thing.a\n to = test_thing.b\n}";
+    let after = config(&[("main.tf", root), ("m/main.tf", &inner)]);
+    let (planned, found) = plan(&world, &after, &state, Options::default()).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    let planned = planned.unwrap();
+    assert_eq!(actions(&planned), Vec::<String>::new());
+    assert_eq!(addresses(&planned.prior_state), ["module.m[0].test_thing.b"]);
+}
+
 #[tokio::test]
 async fn plans_keep_removed_outputs_in_the_prior_state() {
     let world = World::new();

@@ -99,15 +99,14 @@ impl Statement {
     /// True if what this statement moves may be what the other one has moved.
     fn follows(&self, other: &Statement) -> bool {
         let (mine, theirs) = (absolute(self, &self.from), absolute(other, &other.to));
-        self.continues(other)
+        mine.0 == theirs.0 && (mine.1 == theirs.1 || mine.1.is_none() || theirs.1.is_none())
             || (theirs.1.is_none() && mine.0.starts_with(&theirs.0))
             || (mine.1.is_none() && theirs.0.starts_with(&mine.0))
     }
 
     /// True if this statement moves the very thing that the other one has moved, not just something in it.
     fn continues(&self, other: &Statement) -> bool {
-        let (mine, theirs) = (absolute(self, &self.from), absolute(other, &other.to));
-        mine.0 == theirs.0 && (mine.1 == theirs.1 || mine.1.is_none() || theirs.1.is_none())
+        absolute(self, &self.from) == absolute(other, &other.to)
     }
 
     /// As `text`, saying so where all instances are meant.

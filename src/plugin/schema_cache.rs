@@ -72,7 +72,7 @@ impl SchemaCache {
             None => log!(Warn, "the kept schema for {key} is damaged: asking the provider again"),
             Some(_) => {
                 log!(Trace, "using the cached schema of {key}");
-                drop(self.uses().entry(key.to_owned()).or_insert(Use::Unconfirmed));
+                self.uses().entry(key.to_owned()).or_insert(Use::Unconfirmed);
             }
         }
         entry

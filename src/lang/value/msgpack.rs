@@ -241,8 +241,14 @@ fn read(input: &mut Bytes<'_>, ty: &Type) -> Result<Value> {
             Err(_) => fail("bool is required"),
         },
         Type::Number => Ok(Value::number(read_number(input, marker)?)),
-        Type::List(t) => Ok(Value::list((**t).clone(), read_elements(input, t, "a list is required")?)),
-        Type::Set(t) => Ok(Value::set((**t).clone(), read_elements(input, t, "a set is required")?)),
+        Type::List(t) => {
+            let elements = read_elements(input, t, "a list is required")?;
+            Ok(Value::list(element_type(t, elements.iter()), elements))
+        }
+        Type::Set(t) => {
+            let elements = read_elements(input, t, "a set is required")?;
+            Ok(Value::set(element_type(t, elements.iter()), elements))
+        }
         Type::Tuple(types) => {
             let length = array_length(input, "a tuple is required")?;
             if length != types.len() {
@@ -260,11 +266,19 @@ fn read(input: &mut Bytes<'_>, ty: &Type) -> Result<Value> {
                 let value = read(input, t).map_err(|e| e.within(Value::string(&*key)))?;
                 entries.insert(Arc::from(key), value);
             }
-            Ok(Value::map((**t).clone(), entries))
+            Ok(Value::map(element_type(t, entries.values()), entries))
         }
         Type::Object(object) => read_object(input, ty, object),
         Type::Dynamic => fail("unexpected dynamic type"),
     }
+}
+
+/// The type of a collection's elements: where the wanted type leaves it open, what the elements have.
+fn element_type<'v>(wanted: &Type, mut elements: impl Iterator<Item = &'v Value>) -> Type {
+    if !wanted.has_dynamic() {
+        return wanted.clone();
+    }
+    elements.find(|element| !element.ty().is_dynamic()).map_or_else(|| wanted.clone(), |element| element.ty().clone())
 }
 
 fn read_elements(input: &mut Bytes<'_>, ty: &Type, otherwise: &str) -> Result<Vec<Value>> {
@@ -482,6 +496,10 @@ mod tests {
         let float: &[u8] = &[0xca, 0x3f, 0x9d, 0x70, 0xa4];
         assert_eq!(decode(float, &Type::Number).unwrap(), Value::number(f64::from(1.23f32)));
         assert_eq!(decode(&[0xd4, 77, 9], &Type::Bool).unwrap(), Value::unknown(Type::Bool));
+        // Elements of a type that is left open have one type all the same.
+        let numbers = Value::list(Type::Number, vec![Value::int(1)]);
+        let open = Type::list(Type::Dynamic);
+        assert_eq!(decode(&encode(&numbers, &open), &open).unwrap(), numbers);
         // Said to be null, which leaves nothing unknown.
         assert_eq!(decode(&[0xc7, 3, 12, 0x81, 1, 0xc3], &Type::Bool).unwrap(), Value::null(Type::Bool));
         for bad in [&[0xd5, 77, 9, 9][..], &[0xc7, 4, 12, 0x81, 2, 0xa1, b'a']] {

@@ -208,7 +208,7 @@ impl JournaledState {
             return Ok(());
         }
         let state = self.clone();
-        // A task of its own: when a step is aborted, the write goes on, and the last snapshot waits for its end.
+        // A separate task: when a step is aborted, the write goes on, and the last snapshot waits for its end.
         let written = tokio::spawn(async move { state.write_snapshot(&mut timing).await });
         let _ = written.await;
         Ok(())

@@ -78,7 +78,7 @@ const PATIENCE: Duration = Duration::from_millis(400);
 const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 
 /// Takes the lock, trying again until the timeout or until asked to stop, with pauses that double from a second to
-/// sixteen. `waiting` is called once if it takes long enough to say so. Errors other than a busy lock are final.
+/// sixteen. `waiting` is called once if it takes longer than [`PATIENCE`]. Errors other than a busy lock are final.
 pub async fn acquire(
     store: &dyn StateStore,
     info: &LockInfo,

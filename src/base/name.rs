@@ -27,7 +27,7 @@ pub struct Program;
 #[derive(Clone, Copy, Debug)]
 pub struct Command;
 
-/// The program's own name, for texts that speak of it whatever name it goes by.
+/// The program's own name, for texts that must not follow the name it was started by.
 pub const TERRANE: &str = Name::Terrane.program();
 
 pub const PROGRAM: Program = Program;

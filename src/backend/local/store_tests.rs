@@ -75,7 +75,7 @@ async fn a_busy_lock_without_a_holder_is_retried() {
     let place = Place::new();
     let (first, second) = (place.store(), place.store());
     let id = first.lock(&LockInfo::new("x")).await.unwrap();
-    // As between taking the lock and writing who has it.
+    // As between taking the lock and writing its holder.
     let info = place.path(".terraform.tfstate.lock.info");
     let holder = std::fs::read(&info).unwrap();
     std::fs::remove_file(&info).unwrap();

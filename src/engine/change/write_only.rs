@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::value::{Path, PathStep, Value};
 use crate::model::addr::AbsResourceInstance;
-use crate::model::schema::{Attribute, Block, Nesting};
+use crate::model::schema::decode::each_object;
+use crate::model::schema::{Attribute, Block};
 
 /// The paths of write-only attributes that have a value, in the known parts of an object.
 pub fn non_null_paths(schema: &Block, object: &Value) -> Vec<Path> {
@@ -52,7 +53,7 @@ fn in_block(schema: &Block, value: &Value, path: &mut Path, found: &mut Vec<Path
     for (name, nested) in &schema.blocks {
         let Some(inner) = value.get(name) else { continue };
         path.push(PathStep::Attr(name.clone()));
-        each(nested.nesting, inner, path, &mut |value, path| in_block(&nested.block, value, path, found));
+        each_object(nested.nesting, inner, path, &mut |value, path| in_block(&nested.block, value, path, found));
         path.pop();
     }
 }
@@ -66,20 +67,10 @@ fn in_attributes(attributes: &BTreeMap<Arc<str>, Attribute>, value: &Value, path
                 found.push(path.clone());
             }
         } else if let Some(object) = attribute.nested() {
-            each(object.nesting, inner, path, &mut |value, path| in_attributes(&object.attributes, value, path, found));
+            each_object(object.nesting, inner, path, &mut |value, path| {
+                in_attributes(&object.attributes, value, path, found)
+            });
         }
-        path.pop();
-    }
-}
-
-/// Calls `visit` for each object of a nested block or attribute.
-fn each(nesting: Nesting, value: &Value, path: &mut Path, visit: &mut dyn FnMut(&Value, &mut Path)) {
-    if matches!(nesting, Nesting::Single | Nesting::Group) {
-        return visit(value, path);
-    }
-    for (step, element) in value.children() {
-        path.push(step);
-        visit(element, path);
         path.pop();
     }
 }
@@ -88,7 +79,7 @@ fn each(nesting: Nesting, value: &Value, path: &mut Path, visit: &mut dyn FnMut(
 mod tests {
     use super::*;
     use crate::lang::value::Type;
-    use crate::model::schema::{AttributeShape, NestedBlock, ObjectShape};
+    use crate::model::schema::{AttributeShape, NestedBlock, Nesting, ObjectShape};
 
     fn schema() -> Block {
         let secret = || Attribute { optional: true, write_only: true, ..Attribute::new(Type::String) };

@@ -35,7 +35,7 @@ const CONDITIONS: &str = r#"
       }
     }"#;
 
-/// Observed: a refresh reports what is there, whether or not it is as the conditions want it.
+/// Observed: a refresh reports what is there, also if conditions fail.
 #[tokio::test]
 async fn refreshing_only_warns_of_conditions() {
     let world = World::new();

@@ -69,7 +69,7 @@ async fn an_interrupted_apply_keeps_what_was_done() {
     }
 }
 
-/// The panic's text and the address of the instance are in the error; nobody else is kept from running.
+/// The panic's text and the address of the instance are in the error; independent nodes run.
 #[tokio::test]
 async fn a_panicking_step_is_an_error_with_its_address() {
     let error = |address: &str, text: &str| {

@@ -79,7 +79,7 @@ impl Schedule {
     }
 }
 
-/// The state as the sink was told of it: what a journal holds.
+/// The state as the sink received it: what a journal holds.
 #[derive(Clone, Debug, Default)]
 pub struct StateRecord {
     pub state: State,

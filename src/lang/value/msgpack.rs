@@ -18,6 +18,8 @@ use super::text::lossy_text;
 use super::unknown::safe_prefix;
 use super::{Number, ObjectType, PathStep, Refinement, Type, Value};
 
+/// Levels of arrays and maps within a value whose type is not wholly known; types in JSON nest no deeper either.
+const DEEPEST: usize = 256;
 const PLAIN_UNKNOWN: i8 = 0;
 const REFINED_UNKNOWN: i8 = 12;
 
@@ -63,6 +65,9 @@ pub fn encode(value: &Value, ty: &Type) -> Vec<u8> {
 
 /// Reads one value of the type; anything after it is an error.
 pub fn decode(bytes: &[u8], ty: &Type) -> Result<Value> {
+    if ty.has_dynamic() && nests_deeper_than(bytes, DEEPEST) {
+        return fail(format!("nested more than {DEEPEST} levels deep"));
+    }
     let mut input = Bytes::new(bytes);
     let value = read(&mut input, ty)?;
     if input.remaining_slice().is_empty() { Ok(value) } else { fail("extra bytes after msgpack value") }
@@ -433,21 +438,30 @@ fn read_fact(body: &mut Bytes<'_>, key: i64, ty: &Type, facts: &mut Refinement) 
 }
 
 fn skip(input: &mut Bytes<'_>) -> Result<()> {
+    let mut left = 1;
+    while left > 0 {
+        left += skip_head(input)?;
+        left -= 1;
+    }
+    Ok(())
+}
+
+/// Skips a scalar, or the head of an array or map. Returns the number of items that the array or map holds.
+fn skip_head(input: &mut Bytes<'_>) -> Result<u64> {
     let marker = marker(input)?;
     match marker {
         Marker::FixArray(_) | Marker::Array16 | Marker::Array32 => {
-            for _ in 0..array_length(input, "a list is required")? {
-                skip(input)?;
-            }
+            return Ok(array_length(input, "a list is required")? as u64);
         }
         Marker::FixMap(_) | Marker::Map16 | Marker::Map32 => {
-            for _ in 0..map_length(input, "a map is required")? {
-                skip(input)?;
-                skip(input)?;
-            }
+            return Ok(2 * map_length(input, "a map is required")? as u64);
         }
         Marker::Null => dec::read_nil(input).map_err(broken)?,
         Marker::True | Marker::False => drop(dec::read_bool(input).map_err(broken)?),
+        Marker::FixStr(_) | Marker::Str8 | Marker::Str16 | Marker::Str32 => {
+            let length = dec::read_str_len(input).map_err(broken)?;
+            take(input, length as usize)?;
+        }
         Marker::Bin8 | Marker::Bin16 | Marker::Bin32 => {
             let length = dec::read_bin_len(input).map_err(broken)?;
             take(input, length as usize)?;
@@ -456,9 +470,30 @@ fn skip(input: &mut Bytes<'_>) -> Result<()> {
             let meta = dec::read_ext_meta(input).map_err(broken)?;
             take(input, meta.size as usize)?;
         }
-        _ => drop(read_number(input, marker).or_else(|_| read_key(input).map(|_| Number::zero()))?),
+        _ => drop(read_number(input, marker)?),
     }
-    Ok(())
+    Ok(0)
+}
+
+/// Whether arrays and maps nest deeper than `most`, in bytes of any content. Reading recurses, and where a type is left
+/// open only the bytes say how deep. Malformed bytes are left to the reader, which names the place.
+fn nests_deeper_than(bytes: &[u8], most: usize) -> bool {
+    let mut input = Bytes::new(bytes);
+    let mut open = vec![1_u64];
+    while let Some(left) = open.last_mut() {
+        if *left == 0 {
+            open.pop();
+            continue;
+        }
+        *left -= 1;
+        match skip_head(&mut input) {
+            Ok(0) => {}
+            Ok(_) if open.len() > most => return true,
+            Ok(items) => open.push(items),
+            Err(_) => return false,
+        }
+    }
+    false
 }
 
 #[cfg(test)]
@@ -535,5 +570,20 @@ mod tests {
         for (bytes, ty, expected) in cases {
             assert_eq!(decode(bytes, &ty).unwrap_err().to_string(), expected);
         }
+    }
+
+    /// Each level is an array of the type `dynamic` and a value of it.
+    #[test]
+    fn deep_values_are_refused() {
+        let level = [&[0x92, 0xc4, 9][..], b"\"dynamic\""].concat();
+        let nested = |levels: usize| [level.repeat(levels), vec![0xc0]].concat();
+        assert!(decode(&nested(100), &Type::Dynamic).is_ok());
+        let error = decode(&nested(100_000), &Type::Dynamic).unwrap_err();
+        assert_eq!(error.to_string(), "nested more than 256 levels deep");
+        let deep = [vec![0x91; 100_000], vec![0xc0]].concat();
+        assert!(skip(&mut Bytes::new(&deep)).is_ok());
+        // An unknown fact whose value is a text that is no number, before a known one.
+        let facts: &[u8] = &[0xc7, 6, 12, 0x82, 0x63, 0xa1, b'x', 1, 0xc2];
+        assert_eq!(decode(facts, &Type::String).unwrap(), Value::unknown_not_null(Type::String));
     }
 }

@@ -317,7 +317,7 @@ fn sensitive_attributes(
 }
 
 /// Visits the objects of a nested block or attribute with their paths; a null or unknown one has no parts.
-fn each_object(nesting: Nesting, value: &Value, path: &mut Path, visit: &mut dyn FnMut(&Value, &mut Path)) {
+pub fn each_object(nesting: Nesting, value: &Value, path: &mut Path, visit: &mut dyn FnMut(&Value, &mut Path)) {
     if matches!(nesting, Nesting::Single | Nesting::Group) {
         return visit(value, path);
     }

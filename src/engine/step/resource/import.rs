@@ -42,7 +42,7 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
             "While attempting to import with {with}, the provider returned multiple resource instance states. This is not \
              currently supported."
         );
-        // The first one is read all the same, as the reference does.
+        // The first one is still read, as the reference does.
         diagnostics.push(refuse("Multiple import states not supported", what));
     }
     if object.state.is_null() {

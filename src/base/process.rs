@@ -22,7 +22,7 @@ pub enum Outcome {
 }
 
 /// Runs a command in a process group of its own, without input, both outputs joined in one stream that `output` gets
-/// piece by piece. Once `stop` says so the group is interrupted, and killed when its leader has exited or after five
+/// piece by piece. Once `stop` is stopping, the group is interrupted, and killed when its leader has exited or after five
 /// seconds. Ends when the process has exited and no process holds its output any more.
 pub async fn run(
     mut command: tokio::process::Command,

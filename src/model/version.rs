@@ -11,7 +11,7 @@ pub const OPENTOFU_VERSION: &str = "1.12.0";
 /// This program's own version.
 pub const PROGRAM_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The version that `required_version` is checked against and that states, providers and JSON documents are told.
+/// The version that `required_version` is checked against and that states, providers and JSON documents receive.
 pub fn language_version() -> &'static str {
     match name::current() {
         Name::Terrane | Name::Terraform => TERRAFORM_VERSION,

@@ -50,7 +50,7 @@ pub fn cache(environment: &Environment) -> Option<SchemaCache> {
     Some(SchemaCache::new(folder(environment)?, &fingerprint(environment)))
 }
 
-/// A folder among the user's data, where nobody else may write.
+/// A folder among the user's data, that only the user may write to.
 fn folder(environment: &Environment) -> Option<PathBuf> {
     let base = match environment.non_empty(env::XDG_DATA_HOME) {
         Some(dir) => PathBuf::from(dir),

@@ -1,4 +1,4 @@
-//! Events of an operation in the log, beside whoever follows them.
+//! Events of an operation in the log, in addition to the other observer.
 
 use std::sync::Arc;
 

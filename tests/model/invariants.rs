@@ -22,7 +22,7 @@ pub fn check(before: &Value, step: &Step, ours: &Outcome, workspace: &Workspace,
         .or_else(|| schedules_agree(step, ours, workspace, alone))
 }
 
-/// Exit codes are the documented ones; whoever fails says why.
+/// Exit codes are the documented ones; a failure has a diagnostic.
 fn ends_well(answer: &Answer) -> Option<Finding> {
     let fine = match answer.code {
         Some(0 | 2) => answer.errors().next().is_none(),

@@ -95,7 +95,7 @@ fn run_heard<T>(
     done.ok_or_else(|| finish(&invocation.console, Diagnostic::error(CANCELED, "").into()))
 }
 
-/// Ends when work that was to be abandoned has not come to its end for a while.
+/// Ends when abandoned work still runs after a grace period.
 async fn hangs(stop: &Stop) {
     stop.killed().await;
     tokio::time::sleep(KILL_TIMEOUT).await;

@@ -1,4 +1,4 @@
-//! Random schedules: whatever the order of the steps and wherever an interrupt comes, nothing is lost and an unfinished
+//! Random schedules: for any order of the steps and any interrupt point, nothing is lost and an unfinished
 //! walk is never taken for a finished one.
 //!
 //! A schedule is a seed: it decides on the scenario, on how many steps may run at once, on the order in which calls go on,

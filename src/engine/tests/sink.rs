@@ -1,4 +1,4 @@
-//! What the sink of the state is told, in which order, and what happens when it fails.
+//! The calls that the state sink receives, their order, and what happens when it fails.
 
 use super::world::*;
 use crate::model::plan::Mode;

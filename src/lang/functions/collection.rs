@@ -74,7 +74,7 @@ fn coalesce_type(a: &[Value]) -> TypeOutcome {
 fn coalesce(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let ty = coalesce_type(a)?;
     for arg in a {
-        // Observed: what does not convert is passed over.
+        // Observed: values that do not convert are ignored.
         let Ok(arg) = convert(arg, &ty) else { continue };
         if !arg.is_known() {
             return Ok(Value::unknown_not_null(ty));

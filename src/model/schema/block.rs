@@ -150,7 +150,7 @@ impl Block {
         Type::object(attributes.chain(blocks))
     }
 
-    /// The object that an empty configuration block decodes to, whatever is required.
+    /// The object that an empty configuration block decodes to, without a check for required arguments.
     pub fn empty_value(&self) -> Value {
         let attributes = self.attributes.iter().map(|(name, a)| (name.clone(), Value::null(a.implied_type())));
         let blocks = self.blocks.iter().map(|(name, nested)| (name.clone(), nested.empty_value()));

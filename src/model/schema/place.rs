@@ -24,7 +24,7 @@ pub fn attribute_range(body: &Body, path: &Path) -> Option<Range> {
     Some(element.unwrap_or_else(|| attribute.expr.range()))
 }
 
-/// The body of the innermost block that the steps lead to. Steps that name no block are passed over.
+/// The body of the innermost block that the steps lead to. Steps that name no block are skipped.
 fn deepest_body(body: &Body, steps: &[PathStep]) -> Body {
     let mut body = body.clone();
     let mut steps = steps.iter().peekable();

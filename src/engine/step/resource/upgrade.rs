@@ -13,7 +13,7 @@ use super::object::{Stored, decode, mark, nonconforming, with_value};
 
 const INVALID_UPGRADE: &str = "Invalid resource state upgrade";
 
-/// The object as a value of the current schema; its value is null if the provider says so. None with errors.
+/// The object as a value of the current schema; its value is null if the provider returns null. None with errors.
 pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let (addr, schema) = (&instance.addr, &instance.schema);

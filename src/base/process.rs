@@ -37,6 +37,8 @@ pub async fn run(
     // The command owns our copies of the writing end; the reader sees the end only once they are gone.
     drop(command);
     let group = child.id();
+    // Also when this future is dropped, for the plugin ends or the call is abandoned.
+    let abandoned = KilledGroup(group);
     let mut pieces = read_in_background(reader);
 
     let mut status = None;
@@ -67,6 +69,7 @@ pub async fn run(
             }
         }
     }
+    abandoned.spare();
     match status {
         Some(status) if deadline.is_none() => Ok(Outcome::Exited(status)),
         _ => Ok(Outcome::Stopped(Signal::Interrupt)),
@@ -127,6 +130,13 @@ pub fn signal_group(leader: Option<u32>, signal: Signal) {
 
 /// A process group, by its leader, that is killed when this is dropped.
 pub struct KilledGroup(pub Option<u32>);
+
+impl KilledGroup {
+    /// Lets what still runs of the group live on.
+    fn spare(mut self) {
+        self.0 = None;
+    }
+}
 
 impl Drop for KilledGroup {
     fn drop(&mut self) {
@@ -239,6 +249,40 @@ mod tests {
                 tokio::task::yield_now().await;
             }
         }
+    }
+
+    #[tokio::test]
+    async fn an_abandoned_command_ends_with_all_that_it_started() {
+        let (number, mut seen) = tokio::sync::oneshot::channel();
+        let task = tokio::spawn(async move {
+            let (mut number, stop) = (Some(number), Stop::new());
+            let script = shell("sleep 30 & echo $!; wait");
+            let tell = |piece: &[u8]| {
+                let sent = number.take().map(|number| number.send(String::from_utf8_lossy(piece).into_owned()));
+                assert!(matches!(sent, Some(Ok(()))));
+            };
+            run(script, &stop, tell).await
+        });
+        let left: u32 = (&mut seen).await.unwrap().trim().parse().unwrap();
+        task.abort();
+        assert!(task.await.unwrap_err().is_cancelled());
+        while is_alive(left) {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// A server in the background that holds no output of the script.
+    #[tokio::test]
+    async fn what_a_finished_script_leaves_behind_lives_on() {
+        let mut seen = Vec::new();
+        let script = shell("sleep 30 >/dev/null 2>&1 & echo $!");
+        let outcome = run(script, &Stop::new(), |piece| seen.extend_from_slice(piece)).await.unwrap();
+        assert!(matches!(outcome, Outcome::Exited(status) if status.success()));
+        let left: u32 = String::from_utf8(seen).unwrap().trim().parse().unwrap();
+        assert!(is_alive(left));
+        let sleeper = i32::try_from(left).unwrap();
+        // SAFETY: ends the process that this test has started.
+        unsafe { libc::kill(sleeper, libc::SIGKILL) };
     }
 
     #[test]

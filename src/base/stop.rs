@@ -77,7 +77,7 @@ impl Stop {
     }
 }
 
-/// From now on the first interrupt (or termination) signal stops and the second one kills; `heard` is called after each
+/// From now on the first interrupt (termination, closed terminal) signal stops and the second one kills; `heard` is called after each
 /// with the stage that it led to. Needs a running tokio runtime.
 pub fn listen(stop: Stop, heard: impl Fn(Stage) + Send + 'static) -> std::io::Result<()> {
     let mut signals = Signals::new()?;
@@ -103,22 +103,59 @@ pub fn listen(stop: Stop, heard: impl Fn(Stage) + Send + 'static) -> std::io::Re
 struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
+    /// `None` where closed terminals are to be ignored, as under `nohup`.
+    hang_up: Option<tokio::signal::unix::Signal>,
 }
 
 #[cfg(unix)]
 impl Signals {
     fn new() -> std::io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Signals { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        let hang_up = if is_ignored(libc::SIGHUP) { None } else { Some(signal(SignalKind::hangup())?) };
+        let [interrupt, terminate] = [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?];
+        Ok(Signals { interrupt, terminate, hang_up })
     }
 
     async fn next(&mut self) -> bool {
+        let hang_up = async {
+            match &mut self.hang_up {
+                Some(signal) => signal.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             got = self.interrupt.recv() => got.is_some(),
             got = self.terminate.recv() => got.is_some(),
+            got = hang_up => got.is_some(),
         }
     }
 }
+
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    // SAFETY: a zeroed sigaction is a valid one to be filled in; without a new action nothing changes.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &raw mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// Turns the signal of the file size limit into an error of the write, which is reported as a full disk is. What we
+/// start gets the signal as before: a handler does not outlive `exec`.
+#[cfg(unix)]
+pub fn survive_file_size_limit() {
+    extern "C" fn nothing(_: i32) {}
+    // SAFETY: the handler does nothing at all, and zeroes stand for no flags and no other signals blocked.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = nothing as *const () as libc::sighandler_t;
+        action.sa_flags = libc::SA_RESTART;
+        libc::sigaction(libc::SIGXFSZ, &raw const action, std::ptr::null_mut());
+    }
+}
+
+#[cfg(not(unix))]
+pub fn survive_file_size_limit() {}
 
 #[cfg(not(unix))]
 struct Signals;

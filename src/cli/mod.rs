@@ -21,7 +21,7 @@ use std::sync::Arc;
 use crate::base::env::{self, Environment};
 use crate::base::name::{self, COMMAND, Name, PROGRAM, TERRANE};
 use crate::base::term::Terminal;
-use crate::base::{log, suggest};
+use crate::base::{log, stop, suggest};
 use crate::model::version::{PROGRAM_VERSION, language_version};
 
 use args::common::ViewOptions;
@@ -41,6 +41,7 @@ pub struct Invocation {
 
 /// Runs the program with its arguments, of which the first is the name that it was started by.
 pub fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
+    stop::survive_file_size_limit();
     let environment = Environment::process();
     name::set(Name::detect(args.next().as_deref().map(Path::new), &environment));
     let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();

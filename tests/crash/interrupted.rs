@@ -1,5 +1,6 @@
 //! Interrupts: once, everything that runs is asked to stop; twice, it is abandoned, and what was in flight stays known.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::support::{Outcome, Project, Running, processes, program};
@@ -13,8 +14,12 @@ terraform {
 "#;
 
 fn interrupt(running: &Running) {
+    signal(running, libc::SIGINT);
+}
+
+fn signal(running: &Running, number: i32) {
     // SAFETY: the call touches no memory.
-    unsafe { libc::kill(running.child.id() as i32, libc::SIGINT) };
+    unsafe { libc::kill(running.child.id() as i32, number) };
 }
 
 /// Runs until the screen has the text, interrupts, and again once that is mentioned, if `twice`.
@@ -62,10 +67,7 @@ resource "terraform_data" "late" {
     }
 }
 
-#[test]
-fn an_interrupt_ends_local_exec_with_all_that_it_started() {
-    let project = Project::new(
-        r#"
+const PROVISIONED: &str = r#"
 resource "terraform_data" "a" {
   provisioner "local-exec" {
     command = "sleep 60 & sleep 60; echo late >> log"
@@ -74,12 +76,60 @@ resource "terraform_data" "a" {
     command = "echo second >> log"
   }
 }
-"#,
-    );
+"#;
+
+#[test]
+fn an_interrupt_ends_local_exec_with_all_that_it_started() {
+    let project = Project::new(PROVISIONED);
     let outcome = interrupted(&project, &["apply", "-auto-approve"], "Executing:", false);
     outcome.expect(1, &["Error: execution halted", "Error: local-exec provisioner error", "signal: interrupt"]);
     assert!(!project.exists("work/log"));
     project.ok(&["state", "show", "terraform_data.a"]).expect(0, &["(tainted)"]);
+}
+
+/// At the same moment as the first one: the command could not even be asked to end.
+#[test]
+fn a_second_interrupt_ends_local_exec_too() {
+    let project = Project::new(PROVISIONED);
+    for _ in 0..5 {
+        let mut running = Running::start(project.command(program(), &["apply", "-auto-approve"]));
+        running.until(|screen| screen.contains("Executing:"));
+        interrupt(&running);
+        signal(&running, libc::SIGTERM);
+        let outcome = running.finish();
+        outcome.expect(1, &["Two interrupts received.", "Error: operation canceled"]);
+        let left = processes::of(project.mark());
+        assert!(left.is_empty(), "{left:?}\n{outcome:?}");
+        assert!(!project.exists("work/log"));
+        project.ok(&["state", "list"]);
+    }
+}
+
+/// A closed terminal is an interrupt, unless `nohup` says otherwise; what ends the program at once ends the commands too.
+#[test]
+fn no_signal_leaves_a_command_behind() {
+    let project = Project::new(PROVISIONED);
+    for number in [libc::SIGHUP, libc::SIGQUIT, libc::SIGKILL] {
+        let script = format!("ulimit -c 0; exec {:?} apply -auto-approve", program().display().to_string());
+        let mut running = Running::start(project.command(Path::new("sh"), &["-c", &script]));
+        running.until(|screen| screen.contains("Executing:"));
+        signal(&running, number);
+        let outcome = running.finish();
+        if number == libc::SIGHUP {
+            outcome.expect(1, &["Interrupt received.", "Error: execution halted", "signal: interrupt"]);
+        } else {
+            assert_eq!(outcome.code, None, "{outcome:?}");
+        }
+        processes::all_gone(project.mark());
+        assert!(!project.exists("work/log"));
+        project.ok(&["state", "list"]);
+    }
+    let script = format!("exec nohup {:?} apply -auto-approve", program().display().to_string());
+    let mut running = Running::start(project.command(Path::new("sh"), &["-c", &script]));
+    running.until(|screen| screen.contains("Executing:"));
+    signal(&running, libc::SIGHUP);
+    interrupt(&running);
+    running.finish().expect(1, &["Interrupt received.", "Error: execution halted"]);
 }
 
 #[test]

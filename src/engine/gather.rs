@@ -5,8 +5,9 @@ use super::input::PlanInput;
 use super::relevant;
 use super::run::{Run, Verb};
 use crate::lang::value::{Type, Value};
+use crate::model::addr::{AbsResource, ResourceMode};
 use crate::model::plan::{Action, Change, Mode, OutputChange, Plan, ResourceChange};
-use crate::model::state::State;
+use crate::model::state::{ResourceState, State};
 
 pub(super) fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), errored: bool) -> Plan {
     let mut gathered = std::mem::take(&mut *run.results.gathered());
@@ -68,15 +69,22 @@ fn gone_outputs(run: &Run) -> Vec<OutputChange> {
 }
 
 pub(super) fn is_applyable(plan: &Plan) -> bool {
+    if plan.mode == Mode::RefreshOnly {
+        return !has_same_objects(&plan.prior_state, &plan.previous_state)
+            || plan.prior_state.outputs != plan.previous_state.outputs;
+    }
     let counts = |c: &ResourceChange| c.previous_addr != c.addr || c.importing.is_some();
-    if plan.has_resource_changes()
+    plan.has_resource_changes()
         || plan.changes.iter().any(counts)
         || plan.outputs.iter().any(|o| o.action != Action::NoOp)
-    {
-        return true;
+}
+
+/// Whether two states have the same managed resources, with the same objects.
+fn has_same_objects(a: &State, b: &State) -> bool {
+    fn managed(state: &State) -> impl Iterator<Item = (&AbsResource, &ResourceState)> {
+        state.resources.iter().filter(|(addr, _)| addr.resource.mode == ResourceMode::Managed)
     }
-    // New addresses alone are written with the next apply that has something to do.
-    plan.mode == Mode::RefreshOnly && plan.drift.iter().any(|d| d.action != Action::NoOp)
+    managed(a).eq(managed(b))
 }
 
 /// RFC 3339, in UTC, whole seconds.

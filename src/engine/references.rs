@@ -10,6 +10,7 @@ use crate::base::name::PROGRAM;
 use crate::base::source::{Range, SourceFile};
 use crate::lang::eval::traversal::apply_step;
 use crate::lang::syntax::ast::{Body, Expression, IndexKey, Traversal, TraversalStep};
+use crate::lang::syntax::visit::variables_of;
 use crate::lang::value::Value;
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{self, InstanceKey, Reference, ResourceMode, Subject};
@@ -195,12 +196,19 @@ impl<'a> Gatherer<'a> {
         self.unknown_names(&condition.error_message, before);
     }
 
-    /// As the reference has it: after a mistake none of the names means anything.
+    /// As the reference has it: after a mistake none of the names means anything, which `can` and `try` do not mind.
     fn unknown_names(&mut self, expr: &Expression, before: usize) {
         if self.needs.mistakes.len() == before {
             return;
         }
-        let unknown = expr.variables().into_iter().map(|traversal| {
+        let guards = expr
+            .functions()
+            .into_iter()
+            .filter(|call| matches!(call.name.strip_prefix("core::").unwrap_or(&call.name), "can" | "try"));
+        let guarded: Vec<&Traversal> =
+            guards.flat_map(|call| call.args.iter().flat_map(|arg| variables_of(arg))).collect();
+        let is_guarded = |traversal: &Traversal| guarded.iter().any(|other| std::ptr::eq(*other, traversal));
+        let unknown = expr.variables().into_iter().filter(|traversal| !is_guarded(traversal)).map(|traversal| {
             let detail = format!("There is no variable named {:?}.", traversal.root_name());
             Diagnostic::error("Unknown variable", detail).at(expr.range_of(traversal.root.span))
         });

@@ -20,6 +20,9 @@ use super::graph::NodeId;
 use super::imports::Named;
 use super::tree::{ModuleId, ROOT, Tree};
 
+/// More than anybody can mean, and little enough to be held in memory.
+pub const MOST_INSTANCES: usize = 10_000_000;
+
 /// How a block with `count` or `for_each` repeats.
 #[derive(Clone, Debug)]
 pub enum Expansion {

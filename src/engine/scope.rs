@@ -1,5 +1,6 @@
 //! What names mean within a module instance: the language's scope over the slots of a run.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -15,9 +16,11 @@ use crate::lang::value::{Marks, Type, Value};
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{InstanceKey, Resource, ResourceInstance, ResourceMode, Subject};
 use crate::model::mistakes::{undeclared_local, undeclared_variable};
+use crate::model::plan::{Action, ResourceChange};
 
-use super::results::{CallSlots, Each, Expansion, InstanceSlot, ModuleSlots, ResourceSlots};
+use super::results::{CallSlots, Each, Expansion, InstanceSlot, MOST_INSTANCES, ModuleSlots, ResourceSlots};
 use super::run::{Run, Verb};
+use super::step::resource::object::decode;
 use super::tree::ModuleId;
 
 const INVALID_TERRAFORM: &str = "Invalid \"terraform\" attribute";
@@ -271,8 +274,40 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
             _ => unknown(),
         };
     };
+    let others = instances_beside(run, module, index, slots);
+    if !others.is_empty() {
+        return whole_resource(run, slots, others, &unknown);
+    }
     let is_settled = || slots.instances.iter().all(InstanceSlot::is_settled);
-    once_settled(&slots.whole, is_settled, || whole_resource(run, slots, &unknown))
+    once_settled(&slots.whole, is_settled, || whole_resource(run, slots, BTreeMap::new(), &unknown))
+}
+
+/// Instances that the state has beside those that the configuration wants, as long as they stay: those that a plan leaves
+/// alone, as with -target and -refresh-only. Where nothing is left alone, the state is not looked at.
+fn instances_beside(
+    run: &Run,
+    module: &ModuleSlots,
+    index: u32,
+    slots: &ResourceSlots,
+) -> BTreeMap<InstanceKey, Value> {
+    let plans = matches!(run.verb, Verb::Plan { lenient: false, .. } | Verb::Apply);
+    if !plans || (run.targets.is_empty() && !run.is_lenient()) || slots.whole.get().is_some() {
+        return BTreeMap::new();
+    }
+    let config = run.tree.resource(module.id, index);
+    let resource = config.addr.absolute(module.addr.clone());
+    let Some(schema) = run.schemas.resource(&config.provider, &config.addr) else { return BTreeMap::new() };
+    let gathered = run.results.gathered();
+    let going = |key: &InstanceKey| {
+        let is_its = |change: &ResourceChange| change.addr.key() == key && change.action == Action::Delete;
+        let is_of = |change: &&ResourceChange| change.addr.containing_resource() == resource;
+        let tasks = run.tasks.iter().map(|task| &*task.change).filter(is_of);
+        gathered.changes_of(&resource).chain(tasks).any(|change| change.deposed.is_none() && is_its(change))
+    };
+    let stored = gathered.state.resources.get(&resource).into_iter().flat_map(|stored| &stored.instances);
+    let beside = stored.filter(|(key, _)| slots.expansion.index_of(key).is_none() && !going(key));
+    let value = |object| decode(object, &schema).ok().map(|stored| stored.value);
+    beside.filter_map(|(key, instance)| Some((key.clone(), value(instance.current.as_ref()?)?))).collect()
 }
 
 /// The value of several slots together. It is kept only if all of them were written before it was built, since nothing
@@ -285,7 +320,13 @@ fn once_settled(kept: &OnceLock<Value>, is_settled: impl Fn() -> bool, build: im
     }
 }
 
-fn whole_resource(run: &Run, slots: &ResourceSlots, unknown: &dyn Fn() -> Value) -> Value {
+/// `others`: instances that the expansion does not have.
+fn whole_resource(
+    run: &Run,
+    slots: &ResourceSlots,
+    mut others: BTreeMap<InstanceKey, Value>,
+    unknown: &dyn Fn() -> Value,
+) -> Value {
     let value = |i: usize| slots.instances[i].value().cloned().unwrap_or_else(unknown);
     // Neither planned nor in the state, as with -target and -refresh-only: the collection does not have it. The refresh ahead
     // of a destroy must not fail for what was never made.
@@ -298,12 +339,26 @@ fn whole_resource(run: &Run, slots: &ResourceSlots, unknown: &dyn Fn() -> Value)
             Value::null(kind.ty().clone()).mark(kind.marks())
         }
         Expansion::Count(n) => {
-            let len = (0..*n).rev().find(|i| !is_absent(*i)).map_or(0, |last| last + 1);
-            Value::tuple((0..len).map(|i| if is_absent(i) { Value::dynamic() } else { value(i) }).collect())
+            let index = |key: &InstanceKey| match key {
+                InstanceKey::Int(i) => usize::try_from(*i).ok().filter(|i| *i < MOST_INSTANCES),
+                _ => None,
+            };
+            let last = others.keys().filter_map(index).max();
+            let len = last.or_else(|| (0..*n).rev().find(|i| !is_absent(*i))).map_or(0, |last| last + 1);
+            let mut element = |i: usize| match others.remove(&InstanceKey::Int(i as i64)) {
+                Some(other) => other,
+                None if i >= *n || is_absent(i) => unknown(),
+                None => value(i),
+            };
+            Value::tuple((0..len).map(&mut element).collect())
         }
         Expansion::ForEach(entries) => {
             let present = entries.iter().enumerate().filter(|(i, _)| !is_absent(*i));
-            Value::object(present.map(|(i, (key, _))| (key.clone(), value(i))))
+            let others = others.into_iter().filter_map(|(key, value)| match key {
+                InstanceKey::Str(key) => Some((key, value)),
+                _ => None,
+            });
+            Value::object(present.map(|(i, (key, _))| (key.clone(), value(i))).chain(others))
         }
     }
 }

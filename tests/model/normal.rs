@@ -1,6 +1,6 @@
 //! Documents of two programs made comparable: random identifiers get names, what has no order is sorted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -75,6 +75,10 @@ impl Identifiers {
         if let Some(map) = state.as_object_mut() {
             map.remove("lineage");
             map.remove("serial");
+            if let Some(Value::Array(resources)) = map.get_mut("resources") {
+                // After an apply that failed, the reference keeps resources without instances.
+                resources.retain(|resource| elements(&resource["instances"]).next().is_some());
+            }
         }
         tidy(&mut state);
         state
@@ -163,9 +167,23 @@ fn differ(ours: &Value, theirs: &Value, path: &str) -> Option<Difference> {
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
             a.iter().zip(b).enumerate().find_map(|(i, (x, y))| differ(x, y, &format!("{path}[{i}]")))
         }
+        (Value::Array(a), Value::Array(b)) => unmatched(a, b, path).or_else(found),
         _ if ours == theirs => None,
         _ => found(),
     }
+}
+
+/// The first element of one of two arrays that the other does not have.
+fn unmatched(ours: &[Value], theirs: &[Value], path: &str) -> Option<Difference> {
+    let keys = |list: &[Value]| list.iter().map(sort_key).collect::<HashSet<_>>();
+    let (mine, other) = (keys(ours), keys(theirs));
+    let absent = || "(absent)".to_owned();
+    let path = format!("{path}[]");
+    if let Some(extra) = ours.iter().find(|element| !other.contains(&sort_key(element))) {
+        return Some(Difference { path, ours: short(extra), theirs: absent() });
+    }
+    let missing = theirs.iter().find(|element| !mine.contains(&sort_key(element)))?;
+    Some(Difference { path, ours: absent(), theirs: short(missing) })
 }
 
 /// The members of a plan that tell most are compared first.
@@ -183,8 +201,13 @@ fn short(value: &Value) -> String {
 }
 
 impl Difference {
-    /// Returns the path without numbers, which is the same for the same fault elsewhere.
+    /// Returns the path without numbers, which is the same for the same fault elsewhere. Of what is deep in the modules of a
+    /// configuration, only the end.
     pub fn class(&self) -> String {
-        self.path.chars().filter(|c| !c.is_ascii_digit()).collect()
+        let path: String = self.path.chars().filter(|c| !c.is_ascii_digit()).collect();
+        match path.starts_with(".configuration") {
+            true => path.rsplitn(3, '.').take(2).collect::<Vec<_>>().join(" of "),
+            false => path,
+        }
     }
 }

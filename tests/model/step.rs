@@ -39,6 +39,10 @@ impl Step {
         self.options.iter().any(|o| o == option)
     }
 
+    pub fn is_targeted(&self) -> bool {
+        self.options.iter().any(|option| option.starts_with("-target"))
+    }
+
     /// Returns true where a plan right after this step's apply must have no changes.
     pub fn is_whole(&self) -> bool {
         let partial = ["-target", "-refresh-only", "-destroy", "-refresh=false"];

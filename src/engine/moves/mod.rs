@@ -19,11 +19,15 @@ use crossing::{Origin, Origins};
 /// What was moved: new addresses with the ones the objects had in the stored state.
 pub(super) type Moved = BTreeMap<AbsResourceInstance, AbsResourceInstance>;
 
+/// An address that could not change, and what it should have become.
+type Blocked = (AbsResourceInstance, AbsResourceInstance);
+
 /// Applies all moves to the state. Of what `moved` blocks moved it tells what that was before.
 pub(super) fn apply(config: &Config, state: &mut State) -> ((Moved, Origins), Diagnostics) {
     let mut diags = Diagnostics::new();
     let (mut moved, mut origins) = (Moved::new(), Origins::new());
-    let mut blocked: Vec<(AbsResourceInstance, AbsResourceInstance)> = Vec::new();
+    let mut blocked: Vec<Blocked> = Vec::new();
+    apply_implied(config, state, &mut moved, &mut blocked);
     let statements = statements::collect(config);
     let mut explicit: BTreeSet<AbsResource> = BTreeSet::new();
     for statement in &statements {
@@ -49,7 +53,6 @@ pub(super) fn apply(config: &Config, state: &mut State) -> ((Moved, Origins), Di
         }
     }
     apply_implied_of_modules(config, state, &explicit, &mut moved);
-    apply_implied(config, state, &explicit, &mut moved);
     moved.retain(|to, from| to != from);
     if !blocked.is_empty() {
         diags.push(blocked_warning(&blocked));
@@ -134,10 +137,12 @@ fn apply_implied_of_modules(config: &Config, state: &mut State, explicit: &BTree
     }
 }
 
-/// A resource that gains `count` keeps its object as instance 0, one that loses it keeps instance 0.
-fn apply_implied(config: &Config, state: &mut State, explicit: &BTreeSet<AbsResource>, moved: &mut Moved) {
+/// A resource that gains `count` keeps its object as instance 0, one that loses it keeps instance 0; not if a `moved` block
+/// names the resource, whether or not it has anything to move.
+fn apply_implied(config: &Config, state: &mut State, moved: &mut Moved, blocked: &mut Vec<Blocked>) {
+    let statements = statements::declared(config);
     for (addr, resource) in &mut state.resources {
-        if explicit.contains(addr) || addr.resource.mode != ResourceMode::Managed {
+        if addr.resource.mode != ResourceMode::Managed || statements.iter().any(|s| s.names(addr)) {
             continue;
         }
         let declared = config.module(&addr.module.module()).and_then(|module| module.resources.get(&addr.resource));
@@ -148,6 +153,9 @@ fn apply_implied(config: &Config, state: &mut State, explicit: &BTreeSet<AbsReso
             (false, true) => continue,
         };
         if resource.instances.contains_key(&to) {
+            if resource.instances.contains_key(&from) {
+                blocked.push((addr.instance(from), addr.instance(to)));
+            }
             continue;
         }
         if let Some(instance) = resource.instances.remove(&from) {
@@ -166,7 +174,7 @@ pub(super) fn is_blocked_warning(diagnostic: &Diagnostic) -> bool {
 
 const BLOCKED: &str = "Unresolved resource instance address changes";
 
-fn blocked_warning(blocked: &[(AbsResourceInstance, AbsResourceInstance)]) -> Diagnostic {
+fn blocked_warning(blocked: &[Blocked]) -> Diagnostic {
     let lines: Vec<String> = blocked.iter().map(|(from, to)| format!("\n  - {from} could not move to {to}")).collect();
     Diagnostic::warning(
         BLOCKED,

@@ -2,7 +2,7 @@
 
 use crate::base::diag::Diagnostic;
 use crate::base::source::Range;
-use crate::model::addr::{AbsResourceInstance, InstanceKey, Module, ModuleInstance, ModuleStep};
+use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, Module, ModuleInstance, ModuleStep};
 use crate::model::config::{Config, MoveEndpoint};
 
 /// One `moved` block, in the module that declares it.
@@ -94,6 +94,18 @@ impl Statement {
             step.name == wanted.name && ((self.whole && i == last) || step.key == wanted.key)
         };
         found.iter().zip(from.iter()).enumerate().all(same).then(|| &relative[from.len()..])
+    }
+
+    /// True if an end of the statement is the resource or one of its instances.
+    pub fn names(&self, addr: &AbsResource) -> bool {
+        let depth = self.module.0.len();
+        [&self.from, &self.to].into_iter().any(|end| {
+            let Some((resource, _)) = &end.resource else { return false };
+            addr.resource == *resource
+                && addr.module.0.len() == depth + end.module.0.len()
+                && addr.module.0.iter().zip(self.module.0.iter()).all(|(step, name)| step.name == *name)
+                && addr.module.0[depth..] == *end.module.0
+        })
     }
 
     /// True if what this statement moves may be what the other one has moved.

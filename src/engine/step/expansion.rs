@@ -5,7 +5,7 @@ use crate::engine::mistakes::INVALID_FOR_EACH;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::results::Expansion;
+use crate::engine::results::{Expansion, MOST_INSTANCES};
 use crate::lang::eval::describe::{Causes, with_causes};
 use crate::lang::eval::{Scope, evaluate, evaluate_to};
 use crate::lang::syntax::ast::Expression;
@@ -100,9 +100,6 @@ fn expand_count(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) -> (O
         }
     }
 }
-
-/// More than anybody can mean, and little enough to be held in memory.
-const MOST_INSTANCES: usize = 10_000_000;
 
 fn count_of(value: &Value, allow_unknown: bool) -> Result<Option<usize>, String> {
     if value.marks().contains(Marks::EPHEMERAL) {

@@ -7,7 +7,10 @@ use crate::engine::run::{Run, Verb};
 use crate::engine::scope::{ModuleScope, mark_variable};
 use crate::engine::tree::{ModuleId, ROOT};
 use crate::lang::eval::evaluate;
+use crate::lang::syntax::ast::Expression;
 use crate::lang::value::{Marks, Type, Value, convert};
+use crate::model::addr::Subject;
+use crate::model::addr::parse::parse_reference;
 use crate::model::config::Output;
 use crate::model::plan::{Action, Change, OutputChange};
 use crate::model::state::OutputValue;
@@ -18,6 +21,11 @@ use super::resource::object::unknown_as_null;
 pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let output = run.tree.output(module, index);
+    if module == ROOT && output.ephemeral {
+        let detail = "Ephemeral outputs are not allowed in context of a root module";
+        return Diagnostic::error("Ephemeral output not allowed", detail).at(output.range.clone()).into();
+    }
+    let may_be_ephemeral = run.verb == Verb::Validate && names_ephemeral_output(run, module, &output.value);
     for instance in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, instance);
         let of = Checked::in_module(&instance.addr, &format!("output.{}", output.name));
@@ -31,11 +39,11 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         let failed = found.has_errors();
         diagnostics.extend(found);
         let value = if failed { value } else { diagnostics.take(converted(output, value)) };
-        if module == ROOT && output.ephemeral {
-            let detail = "Ephemeral outputs are not allowed in context of a root module";
-            diagnostics.push(Diagnostic::error("Ephemeral output not allowed", detail).at(output.range.clone()));
-        } else if !failed {
+        if !failed {
             check_marks(output, &value, module == ROOT, &mut diagnostics);
+            if output.ephemeral && !value.marks().contains(Marks::EPHEMERAL) && !may_be_ephemeral {
+                diagnostics.push(not_ephemeral(output));
+            }
         }
         let value = mark_variable(value, output.sensitive, output.ephemeral);
         if module == ROOT && !diagnostics.has_errors() && !matches!(run.verb, Verb::Validate | Verb::Evaluate) {
@@ -44,6 +52,26 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         let _ = instance.outputs[index as usize].set(value);
     }
     diagnostics
+}
+
+/// Whether an expression refers to a call of a module that has ephemeral outputs: `validate` knows nothing of their values.
+fn names_ephemeral_output(run: &Run, module: ModuleId, expr: &Expression) -> bool {
+    let calls = &run.tree.module(module).calls;
+    expr.variables().into_iter().filter_map(|traversal| parse_reference(traversal, &expr.file).ok()).any(|reference| {
+        let (Subject::Module(name) | Subject::ModuleInstance(name, _) | Subject::ModuleOutput(name, _, _)) =
+            reference.subject
+        else {
+            return false;
+        };
+        let child = calls.get_index_of(&*name).and_then(|index| run.tree.child(module, index as u32));
+        child.is_some_and(|child| run.tree.module(child).outputs.values().any(|output| output.ephemeral))
+    })
+}
+
+fn not_ephemeral(output: &Output) -> Diagnostic {
+    let detail =
+        "This output value is declared as returning an ephemeral value, so it can only be set to an ephemeral value.";
+    Diagnostic::error("Value not allowed in ephemeral output", detail).at(output.value.range())
 }
 
 /// The value as the output's type has it.

@@ -40,13 +40,14 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
                 diagnostics.take(prepare(variable, &format!("var.{}", variable.name), given))
             }
         };
-        settle(run, module, index, 0, value, &mut diagnostics, &variable.range);
+        let range = variable.range.clone();
+        settle(run, module, index, vec![(value, range)], &mut diagnostics);
         return diagnostics;
     }
     let Some((parent, call)) = run.tree.parent(module) else { return diagnostics };
     let arguments = run.tree.call(parent, call).body.just_attributes().0;
     let argument = arguments.get(&variable.name);
-    let mut position = 0;
+    let mut values = Vec::new();
     for outer in run.results.module_instances(parent) {
         let Some(slots) = outer.calls[call as usize].get() else { continue };
         for instance in &slots.instances {
@@ -64,34 +65,32 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
             }
             let given = Given { value: given, origin: Origin::File(range.clone()) };
             let value = diagnostics.take(prepare(variable, &name, given));
-            settle(run, module, index, position, value, &mut diagnostics, &range);
-            position += 1;
+            values.push((value, range));
         }
     }
+    settle(run, module, index, values, &mut diagnostics);
     diagnostics
 }
 
-/// Writes the slot, then checks the rules: they may refer to the variable itself.
-fn settle(
-    run: &Run,
-    module: ModuleId,
-    index: u32,
-    position: usize,
-    value: Value,
-    diagnostics: &mut Diagnostics,
-    range: &Range,
-) {
+/// Writes the slots of all module instances, then checks the rules of each: they may refer to the variable itself.
+/// `values`: per module instance, with the place that the value comes from. With an error in any, no rule is checked.
+fn settle(run: &Run, module: ModuleId, index: u32, values: Vec<(Value, Range)>, diagnostics: &mut Diagnostics) {
     let variable = run.tree.variable(module, index);
-    let Some(instance) = run.results.module_instances(module).get(position) else { return };
-    let value = mark_variable(value, variable.sensitive, variable.ephemeral);
-    let _ = instance.variables[index as usize].set(value.clone());
-    if diagnostics.has_errors() || variable.validations.is_empty() {
+    let instances = run.results.module_instances(module);
+    let mark = |(value, range)| (mark_variable(value, variable.sensitive, variable.ephemeral), range);
+    let values: Vec<(Value, Range)> = values.into_iter().map(mark).collect();
+    for (instance, (value, _)) in instances.iter().zip(&values) {
+        let _ = instance.variables[index as usize].set(value.clone());
+    }
+    if diagnostics.has_errors() {
         return;
     }
-    let scope = ModuleScope::new(run, instance).with_each(Each::None).judging(variable.name.clone(), value);
-    let of = Checked::in_module(&instance.addr, &format!("var.{}", variable.name));
-    for rule in &variable.validations {
-        diagnostics.extend(check_variable(run, rule, &scope, &of, range));
+    for (instance, (value, range)) in instances.iter().zip(values) {
+        let scope = ModuleScope::new(run, instance).with_each(Each::None).judging(variable.name.clone(), value);
+        let of = Checked::in_module(&instance.addr, &format!("var.{}", variable.name));
+        for rule in &variable.validations {
+            diagnostics.extend(check_variable(run, rule, &scope, &of, &range));
+        }
     }
 }
 

@@ -187,3 +187,54 @@ async fn what_was_not_checked_is_unknown() {
     let (state, _) = apply_as(&world, &config, &state, Mode::Destroy).await;
     assert_eq!(shown(state.checks.as_ref().unwrap()), expected);
 }
+
+/// Observed: the rules of a variable are checked in every module instance, whatever they find in the others.
+#[tokio::test]
+async fn rules_of_variables_are_checked_in_all_module_instances() {
+    let root = "module \"m\" {\n source = \"./m\"\n for_each = toset([\"a\", \"b\"])\n w = 0\n}";
+    let world = World::new();
+    let config = config(&[("main.tf", root), ("m/main.tf", INNER_MODULE)]);
+    let (planned, found) = plan(&world, &config, &State::default(), Options::default()).await;
+    assert_eq!(found.iter().map(|d| &*d.summary).collect::<Vec<_>>(), ["Invalid value for variable"; 2]);
+    let statuses: Vec<CheckStatus> = planned.unwrap().checks[0].objects.iter().map(|o| o.1).collect();
+    assert_eq!(statuses, [CheckStatus::Fail; 2]);
+}
+
+/// Observed, 1.11.4; of values from modules, which `validate` does not know, only a plan says so.
+#[tokio::test]
+async fn ephemeral_outputs_need_ephemeral_values() {
+    let variable = "variable \"e\" {\n default = \"e\"\n ephemeral = true\n}";
+    let inner = format!("{variable}\noutput \"o\" {{\n value = var.e\n ephemeral = true\n}}");
+    for (value, fine) in [("var.e", true), ("[var.e]", false), ("\"x\"", false), ("module.i.o", true)] {
+        let root = "module \"m\" { source = \"./m\" }";
+        let call = "module \"i\" { source = \"../i\" }";
+        let outer = format!("{variable}\n{call}\noutput \"o\" {{\n value = {value}\n ephemeral = true\n}}");
+        let world = World::new();
+        let config = config(&[("main.tf", root), ("m/main.tf", &outer), ("i/main.tf", &inner)]);
+        let expected: Vec<&str> = if fine { vec![] } else { vec!["Value not allowed in ephemeral output"] };
+        let found = validate(&world, &config).await;
+        assert_eq!(found.iter().map(|d| &*d.summary).collect::<Vec<_>>(), expected, "{value}");
+        let (_, found) = plan(&world, &config, &State::default(), Options::default()).await;
+        assert_eq!(found.iter().map(|d| &*d.summary).collect::<Vec<_>>(), expected, "{value}");
+    }
+}
+
+/// Observed: a name that means nothing is reported for the reference, and again for the expression, unless `can` or `try` is
+/// around it.
+#[tokio::test]
+async fn undeclared_names_in_conditions_are_reported_twice_outside_of_can() {
+    let undeclared = "Reference to undeclared resource";
+    for (condition, expected) in [
+        ("test_thing.none.name", vec!["Unknown variable", undeclared]),
+        ("can(test_thing.none.name)", vec![undeclared]),
+        ("try(test_thing.none.name, true)", vec![undeclared]),
+    ] {
+        let text = format!(
+            "output \"o\" {{\n value = 1\n precondition {{\n condition = {condition}\n error_message = \"no\"\n }}\n}}"
+        );
+        let found = validate(&World::new(), &config(&[("main.tf", &text)])).await;
+        let mut found: Vec<&str> = found.iter().map(|d| &*d.summary).collect();
+        found.sort_by_key(|summary| *summary == undeclared);
+        assert_eq!(found, expected, "{condition}");
+    }
+}

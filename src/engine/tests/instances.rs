@@ -260,3 +260,62 @@ async fn failed_plans_still_warn_of_targets() {
     let summaries: Vec<&str> = found.iter().map(|d| &*d.summary).collect();
     assert_eq!(summaries, ["Resource targeting is in effect", "Reference to undeclared input variable"]);
 }
+
+/// Observed: what a plan leaves in the state is in the collection, whether or not the configuration still has it.
+#[tokio::test]
+async fn collections_hold_instances_that_are_left_alone() {
+    let with = |count: usize, keys: &str| {
+        format!(
+            r#"resource "test_thing" "c" {{
+              count = {count}
+              name  = "c${{count.index}}"
+            }}
+            resource "test_thing" "f" {{
+              for_each = toset([{keys}])
+              name     = each.key
+            }}
+            resource "test_thing" "other" {{ name = "other" }}
+            output "c" {{ value = test_thing.c[*].name }}
+            output "f" {{ value = keys(test_thing.f) }}"#
+        )
+    };
+    let world = World::new();
+    let (state, _) = apply(&world, &with(3, "\"a\", \"b\""), &State::default()).await;
+    let config = config(&[("main.tf", &with(1, "\"b\""))]);
+    let all = ["[\"c0\",\"c1\",\"c2\"]", "[\"a\",\"b\"]"];
+    let targeted = &["test_thing.c[0]", "test_thing.f[\"b\"]"];
+    for (options, expected) in [
+        (Options::default(), ["[\"c0\"]", "[\"b\"]"]),
+        (Options { mode: Mode::RefreshOnly, ..Options::default() }, all),
+        (Options { targets: targets(targeted), ..Options::default() }, all),
+    ] {
+        let (planned, found) = plan(&world, &config, &state, options).await;
+        assert!(!found.has_errors(), "{:?}", texts(&found));
+        let planned = planned.unwrap();
+        assert_eq!(["c", "f"].map(|name| output(&planned, name)), expected, "{:?} {:?}", planned.mode, planned.targets);
+        let (state, found) = apply_plan(&world, &config, planned).await;
+        assert!(!found.has_errors(), "{:?}", texts(&found));
+        let stored = |name: &str| crate::lang::value::json::to_simple_json(&state.outputs[name].value).unwrap();
+        assert_eq!(["c", "f"].map(stored), expected);
+    }
+}
+
+/// Observed: only what differs in the state counts.
+#[tokio::test]
+async fn refresh_only_plans_apply_where_the_state_changes() {
+    let world = World::new();
+    let before = "resource \"test_thing\" \"a\" {\n name = \"a\"\n}\noutput \"o\" {\n value = 1\n}";
+    let (state, _) = apply(&world, before, &State::default()).await;
+    let unknown =
+        format!("{before}\noutput \"p\" {{\n value = test_thing.b.id\n}}\nresource \"test_thing\" \"b\" {{}}");
+    let other = before.replace("value = 1", "value = 2");
+    for (text, gone, expected) in
+        [(before, "", false), (before, "id-1", true), (&unknown, "", false), (&other, "", true)]
+    {
+        *world.gone.lock().unwrap() = vec![gone.to_string()];
+        let options = Options { mode: Mode::RefreshOnly, ..Options::default() };
+        let (planned, found) = plan(&world, &config(&[("main.tf", text)]), &state, options).await;
+        assert!(!found.has_errors(), "{:?}", texts(&found));
+        assert_eq!(planned.unwrap().applyable, expected, "{text} {gone}");
+    }
+}

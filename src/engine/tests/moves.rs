@@ -1,8 +1,8 @@
-//! Moves, where a plan destroys everything.
+//! Moves, implied and declared, and where a plan destroys everything.
 
 use super::world::*;
-use crate::model::addr::Target;
 use crate::model::addr::parse::parse_abs_instance;
+use crate::model::addr::{InstanceKey, Target};
 use crate::model::plan::Mode;
 use crate::model::state::State;
 
@@ -94,4 +94,37 @@ async fn targets_without_what_moved_are_refused() {
         let expected = ["Resource targeting is in effect", "Moved resource instances excluded by targeting"];
         assert_eq!(found, expected, "{mode:?}, no_refresh: {no_refresh}");
     }
+}
+
+/// Observed: a `moved` block that names a resource keeps its instances from moving by themselves, also once it has nothing left
+/// to move.
+#[tokio::test]
+async fn implied_moves_give_way_to_declared_ones() {
+    let counted = "resource \"test_thing\" \"b\" {\n count = 1\n name = \"b\"\n}";
+    let single = "resource \"test_thing\" \"b\" {\n name = \"b\"\n}";
+    let unrelated = "moved {\n from = test_thing.x\n to = test_thing.y\n}";
+    let named = "moved {\n from = test_thing.a\n to = test_thing.b\n}";
+    for (statement, expected) in [(unrelated, vec![]), (named, vec!["Create test_thing.b", "Delete test_thing.b[0]"])] {
+        let world = World::new();
+        let (state, _) = apply(&world, counted, &State::default()).await;
+        let text = format!("{single}\n{statement}");
+        let config = config(&[("main.tf", &text)]);
+        let (planned, found) = plan(&world, &config, &state, Options::default()).await;
+        assert!(found.is_empty(), "{:?}", texts(&found));
+        assert_eq!(actions(&planned.unwrap()), expected, "{statement}");
+    }
+}
+
+/// Observed: an instance that is in the way is reported for moves that follow from `count` too.
+#[tokio::test]
+async fn blocked_implied_moves_are_reported() {
+    let world = World::new();
+    let text = "resource \"test_thing\" \"a\" {\n name = \"a\"\n}";
+    let (mut state, _) = apply(&world, text, &State::default()).await;
+    let only = state.resources.values_mut().next().unwrap();
+    let object = only.instances[&InstanceKey::None].clone();
+    only.instances.insert(InstanceKey::Int(0), object);
+    let (planned, found) = plan(&world, &config(&[("main.tf", text)]), &state, Options::default()).await;
+    assert_eq!(found.iter().map(|d| &*d.summary).collect::<Vec<_>>(), ["Unresolved resource instance address changes"]);
+    assert_eq!(actions(&planned.unwrap()), ["Delete test_thing.a[0]"]);
 }

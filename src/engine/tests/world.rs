@@ -11,7 +11,7 @@ use crate::base::diag::Diagnostics;
 use crate::base::files::{Files, Memory};
 use crate::engine::event::Event;
 use crate::engine::ports::{Configuring, Host, Observer, Ports, Providers, StateSink};
-use crate::engine::{self, ApplyInput, GivenVariables, PlanInput};
+use crate::engine::{self, ApplyInput, GivenVariables, PlanInput, ValidateInput};
 use crate::lang::value::{Path, Type, Value, json};
 use crate::model::addr::{self, AbsProviderConfig, AbsResourceInstance, Target};
 use crate::model::config::Config;
@@ -438,6 +438,10 @@ pub struct Options {
 
 /// How many steps may run at once, where the schedule does not say.
 pub const PARALLELISM: usize = 10;
+
+pub async fn validate(world: &Arc<World>, config: &Arc<Config>) -> Diagnostics {
+    engine::validate(ValidateInput { config: config.clone(), parallelism: PARALLELISM }, &world.ports()).await
+}
 
 pub async fn plan(
     world: &Arc<World>,

@@ -16,7 +16,7 @@ use crate::lang::value::ops::OperationError;
 use crate::lang::value::{Marks, Number, Type, Value};
 
 use super::describe;
-use super::scope::Scope;
+use super::scope::{Constant, Scope};
 
 const OPERATION_FAILED: &str = "Operation failed";
 
@@ -69,6 +69,15 @@ pub fn evaluate(expression: &Expression, scope: &dyn Scope) -> (Value, Diagnosti
     let mut evaluator = Evaluator::new(scope, &expression.file);
     let value = evaluator.eval(&expression.node, None);
     evaluator.finish(value)
+}
+
+/// The value that an expression has where neither names nor functions mean anything; unknown if it needs one of them. What is
+/// wrong with the parts that it does not need does not count.
+pub fn constant(expression: &Expression) -> Value {
+    let mut evaluator = Evaluator::new(&Constant, &expression.file);
+    // As in `can`: the right side of `&&` counts, whatever the left side is.
+    evaluator.guards = 1;
+    evaluator.eval(&expression.node, None)
 }
 
 /// The value of an expression, converted to a type; unknown of that type where an error prevents one.

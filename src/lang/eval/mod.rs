@@ -19,7 +19,7 @@ pub mod type_expression;
 
 pub use attribute::{evaluate_attribute, incorrect_type};
 pub use call::invoke;
-pub use expression::{evaluate, evaluate_to};
+pub use expression::{constant, evaluate, evaluate_to};
 pub use scope::{Resolved, Scope};
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub enum ObjectStatus {
 }
 
 /// The attributes of a stored object: the text that the file holds, until a provider's schema gives them a type.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Attributes {
     /// The text of a JSON object, written by the schema version beside it.
     Json(Arc<str>),
@@ -26,7 +26,7 @@ pub enum Attributes {
 }
 
 /// One object: current or deposed. Cheap to clone.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Object {
     pub status: ObjectStatus,
     pub schema_version: i64,

@@ -28,13 +28,13 @@ pub struct State {
     pub checks: Option<Vec<CheckResult>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ResourceState {
     pub provider: AbsProviderConfig,
     pub instances: BTreeMap<InstanceKey, Instance>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Instance {
     pub current: Option<Object>,
     pub deposed: BTreeMap<DeposedKey, Object>,

@@ -1,15 +1,14 @@
 //! The configuration as JSON: the "configuration" of a plan's document.
 
-use crate::lang::syntax::mistakes::no_variables;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
 use crate::base::diag::Diagnostics;
-use crate::base::source::SourceFile;
+use crate::lang::eval;
 use crate::lang::eval::dynamic::BlockShape;
-use crate::lang::eval::{self, Resolved, Scope};
+use crate::lang::eval::scope::Constant;
 use crate::lang::syntax::ast::{ExprKind, Expression, Traversal};
 use crate::lang::syntax::body::{Body, BodySchema};
 use crate::lang::value::Value;
@@ -211,7 +210,7 @@ fn attribute_blocks_json(bodies: &[&Body], schema: &Block) -> Json {
     let found: Vec<(Traversal, Expression)> = bodies.iter().flat_map(|body| references_in_body(body, schema)).collect();
     let references: Vec<String> = found.iter().flat_map(|(t, expr)| references_of(t, expr)).collect();
     let mut out = Map::new();
-    let decoded: Vec<(Value, Diagnostics)> = bodies.iter().map(|body| decode_body(body, schema, &Nothing)).collect();
+    let decoded: Vec<(Value, Diagnostics)> = bodies.iter().map(|body| decode_body(body, schema, &Constant)).collect();
     if decoded.iter().all(|(value, found)| !found.has_errors() && value.is_wholly_known()) {
         set(&mut out, "constant_value", decoded.iter().map(|(value, _)| known_json(value)).collect::<Vec<_>>());
     }
@@ -243,14 +242,14 @@ pub(super) fn expression_json(expression: &Expression) -> Json {
         if matches!(expression.kind(), ExprKind::JsonString(_) | ExprKind::JsonObject { .. })
             || (expression.is_json() && matches!(expression.kind(), ExprKind::Tuple { .. }))
         {
-            set(&mut out, "constant_value", known_json(&eval::evaluate(expression, &Nothing).0));
+            set(&mut out, "constant_value", known_json(&eval::constant(expression)));
             set(&mut out, "references", references);
             return Json::Object(out);
         }
     }
-    // An expression can have references and still not need them: `true ? "x" : local.y`.
-    let (value, diagnostics) = eval::evaluate(expression, &Nothing);
-    if !diagnostics.has_errors() && value.is_wholly_known() {
+    // An expression can have references and still not need them: `true ? "x" : local.y`. Their errors do not count.
+    let value = eval::constant(expression);
+    if value.is_wholly_known() {
         set(&mut out, "constant_value", known_json(&value));
     }
     put(&mut out, "references", references);
@@ -269,25 +268,33 @@ fn containing(subject: &Subject) -> Option<String> {
     }
 }
 
-/// A scope in which nothing has a meaning.
-struct Nothing;
-
-impl Scope for Nothing {
-    fn resolve(&self, _: &Traversal, _: &Arc<SourceFile>) -> Resolved {
-        Resolved::error(no_variables())
-    }
-
-    fn templates(&self) -> bool {
-        false
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::source::SourceFile;
     use crate::lang::syntax::parse_file;
     use crate::lang::value::Type;
     use crate::model::schema::Attribute;
+
+    /// Recorded from the reference, 1.11.4.
+    #[test]
+    fn expressions_that_need_no_names_have_a_constant_value() {
+        let cases = [
+            ("true ? \"y\" : var.v", r#"{"constant_value":"y","references":["var.v"]}"#),
+            ("\"%{ if true }y%{ else }${var.v}%{ endif }\"", r#"{"constant_value":"y","references":["var.v"]}"#),
+            ("{ a = true ? 1 : var.v }", r#"{"constant_value":{"a":1},"references":["var.v"]}"#),
+            ("false && var.v == \"y\"", r#"{"references":["var.v"]}"#),
+            ("false && length([]) > 1", "{}"),
+            ("false ? upper(\"y\") : \"n\"", r#"{"constant_value":"n"}"#),
+            ("[for s in [\"a\"] : s if s != var.v]", r#"{"references":["var.v"]}"#),
+        ];
+        for (text, expected) in cases {
+            let (body, problems) = parse_file(SourceFile::new("t", &format!("a = {text}")));
+            assert!(problems.is_empty(), "{problems:?}");
+            let attributes = body.just_attributes().0;
+            assert_eq!(expression_json(&attributes["a"].expr).to_string(), expected, "{text}");
+        }
+    }
 
     /// Recorded from the reference, 1.11.4: such blocks are shown as the attribute that they stand for.
     #[test]

@@ -26,6 +26,7 @@ mod provider_configs;
 mod references;
 mod relevant;
 mod removed;
+mod renewal;
 mod results;
 mod run;
 mod schemas;

@@ -85,10 +85,13 @@ pub trait StateSink: Send + Sync {
 }
 
 /// The machine: files for the functions that read them, time and chance.
+#[async_trait]
 pub trait Host: Send + Sync {
     fn files(&self) -> &dyn Files;
     /// Seconds since the epoch and nanoseconds.
     fn now(&self) -> (i64, u32);
+    /// Ends at that time, in seconds since the epoch and nanoseconds; at once if it has passed.
+    async fn wait_until(&self, time: (i64, i32));
     fn random(&self, bytes: &mut [u8]);
     /// `path.cwd`
     fn original_working_dir(&self) -> String;

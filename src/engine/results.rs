@@ -18,6 +18,7 @@ use crate::model::state::{CheckStatus, DeposedKey, State};
 
 use super::graph::NodeId;
 use super::imports::Named;
+use super::renewal::Renewal;
 use super::tree::{ModuleId, ROOT, Tree};
 
 /// More than anybody can mean, and little enough to be held in memory.
@@ -188,6 +189,7 @@ pub struct CheckRecord {
 pub struct OpenEphemeral {
     pub provider: Arc<dyn Provider>,
     pub private: Vec<u8>,
+    pub renewal: Option<Renewal>,
 }
 
 /// Everything that a run gathers.

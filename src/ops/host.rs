@@ -1,8 +1,9 @@
 //! The machine as the engine sees it: files, clock, chance, where we are.
 
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use async_trait::async_trait;
 use rand::RngCore;
 
 use crate::base::env;
@@ -25,6 +26,7 @@ impl Machine {
     }
 }
 
+#[async_trait]
 impl Host for Machine {
     fn files(&self) -> &dyn Files {
         &Disk
@@ -33,6 +35,12 @@ impl Host for Machine {
     fn now(&self) -> (i64, u32) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         (i64::try_from(now.as_secs()).unwrap_or(i64::MAX), now.subsec_nanos())
+    }
+
+    async fn wait_until(&self, (seconds, nanos): (i64, i32)) {
+        let since_epoch = Duration::new(u64::try_from(seconds).unwrap_or(0), u32::try_from(nanos).unwrap_or(0));
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        tokio::time::sleep(since_epoch.saturating_sub(now)).await;
     }
 
     fn random(&self, bytes: &mut [u8]) {

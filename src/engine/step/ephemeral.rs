@@ -1,14 +1,17 @@
 //! Ephemeral resources: opened where a walk needs them, closed when nothing does any more, kept nowhere.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::engine::event::{EphemeralVerb, Event};
 use crate::engine::graph::walk::Turn;
+use crate::engine::mistakes;
+use crate::engine::renewal::{Due, Renewal};
 use crate::engine::results::{OpenEphemeral, ResourceSlots};
 use crate::engine::run::{Run, Verb};
 use crate::engine::scope::ModuleScope;
 use crate::engine::tree::ModuleId;
 use crate::lang::value::{Marks, Value};
-use crate::model::provider::has_errors;
+use crate::model::addr::AbsResourceInstance;
+use crate::model::provider::{ProviderDiagnostics, has_errors};
 
 use super::expansion::expand;
 use super::resource::object::{mark, nonconforming};
@@ -94,7 +97,11 @@ async fn open(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
     if failed {
         return (None, diagnostics);
     }
-    let open = OpenEphemeral { provider: instance.provider.clone(), private: answer.private };
+    let renewal = answer.renew_at.map(|at| {
+        let first = Due { at, private: answer.private.clone() };
+        Renewal::start(run.ports.clone(), instance.provider.clone(), addr.clone(), first)
+    });
+    let open = OpenEphemeral { provider: instance.provider.clone(), private: answer.private, renewal };
     run.results.gathered().ephemerals.insert(addr.clone(), open);
     let value = mark(&answer.result, &marks, &instance.schema.block).mark(Marks::EPHEMERAL);
     diagnostics.extend(conditions::postconditions(instance, &value));
@@ -134,14 +141,34 @@ pub async fn close(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     for addr in mine {
         let Some(open) = run.results.gathered().ephemerals.remove(&addr) else { continue };
-        let verb = EphemeralVerb::Close;
-        run.ports.observer.event(Event::EphemeralStarted { addr: addr.clone(), verb });
-        let found = open.provider.close_ephemeral(addr.kind(), open.private).await;
-        let failed = has_errors(&found);
-        diagnostics.extend(super::about_body(found, None, Some(&addr.to_string())));
-        run.ports.observer.event(Event::EphemeralFinished { addr, verb, failed });
+        diagnostics.extend(close_one(run, addr, open).await);
     }
     diagnostics
+}
+
+/// Ends the renewals of an object and closes it with the private data that it was opened with, as the reference.
+async fn close_one(run: &Run, addr: AbsResourceInstance, open: OpenEphemeral) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let address = addr.to_string();
+    if let Some(renewal) = open.renewal {
+        match renewal.end().await {
+            Ok(reported) => diagnostics.extend(super::about_body(warnings(reported), None, Some(&address))),
+            Err(text) => diagnostics.push(mistakes::panicked(&address, &text)),
+        }
+    }
+    let verb = EphemeralVerb::Close;
+    run.ports.observer.event(Event::EphemeralStarted { addr: addr.clone(), verb });
+    let found = open.provider.close_ephemeral(addr.kind(), open.private).await;
+    let failed = has_errors(&found);
+    diagnostics.extend(super::about_body(found, None, Some(&address)));
+    run.ports.observer.event(Event::EphemeralFinished { addr, verb, failed });
+    diagnostics
+}
+
+/// Errors of renewals fail nothing: what needed the object has failed already, if it needed it.
+fn warnings(mut reported: ProviderDiagnostics) -> ProviderDiagnostics {
+    reported.iter_mut().for_each(|found| found.severity = Severity::Warning);
+    reported
 }
 
 /// Closes what a walk that failed has left open.
@@ -149,8 +176,7 @@ pub async fn close_rest(run: &Run) -> Diagnostics {
     let rest = std::mem::take(&mut run.results.gathered().ephemerals);
     let mut diagnostics = Diagnostics::new();
     for (addr, open) in rest {
-        let found = open.provider.close_ephemeral(addr.kind(), open.private).await;
-        diagnostics.extend(super::about_body(found, None, Some(&addr.to_string())));
+        diagnostics.extend(close_one(run, addr, open).await);
     }
     diagnostics
 }

@@ -170,12 +170,19 @@ impl StateSink for Sink {
 }
 
 struct Machine(Arc<Memory>);
+#[async_trait]
 impl Host for Machine {
     fn files(&self) -> &dyn Files {
         &*self.0
     }
     fn now(&self) -> (i64, u32) {
         (1_000_000_000, 0)
+    }
+    /// The clock stands still.
+    async fn wait_until(&self, (seconds, _): (i64, i32)) {
+        if seconds > self.now().0 {
+            std::future::pending().await
+        }
     }
     fn random(&self, bytes: &mut [u8]) {
         static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -206,7 +213,8 @@ impl Providers for Plugins {
         Ok(Arc::new(StaticSchemas {
             provider: Arc::new(Schema::new(0, region)),
             managed: BTreeMap::from([("test_thing".into(), thing.clone())]),
-            data: BTreeMap::from([("test_thing".into(), thing)]),
+            data: BTreeMap::from([("test_thing".into(), thing.clone())]),
+            ephemeral: BTreeMap::from([("test_thing".into(), thing)]),
             ..StaticSchemas::default()
         }))
     }
@@ -390,13 +398,29 @@ impl Provider for Things {
     async fn validate_ephemeral_config(&self, _: &str, _: Value) -> ProviderDiagnostics {
         Vec::new()
     }
-    async fn open_ephemeral(&self, _: &str, _: Value) -> OpenEphemeralResponse {
-        panic!("not asked for")
+    /// Due twice at once, then later. The private data counts the renewals.
+    async fn open_ephemeral(&self, _: &str, config: Value) -> OpenEphemeralResponse {
+        self.0.say(format!("open {}", name(&config)));
+        let value = with(&config, "id", Value::string("opened"));
+        OpenEphemeralResponse {
+            result: with(&value, "output", Value::string("secret")),
+            deferred: false,
+            private: vec![0],
+            renew_at: Some((1_000_000_000, 0)),
+            diagnostics: Vec::new(),
+        }
     }
-    async fn renew_ephemeral(&self, _: &str, _: Vec<u8>) -> RenewEphemeralResponse {
-        panic!("not asked for")
+    async fn renew_ephemeral(&self, _: &str, private: Vec<u8>) -> RenewEphemeralResponse {
+        self.0.panic_if_asked("renew");
+        let times = private[0] + 1;
+        self.0.say(format!("renew {times}"));
+        let is_failing = self.0.is_failing(&format!("renew {times}"));
+        let failed = is_failing.then(|| ProviderDiagnostic::error("renewal failed", "The lease is gone."));
+        let renew_at = Some((if times < 2 { 1_000_000_000 } else { 2_000_000_000 }, 0));
+        RenewEphemeralResponse { private: vec![times], renew_at, diagnostics: failed.into_iter().collect() }
     }
-    async fn close_ephemeral(&self, _: &str, _: Vec<u8>) -> ProviderDiagnostics {
+    async fn close_ephemeral(&self, _: &str, private: Vec<u8>) -> ProviderDiagnostics {
+        self.0.say(format!("close {}", private[0]));
         Vec::new()
     }
     /// `read`: the text of a file, as a provider would that has its answers from elsewhere.

@@ -1,0 +1,72 @@
+//! Renewal of open ephemeral objects, whenever their provider asks for it.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+use super::event::{EphemeralVerb, Event};
+use super::graph::walk::catch_panic;
+use super::ports::Ports;
+use crate::model::addr::AbsResourceInstance;
+use crate::model::provider::{Provider, ProviderDiagnostics, has_errors};
+
+/// The task that renews one object. Dropping it aborts the task.
+pub struct Renewal {
+    closing: oneshot::Sender<()>,
+    task: JoinSet<Result<ProviderDiagnostics, String>>,
+}
+
+/// When to renew an object, with the private data for it.
+pub struct Due {
+    /// Seconds since the epoch and nanoseconds.
+    pub at: (i64, i32),
+    pub private: Vec<u8>,
+}
+
+impl Renewal {
+    pub fn start(ports: Ports, provider: Arc<dyn Provider>, addr: AbsResourceInstance, first: Due) -> Renewal {
+        let (closing, closed) = oneshot::channel();
+        let mut task = JoinSet::new();
+        task.spawn(catch_panic(renew(ports, provider, addr, first, closed)));
+        Renewal { closing, task }
+    }
+
+    /// Starts no further renewal, waits for one that runs, and returns what the provider reported, or the text of a panic.
+    pub async fn end(mut self) -> Result<ProviderDiagnostics, String> {
+        drop(self.closing);
+        match self.task.join_next().await {
+            Some(Ok(ended)) => ended,
+            // The runtime ends.
+            Some(Err(_)) | None => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Renews until the object is closed, a renewal fails or the provider asks for no other.
+async fn renew(
+    ports: Ports,
+    provider: Arc<dyn Provider>,
+    addr: AbsResourceInstance,
+    mut due: Due,
+    mut closed: oneshot::Receiver<()>,
+) -> ProviderDiagnostics {
+    let verb = EphemeralVerb::Renew;
+    let mut reported = Vec::new();
+    loop {
+        tokio::select! {
+            biased;
+            _ = &mut closed => return reported,
+            () = ports.host.wait_until(due.at) => {}
+        }
+        ports.observer.event(Event::EphemeralStarted { addr: addr.clone(), verb });
+        let answer = provider.renew_ephemeral(addr.kind(), due.private).await;
+        let failed = has_errors(&answer.diagnostics);
+        ports.observer.event(Event::EphemeralFinished { addr: addr.clone(), verb, failed });
+        reported.extend(answer.diagnostics);
+        match answer.renew_at {
+            Some(at) if !failed => due = Due { at, private: answer.private },
+            _ => return reported,
+        }
+    }
+}

@@ -7,6 +7,7 @@ use super::results::{CheckRecord, ModuleSlots};
 use super::run::{Run, Verb};
 use super::step::check;
 use super::tree::{ModuleId, ROOT};
+use crate::model::addr::Resource;
 use crate::model::state::{CheckResult, CheckStatus};
 
 /// Results per block, worst status first in what counts for the block. `planned`: what the plan had, in apply, which
@@ -27,7 +28,8 @@ pub fn results(run: &Run, records: Vec<CheckRecord>, planned: Option<&[CheckResu
             CheckResult { kind: kind.into(), config_addr, status, objects }
         })
         .collect();
-    if matches!(run.verb, Verb::Plan { .. } | Verb::Apply) {
+    // Apply knows what it did not check from the plan; a plan lists it itself.
+    if run.verb == Verb::Apply {
         add_unchecked(run, &mut results);
     }
     let declared = declared(run);
@@ -35,6 +37,9 @@ pub fn results(run: &Run, records: Vec<CheckRecord>, planned: Option<&[CheckResu
         if !results.iter().any(|r| r.config_addr == result.config_addr) {
             results.push(result);
         }
+    }
+    if matches!(run.verb, Verb::Plan { .. }) {
+        add_unchecked(run, &mut results);
     }
     results.sort_by(|a, b| a.config_addr.cmp(&b.config_addr));
     (!results.is_empty()).then_some(results)
@@ -63,29 +68,47 @@ fn worse(a: CheckStatus, b: CheckStatus) -> CheckStatus {
     if rank(a) >= rank(b) { a } else { b }
 }
 
-/// Adds the instances of resources that were not checked: those that -target leaves out.
+/// Adds the instances that were not checked: resources that -target leaves out or whose evaluation failed, and check blocks
+/// in expanded modules that the walk did not reach.
 fn add_unchecked(run: &Run, results: &mut [CheckResult]) {
     let mut by_addr: BTreeMap<String, &mut CheckResult> =
         results.iter_mut().map(|result| (result.config_addr.clone(), result)).collect();
     for module in run.tree.ids() {
         let config = run.tree.module(module);
         for (index, addr) in config.resources.keys().enumerate() {
-            let Some(result) = by_addr.get_mut(&addr.clone().in_module(config.path.clone()).to_string()) else {
-                continue;
-            };
-            let known: BTreeSet<String> = result.objects.iter().map(|object| object.0.clone()).collect();
-            for slots in run.results.module_instances(module) {
-                let Some(resource) = slots.resources[index].get() else { continue };
-                let keys = (0..resource.instances.len()).map(|i| resource.expansion.key(i));
-                let all = keys.map(|key| addr.absolute(slots.addr.clone()).instance(key).to_string());
-                for addr in all.filter(|addr| !known.contains(addr)) {
-                    result.status = worse(result.status, CheckStatus::Unknown);
-                    result.objects.push((addr, CheckStatus::Unknown, Vec::new()));
-                }
+            if let Some(result) = by_addr.get_mut(&addr.clone().in_module(config.path.clone()).to_string()) {
+                add_objects(result, expanded(run, module, index, addr));
             }
-            result.objects.sort_by(|a, b| a.0.cmp(&b.0));
+        }
+        // -target leaves out the listing of check blocks, as it does their assertions.
+        for block in config.checks.values().filter(|_| run.targets.is_empty()) {
+            if let Some(result) = by_addr.get_mut(&check::addr(&config.path.to_string(), &block.name)) {
+                let instances = run.results.module_instances(module);
+                add_objects(result, instances.iter().map(|m| check::addr(&m.addr.to_string(), &block.name)).collect());
+            }
         }
     }
+}
+
+/// The addresses of a resource's instances, in all module instances where it is expanded.
+fn expanded(run: &Run, module: ModuleId, index: usize, addr: &Resource) -> Vec<String> {
+    let mut all = Vec::new();
+    for slots in run.results.module_instances(module) {
+        let Some(resource) = slots.resources[index].get() else { continue };
+        let keys = (0..resource.instances.len()).map(|i| resource.expansion.key(i));
+        all.extend(keys.map(|key| addr.absolute(slots.addr.clone()).instance(key).to_string()));
+    }
+    all
+}
+
+/// Adds those addresses that have no result yet, as unknown.
+fn add_objects(result: &mut CheckResult, addrs: Vec<String>) {
+    let known: BTreeSet<String> = result.objects.iter().map(|object| object.0.clone()).collect();
+    for addr in addrs.into_iter().filter(|addr| !known.contains(addr)) {
+        result.status = worse(result.status, CheckStatus::Unknown);
+        result.objects.push((addr, CheckStatus::Unknown, Vec::new()));
+    }
+    result.objects.sort_by(|a, b| a.0.cmp(&b.0));
 }
 
 /// Everything that has conditions, as if none of them had been looked at.

@@ -238,3 +238,46 @@ async fn undeclared_names_in_conditions_are_reported_twice_outside_of_can() {
         assert_eq!(found, expected, "{condition}");
     }
 }
+
+/// Observed: of a plan that failed, resources are listed by instance as far as they were expanded, check blocks as far as
+/// their modules were.
+#[tokio::test]
+async fn conditions_that_an_error_left_out_are_listed_by_instance() {
+    const MODULE: &str = r#"
+        variable "v" {}
+        check "c" {
+          assert {
+            condition     = var.v != ""
+            error_message = "Empty."
+          }
+        }"#;
+    let root = r#"
+        variable "none" {
+          default = []
+        }
+        resource "test_thing" "a" {
+          count = 2
+          name  = var.none[count.index]
+          lifecycle {
+            postcondition {
+              condition     = self.name == "a"
+              error_message = "Other."
+            }
+          }
+        }
+        module "m" {
+          source = "./m"
+          count  = 2
+          v      = test_thing.a[0].id
+        }"#;
+    let config = config(&[("main.tf", root), ("m/main.tf", MODULE)]);
+    let (planned, found) = plan(&World::new(), &config, &State::default(), Options::default()).await;
+    assert!(found.has_errors());
+    let planned = planned.unwrap();
+    assert!(planned.checks.iter().all(|check| check.status == CheckStatus::Unknown), "{:?}", planned.checks);
+    let expected = [
+        ("module.m.check.c", vec!["module.m[0].check.c", "module.m[1].check.c"]),
+        ("test_thing.a", vec!["test_thing.a[0]", "test_thing.a[1]"]),
+    ];
+    assert_eq!(addresses_of(&planned.checks), expected);
+}

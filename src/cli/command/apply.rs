@@ -38,7 +38,6 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
     };
     let approver: Option<Arc<dyn Ask>> = (!args.auto_approve)
         .then(|| Arc::new(Prompt { console: invocation.console.clone(), stop: setup.stop.clone() }) as Arc<dyn Ask>);
-    let from_file = args.plan_file.is_some();
     let request = ApplyRequest {
         operation: Request { plan: args.plan, state: args.state, variables: args.variables },
         approver,
@@ -58,10 +57,9 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
     if failed {
         return 1;
     }
-    // A kept plan is applied, whatever it does.
-    let said = if from_file { Mode::Normal } else { applied.mode };
-    view.complete(said, applied.tally);
-    if let Some(state) = &applied.state {
+    // The command decides, not the mode: after `apply -destroy` the reference says "Apply complete!" and shows outputs.
+    view.complete(if destroy { Mode::Destroy } else { Mode::Normal }, applied.tally);
+    if let (false, Some(state)) = (destroy, &applied.state) {
         view.outputs(state);
     }
     0

@@ -13,6 +13,9 @@ use super::stop::Stop;
 /// How long an interrupted process group may take to end before it is killed.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// How long the end of a killed process is waited for.
+const KILL_PATIENCE: Duration = Duration::from_secs(1);
+
 /// What became of a process that was run to its end.
 #[derive(Debug)]
 pub enum Outcome {
@@ -128,7 +131,7 @@ pub fn signal_group(leader: Option<u32>, signal: Signal) {
     let _ = (leader, signal);
 }
 
-/// A process group, by its leader, that is killed when this is dropped.
+/// A process group, by its leader, a child of ours, that is killed when this is dropped. The leader has ended then.
 pub struct KilledGroup(pub Option<u32>);
 
 impl KilledGroup {
@@ -141,6 +144,30 @@ impl KilledGroup {
 impl Drop for KilledGroup {
     fn drop(&mut self) {
         signal_group(self.0, Signal::Kill);
+        let end = Instant::now() + KILL_PATIENCE;
+        while self.0.is_some_and(is_running_child) && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// Whether a child of ours has not ended; whoever waits for it still can.
+fn is_running_child(number: u32) -> bool {
+    #[cfg(unix)]
+    {
+        // SAFETY: zeroes are a valid siginfo to be filled in.
+        let (result, info) = unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            (libc::waitid(libc::P_PID, number, &raw mut info, flags), info)
+        };
+        // SAFETY: the field is there for this call, and zero where nothing has ended.
+        result == 0 && unsafe { info.si_pid() } == 0
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = number;
+        false
     }
 }
 

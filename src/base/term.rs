@@ -17,18 +17,31 @@ pub struct Terminal {
     pub error: bool,
     /// Columns of the output if it is a terminal.
     pub width: Option<usize>,
+    /// Columns of the error output if it is a terminal.
+    pub error_width: Option<usize>,
 }
 
 impl Terminal {
     pub fn detect() -> Terminal {
         let output = io::stdout().is_terminal();
-        let width = terminal_size::terminal_size_of(io::stdout()).map(|(w, _)| usize::from(w.0)).filter(|w| *w > 0);
-        Terminal { input: io::stdin().is_terminal(), output, error: io::stderr().is_terminal(), width }
+        let known = |(width, _): (terminal_size::Width, _)| Some(usize::from(width.0)).filter(|width| *width > 0);
+        Terminal {
+            input: io::stdin().is_terminal(),
+            output,
+            error: io::stderr().is_terminal(),
+            width: terminal_size::terminal_size_of(io::stdout()).and_then(known),
+            error_width: terminal_size::terminal_size_of(io::stderr()).and_then(known),
+        }
     }
 
     /// Columns to lay text out for.
     pub fn columns(&self) -> usize {
         self.width.unwrap_or(DEFAULT_WIDTH)
+    }
+
+    /// Columns to lay diagnostics out for, wherever they go.
+    pub fn error_columns(&self) -> usize {
+        self.error_width.unwrap_or(DEFAULT_WIDTH)
     }
 
     /// Whether the output may have colours: unless `NO_COLOR` is set. As in the reference a pipe has them too.
@@ -161,7 +174,7 @@ mod tests {
 
     #[test]
     fn colours_are_there_unless_unwanted() {
-        let terminal = Terminal { input: true, output: true, error: true, width: None };
+        let terminal = Terminal { input: true, output: true, error: true, width: None, error_width: None };
         let none: [(&str, &str); 0] = [];
         let cases = [
             (terminal, Environment::of(none), true),

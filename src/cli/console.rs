@@ -18,6 +18,8 @@ const CLEAR: &str = "\r\x1b[K";
 pub struct Console {
     pub terminal: Terminal,
     pub style: Style,
+    /// Diagnostics are laid out for the error output, also those on standard output.
+    diagnostic_style: Style,
     compact_warnings: bool,
     /// The line that comes and goes. Held while a piece is written, so that pieces do not mix.
     status: Mutex<String>,
@@ -27,7 +29,8 @@ impl Console {
     pub fn new(environment: &Environment, terminal: Terminal, view: ViewOptions) -> Console {
         let colour = terminal.colour(environment) && !view.no_color;
         let style = Style { colour, width: terminal.columns() };
-        Console { terminal, style, compact_warnings: view.compact_warnings, status: Mutex::default() }
+        let diagnostic_style = Style { colour, width: terminal.error_columns() };
+        Console { terminal, style, diagnostic_style, compact_warnings: view.compact_warnings, status: Mutex::default() }
     }
 
     /// The text on standard output, as it is.
@@ -76,7 +79,7 @@ impl Console {
 
     /// As `diagnostics`, each followed by an empty line: so do the commands that the reference never gave a view.
     pub fn spaced_diagnostics(&self, diagnostics: Diagnostics) {
-        for shown in render_all(diagnostics, &self.style, self.compact_warnings) {
+        for shown in render_all(diagnostics, &self.diagnostic_style, self.compact_warnings) {
             match shown.severity {
                 Severity::Warning => self.line(&shown.text),
                 Severity::Error => self.error_line(&shown.text),
@@ -86,7 +89,7 @@ impl Console {
 
     /// Warnings on standard output, errors on standard error.
     pub fn diagnostics(&self, diagnostics: Diagnostics) {
-        for shown in render_all(diagnostics, &self.style, self.compact_warnings) {
+        for shown in render_all(diagnostics, &self.diagnostic_style, self.compact_warnings) {
             match shown.severity {
                 Severity::Warning => self.print(&shown.text),
                 Severity::Error => self.print_error(&shown.text),

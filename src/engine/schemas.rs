@@ -61,8 +61,9 @@ impl Schemas {
         }
         diagnostics.extend(schemas.check_types(config, state));
         let of_resources = modules.iter().flat_map(|m| m.resources.values()).flat_map(|r| &r.provisioners);
-        let blocks = of_resources.chain(modules.iter().flat_map(|m| &m.removed).flat_map(|r| &r.provisioners));
-        for block in blocks {
+        let of_removed = modules.iter().flat_map(|m| &m.removed).flat_map(|r| &r.provisioners);
+        let blocks = of_resources.map(|block| (block, true)).chain(of_removed.map(|block| (block, false)));
+        for (block, is_needed) in blocks {
             if schemas.provisioners.contains_key(&block.kind) {
                 continue;
             }
@@ -75,6 +76,8 @@ impl Schemas {
                         errors.into_iter().map(|e| Diagnostic::error(e.summary, e.detail).at(block.range.clone())),
                     ),
                 },
+                // What is removed may be gone already; the error comes when the provisioner is to run.
+                Err(_) if !is_needed => {}
                 Err(errors) => diagnostics.extend(errors.into_iter().map(|e| match e.subject {
                     Some(_) => e,
                     None if e.summary == NO_PROVISIONER => e,

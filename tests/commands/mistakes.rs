@@ -1,6 +1,6 @@
 //! Configurations with mistakes, and every word that is said about them.
 //!
-//! `mistakes.txt` has a case per `### COMMAND # NAME`, with the text of `main.tf`; `--- FILE` begins another file. What
+//! `mistakes.txt` has a case per `### COMMAND; COMMAND # NAME`, with the text of `main.tf`; `--- FILE` begins another file. What
 //! is expected was recorded from the reference into `mistakes_expected.txt`: `tests/record.sh` does it again.
 
 use std::path::Path;
@@ -38,9 +38,11 @@ fn cases(text: &str) -> Vec<Case> {
 fn play(case: &Case, player: fn(&Path) -> Player) -> String {
     let dir = tempfile::tempdir().unwrap();
     for (file, text) in &case.files {
-        std::fs::write(dir.path().join(file), text).unwrap();
+        let path = dir.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
     }
-    std::fs::write(dir.path().join("steps.txt"), &case.command).unwrap();
+    std::fs::write(dir.path().join("steps.txt"), case.command.replace("; ", "\n")).unwrap();
     // Texts about the other program's past keep its name.
     let played = player(dir.path()).play().replace("Terraform", "Terrane");
     format!("### {}\n{played}", case.name)

@@ -13,7 +13,7 @@ use crate::model::state::{OutputValue, State};
 use crate::ops::options::StateOptions;
 use crate::ops::read_state;
 use crate::render::json::go;
-use crate::render::text::outputs::value_text;
+use crate::render::text::value::console_text;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let args = match parse(args) {
@@ -58,7 +58,7 @@ fn text(args: &Output, state: &State) -> Result<String, Diagnostics> {
     };
     let output = state.outputs.get(name.as_str()).ok_or_else(|| not_found(name))?;
     match args.form {
-        Form::Human => Ok(format!("{}\n", value_text(&output.value, 0))),
+        Form::Human => Ok(format!("{}\n", console_text(&output.value))),
         Form::Json => Ok(format!("{}\n", go::compact(&shown::json_of(&output.value)))),
         Form::Raw => raw(name, output),
     }

@@ -41,7 +41,7 @@ fn result(console: &Console, diagnostics: Diagnostics) {
     let success = console.style.paint(&[Tint::Bold, Tint::Green], "Success!");
     let but = if silent { "" } else { ", but there were some validation warnings as shown above" };
     // The reference counts its escape sequences as text, and has two characters of them more.
-    let width = console.style.width.saturating_sub(if console.style.colour { 2 } else { 0 });
+    let width = console.style.width.saturating_sub(if console.style.colour { 3 } else { 1 });
     console.line(&wrap(&format!("{success} The configuration is valid{but}.\n"), width));
 }
 

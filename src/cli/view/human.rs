@@ -13,7 +13,6 @@ use crate::model::state::State;
 use crate::ops::listen::Listener;
 use crate::ops::planning::{Planned, Tally};
 use crate::render::text::progress;
-use crate::render::text::wrap::{wrap, wrap_paragraphs};
 
 use super::operation::OperationView;
 use super::ticker::Ticker;
@@ -72,22 +71,21 @@ impl OperationView for Human {
             return;
         }
         let style = &self.console.style;
-        let width = style.width;
-        let rule = style.dark_gray(format!("\n{}", "─".repeat(width.saturating_sub(1))));
+        let rule = style.dark_gray(format!("\n{}", "─".repeat(style.width.saturating_sub(1))));
         let text = match saved {
             None => {
                 let note = format!(
                     "Note: You didn't use the -out option to save this plan, so {PROGRAM} can't guarantee to take exactly \
                             these actions if you run \"{COMMAND} apply\" now."
                 );
-                format!("\n{}\n", wrap(&note, width.saturating_sub(1)))
+                format!("\n{}\n", style.wrapped(&note))
             }
             Some(path) => {
                 let note = format!(
                     "\nSaved the plan to: {path}\n\n\
                      To perform exactly these actions, run the following command to apply:\n    {COMMAND} apply {path:?}\n"
                 );
-                wrap_paragraphs(&note, width.saturating_sub(1))
+                style.wrapped(&note)
             }
         };
         self.console.print(&format!("{rule}\n{text}"));

@@ -297,6 +297,9 @@ fn transpose(a: &[Value], _: &CallContext<'_>) -> Outcome {
     }
     let mut out: BTreeMap<Arc<str>, Vec<Arc<str>>> = BTreeMap::new();
     for (key, list) in a[0].entries() {
+        if list.is_null() {
+            return fail("input must not contain null list");
+        }
         for element in list.elements() {
             let Some(text) = element.as_arc_str() else { return fail("input list must not contain null string") };
             out.entry(text).or_default().push(key.clone());

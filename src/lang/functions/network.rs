@@ -89,13 +89,21 @@ impl Prefix {
         if free >= 128 { 0 } else { all >> free << free }
     }
 
+    fn is_mapped_v4(&self) -> bool {
+        self.v6 && self.length >= 96 && self.bits >> 32 == 0xffff
+    }
+
     fn address(&self, bits: u128) -> IpAddr {
         if self.v6 { IpAddr::V6(Ipv6Addr::from_bits(bits)) } else { IpAddr::V4(Ipv4Addr::from_bits(bits as u32)) }
     }
 }
 
+/// Within `::ffff:0:0/96`, where IPv6 writes IPv4 addresses, the IPv4 form, as Go prints it.
 impl fmt::Display for Prefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_mapped_v4() {
+            return write!(f, "{}/{}", Ipv4Addr::from_bits(self.bits as u32), self.length - 96);
+        }
         write!(f, "{}/{}", self.address(self.bits), self.length)
     }
 }
@@ -165,7 +173,7 @@ fn contains(a: &[Value], _: &CallContext<'_>) -> Outcome {
 
 fn netmask(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let prefix = prefix(a)?;
-    if prefix.v6 {
+    if prefix.v6 && prefix.bits >> 32 != 0xffff {
         return fail(format!("IPv6 addresses cannot have a netmask: {}", text(a, 0)));
     }
     Ok(Value::string(prefix.address(prefix.mask()).to_string()))

@@ -16,6 +16,7 @@ use crate::lang::eval::scope::{Constant, Resolved};
 use crate::lang::eval::{Scope, evaluate};
 use crate::lang::syntax::ast::{Traversal, TraversalStep};
 use crate::lang::syntax::parse_expression;
+use crate::lang::value::number::Number;
 use crate::lang::value::{Marks, Type, Value};
 
 const NAMES: &str = include_str!("recorded/names.txt");
@@ -225,9 +226,13 @@ fn show(value: &Value) -> String {
         ty if value.is_null() => format!("null({})", type_text(ty)),
         Type::String => quoted(value.as_str().unwrap()),
         // The wire form that answers come in has no negative zero.
-        Type::Number => match value.as_number().unwrap().to_string().as_str() {
-            "-0" => "0".to_owned(),
-            text => text.trim_start_matches('+').to_owned(),
+        // MessagePack, by which they were recorded, has all digits of a machine integer.
+        Type::Number => match value.as_number().and_then(Number::as_i64) {
+            Some(number) => number.to_string(),
+            None => match value.as_number().unwrap().to_string().as_str() {
+                "-0" => "0".to_owned(),
+                text => text.trim_start_matches('+').to_owned(),
+            },
         },
         Type::Bool => value.is_true().to_string(),
         ty @ (Type::List(_) | Type::Set(_)) => format!("{}[{}]", type_text(ty), elements()),

@@ -41,12 +41,9 @@ impl Number {
     }
 
     pub(super) fn from_big(big: BigFloat) -> Number {
-        if let (Some(value), true) = (big.to_i64(), big.prec <= PARSED)
-            && !(value == 0 && big.neg)
-        {
-            return Number::small(value, big.prec as u16);
-        }
-        Number(Form::Big(Arc::new(big)))
+        // A small one prints all its digits, so it has no more of them than its precision.
+        let small = big.to_i64().filter(|value| big.prec <= PARSED && !(*value == 0 && big.neg));
+        small.and_then(|value| Number::word(value, big.prec)).unwrap_or_else(|| Number(Form::Big(Arc::new(big))))
     }
 
     pub fn infinity(negative: bool) -> Number {
@@ -227,18 +224,18 @@ impl Number {
         self.big().div(&other.big(), prec).map(Number::from_big)
     }
 
-    /// What the division towards zero leaves; dividing by zero leaves all.
+    /// What the division towards zero leaves; dividing by zero leaves all. Infinity has no remainder and is none.
     pub fn rem(&self, other: &Number) -> Option<Number> {
         if let (Form::Small { value: a, prec }, Form::Small { value: b, .. }) = (&self.0, &other.0)
             && let Some(rest) = a.checked_rem(*b).and_then(|r| Number::word(r, u32::from(*prec)))
         {
             return Some(rest);
         }
-        if self.is_infinite() || other.is_infinite() {
-            return self.mul(other);
-        }
         if other.is_zero() {
             return Some(self.clone());
+        }
+        if self.is_infinite() || other.is_infinite() {
+            return None;
         }
         let prec = self.prec();
         let times = BigFloat::from_bigint(&self.div(other)?.truncated()?, prec);
@@ -417,6 +414,8 @@ mod tests {
             (Some(n("1e20")), "100000000000000000000"),
             (Some(n("1p3")), "8"),
             (Some(Number::from(0.1)), "0.1"),
+            (Some(Number::from(1_152_921_504_606_846_976.0)), "1152921504606847000"),
+            (Some(Number::from(-9_007_199_254_740_992.0)), "-9007199254740992"),
         ];
         for (result, expected) in cases {
             assert_eq!(result.unwrap().to_string(), expected);
@@ -424,6 +423,9 @@ mod tests {
         let rest = n("10").rem(&n("3.3")).unwrap().to_string();
         assert!(rest.starts_with("0.1000000") && rest.ends_with("48"), "{rest}");
         assert!(n("0").div(&n("0")).is_none());
+        let infinity = Number::infinity(false);
+        assert!(n("1").rem(&infinity).is_none() && infinity.rem(&n("2")).is_none());
+        assert_eq!(infinity.rem(&n("0")).unwrap(), infinity);
         for bad in ["", "-", "1.2.3", "0x1", "1e", "abc", "1_000", " 1"] {
             assert!(Number::parse(bad).is_none(), "{bad}");
         }

@@ -58,7 +58,7 @@ fn check_edition(attribute: &Attribute, diags: &mut Diagnostics) {
     let range = attribute.expr.range();
     let Some(edition) = attribute.expr.as_keyword() else {
         let detail = "The \"edition\" argument expects a bare keyword, such as tofu2024.";
-        return diags.push(Diagnostic::error("Invalid language edition", detail).at(range));
+        return diags.push(Diagnostic::error(terraform_block::INVALID_EDITION, detail).at(range));
     };
     if !EDITIONS.contains(&edition) {
         let known = EDITIONS.join(" and ");

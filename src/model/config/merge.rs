@@ -197,14 +197,7 @@ fn add_terraform(
     }
     for found in block.clouds {
         match cloud {
-            Some(previous) => {
-                let detail = format!(
-                    "A module may have only one 'cloud' block configuring HCP Terraform or Terraform Enterprise. The 'cloud' \
-                     block was previously configured at {}.",
-                    previous.range
-                );
-                diags.push(Diagnostic::error("Duplicate HCP Terraform configurations", detail).at(found.range.clone()));
-            }
+            Some(previous) => diags.push(duplicate_cloud(previous, &found)),
             None => *cloud = Some(found),
         }
     }
@@ -222,12 +215,27 @@ fn add_terraform(
     }
 }
 
+fn duplicate_cloud(previous: &Backend, found: &Backend) -> Diagnostic {
+    let detail = format!(
+        "A module may have only one 'cloud' block configuring HCP Terraform or Terraform Enterprise. The 'cloud' block was \
+         previously configured at {}.",
+        previous.range
+    );
+    Diagnostic::error("Duplicate HCP Terraform configurations", detail).at(found.range.clone())
+}
+
 /// What the `terraform` blocks of an override file say replaces what was said before.
 fn override_terraform(file: Vec<TerraformBlock>, module: &mut Module, metas: &mut Metas, diags: &mut Diagnostics) {
     let mut versions = Vec::new();
-    let mut backend: Option<Backend> = None;
+    let (mut backend, mut cloud): (Option<Backend>, Option<Backend>) = (None, None);
     for block in file {
         versions.extend(block.required_version);
+        for found in block.clouds {
+            match &cloud {
+                Some(first) => diags.push(duplicate_cloud(first, &found)),
+                None => cloud = Some(found),
+            }
+        }
         for found in block.backends {
             match &backend {
                 Some(first) => diags.push(overrides::duplicate_backend(&first.range, &found.range)),

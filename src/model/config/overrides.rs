@@ -42,7 +42,12 @@ fn override_block(primary: &mut [Vec<Block>], over: &Block, diags: &mut Diagnost
     match found {
         Some(base) => {
             check_own_arguments(base, over, diags);
-            base.body = merged(&base.body, over, diags);
+            let body = merged(&base.body, over, diags);
+            match overridden_default(&base.body, &body, over) {
+                // The variable stays as it was.
+                Some(conflict) => diags.push(conflict),
+                None => base.body = body,
+            }
         }
         // A provider without a block has an empty configuration, which may be overridden.
         None if over.kind.as_str() == "provider" && alias(over).is_none() => {
@@ -128,6 +133,27 @@ fn check_own_arguments(base: &Block, over: &Block, diags: &mut Diagnostics) {
     let mut optional = schema.clone();
     optional.attributes.iter_mut().for_each(|a| a.required = false);
     diags.extend(over.body.content(&optional).1);
+}
+
+/// A variable whose type comes from one file and whose default, which does not fit it, from the other.
+fn overridden_default(base: &Body, merged: &Body, over: &Block) -> Option<Diagnostic> {
+    if over.kind.as_str() != "variable" {
+        return None;
+    }
+    let both_ours = [base, &over.body].into_iter().any(|body| variable::default_conflict(body).is_some());
+    let why = variable::default_conflict(merged).filter(|_| !both_ours)?;
+    let detail = match (argument(&over.body, "type"), argument(&over.body, "default")) {
+        (Some(_), None) => {
+            format!("Overriding this variable's type constraint has made its default value invalid: {why}.")
+        }
+        (None, Some(_)) => {
+            format!(
+                "The overridden default value for this variable is not compatible with the variable's type constraint: {why}."
+            )
+        }
+        _ => return None,
+    };
+    Some(Diagnostic::error(variable::INVALID_DEFAULT, detail).at(over.header_range()))
 }
 
 fn refuse_conditions(body: &Body, diags: &mut Diagnostics) {

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{PROGRAM, TERRANE};
 use crate::base::source::Range;
-use crate::lang::syntax::ast::Block;
+use crate::lang::syntax::ast::{Attribute, Block};
 use crate::lang::syntax::body::{Body, BodySchema};
 use crate::model::addr;
 use crate::model::deps::{Constraints, Operator, Version};
@@ -28,6 +28,8 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
 
 /// A module that needs another edition of the language.
 pub const UNSUPPORTED_EDITION: &str = "Unsupported language edition";
+/// An edition that is no keyword.
+pub const INVALID_EDITION: &str = "Invalid language edition";
 
 /// The parts of one `terraform` block.
 #[derive(Default)]
@@ -56,20 +58,8 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
             .at(attribute.name_range()),
         );
     }
-    if let Some(attribute) = content.attribute("language")
-        && attribute.expr.as_keyword() != Some("TF2021")
-    {
-        diags.push(
-            Diagnostic::error(
-                UNSUPPORTED_EDITION,
-                format!(
-                    "{PROGRAM} v{language} only supports language edition TF2021. This module requires a newer \
-                     version of {PROGRAM} CLI.",
-                    language = language_version()
-                ),
-            )
-            .at(attribute.expr.range()),
-        );
+    if let Some(attribute) = content.attribute("language") {
+        check_edition(attribute, diags);
     }
     for inner in &content.blocks {
         match inner.kind.as_str() {
@@ -103,6 +93,28 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
         }
     }
     parts
+}
+
+fn check_edition(attribute: &Attribute, diags: &mut Diagnostics) {
+    let language = language_version();
+    let (summary, detail) = match attribute.expr.as_keyword() {
+        Some("TF2021") => return,
+        Some(_) => (
+            UNSUPPORTED_EDITION,
+            format!(
+                "{PROGRAM} v{language} only supports language edition TF2021. This module requires a newer version of {PROGRAM} \
+                 CLI."
+            ),
+        ),
+        None => (
+            INVALID_EDITION,
+            format!(
+                "The language argument expects a bare language edition keyword. {PROGRAM} {language} supports only language \
+                 edition TF2021, which is the default."
+            ),
+        ),
+    };
+    diags.push(Diagnostic::error(summary, detail).at(attribute.expr.range()));
 }
 
 /// Checks every module's `required_version` against the version of the language that this program speaks.

@@ -6,7 +6,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::lang::eval::type_expression::{self, Defaults};
 use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression, TemplateForm};
-use crate::lang::syntax::body::BodySchema;
+use crate::lang::syntax::body::{Body, BodySchema};
 use crate::lang::value::{Type, Value, convert};
 
 use super::block::Variable;
@@ -93,13 +93,9 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Variable {
 fn decode_default(attribute: &Attribute, variable: &Variable, diags: &mut Diagnostics) -> Value {
     let written = diags.take(constant::value(&attribute.expr));
     let mut invalid = |detail: String| {
-        diags.push(Diagnostic::error("Invalid default value for variable", detail).at(attribute.expr.range()));
+        diags.push(Diagnostic::error(INVALID_DEFAULT, detail).at(attribute.expr.range()));
     };
-    let filled = match &variable.type_defaults {
-        Some(defaults) if !written.is_null() => defaults.apply(&written),
-        _ => written,
-    };
-    let value = convert::convert(&filled, &variable.ty).unwrap_or_else(|e| {
+    let value = fit(written, &variable.ty, variable.type_defaults.as_deref()).unwrap_or_else(|e| {
         let place = if e.path.is_empty() { String::new() } else { format!("{}: ", e.path) };
         invalid(format!("This default value is not compatible with the variable's type constraint: {place}{e}."));
         Value::dynamic()
@@ -109,6 +105,29 @@ fn decode_default(attribute: &Attribute, variable: &Variable, diags: &mut Diagno
     }
     value
 }
+
+/// Why the default of a block does not fit its type; nothing where another mistake hides it.
+pub fn default_conflict(body: &Body) -> Option<String> {
+    let schema = BodySchema::new().attribute("type").attribute("default");
+    let (content, _, _) = body.partial_content(&schema);
+    let mut mistakes = Diagnostics::new();
+    let (ty, defaults) = decode_type(&content.attribute("type")?.expr, &mut mistakes);
+    let written = mistakes.take(constant::value(&content.attribute("default")?.expr));
+    let conflict = fit(written, &ty, defaults.as_deref()).err();
+    conflict.filter(|_| !mistakes.has_errors()).map(|error| error.to_string())
+}
+
+/// A default with the optional attributes that its type fills in, as that type has it.
+fn fit(written: Value, ty: &Type, defaults: Option<&Defaults>) -> Result<Value, convert::ConvertError> {
+    let filled = match defaults {
+        Some(defaults) if !written.is_null() => defaults.apply(&written),
+        _ => written,
+    };
+    convert::convert(&filled, ty)
+}
+
+/// A default that does not fit its type for a variable.
+pub const INVALID_DEFAULT: &str = "Invalid default value for variable";
 
 /// The message of a `deprecated` argument.
 pub fn decode_deprecated(attribute: &Attribute, what: &str, diags: &mut Diagnostics) -> Option<Arc<str>> {

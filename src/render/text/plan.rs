@@ -14,7 +14,6 @@ use crate::model::schema::{Block, Schema, decode};
 
 use super::diff::{self, Diff, Drawing, valid_name};
 use super::style::Style;
-use super::wrap::wrap_paragraphs;
 
 /// Finds the schema of a resource type; none where the provider cannot be had (the change is then shown by its values).
 pub type SchemaLookup<'a> = dyn Fn(&Provider, ResourceMode, &str) -> Option<Arc<Schema>> + 'a;
@@ -72,7 +71,7 @@ pub fn plan_text(text: &PlanText<'_>) -> String {
                 "You can apply this plan to save these new output values to the {PROGRAM} state, without changing \
                         any real infrastructure."
             );
-            let _ = writeln!(out, "\n{}", wrap_paragraphs(&note, text.style.width));
+            let _ = writeln!(out, "\n{}", text.style.wrapped(&note));
         }
     }
     out
@@ -129,7 +128,7 @@ fn write_legend(out: &mut String, counts: &BTreeMap<Action, usize>, style: &Styl
         "{PROGRAM} used the selected providers to generate the following execution plan. Resource actions are \
                 indicated with the following symbols:"
     );
-    let _ = writeln!(out, "\n{}", wrap_paragraphs(&text, style.width));
+    let _ = writeln!(out, "\n{}", style.wrapped(&text));
     let rows = [
         (Action::Create, "create"),
         (Action::Update, "update in-place"),
@@ -337,7 +336,7 @@ fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> 
         "{PROGRAM} detected the following changes made outside of {PROGRAM} since the last \"{COMMAND} apply\" which may \
                  have affected this plan:"
     );
-    let _ = writeln!(out, "\n{note}\n\n{}", wrap_paragraphs(&intro, style.width));
+    let _ = writeln!(out, "\n{note}\n\n{}", style.wrapped(&intro));
     for shown in &drift {
         write_change(out, shown, Cause::Drift, style);
     }
@@ -352,7 +351,7 @@ fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> 
          ignore_changes, the following plan may include actions to undo or respond to these changes."
             .to_string()
     };
-    let _ = writeln!(out, "\n\n{}", wrap_paragraphs(&close, style.width));
+    let _ = writeln!(out, "\n\n{}", style.wrapped(&close));
     if !refresh_only {
         out.push('\n');
     }
@@ -379,7 +378,6 @@ fn shown_drift<'a>(change: &'a ResourceChange, text: &PlanText<'_>) -> Option<Sh
 fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {
     let style = text.style;
     let heading = |words: &str| format!("{} {}", style.bold(style.green("No changes.")), style.bold(words));
-    let wrap = |words: &str| wrap_paragraphs(words, style.width);
     if text.plan.errored {
         if has_drift {
             out.push_str(&rule(style));
@@ -426,7 +424,7 @@ fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {
     if has_drift {
         out.push_str(&rule(style));
     }
-    let _ = writeln!(out, "\n{}\n\n{}", heading(title), wrap(&body));
+    let _ = writeln!(out, "\n{}\n\n{}", heading(title), style.wrapped(&body));
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! How text is shown: with colours or not, and how wide.
 
+use super::wrap::wrap_paragraphs;
 use std::fmt::Display;
 
 /// Columns and colours of the place that text goes to.
@@ -36,6 +37,11 @@ impl Tint {
 }
 
 impl Style {
+    /// Paragraphs broken into lines, which leave the last column free, as the reference's do.
+    pub fn wrapped(&self, text: &str) -> String {
+        wrap_paragraphs(text, self.width.saturating_sub(1))
+    }
+
     /// Without colours, for a place of unknown width.
     pub fn plain() -> Style {
         Style { colour: false, width: 78 }

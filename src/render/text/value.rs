@@ -1,4 +1,4 @@
-//! A value as the console prints it: in the language's own notation.
+//! A value as the console and outputs print it: in the language's own notation.
 
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ fn write_value(value: &Value, indent: usize, out: &mut String) {
         return write_null(value.ty(), out);
     }
     if let Some(text) = value.as_str() {
-        return if text.contains('\n') { write_heredoc(text, indent, out) } else { write_go_quoted(text, out) };
+        return write_text(text, indent, out);
     }
     let (open, close) = match value.ty() {
         Type::List(_) => ("tolist([", "])"),
@@ -63,11 +63,15 @@ fn write_parts(value: &Value, indent: usize, out: &mut String) {
     }
     for (key, element) in value.entries() {
         pad(indent, out);
-        write_go_quoted(key, out);
+        write_text(key, indent, out);
         out.push_str(" = ");
         write_value(element, indent, out);
         out.push('\n');
     }
+}
+
+fn write_text(text: &str, indent: usize, out: &mut String) {
+    if text.contains('\n') { write_heredoc(text, indent, out) } else { write_go_quoted(text, out) }
 }
 
 fn write_null(ty: &Type, out: &mut String) {
@@ -122,6 +126,10 @@ mod tests {
             (
                 Value::object([("b", Value::string("x\n")), ("a", Value::empty_tuple())]),
                 "{\n  \"a\" = []\n  \"b\" = <<-EOT\n  x\n  \n  EOT\n}",
+            ),
+            (
+                Value::object([("k\nl", Value::tuple(vec![Value::string("x\ny")]))]),
+                "{\n  <<-EOT\n  k\n  l\n  EOT = [\n    <<-EOT\n    x\n    y\n    EOT,\n  ]\n}",
             ),
             (Value::set(Type::Number, vec![Value::int(2), Value::int(1)]), "toset([\n  1,\n  2,\n])"),
             (Value::map(Type::Bool, [("k", Value::bool(true))]), "tomap({\n  \"k\" = true\n})"),

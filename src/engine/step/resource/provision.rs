@@ -93,7 +93,12 @@ fn siblings(
 async fn provision(instance: &Instance<'_>, block: &ProvisionerBlock, value: &Value) -> Diagnostics {
     let run = instance.run;
     let mut diagnostics = Diagnostics::new();
-    let Some(shape) = run.schemas.provisioner(&block.kind).cloned() else { return diagnostics };
+    let Some(shape) = run.schemas.provisioner(&block.kind).cloned() else {
+        return match run.ports.providers.provisioner(&block.kind).await {
+            Ok(_) => diagnostics,
+            Err(errors) => errors.into_iter().map(|e| e.at(block.type_range.clone())).collect(),
+        };
+    };
     let root = run.results.root.clone();
     let module = instance.module.as_ref().unwrap_or(&root);
     let scope = ModuleScope::new(run, module).with_each(instance.each.clone()).with_self(value.clone());

@@ -95,7 +95,7 @@ fn read_dir(dir: &str, files: &dyn Files, diags: &mut Diagnostics) -> Option<Moc
     let mut all = MockData::default();
     for entry in files.list(dir).ok()? {
         let name = &entry.name;
-        if entry.is_dir || !(name.ends_with(".tfmock.hcl") || name.ends_with(".tfmock.json")) {
+        if entry.is_dir || name.starts_with('.') || !(name.ends_with(".tfmock.hcl") || name.ends_with(".tfmock.json")) {
             continue;
         }
         let path = dir.strip_prefix(".").unwrap_or(dir).join(name);

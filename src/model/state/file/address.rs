@@ -67,7 +67,7 @@ fn parse_provider_config(cursor: &mut Cursor<'_>) -> Option<AbsProviderConfig> {
         InstanceKey::Int(_) => return None,
         InstanceKey::None => {
             cursor.dot()?;
-            Provider::new(default_host(), LEGACY_NAMESPACE, cursor.name()?)
+            legacy_provider(cursor.name()?)
         }
     };
     let alias = match cursor.dot() {
@@ -83,6 +83,14 @@ fn parse_provider_config(cursor: &mut Cursor<'_>) -> Option<AbsProviderConfig> {
         None => None,
     };
     Some(AbsProviderConfig { module, provider, alias, key })
+}
+
+/// A provider in a state older than source addresses; only one was part of the program then.
+pub(super) fn legacy_provider(kind: &str) -> Provider {
+    match kind {
+        "terraform" => Provider::builtin(kind),
+        kind => Provider::new(default_host(), LEGACY_NAMESPACE, kind),
+    }
 }
 
 /// The namespace of providers in states older than source addresses.
@@ -110,8 +118,9 @@ struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
+    /// Takes a token and the space around it.
     fn take(&mut self, token: &str) -> Option<()> {
-        self.rest = self.rest.strip_prefix(token)?;
+        self.rest = self.rest.trim_start().strip_prefix(token)?.trim_start();
         Some(())
     }
 
@@ -124,6 +133,7 @@ impl<'a> Cursor<'a> {
         let end = self.rest.find(['.', '[']).unwrap_or(self.rest.len());
         let (name, rest) = self.rest.split_at(end);
         self.rest = rest;
+        let name = name.trim_ascii();
         (!name.is_empty()).then_some(name)
     }
 
@@ -146,7 +156,7 @@ impl<'a> Cursor<'a> {
     /// `module.x[key].` as often as it comes; the dot after the last one is taken too, unless the text ends.
     fn module_steps(&mut self) -> Option<Vec<ModuleStep>> {
         let mut steps = Vec::new();
-        while self.take("module.").is_some() {
+        while self.module_keyword().is_some() {
             let name = self.name()?.into();
             steps.push(ModuleStep { name, key: self.key()? });
             if self.rest.is_empty() {
@@ -157,18 +167,29 @@ impl<'a> Cursor<'a> {
         Some(steps)
     }
 
+    /// `module.`, or nothing taken.
+    fn module_keyword(&mut self) -> Option<()> {
+        let before = self.rest;
+        let found = self.take("module").and_then(|()| self.dot());
+        if found.is_none() {
+            self.rest = before;
+        }
+        found
+    }
+
     /// An instance key, or none if no bracket follows; nothing if it is malformed.
     fn key(&mut self) -> Option<InstanceKey> {
         if self.take("[").is_none() {
             return Some(InstanceKey::None);
         }
-        if self.take("\"").is_some() {
+        if self.rest.starts_with('"') {
+            self.rest = &self.rest[1..];
             let text = self.quoted()?;
             self.take("]")?;
             return Some(InstanceKey::Str(text.into()));
         }
         let end = self.rest.find(']')?;
-        let number = self.rest[..end].parse().ok()?;
+        let number = self.rest[..end].trim_ascii().parse().ok()?;
         self.rest = &self.rest[end + 1..];
         Some(InstanceKey::Int(number))
     }
@@ -224,10 +245,24 @@ mod tests {
         for text in ["a.b", "module.m[\"x.y\"].data.a.b[2]", "a.b[\"[\"]"] {
             assert_eq!(resource_instance(text).unwrap().to_string(), text);
         }
-        assert_eq!(
-            provider_config("provider.aws.w").unwrap().to_string(),
-            "provider[\"registry.terraform.io/-/aws\"].w"
-        );
+    }
+
+    /// Seen in `state pull` of the reference.
+    #[test]
+    fn old_and_spaced_addresses() {
+        for (text, expected) in [
+            ("provider.aws.w", "provider[\"registry.terraform.io/-/aws\"].w"),
+            ("provider. null", "provider[\"registry.terraform.io/-/null\"]"),
+            ("provider.terraform", "provider[\"terraform.io/builtin/terraform\"]"),
+            (" module . a .provider. terraform", "module.a.provider[\"terraform.io/builtin/terraform\"]"),
+            ("provider [ \"hashicorp/null\" ] . x", "provider[\"registry.terraform.io/hashicorp/null\"].x"),
+        ] {
+            assert_eq!(provider_config(text).unwrap().to_string(), expected, "{text}");
+        }
+        assert_eq!(module_instance(" module . x [ \"a \" ]").unwrap().to_string(), "module.x[\"a \"]");
+        assert_eq!(module_instance("module.x[ 1 ]").unwrap().to_string(), "module.x[1]");
+        assert_eq!(config_resource("a. b").unwrap().to_string(), "a.b");
+        assert_eq!(config_resource("modules.b").unwrap().to_string(), "modules.b");
     }
 
     #[test]

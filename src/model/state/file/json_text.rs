@@ -2,6 +2,10 @@
 //!
 //! Works on text only, so that values which nobody decoded pass through unchanged. Expects valid JSON.
 
+use indexmap::IndexMap;
+use serde::de::{self, Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
 const INDENT: &[u8] = b"  ";
 
 /// Appends valid JSON laid out over lines. `depth` is the nesting of the line that it starts on.
@@ -74,6 +78,89 @@ pub fn compact(raw: &str) -> String {
     }
     out.push_str(&raw[start..]);
     out
+}
+
+/// How deep objects are looked into for repeated keys.
+const REPEATS_DEPTH: usize = 32;
+
+/// The same JSON with each key of an object once, as Go's decoder reads repeated ones: the last value counts, but objects at
+/// `merged`, a key of the outermost object, are put together. None if it is not JSON.
+pub fn without_repeated_keys(raw: &str, merged: &str) -> Option<String> {
+    let mut out = String::with_capacity(raw.len());
+    let Members(members) = serde_json::from_str(raw).ok()?;
+    let mut joined = String::new();
+    for (_, value) in members.iter().filter(|(key, value)| key == merged && value.get().starts_with('{')) {
+        let inner = value.get()[1..value.get().len() - 1].trim();
+        if !joined.is_empty() && !inner.is_empty() {
+            joined.push(',');
+        }
+        joined.push_str(inner);
+    }
+    let joined = RawValue::from_string(format!("{{{joined}}}")).ok()?;
+    let members = members.iter().map(|(key, value)| {
+        let merges = key == merged && value.get().starts_with('{');
+        (key.as_str(), if merges { &*joined } else { *value })
+    });
+    write_object(members, REPEATS_DEPTH, &mut out);
+    Some(out)
+}
+
+fn write_object<'a>(members: impl Iterator<Item = (&'a str, &'a RawValue)>, depth: usize, out: &mut String) {
+    let mut last: IndexMap<&str, &RawValue> = IndexMap::new();
+    last.extend(members);
+    out.push('{');
+    for (i, (key, value)) in last.into_iter().enumerate() {
+        out.push_str(if i == 0 { "" } else { "," });
+        let mut name = Vec::new();
+        string(key, &mut name);
+        out.push_str(&String::from_utf8_lossy(&name));
+        out.push(':');
+        write_value(value.get(), depth - 1, out);
+    }
+    out.push('}');
+}
+
+fn write_value(raw: &str, depth: usize, out: &mut String) {
+    if depth > 0 && raw.starts_with('{') {
+        if let Ok(Members(members)) = serde_json::from_str(raw) {
+            return write_object(members.iter().map(|(key, value)| (key.as_str(), *value)), depth, out);
+        }
+    } else if depth > 0 && raw.starts_with('[') {
+        if let Ok(list) = serde_json::from_str::<Vec<&RawValue>>(raw) {
+            out.push('[');
+            for (i, value) in list.into_iter().enumerate() {
+                out.push_str(if i == 0 { "" } else { "," });
+                write_value(value.get(), depth - 1, out);
+            }
+            return out.push(']');
+        }
+    }
+    out.push_str(raw);
+}
+
+/// The members of an object as they are written, repeated ones too.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Members<'a>, D::Error> {
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
+                    members.push((key, value));
+                }
+                Ok(Members(members))
+            }
+        }
+        from.deserialize_map(Visitor)
+    }
 }
 
 /// Appends a text as a JSON string, quotes and escapes included.
@@ -175,6 +262,22 @@ mod tests {
     fn compacting_keeps_strings_and_digits() {
         assert_eq!(compact("{ \"a b\" : [ 1.50 ,\n 2 ] }"), "{\"a b\":[1.50,2]}");
         assert_eq!(compact("\"\\\\\" "), "\"\\\\\"");
+    }
+
+    /// What Go's decoder takes from such texts.
+    #[test]
+    fn repeated_keys() {
+        for (raw, expected) in [
+            (r#"{"a": 1, "b": 2, "a": 3}"#, r#"{"a":3,"b":2}"#),
+            (r#"{"o":{"a":1,"b":2},"o":{"b":{"c":1,"c":2}}}"#, r#"{"o":{"a":1,"b":{"c":2}}}"#),
+            (r#"{"o":{},"o":{"b":2},"o":null}"#, r#"{"o":null}"#),
+            (r#"{"l":[{"a":1,"a":[{"b":1,"b":1.50}]}]}"#, r#"{"l":[{"a":[{"b":1.50}]}]}"#),
+        ] {
+            assert_eq!(without_repeated_keys(raw, "o").as_deref(), Some(expected));
+        }
+        assert_eq!(without_repeated_keys("[]", "o"), None);
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(5000), "]".repeat(5000));
+        assert_eq!(without_repeated_keys(&deep, "o"), Some(deep));
     }
 
     #[test]

@@ -42,6 +42,16 @@ pub fn read(content: &[u8]) -> Result<Option<StateFile>, Diagnostics> {
     if let Some(file) = v4::parse(content) {
         return v4::state_of(file).map(Some);
     }
+    // Go's decoder takes what is not quite JSON: broken UTF-8, and keys that are there twice.
+    let text = String::from_utf8_lossy(content);
+    match json_text::without_repeated_keys(&text, "outputs") {
+        Some(text) => read_other(text.as_bytes()),
+        None => read_other(content),
+    }
+}
+
+/// Reads what is no well-formed file of version 4.
+fn read_other(content: &[u8]) -> Result<Option<StateFile>, Diagnostics> {
     if content.starts_with(b"tfstate") {
         return Err(unsupported(
             "The state is stored in a legacy binary format that is not supported since Terraform v0.7. To continue, first upgrade the state using Terraform 0.6.16 or earlier.",

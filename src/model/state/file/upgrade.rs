@@ -12,16 +12,18 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::value::json::untyped;
 use crate::lang::value::{Type, Value};
 use crate::model::addr::{
-    AbsProviderConfig, AbsResource, InstanceKey, Module, ModuleInstance, ModuleStep, Provider, Resource, ResourceMode,
+    AbsProviderConfig, AbsResource, InstanceKey, Module, ModuleInstance, ModuleStep, Resource, ResourceMode,
 };
 use crate::model::state::{
     Attributes, DeposedKey, Instance, Object, ObjectStatus, OutputValue, ResourceState, State, StateMeta,
 };
 
+use super::address::legacy_provider;
 use super::{StateFile, conformity};
 
 #[derive(Deserialize)]
 struct File {
+    version: u64,
     #[serde(default)]
     terraform_version: Option<String>,
     #[serde(default)]
@@ -55,6 +57,12 @@ struct ResourceEntry {
     deposed: Option<Vec<ObjectEntry>>,
 }
 
+impl ResourceEntry {
+    fn objects(&mut self) -> impl Iterator<Item = &mut ObjectEntry> {
+        self.primary.iter_mut().chain(self.deposed.iter_mut().flatten())
+    }
+}
+
 #[derive(Deserialize)]
 struct ObjectEntry {
     #[serde(default)]
@@ -76,7 +84,10 @@ pub(super) fn read(content: &[u8]) -> Result<StateFile, Diagnostics> {
         if addr.is_root() {
             state.outputs = module.outputs.into_iter().filter_map(output).collect();
         }
-        for (key, entry) in module.resources {
+        for (key, mut entry) in module.resources {
+            if file.version < 3 {
+                entry.objects().for_each(|object| tell_maps_from_lists(&mut object.attributes));
+            }
             add_resource(&addr, &key, entry, &mut state)?;
         }
     }
@@ -167,14 +178,14 @@ fn provider_of(module: &ModuleInstance, entry: &ResourceEntry, resource: &Resour
         return addr;
     }
     let (kind, alias) = match text.split_once('.') {
-        Some((kind, alias)) => (kind, Some(Arc::from(alias))),
+        Some((kind, alias)) => (kind.trim_ascii(), Some(Arc::from(alias.trim_ascii()))),
         None if text.is_empty() => {
             (if entry.kind.is_empty() { resource.implied_provider() } else { implied(&entry.kind) }, None)
         }
         None => (text, None),
     };
     let module = if alias.is_some() { module.module() } else { Module::root() };
-    AbsProviderConfig::new(module, Provider::new(crate::model::addr::provider::default_host(), "-", kind), alias)
+    AbsProviderConfig::new(module, legacy_provider(kind), alias)
 }
 
 fn implied(kind: &str) -> &str {
@@ -207,6 +218,30 @@ fn object(entry: ObjectEntry) -> Object {
     }
 }
 
+/// Versions 1 and 2 count the elements of maps under `#` too, where version 3 has `%`. A collection without elements could be
+/// either, so its count goes, and the provider sets it anew.
+fn tell_maps_from_lists(attributes: &mut Option<BTreeMap<String, String>>) {
+    let Some(attributes) = attributes else { return };
+    let counts: Vec<String> = attributes.keys().filter(|key| key.ends_with(".#")).cloned().collect();
+    for count in counts {
+        let prefix = &count[..count.len() - 1];
+        let below = attributes.range(prefix.to_owned()..).map_while(|(key, _)| key.strip_prefix(prefix));
+        let steps = below.filter(|rest| *rest != "#").map(|rest| rest.split('.').next().unwrap_or_default());
+        let (mut any, mut numbers) = (false, true);
+        for step in steps {
+            any = true;
+            numbers &= step.parse::<i64>().is_ok();
+        }
+        if any && numbers {
+            continue;
+        }
+        let value = attributes.remove(&count);
+        if let Some(value) = value.filter(|_| any) {
+            attributes.insert(format!("{}%", &count[..count.len() - 1]), value);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -232,5 +267,33 @@ mod tests {
         assert_eq!(format!("{addr} {provider}"), "null_resource.a provider[\"registry.terraform.io/-/null\"]");
         assert_eq!(instance.current.as_ref().unwrap().status, ObjectStatus::Tainted);
         assert_eq!(file.state.outputs["o"].value, Value::string("x"));
+    }
+
+    /// Seen in `state pull` of the reference.
+    #[test]
+    fn maps_and_lists_of_version_1() {
+        let before = [
+            ("map.#", "1"),
+            ("map.a", "b"),
+            ("list.#", "2"),
+            ("list.0", "a"),
+            ("list.1", "b"),
+            ("set.#", "1"),
+            ("set.123.a", "x"),
+            ("set.123.m.#", "1"),
+            ("set.123.m.k", "v"),
+            ("empty.#", "0"),
+            ("none.#", ""),
+            ("mixed.#", "2"),
+            ("mixed.0", "a"),
+            ("mixed.b", "c"),
+            ("negative.#", "1"),
+            ("negative.-1", "x"),
+        ];
+        let texts = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+        let mut attributes = Some(BTreeMap::from(before.map(texts)));
+        tell_maps_from_lists(&mut attributes);
+        let counts: Vec<_> = attributes.unwrap().into_keys().filter(|key| key.ends_with(['#', '%'])).collect();
+        assert_eq!(counts, ["list.#", "map.%", "mixed.%", "negative.#", "set.#", "set.123.m.%"]);
     }
 }

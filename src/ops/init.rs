@@ -220,7 +220,7 @@ async fn configure(
     }
     let write = record::write(&setup.workdir.data_dir, wanted.as_ref());
     write.map_err(|e| Diagnostics::from(Diagnostic::error("Failed to save the backend's settings", e.to_string())))?;
-    match (changed, wanted, recorded) {
+    match (changed || request.reconfigure, wanted, recorded) {
         (true, Some(wanted), _) => tell(InitEvent::BackendSet(wanted.kind)),
         (true, None, Some(recorded)) if !request.reconfigure => tell(InitEvent::BackendUnset(recorded.kind)),
         _ => {}

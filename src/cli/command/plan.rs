@@ -3,7 +3,7 @@
 use crate::base::env;
 use crate::cli::Invocation;
 use crate::cli::args::plan;
-use crate::cli::view::operation::{listener, view};
+use crate::cli::view::operation::{Written, listener, view};
 use crate::model::plan::{Action, Plan};
 use crate::ops::operation::Request;
 use crate::ops::plan::PlanRequest;
@@ -34,7 +34,8 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         return 1;
     }
     if let Some(planned) = &planned {
-        view.next_steps(&planned.plan, args.out.as_deref());
+        let written = Written { plan: args.out.as_deref(), generated: args.generate_config_out.as_deref() };
+        view.next_steps(&planned.plan, written);
         if args.detailed_exit_code && has_diff(&planned.plan) {
             return 2;
         }

@@ -14,7 +14,7 @@ use crate::ops::listen::Listener;
 use crate::ops::planning::{Planned, Tally};
 use crate::render::text::progress;
 
-use super::operation::OperationView;
+use super::operation::{OperationView, Written};
 use super::ticker::Ticker;
 
 pub struct Human {
@@ -66,13 +66,21 @@ impl Listener for Human {
 }
 
 impl OperationView for Human {
-    fn next_steps(&self, plan: &Plan, saved: Option<&str>) {
+    fn next_steps(&self, plan: &Plan, written: Written<'_>) {
         if self.in_automation || !plan.applyable {
             return;
         }
         let style = &self.console.style;
         let rule = style.dark_gray(format!("\n{}", "─".repeat(style.width.saturating_sub(1))));
-        let text = match saved {
+        let generated = written.generated.filter(|_| plan.changes.iter().any(|c| c.generated_config.is_some()));
+        let review = generated.map_or_else(String::new, |path| {
+            let note = format!(
+                "{PROGRAM} has generated configuration and written it to {path}. Please review the configuration and edit it as \
+                 necessary before adding it to version control."
+            );
+            format!("\n{}\n", style.wrapped(&note))
+        });
+        let text = match written.plan {
             None => {
                 let note = format!(
                     "Note: You didn't use the -out option to save this plan, so {PROGRAM} can't guarantee to take exactly \
@@ -88,7 +96,7 @@ impl OperationView for Human {
                 style.wrapped(&note)
             }
         };
-        self.console.print(&format!("{rule}\n{text}"));
+        self.console.print(&format!("{rule}\n{review}{text}"));
     }
 
     fn complete(&self, mode: Mode, tally: Tally) {

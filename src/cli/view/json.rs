@@ -15,7 +15,7 @@ use crate::ops::listen::Listener;
 use crate::ops::planning::{Planned, Tally};
 use crate::render::json::events::{self, Counts, Message};
 
-use super::operation::OperationView;
+use super::operation::{OperationView, Written};
 use super::ticker::Ticker;
 
 pub struct Json {
@@ -119,7 +119,7 @@ impl Listener for Json {
 }
 
 impl OperationView for Json {
-    fn next_steps(&self, _plan: &Plan, _saved: Option<&str>) {}
+    fn next_steps(&self, _plan: &Plan, _written: Written<'_>) {}
 
     fn complete(&self, mode: Mode, tally: Tally) {
         let operation = if mode == Mode::Destroy { "destroy" } else { "apply" };

@@ -13,10 +13,18 @@ use crate::ops::planning::Tally;
 use super::human::Human;
 use super::json::Json;
 
+/// Where `plan` has written what.
+#[derive(Clone, Copy)]
+pub struct Written<'a> {
+    pub plan: Option<&'a str>,
+    /// Only counts where the plan holds generated configuration.
+    pub generated: Option<&'a str>,
+}
+
 /// The view of an operation on infrastructure; hears it as a [`Listener`] and shows its end.
 pub trait OperationView: Listener {
     /// Where the plan was saved, or that it was not; `plan` is what was shown.
-    fn next_steps(&self, plan: &Plan, saved: Option<&str>);
+    fn next_steps(&self, plan: &Plan, written: Written<'_>);
 
     /// Everything that was planned is done.
     fn complete(&self, mode: Mode, tally: Tally);

@@ -106,11 +106,7 @@ fn check_marks(output: &Output, value: &Value, is_root: bool, diagnostics: &mut 
         let error = Diagnostic::error("Output refers to sensitive values", detail);
         diagnostics.push(error.at(output.range.clone()));
     }
-    if output.ephemeral && !value.marks().contains(Marks::EPHEMERAL) {
-        let detail = "This output value is declared as returning an ephemeral value, so it can only be set to an ephemeral value.";
-        let error = Diagnostic::error("Value not allowed in ephemeral output", detail);
-        diagnostics.push(error.at(output.value.range()));
-    } else if marks.contains(Marks::EPHEMERAL) && !output.ephemeral {
+    if marks.contains(Marks::EPHEMERAL) && !output.ephemeral {
         let detail = "This output value is not declared as returning an ephemeral value, so it cannot be set to a result \
                       derived from an ephemeral value.";
         diagnostics.push(Diagnostic::error(EPHEMERAL_VALUE, detail).at(output.value.range()));

@@ -28,6 +28,13 @@ struct MemoryStore {
 }
 
 impl MemoryBackend {
+    /// Its default workspace is locked by that id.
+    pub fn locked(id: &str) -> MemoryBackend {
+        let lock = LockInfo { id: id.into(), info: "test config".into(), ..LockInfo::new("test") };
+        let slot = Slot { snapshot: None, lock: Some(lock) };
+        MemoryBackend { states: Arc::new(Mutex::new(BTreeMap::from([(DEFAULT_WORKSPACE.to_owned(), slot)]))) }
+    }
+
     fn states(&self) -> MutexGuard<'_, BTreeMap<String, Slot>> {
         self.states.lock().unwrap_or_else(|e| e.into_inner())
     }
@@ -79,9 +86,7 @@ impl StateStore for MemoryStore {
 
     async fn lock(&self, info: &LockInfo) -> Result<String, LockError> {
         self.with(|slot| match &slot.lock {
-            Some(holder) => {
-                Err(LockError { reason: "state is already locked".into(), holder: Some(holder.clone()), busy: true })
-            }
+            Some(holder) => Err(LockError { reason: "state locked".into(), holder: Some(holder.clone()), busy: true }),
             None => {
                 slot.lock = Some(info.clone());
                 Ok(info.id.clone())
@@ -95,7 +100,7 @@ impl StateStore for MemoryStore {
                 slot.lock = None;
                 Ok(())
             }
-            Some(_) => Err(StoreError("invalid lock id".into())),
+            Some(holder) => Err(StoreError(format!("invalid lock id\n{holder}"))),
             None => Err(StoreError("state not locked".into())),
         })
     }

@@ -40,6 +40,11 @@ pub trait StateStore: Send + Sync {
 
     async fn unlock(&self, id: &str) -> Result<(), StoreError>;
 
+    /// True if a lock can only be released by the process that holds it.
+    fn locks_are_of_processes(&self) -> bool {
+        false
+    }
+
     /// Where on this machine the journal of a run belongs.
     fn journal(&self) -> PathBuf;
 

@@ -96,8 +96,9 @@ fn in_memory_schema() -> Block {
     block(&[("lock_id", optional(Type::String, "initializes the state in a locked configuration"))])
 }
 
-fn open_in_memory(_: &Value, _: &StateFiles) -> Result<Arc<dyn Backend>, Diagnostics> {
-    Ok(Arc::new(MemoryBackend::default()))
+fn open_in_memory(config: &Value, _: &StateFiles) -> Result<Arc<dyn Backend>, Diagnostics> {
+    let lock_id = config.get("lock_id").and_then(Value::as_str);
+    Ok(Arc::new(lock_id.map_or_else(MemoryBackend::default, MemoryBackend::locked)))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::backend::{Access, Backend, Loaded, LockInfo, StateStore};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::lang::value::json::from_json;
-use crate::model::config::{self, decode_local_backend};
+use crate::model::config::{self, decode_backend};
 use crate::model::schema::Schema;
 
 use super::listen::Listener;
@@ -29,10 +29,9 @@ pub struct Opened {
 /// None: there is no block.
 pub fn wanted(block: Option<&config::Backend>, overlay: &Map<String, Json>) -> (Option<BackendRecord>, Diagnostics) {
     let Some(block) = block else { return (None, Diagnostics::new()) };
-    let (settings, diagnostics) = decode_local_backend(block);
-    let mut config = Map::new();
-    config.insert("path".into(), settings.path.map_or(Json::Null, Json::from));
-    config.insert("workspace_dir".into(), settings.workspace_dir.map_or(Json::Null, Json::from));
+    let (settings, diagnostics) = decode_backend(block);
+    let setting = |(name, value): (&str, Option<String>)| (name.to_owned(), value.map_or(Json::Null, Json::from));
+    let mut config: Map<String, Json> = settings.into_iter().map(setting).collect();
     let hash = hash(&config);
     config.extend(overlay.iter().map(|(name, value)| (name.clone(), value.clone())));
     let record = BackendRecord { kind: block.kind.to_string(), config: Json::Object(config).to_string(), hash };

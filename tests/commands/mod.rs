@@ -70,6 +70,7 @@ cases!(
     development_overrides,
     early_values,
     failed_plans,
+    forced_unlocks,
     formatting,
     graphs,
     init_streams,

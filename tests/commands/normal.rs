@@ -14,6 +14,8 @@ static LENGTHS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(after|\[id=[^\]
 static DEPOSED: LazyLock<Regex> = LazyLock::new(|| Regex::new("deposed object [0-9a-f]{8}").unwrap());
 /// Of objects that are numbered by chance.
 static NUMBERS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(\\[id=|\\bid +[=] \")[0-9]{12,}").unwrap());
+/// Of locks: who has them, and since when.
+static HOLDERS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(Who: +|Created: +)[^\n]+").unwrap());
 /// Only their order means anything.
 static SERIALS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(\"serial\": )[0-9]+").unwrap());
 /// The program, as the start of a command that people may run.
@@ -33,6 +35,7 @@ pub fn screen(text: &str, name: &str, place: &Path) -> String {
     let text = LENGTHS.replace(&text, "$1 [length]");
     let text = DEPOSED.replace(&text, "deposed object [key]");
     let text = NUMBERS.replace(&text, "$1[number]");
+    let text = HOLDERS.replace(&text, "$1[holder]");
     let text = SERIALS.replace(&text, "$1[serial]");
     match is_json {
         true => named(&text, name),

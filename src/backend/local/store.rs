@@ -77,6 +77,10 @@ impl StateStore for LocalStore {
         self.blocking(move |inner| inner.unlock(&id)).await?
     }
 
+    fn locks_are_of_processes(&self) -> bool {
+        true
+    }
+
     fn journal(&self) -> PathBuf {
         beside(&self.inner.paths.write, ".", ".journal")
     }

@@ -1,23 +1,48 @@
 //! `force-unlock`
 
+use crate::base::name::PROGRAM;
 use crate::cli::Invocation;
 use crate::cli::args::force_unlock::parse;
-use crate::ops::force_unlock;
+use crate::ops::ask::NoAnswer;
+use crate::ops::force_unlock::{self, Outcome};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    if let Err(error) = parse(args) {
-        return invocation.usage_error(error);
-    }
-    let setup = match super::setup(invocation, false) {
+    let args = match parse(args) {
+        Ok(args) => args,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let setup = match super::setup(invocation, true) {
         Ok(setup) => setup,
         Err(code) => return code,
     };
-    match super::run_with(invocation, &setup.stop, force_unlock::is_local(&setup)) {
-        Ok(Ok(_)) => {
-            invocation.console.error_line("Local state cannot be unlocked by another process");
-            1
-        }
+    let work = force_unlock::run(&setup, &args.id, args.force);
+    match super::run_with(invocation, &setup.stop, work) {
+        Ok(Ok(outcome)) => show(invocation, outcome),
         Ok(Err(diagnostics)) => super::finish(&invocation.console, diagnostics),
         Err(code) => code,
     }
+}
+
+fn show(invocation: &Invocation, outcome: Outcome) -> u8 {
+    let console = &invocation.console;
+    let error = match outcome {
+        Outcome::Unlocked => {
+            let text = format!(
+                "{PROGRAM} state has been successfully unlocked!\n\nThe state has been unlocked, and {PROGRAM} commands should \
+                 now be able to\nobtain a new lock on the remote state."
+            );
+            console.line(&console.style.success(text));
+            return 0;
+        }
+        Outcome::Refused => {
+            console.line("force-unlock cancelled.");
+            return 1;
+        }
+        Outcome::OfProcess => "Local state cannot be unlocked by another process".to_owned(),
+        Outcome::NoAnswer(NoAnswer::Interrupted) => "Error asking for confirmation: interrupted".to_owned(),
+        Outcome::NoAnswer(NoAnswer::Failed(reason)) => format!("Error asking for confirmation: {reason}"),
+        Outcome::Failed(reason) => format!("Failed to unlock state: {reason}"),
+    };
+    console.error_line(&error);
+    1
 }

@@ -1,6 +1,4 @@
-//! The `backend "local"` block; other kinds are not supported yet.
-
-use std::sync::LazyLock;
+//! The settings of `backend` blocks of the kinds that are supported.
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
@@ -12,22 +10,17 @@ use crate::model::mistakes::INVALID_BACKEND_TYPE;
 use super::constant;
 use super::module::Backend;
 
-static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().attribute("path").attribute("workspace_dir"));
+/// The supported kinds with their settings, which are all strings.
+const KINDS: [(&str, &[&str]); 2] = [("inmem", &["lock_id"]), ("local", &["path", "workspace_dir"])];
 
-/// What the local backend's block may set.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LocalBackend {
-    pub path: Option<String>,
-    pub workspace_dir: Option<String>,
-}
-
-/// The settings of a `backend "local"` block; another kind is an error.
-pub fn decode_local(backend: &Backend) -> (LocalBackend, Diagnostics) {
-    if &*backend.kind != "local" {
-        return (LocalBackend::default(), unusable(backend).into());
-    }
+/// The settings of a `backend` block by name, None where one is not set; a kind that is not supported is an error.
+pub fn decode(backend: &Backend) -> (Vec<(&'static str, Option<String>)>, Diagnostics) {
+    let Some((kind, names)) = KINDS.iter().find(|(kind, _)| *kind == &*backend.kind) else {
+        return (Vec::new(), unusable(backend).into());
+    };
     let mut diags = Diagnostics::new();
-    let content = diags.take(backend.body.content(&SCHEMA));
+    let schema = names.iter().fold(BodySchema::new(), |schema, name| schema.attribute(name));
+    let content = diags.take(backend.body.content(&schema));
     let text = |name: &str, diags: &mut Diagnostics| {
         let attribute = content.attribute(name)?;
         let value = diags.take(constant::value(&attribute.expr));
@@ -41,21 +34,20 @@ pub fn decode_local(backend: &Backend) -> (LocalBackend, Diagnostics) {
                 return None;
             }
         };
-        if text.is_empty() && name == "path" {
+        if text.is_empty() && (*kind, name) == ("local", "path") {
             let detail = "The \"path\" attribute value must not be empty.".to_owned();
             diags.push(Diagnostic::error("Invalid local state file path", detail).at(attribute.expr.range()));
         }
         Some(text)
     };
-    let settings = LocalBackend { path: text("path", &mut diags), workspace_dir: text("workspace_dir", &mut diags) };
+    let settings = names.iter().map(|name| (*name, text(name, &mut diags))).collect();
     (settings, diags)
 }
 
 /// Kinds that the reference has and this version does not.
-const LATER: [&str; 11] =
-    ["azurerm", "consul", "cos", "gcs", "http", "inmem", "kubernetes", "oss", "pg", "remote", "s3"];
+const LATER: [&str; 10] = ["azurerm", "consul", "cos", "gcs", "http", "kubernetes", "oss", "pg", "remote", "s3"];
 
-/// Why a backend that is not the local one cannot be used.
+/// Why a backend of another kind cannot be used.
 fn unusable(backend: &Backend) -> Diagnostic {
     let kind = &*backend.kind;
     let diagnostic = if kind == "cloud" {

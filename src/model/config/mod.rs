@@ -38,7 +38,7 @@ pub mod test_file;
 pub mod values_file;
 mod variable;
 
-pub use backend::{LocalBackend, decode_local as decode_local_backend};
+pub use backend::decode as decode_backend;
 pub use block::{
     ByName, Condition, IgnoreChanges, Lifecycle, Local, ModuleCall, OnFailure, Output, PreventDestroy, ProviderBlock,
     ProviderPassing, ProviderRef, ProvisionerBlock, ProvisionerWhen, Repetition, Resource, Variable,

@@ -274,8 +274,9 @@ impl JournaledState {
                 Err(problems) => Some(crate::model::state::file::problems_text(&problems)),
             };
             let same = inner.stored.as_ref() == Some(&inner.now);
-            let needed = !same || inner.unsure || self.store.writes_elsewhere();
             let (snapshot, meta) = inner.next_snapshot();
+            // A file that says the same in another form is brought to this one, as the reference does.
+            let needed = !same || inner.unsure || self.store.writes_elsewhere() || fingerprint(&snapshot) != inner.base;
             (snapshot, meta, needed, not_rendered)
         };
         if needed {

@@ -3,46 +3,66 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::graph::{Node, NodeId};
 use super::results::{CheckRecord, ModuleSlots};
 use super::run::{Run, Verb};
 use super::step::check;
 use super::tree::{ModuleId, ROOT};
-use crate::model::addr::Resource;
 use crate::model::state::{CheckResult, CheckStatus};
+
+/// The objects of a block that have results: the status, how many conditions were looked at, the messages.
+type Objects = BTreeMap<String, (CheckStatus, usize, Vec<String>)>;
 
 /// Results per block, worst status first in what counts for the block. `planned`: what the plan had, in apply, which
 /// names the objects that apply did not check. None if there is nothing to check.
 pub fn results(run: &Run, records: Vec<CheckRecord>, planned: Option<&[CheckResult]>) -> Option<Vec<CheckResult>> {
-    let mut blocks: BTreeMap<(String, &'static str), BTreeMap<String, (CheckStatus, Vec<String>)>> = BTreeMap::new();
+    let mut blocks: BTreeMap<(String, &'static str), Objects> = BTreeMap::new();
     for record in records {
         let objects = blocks.entry((record.config_addr, record.kind)).or_default();
-        let object = objects.entry(record.addr).or_insert((record.status, Vec::new()));
+        let object = objects.entry(record.addr).or_insert((record.status, 0, Vec::new()));
         object.0 = worse(object.0, record.status);
-        object.1.extend(record.message);
+        object.1 += 1;
+        object.2.extend(record.message);
     }
-    let mut results: Vec<CheckResult> = blocks
-        .into_iter()
-        .map(|((config_addr, kind), objects)| {
-            let status = objects.values().map(|o| o.0).reduce(worse).unwrap_or(CheckStatus::Pass);
-            let objects = objects.into_iter().map(|(addr, (status, messages))| (addr, status, messages)).collect();
-            CheckResult { kind: kind.into(), config_addr, status, objects }
-        })
-        .collect();
-    // Apply knows what it did not check from the plan; a plan lists it itself.
-    if run.verb == Verb::Apply {
-        add_unchecked(run, &mut results);
+    let planned: BTreeMap<&str, &CheckResult> =
+        planned.into_iter().flatten().map(|result| (result.config_addr.as_str(), result)).collect();
+    let mut results = Vec::new();
+    for declared in declared(run) {
+        let key = (declared.config_addr, declared.kind);
+        let found = blocks.remove(&key);
+        results.push(match (found, planned.get(key.0.as_str())) {
+            (None, Some(planned)) => unchecked(planned),
+            (found, _) => {
+                result(key, found.unwrap_or_default(), declared.conditions, declared.objects, declared.absent)
+            }
+        });
     }
-    let declared = declared(run);
-    for result in planned.into_iter().flatten().map(unchecked).chain(declared) {
-        if !results.iter().any(|r| r.config_addr == result.config_addr) {
-            results.push(result);
-        }
-    }
-    if matches!(run.verb, Verb::Plan { .. }) {
-        add_unchecked(run, &mut results);
-    }
+    results.extend(blocks.into_iter().map(|(key, objects)| result(key, objects, 0, Vec::new(), false)));
+    let is_new = |addr: &str| !results.iter().any(|result| result.config_addr == addr);
+    let gone: Vec<CheckResult> = planned.values().filter(|p| is_new(&p.config_addr)).map(|p| unchecked(p)).collect();
+    results.extend(gone);
     results.sort_by(|a, b| a.config_addr.cmp(&b.config_addr));
     (!results.is_empty()).then_some(results)
+}
+
+/// The result of a block with so many conditions. Objects of which not all were looked at are unknown, if nothing is wrong.
+fn result(
+    (config_addr, kind): (String, &'static str),
+    mut checked: Objects,
+    conditions: usize,
+    all: Vec<String>,
+    absent: bool,
+) -> CheckResult {
+    for object in checked.values_mut().filter(|object| object.1 < conditions) {
+        object.0 = worse(object.0, CheckStatus::Unknown);
+    }
+    for addr in all {
+        checked.entry(addr).or_insert((CheckStatus::Unknown, 0, Vec::new()));
+    }
+    let without = if absent { CheckStatus::Pass } else { CheckStatus::Unknown };
+    let status = checked.values().map(|object| object.0).reduce(worse).unwrap_or(without);
+    let objects = checked.into_iter().map(|(addr, (status, _, messages))| (addr, status, messages)).collect();
+    CheckResult { kind: kind.into(), config_addr, status, objects }
 }
 
 /// The same block with nothing known of its objects. One that has none stays as it is.
@@ -68,81 +88,80 @@ fn worse(a: CheckStatus, b: CheckStatus) -> CheckStatus {
     if rank(a) >= rank(b) { a } else { b }
 }
 
-/// Adds the instances that were not checked: resources that -target leaves out or whose evaluation failed, and check blocks
-/// in expanded modules that the walk did not reach.
-fn add_unchecked(run: &Run, results: &mut [CheckResult]) {
-    let mut by_addr: BTreeMap<String, &mut CheckResult> =
-        results.iter_mut().map(|result| (result.config_addr.clone(), result)).collect();
-    for module in run.tree.ids() {
-        let config = run.tree.module(module);
-        for (index, addr) in config.resources.keys().enumerate() {
-            if let Some(result) = by_addr.get_mut(&addr.clone().in_module(config.path.clone()).to_string()) {
-                add_objects(result, expanded(run, module, index, addr));
-            }
-        }
-        // -target leaves out the listing of check blocks, as it does their assertions.
-        for block in config.checks.values().filter(|_| run.targets.is_empty()) {
-            if let Some(result) = by_addr.get_mut(&check::addr(&config.path.to_string(), &block.name)) {
-                let instances = run.results.module_instances(module);
-                add_objects(result, instances.iter().map(|m| check::addr(&m.addr.to_string(), &block.name)).collect());
-            }
-        }
-    }
+/// A block with conditions.
+struct Declared {
+    config_addr: String,
+    kind: &'static str,
+    conditions: usize,
+    /// The addresses of its objects, as far as the walk found out.
+    objects: Vec<String>,
+    /// It is known to have none.
+    absent: bool,
 }
 
-/// The addresses of a resource's instances, in all module instances where it is expanded.
-fn expanded(run: &Run, module: ModuleId, index: usize, addr: &Resource) -> Vec<String> {
+/// Everything that has conditions.
+fn declared(run: &Run) -> Vec<Declared> {
     let mut all = Vec::new();
-    for slots in run.results.module_instances(module) {
-        let Some(resource) = slots.resources[index].get() else { continue };
-        let keys = (0..resource.instances.len()).map(|i| resource.expansion.key(i));
-        all.extend(keys.map(|key| addr.absolute(slots.addr.clone()).instance(key).to_string()));
-    }
-    all
-}
-
-/// Adds those addresses that have no result yet, as unknown.
-fn add_objects(result: &mut CheckResult, addrs: Vec<String>) {
-    let known: BTreeSet<String> = result.objects.iter().map(|object| object.0.clone()).collect();
-    for addr in addrs.into_iter().filter(|addr| !known.contains(addr)) {
-        result.status = worse(result.status, CheckStatus::Unknown);
-        result.objects.push((addr, CheckStatus::Unknown, Vec::new()));
-    }
-    result.objects.sort_by(|a, b| a.0.cmp(&b.0));
-}
-
-/// Everything that has conditions, as if none of them had been looked at.
-fn declared(run: &Run) -> Vec<CheckResult> {
-    let mut all = Vec::new();
+    let is_walked = matches!(run.verb, Verb::Plan { .. } | Verb::Apply);
+    let walked_checks = walked_checks(run);
     for module in run.tree.ids() {
         let config = run.tree.module(module);
         let path = config.path.to_string();
         let within = |name: String| if path.is_empty() { name } else { format!("{path}.{name}") };
-        let mut add = |kind: &str, config_addr: String, absent: bool| {
-            let status = if absent { CheckStatus::Pass } else { CheckStatus::Unknown };
-            let is_root_output =
-                kind == "output_value" && module == ROOT && run.verb == Verb::PlanDestroy && run.targets.is_empty();
-            let objects = if is_root_output { vec![(config_addr.clone(), status, Vec::new())] } else { Vec::new() };
-            all.push(CheckResult { kind: kind.into(), config_addr, status, objects });
-        };
         let no_module = run.results.is_without_instances(module);
         for (index, resource) in config.resources.values().enumerate() {
-            let lifecycle = &resource.lifecycle;
-            if !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty() {
-                add("resource", within(resource.addr.to_string()), no_module || is_empty(run, module, index));
+            let conditions = resource.lifecycle.preconditions.len() + resource.lifecycle.postconditions.len();
+            if conditions > 0 {
+                let absent = no_module || is_empty(run, module, index);
+                let objects = if is_walked { instances(run, module, index) } else { Vec::new() };
+                let config_addr = within(resource.addr.to_string());
+                all.push(Declared { config_addr, kind: "resource", conditions, objects, absent });
             }
         }
         for output in config.outputs.values().filter(|o| !o.preconditions.is_empty()) {
-            add("output_value", within(format!("output.{}", output.name)), no_module);
+            let (config_addr, conditions) = (within(format!("output.{}", output.name)), output.preconditions.len());
+            let is_destroyed = module == ROOT && run.verb == Verb::PlanDestroy && run.targets.is_empty();
+            let objects = if is_destroyed { vec![config_addr.clone()] } else { Vec::new() };
+            all.push(Declared { config_addr, kind: "output_value", conditions, objects, absent: no_module });
         }
         for variable in config.variables.values().filter(|v| !v.validations.is_empty()) {
-            add("var", within(format!("var.{}", variable.name)), no_module);
+            let (config_addr, conditions) = (within(format!("var.{}", variable.name)), variable.validations.len());
+            all.push(Declared { config_addr, kind: "var", conditions, objects: Vec::new(), absent: no_module });
         }
-        for block in config.checks.values() {
-            add("check", check::addr(&path, &block.name), no_module);
+        for (index, block) in config.checks.values().enumerate() {
+            // They are known as soon as their module is expanded, whether or not what they refer to is.
+            let objects = match walked_checks.contains(&(module, index as u32)) {
+                true => {
+                    let modules = run.results.module_instances(module).iter();
+                    modules.map(|instance| check::addr(&instance.addr.to_string(), &block.name)).collect()
+                }
+                false => Vec::new(),
+            };
+            let (config_addr, conditions) = (check::addr(&path, &block.name), block.asserts.len());
+            all.push(Declared { config_addr, kind: "check", conditions, objects, absent: no_module });
         }
     }
     all
+}
+
+/// The check blocks that a plan looks at: with -target not all.
+fn walked_checks(run: &Run) -> BTreeSet<(ModuleId, u32)> {
+    let check = |(id, node): (NodeId, &Node)| match node {
+        Node::Check { module, index } if run.is_active(id) => Some((*module, *index)),
+        _ => None,
+    };
+    if matches!(run.verb, Verb::Plan { .. }) { run.graph.nodes().filter_map(check).collect() } else { BTreeSet::new() }
+}
+
+/// The addresses of all instances of a resource, once its block is expanded.
+fn instances(run: &Run, module: ModuleId, index: usize) -> Vec<String> {
+    let addr = &run.tree.resource(module, index as u32).addr;
+    let of_module = |slots: &Arc<ModuleSlots>| -> Vec<String> {
+        let Some(resource) = slots.resources[index].get() else { return Vec::new() };
+        let absolute = addr.absolute(slots.addr.clone());
+        (0..resource.instances.len()).map(|i| absolute.instance(resource.expansion.key(i)).to_string()).collect()
+    };
+    run.results.module_instances(module).iter().flat_map(of_module).collect()
 }
 
 /// True if the block is known to have no instances.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::build::config::Builder;
 use super::graph::{Dag, Node, NodeId};
+use super::imports;
 use super::mistakes;
 use super::ports::Ports;
 use super::provider_configs;
@@ -33,6 +34,7 @@ pub struct OutlineInput {
 /// The operation whose graph is wanted.
 pub enum Outlined {
     Plan,
+    PlanRefreshOnly,
     PlanDestroy,
     /// Carrying out a plan.
     Apply(Arc<Plan>),
@@ -74,9 +76,12 @@ pub async fn outline(input: OutlineInput, ports: &Ports) -> Result<Outline, Diag
         return Err(builder.diagnostics);
     }
     let stored = stored(&input.state, &tree, &mut builder);
+    if matches!(input.operation, Outlined::Plan) {
+        imports::connect(&mut builder);
+    }
     let mut sketch = Sketch::of_blocks(&builder);
     match &input.operation {
-        Outlined::Plan => {
+        Outlined::Plan | Outlined::PlanRefreshOnly => {
             sketch.checks(true);
             sketch.orphans(&stored, &input.state);
             sketch.orphan_outputs(&input.state);

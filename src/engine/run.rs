@@ -28,10 +28,11 @@ use super::tree::{ModuleId, Tree};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     Validate,
-    /// `refresh_only`: nothing is planned, and failing conditions only warn. `lenient`: the refresh ahead of a destroy.
+    /// `refresh_only`: nothing is planned. `pre_destroy`: the plan ahead of a destroy, of which the refreshed state is used
+    /// and nothing else: it imports nothing. In both, failing conditions only warn.
     Plan {
         refresh_only: bool,
-        lenient: bool,
+        pre_destroy: bool,
     },
     PlanDestroy,
     Apply,
@@ -135,7 +136,7 @@ impl Run {
 
     /// Whether failing pre- and postconditions are warnings.
     pub fn is_lenient(&self) -> bool {
-        matches!(self.verb, Verb::Plan { refresh_only: true, .. })
+        matches!(self.verb, Verb::Plan { refresh_only: true, .. } | Verb::Plan { pre_destroy: true, .. })
     }
 
     pub fn is_plan(&self) -> bool {

@@ -116,7 +116,7 @@ impl<'r> ModuleScope<'r> {
         }
         match &self.each {
             Each::Index(i) => Ok(Value::int(*i as i64)),
-            Each::UnknownIndex | Each::Unknown => Ok(Value::unknown_not_null(Type::Number)),
+            Each::UnknownIndex | Each::Unknown => Ok(Value::unknown(Type::Number)),
             _ => Err(Diagnostic::error(
                 "Reference to \"count\" in non-counted context",
                 "The \"count\" object can only be used in \"module\", \"resource\", and \"data\" blocks, and only when the \
@@ -132,7 +132,7 @@ impl<'r> ModuleScope<'r> {
             ("value", Each::Entry(_, value)) => value.clone(),
             ("key", Each::Pair(key, _)) => key.clone(),
             ("value", Each::Pair(_, value)) => value.clone(),
-            ("key", Each::UnknownEntry | Each::Unknown) => Value::unknown_not_null(Type::String),
+            ("key", Each::UnknownEntry | Each::Unknown) => Value::unknown(Type::String),
             ("value", Each::UnknownEntry | Each::Unknown) => Value::dynamic(),
             ("value", _) => {
                 let detail = "A reference to \"each.value\" has been used in a context in which it is unavailable, such as \
@@ -276,10 +276,10 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
     };
     let others = instances_beside(run, module, index, slots);
     if !others.is_empty() {
-        return whole_resource(run, slots, others, &unknown);
+        return whole_resource(slots, others, &unknown);
     }
     let is_settled = || slots.instances.iter().all(InstanceSlot::is_settled);
-    once_settled(&slots.whole, is_settled, || whole_resource(run, slots, BTreeMap::new(), &unknown))
+    once_settled(&slots.whole, is_settled, || whole_resource(slots, BTreeMap::new(), &unknown))
 }
 
 /// Instances that the state has beside those that the configuration wants, as long as they stay: those that a plan leaves
@@ -290,8 +290,12 @@ fn instances_beside(
     index: u32,
     slots: &ResourceSlots,
 ) -> BTreeMap<InstanceKey, Value> {
-    let plans = matches!(run.verb, Verb::Plan { lenient: false, .. } | Verb::Apply);
-    if !plans || (run.targets.is_empty() && !run.is_lenient()) || slots.whole.get().is_some() {
+    let leaves_alone = match run.verb {
+        Verb::Plan { refresh_only: true, .. } => true,
+        Verb::Plan { .. } | Verb::Apply => !run.targets.is_empty(),
+        _ => false,
+    };
+    if !leaves_alone || slots.whole.get().is_some() {
         return BTreeMap::new();
     }
     let config = run.tree.resource(module.id, index);
@@ -322,16 +326,13 @@ fn once_settled(kept: &OnceLock<Value>, is_settled: impl Fn() -> bool, build: im
 
 /// `others`: instances that the expansion does not have.
 fn whole_resource(
-    run: &Run,
     slots: &ResourceSlots,
     mut others: BTreeMap<InstanceKey, Value>,
     unknown: &dyn Fn() -> Value,
 ) -> Value {
     let value = |i: usize| slots.instances[i].value().cloned().unwrap_or_else(unknown);
-    // Neither planned nor in the state, as with -target and -refresh-only: the collection does not have it. The refresh ahead
-    // of a destroy must not fail for what was never made.
-    let lenient = matches!(run.verb, Verb::Plan { lenient: true, .. });
-    let is_absent = |i: usize| !lenient && slots.instances[i].is_settled() && slots.instances[i].value().is_none();
+    // Neither planned nor in the state, as with -target and -refresh-only: the collection does not have it.
+    let is_absent = |i: usize| slots.instances[i].is_settled() && slots.instances[i].value().is_none();
     match &slots.expansion {
         Expansion::Single | Expansion::Enabled(true) => value(0),
         Expansion::Enabled(false) => {

@@ -103,7 +103,7 @@ pub async fn evaluate_plan(
     module: &ModuleInstance,
     ports: &Ports,
 ) -> (Option<Evaluation>, Diagnostics) {
-    let verb = Verb::Plan { refresh_only: false, lenient: false };
+    let verb = Verb::Plan { refresh_only: false, pre_destroy: false };
     let request = plan_request(&input, verb, input.state.clone(), ports.host.now());
     match prepare(request, ports).await {
         Ok(run) => {
@@ -127,26 +127,18 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     let now = ports.host.now();
     let previous = input.state.clone();
     let mut calls = FunctionResults::new();
-    let (verb, mut state, mut refreshed) = match input.mode {
-        Mode::Normal => (Verb::Plan { refresh_only: false, lenient: false }, input.state.clone(), None),
-        Mode::RefreshOnly => (Verb::Plan { refresh_only: true, lenient: false }, input.state.clone(), None),
-        Mode::Destroy => (Verb::PlanDestroy, input.state.clone(), None),
+    let verb = match input.mode {
+        Mode::Normal => Verb::Plan { refresh_only: false, pre_destroy: false },
+        Mode::RefreshOnly => Verb::Plan { refresh_only: true, pre_destroy: false },
+        Mode::Destroy => Verb::PlanDestroy,
     };
-    if input.mode == Mode::Destroy && input.refresh && !input.state.resources.is_empty() {
-        let verb = Verb::Plan { refresh_only: true, lenient: true };
-        let request = plan_request(&input, verb, state, now);
-        let (run, found) = match prepare(request, ports).await {
-            Ok(run) => execute(run).await,
+    let (mut state, mut refreshed) = (input.state.clone(), None);
+    if input.mode == Mode::Destroy && input.refresh && !is_empty(&input.state) {
+        let ahead = match plan_ahead_of_destroy(&input, now, ports).await {
+            Ok(ahead) => ahead,
             Err(found) => return (None, with(warnings, found)),
         };
-        let invalid = moves::valid::validate(&run);
-        if invalid.has_errors() || found.has_errors() {
-            return (None, with(warnings, if invalid.has_errors() { invalid } else { found }));
-        }
-        let gathered = std::mem::take(&mut *run.results.gathered());
-        state = gathered.state;
-        refreshed = Some((gathered.previous, gathered.drift));
-        calls = std::mem::take(&mut *run.results.calls());
+        (state, calls, refreshed) = (ahead.state, ahead.calls, Some(ahead.previous));
     }
     let request = Request { calls, ..plan_request(&input, verb, state, now) };
     let (run, found) = match prepare(request, ports).await {
@@ -162,8 +154,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     diagnostics
         .extend(found.into_iter().filter(|d| !errored || !moves::is_blocked_warning(d)).collect::<Diagnostics>());
     let mut plan = gather_plan(&run, &input, previous, now, errored);
-    if let Some((previous, drift)) = refreshed {
-        plan.drift = drift;
+    if let Some(previous) = refreshed {
         plan.previous_state = previous;
     }
     plan.drift.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
@@ -175,6 +166,42 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     plan.applyable = !plan.errored && is_applyable(&plan);
     plan.complete = !plan.errored && input.targets.is_empty();
     (Some(plan), with(warnings, diagnostics))
+}
+
+/// What the plan ahead of a destroy leaves behind.
+struct AheadOfDestroy {
+    /// The state as refreshed.
+    state: State,
+    /// The state as read, brought to current schemas.
+    previous: State,
+    calls: FunctionResults,
+}
+
+/// Plans as if nothing was to be destroyed, to find out what exists: objects are read, data sources too. Of its diagnostics
+/// only errors count, which keep everything from being destroyed.
+async fn plan_ahead_of_destroy(
+    input: &PlanInput,
+    now: (i64, u32),
+    ports: &Ports,
+) -> Result<AheadOfDestroy, Diagnostics> {
+    let verb = Verb::Plan { refresh_only: false, pre_destroy: true };
+    let request = Request { generate_config: false, ..plan_request(input, verb, input.state.clone(), now) };
+    let (run, found) = execute(prepare(request, ports).await?).await;
+    // They may be why the rest failed.
+    let invalid = moves::valid::validate(&run);
+    if invalid.has_errors() {
+        return Err(invalid);
+    }
+    if found.has_errors() {
+        return Err(found.into_iter().filter(|d| !moves::is_blocked_warning(d)).collect());
+    }
+    let gathered = std::mem::take(&mut *run.results.gathered());
+    let calls = std::mem::take(&mut *run.results.calls());
+    Ok(AheadOfDestroy { state: gathered.state, previous: gathered.previous, calls })
+}
+
+fn is_empty(state: &State) -> bool {
+    state.resources.is_empty() && state.outputs.is_empty()
 }
 
 /// Both, in this order.

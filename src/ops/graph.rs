@@ -23,6 +23,7 @@ pub enum GraphType {
     /// The resources of the configuration.
     Resources,
     Plan,
+    PlanRefreshOnly,
     PlanDestroy,
     Apply,
 }
@@ -82,6 +83,7 @@ async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
     let operation = match (saved, wanted) {
         (Some(saved), GraphType::Apply) => Outlined::Apply(Arc::new(saved.plan)),
         (_, GraphType::PlanDestroy) => Outlined::PlanDestroy,
+        (_, GraphType::PlanRefreshOnly) => Outlined::PlanRefreshOnly,
         _ => Outlined::Plan,
     };
     let drawn = tokio::select! {
@@ -92,7 +94,9 @@ async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
     factories.shutdown().await;
     let text = match wanted {
         GraphType::Resources => resources(&drawn?, format),
-        GraphType::Plan | GraphType::PlanDestroy | GraphType::Apply => everything(drawn?, format),
+        GraphType::Plan | GraphType::PlanRefreshOnly | GraphType::PlanDestroy | GraphType::Apply => {
+            everything(drawn?, format)
+        }
     };
     Ok((text, diagnostics))
 }

@@ -67,6 +67,7 @@ cases!(
     console_values,
     cycles,
     deprecations,
+    destroys,
     development_overrides,
     early_values,
     failed_plans,

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::provider::calls;
-use super::{configure, project, stored, thing, with_script};
+use super::{configure, project, rewrite, stored, thing, with_script};
 
 const APPLY: &[&str] = &["apply", "-auto-approve"];
 
@@ -111,7 +111,9 @@ fn destroying_is_planned_where_the_provider_wants_it() {
         calls(&project, &[]);
         project.ok(&["destroy", "-auto-approve"]);
         let asked = calls(&project, &["plan", "apply"]);
-        assert_eq!(asked.len(), plans + 1, "{asked:?}");
+        // The first is that of the plan by the configuration.
+        assert_eq!(asked.len(), plans + 2, "{asked:?}");
+        let asked = &asked[1..];
         assert_eq!(asked[plans]["private"], json!(private));
         assert!(asked[..plans].iter().all(|plan| plan["proposed"].is_null() && plan["private"] == json!("applied")));
     }
@@ -175,4 +177,54 @@ fn removed_attributes_are_not_sent() {
     // The provider cannot read an object with an attribute that it does not know.
     project.ok(&["plan", "-detailed-exitcode"]);
     assert_eq!(calls(&project, &["upgrade"]).len(), 1);
+}
+
+/// The reference plans by the configuration before it plans to destroy, and asks for upgrades in each of its walks.
+#[test]
+fn destroying_plans_by_the_configuration_first() {
+    let resource = "resource \"scripted_thing\" \"a\" {\n  name = \"x\"\n}\n";
+    let asked = &["validate", "upgrade", "read", "plan", "apply"];
+    let project = project(resource, &json!({"read": [{"set": {"name": "drifted"}}]}));
+    project.ok(APPLY);
+    calls(&project, &[]);
+    let names = |project| -> Vec<String> {
+        calls(project, asked).iter().map(|call| call["call"].as_str().unwrap().to_owned()).collect()
+    };
+    let outcome = project.ok(&["plan", "-destroy", "-json"]);
+    assert!(!outcome.text().contains("resource_drift"), "{}", outcome.text());
+    assert_eq!(names(&project), ["validate", "upgrade", "read", "validate", "plan", "upgrade"]);
+    project.ok(&["plan", "-destroy", "-refresh=false"]);
+    assert_eq!(names(&project), ["validate", "upgrade"]);
+    // What keeps a plan from being made keeps the object from being destroyed.
+    rewrite(&project, &json!({"plan": [{"error": "cannot plan"}]}));
+    project.run(&["destroy", "-auto-approve"]).expect(1, &["cannot plan"]);
+    assert_eq!(stored(&project)["attributes"]["name"], json!("x"));
+    rewrite(&project, &json!({}));
+    calls(&project, &[]);
+    project.ok(&["destroy", "-auto-approve"]);
+    assert_eq!(names(&project), ["validate", "upgrade", "read", "validate", "plan", "upgrade", "upgrade", "apply"]);
+}
+
+/// The object that was there before is read first, so that providers see the same order in each run.
+#[test]
+fn deposed_objects_are_planned_first() {
+    let project = project("resource \"scripted_thing\" \"a\" {\n  name = \"x\"\n}\n", &json!({}));
+    project.ok(APPLY);
+    let state = project.read("work/terraform.tfstate");
+    project.write(
+        "work/terraform.tfstate",
+        &state.replacen("\"schema_version\"", "\"deposed\": \"aabbccdd\",\n \"schema_version\"", 1),
+    );
+    calls(&project, &[]);
+    project.ok(&["apply", "-auto-approve"]);
+    let asked: Vec<String> = calls(&project, &["upgrade", "read", "plan", "apply"])
+        .iter()
+        .map(|call| format!("{} {}", call["call"].as_str().unwrap(), call["prior"].is_null()))
+        .collect();
+    assert_eq!(
+        asked[..3].iter().map(|a| a.split(' ').next().unwrap()).collect::<Vec<_>>(),
+        ["upgrade", "read", "plan"]
+    );
+    let applies: Vec<&String> = asked.iter().filter(|a| a.starts_with("apply")).collect();
+    assert_eq!(applies, ["apply true", "apply false"]);
 }

@@ -201,10 +201,6 @@ fn shown(workspace: &Workspace, file: &str) -> Value {
 
 /// True for answers of the reference from which we differ on purpose; see docs/compatibility.md.
 fn is_accepted(step: &Step, ours: &Outcome, theirs: &Outcome) -> bool {
-    // The reference makes a normal plan before a destroy, whose errors keep it from destroying.
-    if step.has("-destroy") && ours.plan.code == Some(0) && theirs.plan.code == Some(1) {
-        return true;
-    }
     let refresh_only = step.has("-refresh-only");
     let applied = |outcome: &Outcome| outcome.apply.as_ref().is_some_and(|apply| apply.code == Some(0));
     let apply_errors = || theirs.apply.iter().flat_map(Answer::errors);

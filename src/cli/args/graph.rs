@@ -64,7 +64,8 @@ fn graph_type(text: &str, has_plan: bool) -> Result<GraphType, Diagnostic> {
     match text {
         "" if has_plan => Ok(GraphType::Apply),
         "" => Ok(GraphType::Resources),
-        "plan" | "plan-refresh-only" => Ok(GraphType::Plan),
+        "plan" => Ok(GraphType::Plan),
+        "plan-refresh-only" => Ok(GraphType::PlanRefreshOnly),
         "plan-destroy" => Ok(GraphType::PlanDestroy),
         "apply" => Ok(GraphType::Apply),
         "eval" | "validate" => Err(Diagnostic::error(

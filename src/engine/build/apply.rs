@@ -37,6 +37,7 @@ pub fn build(
     let nodes = pass.add_tasks(base);
     pass.connect_blocks(&nodes, destroy);
     pass.connect_tasks(&nodes);
+    pass.connect_deposed(&nodes);
     pass.order_destruction(&nodes);
     let graph = pass.graph;
     ApplyGraph { graph, tasks }
@@ -168,6 +169,25 @@ impl Pass<'_, '_> {
                     self.graph.connect(destroy, create)
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// A deposed object goes after the current one of its instance was created or updated.
+    fn connect_deposed(&mut self, nodes: &[TaskNodes]) {
+        let both = || self.tasks.iter().zip(nodes);
+        let deposed: Vec<(&AbsResourceInstance, NodeId)> = both()
+            .filter(|(task, _)| task.change.deposed.is_some() && task.change.action == Action::Delete)
+            .filter_map(|(task, of)| Some((&task.change.addr, of.destroy?)))
+            .collect();
+        if deposed.is_empty() {
+            return;
+        }
+        let creators: FxHashMap<&AbsResourceInstance, NodeId> =
+            both().filter_map(|(task, of)| Some((&task.change.addr, of.create?))).collect();
+        for (addr, destroy) in deposed {
+            if let Some(create) = creators.get(addr) {
+                self.graph.connect(destroy, *create);
             }
         }
     }

@@ -85,6 +85,16 @@ pub fn collect(builder: &mut Builder<'_>, verb: Verb, generate: bool) -> Imports
     imports
 }
 
+/// Makes the blocks that imports are for wait for what those refer to, and nothing else.
+pub fn connect(builder: &mut Builder<'_>) {
+    for statement in statements(builder.tree) {
+        if let Some(block) = builder.tree.find_resource(&statement.resource) {
+            let node = builder.resource(block.0, block.1);
+            wait(builder, node, &statement, Some(block));
+        }
+    }
+}
+
 /// The import blocks of all modules.
 fn statements(tree: &Tree) -> Vec<Statement> {
     let mut all = Vec::new();

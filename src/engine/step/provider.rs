@@ -7,6 +7,8 @@ use crate::engine::results::Each;
 use crate::engine::run::{Run, Verb};
 use crate::engine::scope::ModuleScope;
 use crate::lang::syntax::ast::Body;
+use crate::lang::syntax::body::BodySchema;
+
 use crate::lang::value::{Marks, Value};
 use crate::model::provider::NO_SCHEMAS;
 use crate::model::provider::has_errors;
@@ -25,6 +27,10 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
         Err(error) => return error.into(),
     };
     let body = block.map(|b| b.body.clone());
+    if run.verb == Verb::Validate && body.as_ref().is_some_and(is_empty) {
+        // What is missing is found when the provider is configured.
+        return diagnostics;
+    }
     let value = match (&body, config.block) {
         (Some(body), Some((module, _))) => {
             // A module with provider blocks has one instance; where it has none, nothing uses the configuration.
@@ -67,6 +73,11 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
     }
     diagnostics.extend(configure(run, index, bare, marks, body.as_ref()).await);
     diagnostics
+}
+
+/// True for a block that configures nothing: the provider's own defaults count.
+fn is_empty(body: &Body) -> bool {
+    body.content(&BodySchema::new()).1.is_empty()
 }
 
 /// What `each` means in one instance of a configuration with `for_each`.

@@ -281,3 +281,57 @@ async fn conditions_that_an_error_left_out_are_listed_by_instance() {
     ];
     assert_eq!(addresses_of(&planned.checks), expected);
 }
+
+/// Observed: what a failed plan did not get to is listed, unknown, as soon as its instances are known.
+#[tokio::test]
+async fn failed_plans_list_what_was_not_checked() {
+    let world = World::new();
+    let root = r#"
+    locals { none = [] }
+    module "m" {
+      source   = "./m"
+      for_each = toset(["x", "y"])
+      value    = local.none[0]
+    }
+    resource "test_thing" "bad" {
+      name = local.none[0]
+      lifecycle {
+        precondition {
+          condition     = length(local.none) == 0
+          error_message = "pre"
+        }
+        postcondition {
+          condition     = self.name != ""
+          error_message = "post"
+        }
+      }
+    }
+    check "c" {
+      assert {
+        condition     = test_thing.bad.name == ""
+        error_message = "c"
+      }
+    }"#;
+    let inner = r#"
+    variable "value" {}
+    check "d" {
+      assert {
+        condition     = var.value == ""
+        error_message = "d"
+      }
+    }"#;
+    let config = config(&[("main.tf", root), ("m/main.tf", inner)]);
+    let (planned, found) = plan(&world, &config, &State::default(), Options::default()).await;
+    assert!(found.has_errors());
+    let checks = planned.unwrap().checks;
+    let shown = |c: &CheckResult| {
+        let objects: Vec<String> = c.objects.iter().map(|(addr, status, _)| format!("{addr} {status:?}")).collect();
+        format!("{} {:?}: {}", c.config_addr, c.status, objects.join(", "))
+    };
+    let expected = [
+        "check.c Unknown: check.c Unknown",
+        "module.m.check.d Unknown: module.m[\"x\"].check.d Unknown, module.m[\"y\"].check.d Unknown",
+        "test_thing.bad Unknown: test_thing.bad Unknown",
+    ];
+    assert_eq!(checks.iter().map(shown).collect::<Vec<_>>(), expected);
+}

@@ -172,3 +172,31 @@ async fn a_replacement_that_fails_keeps_the_old_object() {
     let (planned, _) = plan(&world, &config(&[("main.tf", &text("2", "newer"))]), &state, Options::default()).await;
     assert_eq!(actions(&planned.unwrap()), ["Delete test_thing.a (deposed)"]);
 }
+
+/// Observed: the deposed object goes when the current one of its instance is done.
+#[tokio::test]
+async fn deposed_objects_are_destroyed_after_their_instance_changed() {
+    let world = World::new();
+    let text = |force: &str, name: &str| {
+        format!(
+            r#"resource "test_thing" "a" {{
+              name  = "{name}"
+              force = "{force}"
+              lifecycle {{ create_before_destroy = true }}
+            }}"#
+        )
+    };
+    let (state, _) = apply(&world, &text("1", "old"), &State::default()).await;
+    world.fail(&["old"]);
+    let (state, _) = apply(&world, &text("2", "new"), &state).await;
+    world.fail(&["newer"]);
+    let (state, found) = apply(&world, &text("2", "newer"), &state).await;
+    assert_eq!(texts(&found), ["update failed: newer"]);
+    assert_eq!(world.took()[1..], ["fail update newer"]);
+    let kept = state.instance(&parse_abs_instance("test_thing.a").unwrap()).unwrap();
+    assert_eq!((kept.deposed.len(), kept.current.is_some()), (1, true));
+    world.fail(&[]);
+    let (state, _) = apply(&world, &text("2", "newer"), &state).await;
+    assert_eq!(world.took()[1..], ["update newer", "destroy old"]);
+    assert_eq!(addresses(&state), ["test_thing.a"]);
+}

@@ -99,7 +99,7 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
         }
         let _ = instance.resources[index as usize].set(slots);
     }
-    if run.verb == (Verb::Plan { refresh_only: false, lenient: false }) {
+    if matches!(run.verb, Verb::Plan { refresh_only: false, .. }) {
         let found = imports::plan(run, (module, index));
         if found.has_errors() {
             work.clear();
@@ -148,6 +148,15 @@ async fn do_all(run: Arc<Run>, job: Job, mut work: Vec<Work>, turn: &mut Turn) -
         };
     }
     turn.give_back();
+    // Deposed objects first: providers see the same order in each run.
+    let (deposed, rest): (Vec<_>, Vec<_>) =
+        work.into_iter().partition(|item| matches!(item, Work::Doomed { deposed: Some(_), .. }));
+    let first = do_at_once(&run, job, deposed).await;
+    let then = do_at_once(&run, job, in_order(&run, job, rest)).await;
+    if first == End::Done { then } else { first }
+}
+
+async fn do_at_once(run: &Arc<Run>, job: Job, work: Vec<Work>) -> End {
     let mut end = End::Done;
     let mut running = JoinSet::new();
     let mut worst = |ended: Result<End, tokio::task::JoinError>| {
@@ -155,7 +164,7 @@ async fn do_all(run: Arc<Run>, job: Job, mut work: Vec<Work>, turn: &mut Turn) -
             end = End::Failed;
         }
     };
-    for item in in_order(&run, job, work) {
+    for item in work {
         let turn = Turn::take(&run.turns).await;
         let run = run.clone();
         running.spawn(async move {
@@ -257,7 +266,7 @@ async fn doom_one(
         deposed,
         reason,
         forget: plan && (keep || !destroying && is_removed),
-        refresh: run.refresh && !destroying && !(is_removed && matches!(run.verb, Verb::Plan { lenient: true, .. })),
+        refresh: run.refresh && !destroying,
         plan,
     };
     orphan::plan(&instance, doomed).await
@@ -318,7 +327,8 @@ async fn managed(
         current = current.filter(|c| !c.value.is_null());
         put(run, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
     }
-    let importing = run.results.gathered().imports.remove(&instance.addr);
+    let pre_destroy = matches!(run.verb, Verb::Plan { pre_destroy: true, .. });
+    let importing = run.results.gathered().imports.remove(&instance.addr).filter(|_| !pre_destroy);
     if let Some(named) = importing.as_ref().filter(|_| current.is_none()) {
         current = diagnostics.take(import::import(instance, named).await);
         if diagnostics.has_errors() {

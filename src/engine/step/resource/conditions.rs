@@ -3,11 +3,17 @@
 use crate::base::diag::Diagnostics;
 use crate::engine::step::condition::{Checked, Kind, check};
 use crate::lang::value::Value;
+use crate::model::addr::ResourceMode;
 
 use super::Instance;
 
 fn checked(instance: &Instance<'_>) -> Checked {
     Checked { config_addr: instance.addr.config().to_string(), addr: instance.addr.to_string() }
+}
+
+/// Whether failing conditions are warnings: never those of ephemeral resources.
+fn only_warns(instance: &Instance<'_>) -> bool {
+    instance.run.is_lenient() && instance.addr.mode() != ResourceMode::Ephemeral
 }
 
 pub fn preconditions(instance: &Instance<'_>) -> Diagnostics {
@@ -16,7 +22,7 @@ pub fn preconditions(instance: &Instance<'_>) -> Diagnostics {
         return Diagnostics::new();
     }
     let conditions = &config.lifecycle.preconditions;
-    check(instance.run, Kind::Precondition, conditions, &scope, &checked(instance), instance.run.is_lenient())
+    check(instance.run, Kind::Precondition, conditions, &scope, &checked(instance), only_warns(instance))
 }
 
 /// `value` is what `self` stands for.
@@ -27,5 +33,5 @@ pub fn postconditions(instance: &Instance<'_>, value: &Value) -> Diagnostics {
     }
     let scope = scope.with_self(value.clone());
     let conditions = &config.lifecycle.postconditions;
-    check(instance.run, Kind::Postcondition, conditions, &scope, &checked(instance), instance.run.is_lenient())
+    check(instance.run, Kind::Postcondition, conditions, &scope, &checked(instance), only_warns(instance))
 }

@@ -10,7 +10,7 @@ use crate::model::schema::decode::sensitive_paths;
 use crate::model::schema::{Block, Nesting, Schema};
 use crate::model::state::{Attributes, Object, ObjectStatus};
 
-const INVALID_OBJECT: &str = "Invalid stored object";
+pub const INVALID_OBJECT: &str = "Invalid stored object";
 
 /// An object as steps hold it: the value carries the marks that state and schema give it.
 #[derive(Clone, Debug)]

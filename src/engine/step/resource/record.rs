@@ -100,7 +100,7 @@ pub fn note_drift(instance: &Instance<'_>, stored: &Object, before: &Value, afte
         None => (Action::Delete, Value::null(before.ty().clone())),
         Some(after) if after == before && has_stored_marks(stored, after) => {
             let run = instance.run;
-            let only_this = matches!(run.verb, Verb::Plan { refresh_only: true, lenient: false });
+            let only_this = matches!(run.verb, Verb::Plan { refresh_only: true, .. });
             if !only_this || !run.moved.contains_key(&instance.addr) {
                 return;
             }

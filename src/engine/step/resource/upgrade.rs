@@ -2,6 +2,7 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::change::write_only;
+use crate::lang::value::json;
 use crate::lang::value::surplus::without_surplus;
 use crate::model::addr::ResourceMode;
 use crate::model::provider::{RawState, UpgradeRequest, has_errors};
@@ -9,7 +10,7 @@ use crate::model::schema::Schema;
 use crate::model::state::{Attributes, Object};
 
 use super::Instance;
-use super::object::{Stored, decode, mark, nonconforming, with_value};
+use super::object::{INVALID_OBJECT, Stored, decode, mark, nonconforming, with_value};
 
 const INVALID_UPGRADE: &str = "Invalid resource state upgrade";
 
@@ -33,6 +34,14 @@ pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored
     let raw = match &object.attributes {
         Attributes::Json(text) if addr.mode() == ResourceMode::Managed => RawState::Json(text.as_bytes().into()),
         Attributes::Flat(entries) => RawState::Flat(entries.to_vec()),
+        // Known since earlier in this run. The reference keeps no values between its walks, so that providers are used to
+        // being asked again.
+        Attributes::Value { value, ty } if addr.mode() == ResourceMode::Managed => match json::to_json(value, ty) {
+            Ok(text) => RawState::Json(text.into_bytes().into()),
+            Err(error) => {
+                return (None, Diagnostic::error(INVALID_OBJECT, error.to_string()).about(addr.to_string()).into());
+            }
+        },
         _ => {
             return match decode(object, schema) {
                 Ok(stored) => (Some(stored), diagnostics),

@@ -32,6 +32,9 @@ pub async fn run(
     stop: &Stop,
     mut output: impl FnMut(&[u8]),
 ) -> io::Result<Outcome> {
+    if stop.is_stopping() {
+        return Ok(Outcome::Stopped(Signal::Interrupt));
+    }
     let (reader, writer) = io::pipe()?;
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).kill_on_drop(true);
     #[cfg(unix)]
@@ -250,9 +253,11 @@ mod tests {
     #[tokio::test]
     async fn stopping_interrupts_and_killing_kills() {
         let stop = Stop::new();
-        stop.stop();
-        let outcome = run(shell("exec sleep 30"), &stop, |_| {}).await.unwrap();
-        assert!(matches!(outcome, Outcome::Stopped(Signal::Interrupt)));
+        let stopper = stop.clone();
+        let outcome = run(shell("echo up; exec sleep 30"), &stop, move |_| stopper.stop()).await.unwrap();
+        assert!(matches!(outcome, Outcome::Stopped(Signal::Interrupt)), "{outcome:?}");
+        let outcome = run(shell("echo started"), &stop, |_| panic!("it runs")).await.unwrap();
+        assert!(matches!(outcome, Outcome::Stopped(Signal::Interrupt)), "{outcome:?}");
         let stop = Stop::new();
         let killer = stop.clone();
         let started = std::time::Instant::now();

@@ -75,36 +75,32 @@ impl fmt::Display for LockInfo {
 
 /// How long an attempt may take before people are told that we wait.
 const PATIENCE: Duration = Duration::from_millis(400);
-const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 
-/// Takes the lock, trying again until the timeout or until asked to stop, with pauses that double from a second to
-/// sixteen. `waiting` is called once if it takes longer than [`PATIENCE`]. Errors other than a busy lock are final.
+/// Takes the lock, trying again until the timeout or until asked to stop, with pauses that double within the store's range.
+/// `waiting` is called once if it takes longer than [`PATIENCE`]. Errors other than a busy lock are final.
 pub async fn acquire(
     store: &dyn StateStore,
     info: &LockInfo,
     timeout: Duration,
     stop: &Stop,
-    mut waiting: impl FnMut(),
+    waiting: impl FnOnce(),
 ) -> Result<String, LockError> {
-    let end = Instant::now() + timeout;
-    let mut pause = Duration::from_secs(1);
-    let mut told = false;
-    let mut tell = |told: &mut bool| {
-        if !std::mem::replace(told, true) {
+    let attempts = try_until(store, info, Instant::now() + timeout, stop);
+    tokio::pin!(attempts);
+    match tokio::time::timeout(PATIENCE, &mut attempts).await {
+        Ok(result) => result,
+        Err(_) => {
             waiting();
+            attempts.await
         }
-    };
+    }
+}
+
+async fn try_until(store: &dyn StateStore, info: &LockInfo, end: Instant, stop: &Stop) -> Result<String, LockError> {
+    let pauses = store.lock_pauses();
+    let mut pause = *pauses.start();
     loop {
-        let attempt = store.lock(info);
-        tokio::pin!(attempt);
-        let result = match tokio::time::timeout(PATIENCE, &mut attempt).await {
-            Ok(result) => result,
-            Err(_) => {
-                tell(&mut told);
-                attempt.await
-            }
-        };
-        let error = match result {
+        let error = match store.lock(info).await {
             Ok(id) => return Ok(id),
             Err(error) => error,
         };
@@ -112,21 +108,18 @@ pub async fn acquire(
         if !error.busy || left.is_zero() || stop.is_stopping() {
             return Err(error);
         }
-        let (before, after) = split(pause.min(left), PATIENCE);
-        for part in [before, after] {
-            tokio::select! {
-                () = tokio::time::sleep(part) => {}
-                () = stop.stopping() => return Err(error),
-            }
-            tell(&mut told);
+        tokio::select! {
+            () = tokio::time::sleep(scattered(pause).min(left)) => {}
+            () = stop.stopping() => return Err(error),
         }
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        pause = (pause * 2).min(*pauses.end());
     }
 }
 
-fn split(whole: Duration, first: Duration) -> (Duration, Duration) {
-    let first = first.min(whole);
-    (first, whole - first)
+/// Three to five quarters of a pause, by chance: many who wait for one lock do not all try at the same moment.
+fn scattered(pause: Duration) -> Duration {
+    let chance = uuid::Uuid::new_v4().as_u128() as u32;
+    pause.mul_f64(0.75 + 0.5 * f64::from(chance) / f64::from(u32::MAX))
 }
 
 /// What people are told when a state cannot be locked (or, under its lock, not be read).

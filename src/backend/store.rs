@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +40,11 @@ pub trait StateStore: Send + Sync {
     async fn lock(&self, info: &LockInfo) -> Result<String, LockError>;
 
     async fn unlock(&self, id: &str) -> Result<(), StoreError>;
+
+    /// The first and the longest pause between two attempts to take a busy lock.
+    fn lock_pauses(&self) -> RangeInclusive<Duration> {
+        Duration::from_secs(1)..=Duration::from_secs(16)
+    }
 
     /// True if a lock can only be released by the process that holds it.
     fn locks_are_of_processes(&self) -> bool {

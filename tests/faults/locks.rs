@@ -143,3 +143,15 @@ fn a_lock_is_waited_for() {
     apply.finish().expect(0, &[]);
     waiting.finish().expect(0, &[]);
 }
+
+/// Each holds the lock for a moment, so all have it long before the time is up.
+#[test]
+fn many_who_wait_all_get_the_lock() {
+    let project = Project::new("resource \"terraform_data\" \"a\" {\n  count = 20\n}\n");
+    project.ok(&["apply", "-auto-approve"]);
+    let plan = || Running::start(project.command(program(), &["plan", "-no-color", "-lock-timeout=60s"]));
+    let running: Vec<Running> = (0..20).map(|_| plan()).collect();
+    for plan in running {
+        plan.finish().expect(0, &["No changes."]);
+    }
+}

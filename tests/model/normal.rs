@@ -32,7 +32,7 @@ impl Identifiers {
                     instance["index_key"],
                     if instance["deposed"].is_null() { "" } else { "/deposed" },
                 );
-                self.names.insert(id.to_owned(), place.replace('"', "'"));
+                self.names.insert(id.to_owned(), place.replace(['"', '\\'], "'"));
             }
         }
     }

@@ -6,8 +6,10 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -75,6 +77,11 @@ impl StateStore for LocalStore {
     async fn unlock(&self, id: &str) -> Result<(), StoreError> {
         let id = id.to_string();
         self.blocking(move |inner| inner.unlock(&id)).await?
+    }
+
+    /// An attempt costs next to nothing, and most commands hold the lock for less than a tenth of a second.
+    fn lock_pauses(&self) -> RangeInclusive<Duration> {
+        Duration::from_millis(20)..=Duration::from_millis(250)
     }
 
     fn locks_are_of_processes(&self) -> bool {

@@ -46,6 +46,7 @@ impl Generator {
             34 => self.change_conditions(world),
             35..=36 => self.move_into_module(world),
             37 => self.swap_names(world),
+            38 if !world.providers.is_empty() => self.change_provider(world),
             _ => Some("nothing"),
         }
     }
@@ -200,7 +201,8 @@ impl Generator {
         let after = world.modules[&place.folder].nodes[place.index].clone();
         let address = before.address();
         let (old, new) = (instances(&before.repetition), instances(&after.repetition));
-        if before.kind != NodeKind::NullData && !self.one_in(3) {
+        let moves = before.is_resource() || before.kind == NodeKind::Call;
+        if moves && !self.one_in(3) {
             for (from, to) in old.iter().zip(&new).filter(|(from, to)| from != to) {
                 add_move(world, &place.folder, &format!("{address}{from}"), &format!("{address}{to}"));
             }
@@ -251,8 +253,10 @@ impl Generator {
     }
 
     fn import(&mut self, world: &mut World) -> Option<&'static str> {
-        let index = self.add(world, "", NodeKind::Resource);
+        let integer = world.has_provider("random") && self.one_in(2);
+        let index = self.add(world, "", if integer { NodeKind::Random("random_integer") } else { NodeKind::Resource });
         let number = world.next;
+        let id = |suffix: &str| if integer { "\"3,3,3\"".to_owned() } else { format!("\"imported-{number}{suffix}\"") };
         let module = world.modules.get_mut("")?;
         let node = &module.nodes[index];
         let address = node.address();
@@ -261,10 +265,8 @@ impl Generator {
             (Repetition::Keys(keys), [_, ..]) => Block::new(&["import"])
                 .attr("for_each", format!("toset({keys:?})"))
                 .attr("to", format!("{address}[each.key]"))
-                .attr("id", format!("\"imported-{number}-${{each.key}}\"")),
-            (_, [first, ..]) => Block::new(&["import"])
-                .attr("to", format!("{address}{first}"))
-                .attr("id", format!("\"imported-{number}\"")),
+                .attr("id", id("-${each.key}")),
+            (_, [first, ..]) => Block::new(&["import"]).attr("to", format!("{address}{first}")).attr("id", id("")),
             _ => return Some("add a block"),
         };
         module.statements.push(block);

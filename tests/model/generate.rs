@@ -13,10 +13,14 @@ pub struct Generator {
 
 impl Generator {
     /// Returns a configuration of one to four modules.
-    pub fn world(&mut self, null_provider: bool) -> World {
-        let mut world = World { null_provider, ..World::default() };
+    pub fn world(&mut self, providers: Vec<&'static str>) -> World {
+        let mut world = World { providers, ..World::default() };
         let folders = ["mod1", "mod2", "mod3"];
         let count = self.chance.below(4);
+        if !world.providers.is_empty() {
+            let aliased = folders[..count].iter().copied().chain([""]).filter(|_| self.one_in(4));
+            world.aliased = aliased.map(str::to_owned).collect();
+        }
         // Callees first, so that calls see the outputs.
         for folder in folders[..count].iter().rev().copied().chain([""]) {
             world.modules.insert(folder.to_owned(), Module::default());
@@ -53,8 +57,7 @@ impl Generator {
             0..=1 => NodeKind::Variable { fixed: true },
             2..=3 => NodeKind::Variable { fixed: folder.is_empty() },
             4..=6 => NodeKind::Local,
-            7..=9 if world.null_provider => NodeKind::NullResource,
-            10 if world.null_provider => NodeKind::NullData,
+            7..=11 if !world.providers.is_empty() => self.provider_kind(world),
             7..=15 => NodeKind::Resource,
             16..=19 => NodeKind::Call,
             20..=22 => NodeKind::Output,
@@ -78,7 +81,7 @@ impl Generator {
             NodeKind::Local => "l",
             NodeKind::Output => "o",
             NodeKind::Check => "c",
-            NodeKind::NullData => "d",
+            NodeKind::NullData | NodeKind::FileData => "d",
             _ => "r",
         };
         let mut node = Node::new(kind, world.name(prefix));
@@ -159,7 +162,14 @@ impl Generator {
                 let value = self.expression(world, folder, end, node, kind, limit);
                 node.values.push(("value".to_owned(), value));
             }
-            NodeKind::Resource | NodeKind::NullResource | NodeKind::NullData => {
+            NodeKind::Check => {
+                if world.has_provider("local") && self.one_in(3) {
+                    node.scoped = Some(self.file_name(world, folder, end));
+                }
+                self.conditions(world, folder, end, node, 1);
+            }
+            kind if node.repeats() && kind != NodeKind::Call => {
+                node.alias = world.aliased.contains(folder) && self.one_in(2);
                 self.repetition(world, folder, end, node, 2);
                 self.fill_resource(world, folder, end, node);
                 self.dependencies(world, folder, end, node);
@@ -181,8 +191,7 @@ impl Generator {
                 }
                 self.conditions(world, folder, end, node, 10);
             }
-            NodeKind::Check => self.conditions(world, folder, end, node, 1),
-            NodeKind::Call => {}
+            _ => {}
         }
     }
 
@@ -216,6 +225,9 @@ impl Generator {
     pub fn fill_resource(&mut self, world: &World, folder: &str, end: usize, node: &mut Node) {
         let limit = Facts { unknown: true, sensitive: true, ephemeral: false };
         node.values.clear();
+        if matches!(node.kind, NodeKind::Random(_) | NodeKind::File | NodeKind::FileData) {
+            return self.fill_from_provider(world, folder, end, node);
+        }
         let arguments: &[(&str, usize)] = match node.kind {
             NodeKind::Resource => &[("input", 8), ("triggers_replace", 2)],
             NodeKind::NullResource => &[("triggers", 6)],
@@ -279,9 +291,8 @@ impl Generator {
         if node.is_resource() {
             node.lifecycle.create_before_destroy = self.one_in(5);
             node.lifecycle.prevent_destroy = self.one_in(50);
-            let argument = if node.kind == NodeKind::Resource { "[input]" } else { "[triggers]" };
             node.lifecycle.ignore_changes = match self.chance.below(20) {
-                0 => Some(argument),
+                0 => node.kind.argument(),
                 1 => Some("all"),
                 _ => None,
             };
@@ -289,7 +300,12 @@ impl Generator {
             let found = self.earlier(world, folder, end, Node::is_resource);
             if !found.is_empty() && self.one_in(8) {
                 let address = &found[self.chance.below(found.len())];
-                let suffix = if address.starts_with("null") { ".triggers" } else { ".input" };
+                let suffix = match address.split(['.', '_']).next() {
+                    Some("null") => ".triggers",
+                    Some("random") => ".keepers",
+                    Some("local") => ".content",
+                    _ => ".input",
+                };
                 let suffix = if self.one_in(2) { suffix } else { "" };
                 node.lifecycle.replace_triggered_by.push(format!("{address}{suffix}"));
             }
@@ -312,6 +328,9 @@ impl Generator {
         };
         // Most conditions hold, or nothing would ever be applied.
         let condition = match self.chance.below(6) {
+            _ if node.scoped.is_some() && self.one_in(2) => {
+                format!("data.local_file.{}.content != \"x5\"", node.name)
+            }
             0 => self.expression(world, folder, end, node, Kind::Flag, limit).text,
             1 if block == "postcondition" => format!("self.{} != null", own_attribute(node)),
             2 => format!("{} == null || true", self.expression(world, folder, end, node, Kind::Any, limit).text),
@@ -325,7 +344,7 @@ impl Generator {
 fn own_attribute(node: &Node) -> &'static str {
     match node.kind {
         NodeKind::Resource => "output",
-        NodeKind::NullResource => "id",
-        _ => "outputs",
+        NodeKind::NullData => "outputs",
+        _ => "id",
     }
 }

@@ -9,6 +9,7 @@ mod generate;
 mod invariants;
 mod normal;
 mod program;
+mod providers;
 mod session;
 mod shrink;
 mod step;
@@ -22,8 +23,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::support::{platform, program as terrane, reference};
-use program::{Template, Workspace};
+use crate::support::{program as terrane, reference};
 use session::{ACCEPTED, Finding, Lab};
 use step::Step;
 
@@ -45,7 +45,8 @@ fn random_histories_hold_their_invariants() {
     }
 }
 
-/// `TERRANE_MODEL_SEEDS=1..500` switches it on; more variables are in [`LongRun::from_environment`].
+/// `TERRANE_MODEL_SEEDS=1..500` switches it on; more variables are in [`LongRun::from_environment`] and
+/// [`providers::templates`].
 #[test]
 fn random_histories_agree_with_the_reference() {
     let Some(run) = LongRun::from_environment() else { return };
@@ -89,7 +90,7 @@ impl LongRun {
     /// Runs all seeds; returns the classes of findings with the number of each.
     fn run(&self, reference: &Path) -> Vec<String> {
         std::fs::create_dir_all(&self.folder).unwrap();
-        let templates = templates(&self.folder, reference);
+        let templates = Some(providers::templates(&self.folder, reference));
         let lab = Lab {
             ours: terrane().to_owned(),
             reference: Some(reference.to_owned()),
@@ -152,31 +153,4 @@ fn report(history: &[Step], finding: &Finding) -> String {
     }
     let _ = writeln!(text, "=== {}\n{}", finding.class, finding.report);
     text
-}
-
-/// Makes the built-in `null` provider a package in a mirror and initialises a folder for each program.
-fn templates(folder: &Path, reference: &Path) -> Option<[Template; 2]> {
-    use std::os::unix::fs::PermissionsExt;
-    let package = format!("mirror/registry.terraform.io/hashicorp/null/3.2.4/{}", platform());
-    let package = folder.join(package);
-    std::fs::create_dir_all(&package).unwrap();
-    let file = package.join("terraform-provider-null_v3.2.4");
-    std::fs::write(&file, format!("#!/bin/sh\nexec {:?} internal-plugin provider null\n", terrane())).unwrap();
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let settings = folder.join("settings.tfrc");
-    let mirror = folder.join("mirror");
-    let method = format!("provider_installation {{\n  filesystem_mirror {{\n    path = {mirror:?}\n  }}\n}}\n");
-    std::fs::write(&settings, method).unwrap();
-    let make = |program: &Path, name: &str| {
-        let template = Template { settings: settings.clone(), folder: folder.join(name) };
-        std::fs::create_dir_all(&template.folder).unwrap();
-        let bare = Template { settings: settings.clone(), folder: template.folder.clone() };
-        let workspace = Workspace::new(program, folder.join(format!("{name}-init")), Some(&bare)).unwrap();
-        let text = "terraform {\n  required_providers {\n    null = { source = \"hashicorp/null\" }\n  }\n}\n";
-        std::fs::write(workspace.folder.join("main.tf"), text).unwrap();
-        let answer = workspace.run(&["init"]);
-        assert_eq!(answer.code, Some(0), "{}{}", answer.out, answer.err);
-        Template { folder: workspace.folder, ..template }
-    };
-    Some([make(terrane(), "ours"), make(reference, "reference")])
 }

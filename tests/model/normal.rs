@@ -9,6 +9,23 @@ pub fn details() -> bool {
     std::env::var_os("TERRANE_MODEL_DETAILS").is_some()
 }
 
+/// Attributes whose values are random, or made of what is random.
+const RANDOM: &[&str] = &[
+    "id",
+    "result",
+    "bcrypt_hash",
+    "hex",
+    "dec",
+    "b64_std",
+    "b64_url",
+    "content_md5",
+    "content_sha1",
+    "content_sha256",
+    "content_sha512",
+    "content_base64sha256",
+    "content_base64sha512",
+];
+
 /// Names for the identifiers that providers choose at random.
 #[derive(Clone, Default)]
 pub struct Identifiers {
@@ -16,14 +33,10 @@ pub struct Identifiers {
 }
 
 impl Identifiers {
-    /// Names the identifiers in a state file that were not seen before after the place where they are.
+    /// Names what is random in a state file, and was not seen before, after the place where it is.
     pub fn learn(&mut self, state: &Value, step: usize) {
         for resource in elements(&state["resources"]) {
             for instance in elements(&resource["instances"]) {
-                let Some(id) = instance["attributes"]["id"].as_str() else { continue };
-                if id.len() < 8 || id.starts_with("imported") || self.names.contains_key(id) {
-                    continue;
-                }
                 let place = format!(
                     "<{}/{}.{}/{}/{step}{}>",
                     resource["module"].as_str().unwrap_or_default(),
@@ -32,20 +45,31 @@ impl Identifiers {
                     instance["index_key"],
                     if instance["deposed"].is_null() { "" } else { "/deposed" },
                 );
-                self.names.insert(id.to_owned(), place.replace(['"', '\\'], "'"));
+                let place = place.replace(['"', '\\'], "'");
+                let found = RANDOM.iter().filter_map(|name| instance["attributes"][*name].as_str());
+                for text in found.filter(|text| text.len() >= 8 && !text.starts_with("imported")) {
+                    self.names.entry(text.to_owned()).or_insert_with(|| place.clone());
+                }
             }
         }
     }
 
-    /// Returns a text with the names in place of the identifiers.
+    /// Returns a text with the names in place of the identifiers. Numbers that are too long to be anything else are random.
     pub fn text(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        for (id, name) in &self.names {
+        // One identifier may be the beginning of another.
+        let mut names: Vec<(&String, &String)> = self.names.iter().collect();
+        names.sort_by_key(|(id, _)| std::cmp::Reverse(id.len()));
+        for (id, name) in names {
             if text.contains(id.as_str()) {
                 text = text.replace(id.as_str(), name);
             }
         }
-        text
+        let mut out = String::new();
+        for (is_number, run) in runs(&text) {
+            out.push_str(if is_number && run.len() >= 15 { "<number>" } else { run });
+        }
+        out
     }
 
     fn document(&self, document: &Value) -> Value {
@@ -83,6 +107,19 @@ impl Identifiers {
         tidy(&mut state);
         state
     }
+}
+
+/// Splits a text into digits and the rest.
+fn runs(text: &str) -> Vec<(bool, &str)> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_number = first.is_ascii_digit();
+        let end = rest.find(|c: char| c.is_ascii_digit() != is_number).unwrap_or(rest.len());
+        found.push((is_number, &rest[..end]));
+        rest = &rest[end..];
+    }
+    found
 }
 
 pub fn elements(value: &Value) -> impl Iterator<Item = &Value> {

@@ -1,5 +1,7 @@
 //! One step of a history: a configuration, options of `plan`, and what happened to the state in between.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::generate::Generator;
@@ -32,6 +34,9 @@ pub enum TamperKind {
     Forget,
     /// Another value for an output of the root module.
     Output,
+    /// The file of a `local_file` is gone, or another one.
+    FileGone,
+    FileChanged,
 }
 
 impl Step {
@@ -90,8 +95,17 @@ impl Generator {
     }
 
     pub fn tamper(&mut self, state: &Value) -> Option<Tamper> {
-        let kind = [TamperKind::Taint, TamperKind::Forget, TamperKind::Output][self.chance.below(3)];
-        let managed = elements(&state["resources"]).filter(|r| r["mode"] == "managed");
+        let managed = || elements(&state["resources"]).filter(|r| r["mode"] == "managed");
+        let has_files = managed().any(|r| r["type"] == "local_file");
+        let kind = match self.chance.below(if has_files { 9 } else { 3 }) {
+            0 => TamperKind::Taint,
+            1 => TamperKind::Forget,
+            2 => TamperKind::Output,
+            3..=5 => TamperKind::FileGone,
+            _ => TamperKind::FileChanged,
+        };
+        let about_files = matches!(kind, TamperKind::FileGone | TamperKind::FileChanged);
+        let managed = managed().filter(|r| !about_files || r["type"] == "local_file");
         let places: Vec<[String; 4]> =
             managed.flat_map(|r| elements(&r["instances"]).map(move |i| place(r, i))).collect();
         (!places.is_empty()).then(|| Tamper { kind, place: places[self.chance.below(places.len())].clone() })
@@ -118,6 +132,24 @@ fn instance_addresses(state: &Value) -> Vec<(String, String)> {
 }
 
 impl Tamper {
+    pub fn is_about_files(&self) -> bool {
+        matches!(self.kind, TamperKind::FileGone | TamperKind::FileChanged)
+    }
+
+    /// Removes or changes the file of an instance.
+    pub fn apply_to_files(&self, state: &Value, folder: &Path) {
+        let instances = elements(&state["resources"]).flat_map(|r| elements(&r["instances"]).map(move |i| (r, i)));
+        for (_, instance) in instances.filter(|(r, i)| place(r, i) == self.place) {
+            let Some(file) = instance["attributes"]["filename"].as_str() else { continue };
+            let file = folder.join(file);
+            match self.kind {
+                TamperKind::FileGone => drop(std::fs::remove_file(file)),
+                TamperKind::FileChanged => drop(std::fs::write(file, "changed")),
+                _ => {}
+            }
+        }
+    }
+
     /// Changes a state file; does nothing where the instance is not there.
     pub fn apply(&self, state: &mut Value) {
         let Some(resources) = state["resources"].as_array_mut() else { return };
@@ -131,7 +163,7 @@ impl Tamper {
                         instance["status"] = "tainted".into();
                     }
                 }
-                TamperKind::Output => {}
+                TamperKind::Output | TamperKind::FileGone | TamperKind::FileChanged => {}
             }
         }
         if let Some(resources) = state["resources"].as_array_mut() {

@@ -49,7 +49,7 @@ impl Block {
         })
     }
 
-    fn write(&self, out: &mut String, depth: usize) {
+    pub fn write(&self, out: &mut String, depth: usize) {
         let indent = "  ".repeat(depth);
         out.push_str(&indent);
         out.push_str(&self.header[0]);

@@ -3,9 +3,10 @@
 //! A node is one block. All kinds of nodes have the same fields, so that an edit works on any of them; a new language
 //! feature is a field here, its rendering in `render`, and an edit that toggles it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::expression::{Expr, Facts, Kind};
+use super::providers;
 use super::tree::{Block, Configuration};
 
 #[derive(Clone, Debug, Default)]
@@ -14,8 +15,10 @@ pub struct World {
     pub modules: BTreeMap<String, Module>,
     /// The number of the next name.
     pub next: usize,
-    /// True where the provider `hashicorp/null` can be used.
-    pub null_provider: bool,
+    /// The names of the providers outside the binary that may be used.
+    pub providers: Vec<&'static str>,
+    /// The modules that have an alias of each provider.
+    pub aliased: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -35,6 +38,11 @@ pub enum NodeKind {
     Resource,
     NullResource,
     NullData,
+    /// A resource of `random`, by its type.
+    Random(&'static str),
+    /// `local_file`, as a resource and as a data source.
+    File,
+    FileData,
     Call,
     Output,
     Check,
@@ -55,6 +63,10 @@ pub struct Node {
     pub provisioner: Option<Provisioner>,
     /// The folder of a called module.
     pub folder: String,
+    /// True where the alias of the provider is used, in modules that have one.
+    pub alias: bool,
+    /// Of a check: the file that its own data source reads.
+    pub scoped: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,6 +114,8 @@ impl Node {
             conditions: Vec::new(),
             provisioner: None,
             folder: String::new(),
+            alias: false,
+            scoped: None,
         }
     }
 
@@ -110,12 +124,12 @@ impl Node {
     }
 
     pub fn is_resource(&self) -> bool {
-        matches!(self.kind, NodeKind::Resource | NodeKind::NullResource)
+        matches!(self.kind, NodeKind::Resource | NodeKind::NullResource | NodeKind::Random(_) | NodeKind::File)
     }
 
     /// Returns true for nodes that take `count`, `for_each` and `depends_on`.
     pub fn repeats(&self) -> bool {
-        self.is_resource() || matches!(self.kind, NodeKind::NullData | NodeKind::Call)
+        self.is_resource() || matches!(self.kind, NodeKind::NullData | NodeKind::FileData | NodeKind::Call)
     }
 
     /// Returns how the node is named within its module.
@@ -127,6 +141,9 @@ impl Node {
             NodeKind::Resource => format!("terraform_data.{name}"),
             NodeKind::NullResource => format!("null_resource.{name}"),
             NodeKind::NullData => format!("data.null_data_source.{name}"),
+            NodeKind::Random(kind) => format!("{kind}.{name}"),
+            NodeKind::File => format!("local_file.{name}"),
+            NodeKind::FileData => format!("data.local_file.{name}"),
             NodeKind::Call => format!("module.{name}"),
             NodeKind::Output => format!("output.{name}"),
             NodeKind::Check => format!("check.{name}"),
@@ -166,6 +183,9 @@ impl World {
             }
             NodeKind::Local => node.value("value").map(|e| Expr::new(address, e.kind, e.facts)).into_iter().collect(),
             NodeKind::Resource | NodeKind::NullResource | NodeKind::NullData => resource_offers(node, &address),
+            NodeKind::Random(_) | NodeKind::File | NodeKind::FileData => {
+                instance_offers(node, &address, &providers::attributes(node))
+            }
             NodeKind::Call => self.call_offers(node, &address),
             NodeKind::Output | NodeKind::Check => Vec::new(),
         }
@@ -186,11 +206,9 @@ impl World {
     pub fn render(&self) -> Configuration {
         let mut configuration = Configuration::default();
         for (folder, module) in &self.modules {
-            let mut blocks: Vec<Block> = module.nodes.iter().map(|node| render(node, folder)).collect();
+            let mut blocks = providers::requirements(self, folder);
+            blocks.extend(module.nodes.iter().map(|node| render(self, node, folder)));
             blocks.extend(module.statements.iter().cloned());
-            if self.null_provider {
-                blocks.insert(0, null_requirement());
-            }
             configuration.modules.insert(folder.clone(), blocks);
         }
         configuration
@@ -254,12 +272,7 @@ fn instance_offers(node: &Node, address: &str, attrs: &[Expr]) -> Vec<Expr> {
     offers
 }
 
-fn null_requirement() -> Block {
-    let inner = Block::new(&["required_providers"]).attr("null", "{ source = \"hashicorp/null\" }");
-    Block::new(&["terraform"]).block(inner)
-}
-
-fn render(node: &Node, folder: &str) -> Block {
+fn render(world: &World, node: &Node, folder: &str) -> Block {
     let name = node.name.as_str();
     let mut block = match node.kind {
         NodeKind::Variable { .. } => Block::new(&["variable", name]),
@@ -269,6 +282,9 @@ fn render(node: &Node, folder: &str) -> Block {
         NodeKind::Resource => Block::new(&["resource", "terraform_data", name]),
         NodeKind::NullResource => Block::new(&["resource", "null_resource", name]),
         NodeKind::NullData => Block::new(&["data", "null_data_source", name]),
+        NodeKind::Random(kind) => Block::new(&["resource", kind, name]),
+        NodeKind::File => Block::new(&["resource", "local_file", name]),
+        NodeKind::FileData => Block::new(&["data", "local_file", name]),
         NodeKind::Call => {
             let up = if folder.is_empty() { "." } else { ".." };
             Block::new(&["module", name]).attr("source", format!("\"{up}/{}\"", node.folder))
@@ -298,6 +314,12 @@ fn render(node: &Node, folder: &str) -> Block {
     for flag in &node.flags {
         block = block.attr(flag.trim_start_matches('!'), if flag.starts_with('!') { "false" } else { "true" });
     }
+    if let Some((name, text)) = providers::chosen(world, folder, node) {
+        block = block.attr(name, text);
+    }
+    if let Some(file) = &node.scoped {
+        block = block.block(Block::new(&["data", "local_file", &node.name]).attr("filename", file.clone()));
+    }
     if !node.depends_on.is_empty() {
         block = block.attr("depends_on", format!("[{}]", node.depends_on.join(", ")));
     }
@@ -306,7 +328,7 @@ fn render(node: &Node, folder: &str) -> Block {
 
 /// Adds lifecycle settings, conditions and provisioners.
 fn render_rules(node: &Node, mut block: Block) -> Block {
-    let own = node.is_resource() || node.kind == NodeKind::NullData;
+    let own = node.repeats() && node.kind != NodeKind::Call;
     let mut lifecycle = Block::new(&["lifecycle"]);
     if node.lifecycle.create_before_destroy {
         lifecycle = lifecycle.attr("create_before_destroy", "true");
@@ -315,7 +337,8 @@ fn render_rules(node: &Node, mut block: Block) -> Block {
         lifecycle = lifecycle.attr("prevent_destroy", "true");
     }
     if let Some(what) = node.lifecycle.ignore_changes {
-        lifecycle = lifecycle.attr("ignore_changes", what);
+        let list = if what == "all" { what.to_owned() } else { format!("[{what}]") };
+        lifecycle = lifecycle.attr("ignore_changes", list);
     }
     if !node.lifecycle.replace_triggered_by.is_empty() {
         let list = node.lifecycle.replace_triggered_by.join(", ");

@@ -7,6 +7,7 @@ mod statements;
 pub(super) mod valid;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{COMMAND, PROGRAM};
@@ -15,12 +16,48 @@ use crate::model::config::Config;
 use crate::model::state::{Instance, ResourceState, State};
 
 use crossing::{Origin, Origins};
+use statements::Statement;
 
 /// What was moved: new addresses with the ones the objects had in the stored state.
 pub(super) type Moved = BTreeMap<AbsResourceInstance, AbsResourceInstance>;
 
+/// What moves as one, and finds its place taken as one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Module(ModuleInstance),
+    Resource(AbsResource),
+    Instance(AbsResourceInstance),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Module(addr) => addr.fmt(f),
+            Place::Resource(addr) => addr.fmt(f),
+            Place::Instance(addr) => addr.fmt(f),
+        }
+    }
+}
+
+/// The place of an instance, as a statement moves it.
+fn place(statement: &Statement, addr: &AbsResourceInstance) -> Place {
+    match &statement.to.resource {
+        None => Place::Module(addr.module.clone()),
+        Some(_) if statement.whole => Place::Resource(addr.containing_resource()),
+        Some(_) => Place::Instance(addr.clone()),
+    }
+}
+
+fn is_taken(state: &State, place: &Place) -> bool {
+    match place {
+        Place::Module(module) => state.resources.keys().any(|resource| resource.module == *module),
+        Place::Resource(resource) => state.resources.contains_key(resource),
+        Place::Instance(instance) => state.instance(instance).is_some(),
+    }
+}
+
 /// An address that could not change, and what it should have become.
-type Blocked = (AbsResourceInstance, AbsResourceInstance);
+type Blocked = (Place, Place);
 
 /// Applies all moves to the state. Of what `moved` blocks moved it tells what that was before.
 pub(super) fn apply(config: &Config, state: &mut State) -> ((Moved, Origins), Diagnostics) {
@@ -31,24 +68,31 @@ pub(super) fn apply(config: &Config, state: &mut State) -> ((Moved, Origins), Di
     let statements = statements::collect(config);
     let mut explicit: BTreeSet<AbsResource> = BTreeSet::new();
     for statement in &statements {
-        let addrs: Vec<AbsResourceInstance> =
-            state.instances().map(|(addr, _, _)| addr).filter(|addr| addr.mode() == ResourceMode::Managed).collect();
-        for addr in addrs {
-            let Some(to) = statement.destination(&addr) else { continue };
-            explicit.extend([addr.containing_resource(), to.containing_resource()]);
-            if state.instance(&to).is_some() {
-                blocked.push((addr, to));
+        let addrs: Vec<AbsResourceInstance> = state.instances().map(|(addr, _, _)| addr).collect();
+        let moves: Vec<_> = addrs.into_iter().filter_map(|from| Some((statement.destination(&from)?, from))).collect();
+        let taken: BTreeSet<Place> =
+            moves.iter().map(|(to, _)| place(statement, to)).filter(|to| is_taken(state, to)).collect();
+        for (to, from) in moves {
+            if from.mode() == ResourceMode::Managed {
+                explicit.extend([from.containing_resource(), to.containing_resource()]);
+            }
+            let wanted = place(statement, &to);
+            if taken.contains(&wanted) {
+                let pair = (place(statement, &from), wanted);
+                if !blocked.contains(&pair) {
+                    blocked.push(pair);
+                }
                 continue;
             }
-            let before = origins.remove(&addr).or_else(|| {
+            let before = origins.remove(&from).or_else(|| {
                 // Whole modules take their resources along as they are.
                 statement.to.resource.as_ref()?;
-                let provider = state.resources.get(&addr.containing_resource())?.provider.provider.clone();
-                Some(Origin { kind: addr.kind().into(), provider, range: statement.range.clone() })
+                let provider = state.resources.get(&from.containing_resource())?.provider.provider.clone();
+                Some(Origin { kind: from.kind().into(), provider, range: statement.range.clone() })
             });
             origins.extend(before.map(|before| (to.clone(), before)));
-            rename(state, &addr, &to);
-            let origin = moved.remove(&addr).unwrap_or(addr);
+            rename(state, &from, &to);
+            let origin = moved.remove(&from).unwrap_or(from);
             moved.insert(to, origin);
         }
     }
@@ -154,7 +198,7 @@ fn apply_implied(config: &Config, state: &mut State, moved: &mut Moved, blocked:
         };
         if resource.instances.contains_key(&to) {
             if resource.instances.contains_key(&from) {
-                blocked.push((addr.instance(from), addr.instance(to)));
+                blocked.push((Place::Instance(addr.instance(from)), Place::Instance(addr.instance(to))));
             }
             continue;
         }

@@ -128,3 +128,37 @@ async fn blocked_implied_moves_are_reported() {
     assert_eq!(found.iter().map(|d| &*d.summary).collect::<Vec<_>>(), ["Unresolved resource instance address changes"]);
     assert_eq!(actions(&planned.unwrap()), ["Delete test_thing.a[0]"]);
 }
+
+/// Observed: a resource or module moves as a whole or not at all, whichever instances are in its place.
+#[tokio::test]
+async fn whole_moves_are_blocked_by_any_object_in_their_place() {
+    let thing =
+        |name: &str, more: &str| format!("resource \"test_thing\" \"{name}\" {{\n name = \"{name}\"\n {more}\n}}\n");
+    let moved = |from: &str, to: &str| format!("moved {{\n from = {from}\n to = {to}\n}}\n");
+    let call = |name: &str| format!("module \"{name}\" {{\n source = \"./{name}\"\n}}\n");
+    let (a, b) = (thing("a", ""), thing("b", ""));
+    let cases = [
+        (
+            vec![("main.tf", thing("a", "for_each = toset([\"x\"])") + &b)],
+            vec![("main.tf", b.clone() + &moved("test_thing.a", "test_thing.b"))],
+            "test_thing.a could not move to test_thing.b",
+            vec!["Delete test_thing.a[\"x\"]"],
+        ),
+        (
+            vec![("main.tf", call("m") + &call("n")), ("m/main.tf", a.clone()), ("n/main.tf", b.clone())],
+            vec![("main.tf", call("n") + &moved("module.m", "module.n")), ("n/main.tf", a + &b)],
+            "module.m could not move to module.n",
+            vec!["Delete module.m.test_thing.a", "Create module.n.test_thing.a"],
+        ),
+    ];
+    for (before, after, expected, changes) in cases {
+        let files = |list: &[(&'static str, String)]| {
+            config(&list.iter().map(|(name, text)| (*name, text.as_str())).collect::<Vec<_>>())
+        };
+        let world = World::new();
+        let (state, _) = apply_as(&world, &files(&before), &State::default(), Mode::Normal).await;
+        let (planned, found) = plan(&world, &files(&after), &state, Options::default()).await;
+        assert!(texts(&found).concat().contains(expected), "{:?}", texts(&found));
+        assert_eq!(actions(&planned.unwrap()), changes);
+    }
+}

@@ -71,13 +71,14 @@ pub fn evaluate(expression: &Expression, scope: &dyn Scope) -> (Value, Diagnosti
     evaluator.finish(value)
 }
 
-/// The value that an expression has where neither names nor functions mean anything; unknown if it needs one of them. What is
-/// wrong with the parts that it does not need does not count.
-pub fn constant(expression: &Expression) -> Value {
+/// The value that an expression has where neither names nor functions mean anything; unknown if it needs one of them. The
+/// errors are those of values: names in parts that are not needed have none.
+pub fn constant(expression: &Expression) -> (Value, Diagnostics) {
     let mut evaluator = Evaluator::new(&Constant, &expression.file);
     // As in `can`: the right side of `&&` counts, whatever the left side is.
     evaluator.guards = 1;
-    evaluator.eval(&expression.node, None)
+    let value = evaluator.eval(&expression.node, None);
+    (value, evaluator.diagnostics.into())
 }
 
 /// The value of an expression, converted to a type; unknown of that type where an error prevents one.

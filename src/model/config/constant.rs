@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile, Span};
-use crate::lang::eval::{Resolved, Scope, evaluate};
+use crate::lang::eval::{Resolved, Scope, constant, evaluate};
 use crate::lang::syntax::ast::{Attribute, Expr, ExprKind, Expression, TemplatePart, Traversal};
 use crate::lang::value::{Type, Value, convert};
 
@@ -24,6 +24,10 @@ pub fn value(expr: &Expression) -> (Value, Diagnostics) {
             }
         }
         _ => {}
+    }
+    let (value, errors) = constant(expr);
+    if value.is_wholly_known() && !errors.has_errors() {
+        return (value, errors);
     }
     let calls = expr.functions();
     if let Some(call) = calls.first() {
@@ -102,5 +106,31 @@ fn start_span(expr: &Expr) -> Span {
         ExprKind::Tuple { open, .. } | ExprKind::Object { open, .. } | ExprKind::JsonObject { open, .. } => *open,
         ExprKind::For(f) => f.open,
         _ => expr.span,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::syntax::parse_file;
+
+    /// Observed: what is in a branch that is not taken means nothing, and does not matter.
+    #[test]
+    fn names_and_functions_count_only_where_they_are_needed() {
+        let cases = [
+            ("true ? \"a\" : upper(\"b\")", ""),
+            ("true ? \"a\" : var.b", ""),
+            ("upper(\"a\")", "Function calls not allowed"),
+            ("false ? \"a\" : upper(\"b\")", "Function calls not allowed"),
+            ("var.a", "Variables not allowed"),
+            ("false && var.a", "Variables not allowed"),
+            ("\"a${null}\"", "Invalid template interpolation value"),
+        ];
+        for (text, expected) in cases {
+            let (body, problems) = parse_file(SourceFile::new("t", format!("a = {text}")));
+            assert!(problems.is_empty(), "{problems:?}");
+            let (_, found) = value(&body.just_attributes().0["a"].expr);
+            assert_eq!(found.iter().map(|d| &*d.summary).collect::<String>(), expected, "{text}");
+        }
     }
 }

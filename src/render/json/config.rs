@@ -242,13 +242,13 @@ pub(super) fn expression_json(expression: &Expression) -> Json {
         if matches!(expression.kind(), ExprKind::JsonString(_) | ExprKind::JsonObject { .. })
             || (expression.is_json() && matches!(expression.kind(), ExprKind::Tuple { .. }))
         {
-            set(&mut out, "constant_value", known_json(&eval::constant(expression)));
+            set(&mut out, "constant_value", known_json(&eval::constant(expression).0));
             set(&mut out, "references", references);
             return Json::Object(out);
         }
     }
     // An expression can have references and still not need them: `true ? "x" : local.y`. Their errors do not count.
-    let value = eval::constant(expression);
+    let (value, _) = eval::constant(expression);
     if value.is_wholly_known() {
         set(&mut out, "constant_value", known_json(&value));
     }

@@ -88,6 +88,9 @@ impl Identifiers {
             if !details() {
                 map.remove("relevant_attributes");
             }
+            if let Some(root) = map.get_mut("prior_state").and_then(|state| state.pointer_mut("/values/root_module")) {
+                remove_empty_modules(root);
+            }
         }
         tidy(&mut plan);
         plan
@@ -106,6 +109,18 @@ impl Identifiers {
         }
         tidy(&mut state);
         state
+    }
+}
+
+/// Removes modules without anything in them: after an apply that failed, the reference keeps resources without instances.
+fn remove_empty_modules(module: &mut Value) {
+    let Some(children) = module["child_modules"].as_array_mut() else { return };
+    children.iter_mut().for_each(remove_empty_modules);
+    children.retain(|child| child.as_object().is_some_and(|map| map.keys().any(|name| name != "address")));
+    if children.is_empty()
+        && let Some(map) = module.as_object_mut()
+    {
+        map.remove("child_modules");
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::generate::Generator;
 use super::invariants;
 use super::normal::{Difference, details, difference, elements};
-use super::program::{Answer, Template, Workspace};
+use super::program::{Answer, Diagnostic, Template, Workspace};
 use super::step::Step;
 use crate::syntax::chance::Chance;
 
@@ -150,6 +150,9 @@ impl Session {
         }
         if let (Some(theirs), Some(workspace)) = (&theirs, &self.theirs) {
             finding = finding.or_else(|| compare(step, &ours, theirs, &self.ours, workspace));
+            if finding.as_ref().is_some_and(|finding| is_orphan_dependency(step, finding)) {
+                return (ours, Some(Finding::accepted(theirs)));
+            }
         }
         finding = finding.or_else(|| self.cross(step, &ours));
         let about = format!("step {number} ({}) {:?} {:?}\n", step.note, step.options, step.tamper);
@@ -222,7 +225,8 @@ fn is_accepted(step: &Step, ours: &Outcome, theirs: &Outcome) -> bool {
     let only_theirs = ours.plan.code == Some(0);
     // Marks of unknown operands: what the reference finds out while planning, we know beforehand.
     let is_secret = |answer: &Answer| answer.errors().any(|error| error.summary == "Output refers to sensitive values");
-    if is_secret(&ours.plan) && theirs.plan.code == Some(1) && !is_secret(&theirs.plan) {
+    let another_way = !is_secret(&theirs.plan) || ours.shown.is_null() != theirs.shown.is_null();
+    if is_secret(&ours.plan) && theirs.plan.code == Some(1) && another_way {
         return true;
     }
     theirs.plan.errors().any(|error| {
@@ -235,6 +239,15 @@ fn is_accepted(step: &Step, ours: &Outcome, theirs: &Outcome) -> bool {
         && apply_errors().all(|error| error.summary == "Module output value precondition failed")
         && !applied(theirs))
         || (step.is_targeted() && applied(ours) && applied(theirs) && deposed(&theirs.state) > deposed(&ours.state))
+}
+
+/// True for a dependency that only the reference has, on a resource that the configuration has not.
+fn is_orphan_dependency(step: &Step, finding: &Finding) -> bool {
+    let class = &finding.class;
+    let name = || finding.report.rsplit("reference: \"").next()?.split('"').next()?.rsplit('.').next();
+    (class.ends_with("depends_on[]") || class.ends_with("dependencies[]"))
+        && finding.report.contains("ours: (absent)")
+        && name().is_some_and(|name| !step.configuration.display().contains(&format!("\"{name}\"")))
 }
 
 /// Returns the number of deposed objects in a state file.
@@ -275,7 +288,12 @@ fn compare_answers(what: &str, ours: &Answer, theirs: &Answer, our: &Workspace, 
         return Some(Finding::new(format!("{what}: exit code: {first}"), report()));
     }
     let brief = |answer: &Answer| -> Vec<(String, String)> {
-        let mut list: Vec<_> = answer.diagnostics.iter().map(|d| (d.severity.clone(), d.summary.clone())).collect();
+        // The members of a cycle are in an order by chance.
+        let summary = |d: &Diagnostic| match d.summary.starts_with("Cycle: ") {
+            true => "Cycle".to_owned(),
+            false => d.summary.clone(),
+        };
+        let mut list: Vec<_> = answer.diagnostics.iter().map(|d| (d.severity.clone(), summary(d))).collect();
         list.sort();
         // The reference evaluates some expressions more than once and repeats their errors.
         list.dedup();

@@ -227,13 +227,10 @@ impl Pass<'_, '_> {
         match task.change.action {
             Action::CreateThenDelete => true,
             Action::DeleteThenCreate => false,
-            _ => match task.block.and_then(|b| self.forced.get(&b)) {
-                Some(forced) => *forced,
-                None => self
-                    .state
-                    .instance(&task.change.addr)
-                    .and_then(|i| i.current.as_ref())
-                    .is_some_and(|o| o.create_before_destroy),
+            // The state says how the object was made: the block may not want it any more, or be another one.
+            _ => match self.state.instance(&task.change.addr).and_then(|i| i.current.as_ref()) {
+                Some(object) => object.create_before_destroy,
+                None => task.block.and_then(|b| self.forced.get(&b)).copied().unwrap_or(false),
             },
         }
     }

@@ -319,3 +319,23 @@ async fn refresh_only_plans_apply_where_the_state_changes() {
         assert_eq!(planned.unwrap().applyable, expected, "{text} {gone}");
     }
 }
+
+/// Observed, 1.11.4.
+#[tokio::test]
+async fn replacement_requests_without_a_key_are_warned_of() {
+    let with = |count: usize| format!("resource \"test_thing\" \"a\" {{\n count = {count}\n name = \"a\"\n}}");
+    let single = "resource \"test_thing\" \"a\" {\n name = \"a\"\n}".to_string();
+    for (text, expected) in [
+        (single, None),
+        (with(0), Some("doesn't have any instances.")),
+        (with(1), Some("following option instead:\n  -replace=\"test_thing.a[0]\"")),
+        (with(2), Some("options instead:\n  -replace=\"test_thing.a[0]\"\n  -replace=\"test_thing.a[1]\"")),
+    ] {
+        let world = World::new();
+        let replace = vec![crate::model::addr::parse::parse_abs_instance("test_thing.a").unwrap()];
+        let options = Options { replace, ..Options::default() };
+        let (_, found) = plan(&world, &config(&[("main.tf", &text)]), &State::default(), options).await;
+        assert_eq!(found.iter().count(), usize::from(expected.is_some()), "{:?}", texts(&found));
+        assert!(texts(&found).concat().ends_with(expected.unwrap_or_default()), "{:?}", texts(&found));
+    }
+}

@@ -200,3 +200,36 @@ async fn deposed_objects_are_destroyed_after_their_instance_changed() {
     assert_eq!(world.took()[1..], ["update newer", "destroy old"]);
     assert_eq!(addresses(&state), ["test_thing.a"]);
 }
+
+/// Observed: how the state says that an object was made decides, not the block that does not want it any more.
+#[tokio::test]
+async fn objects_are_destroyed_in_the_order_that_the_state_has_of_them() {
+    let with = |count: usize, keys: &str, name: &str| {
+        format!(
+            r#"resource "test_thing" "a" {{
+              count = {count}
+              name  = "a"
+            }}
+            resource "test_thing" "b" {{
+              for_each = toset([{keys}])
+              name     = each.key
+            }}
+            resource "test_thing" "c" {{
+              name  = "c"
+              input = values(test_thing.b)[*].id
+              lifecycle {{ create_before_destroy = true }}
+            }}
+            resource "test_thing" "d" {{
+              name       = {name:?}
+              depends_on = [test_thing.c]
+            }}"#
+        )
+    };
+    let world = World::new();
+    let first = with(1, "test_thing.a[0].name", "d");
+    let (state, found) = apply(&world, &first, &State::default()).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    let (state, found) = apply(&world, &with(0, "\"b\"", "e"), &state).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    assert_eq!(addresses(&state), ["test_thing.b[\"b\"]", "test_thing.c", "test_thing.d"]);
+}

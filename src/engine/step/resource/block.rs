@@ -87,8 +87,9 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
         let scope = ModuleScope::new(run, instance);
         let found = expand(config.repetition(), &scope, false);
         let Some(expansion) = diagnostics.take(found) else { continue };
-        let slots = ResourceSlots::new(expansion);
         let resource = config.addr.absolute(instance.addr.clone());
+        diagnostics.extend(replace::without_key(run, &resource, &expansion));
+        let slots = ResourceSlots::new(expansion);
         for position in 0..slots.instances.len() {
             let addr = resource.instance(slots.expansion.key(position));
             if run.is_targeted(node, &addr) {

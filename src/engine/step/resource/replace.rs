@@ -2,12 +2,14 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::mistakes::UNDECLARED_RESOURCE;
+use crate::engine::results::Expansion;
+use crate::engine::run::Run;
 use crate::engine::scope::ModuleScope;
 use crate::lang::eval::{Scope, evaluate, traversal::apply_step};
 use crate::lang::syntax::ast::{ExprKind, Expression, TraversalStep};
 use crate::lang::value::Value;
 use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{InstanceKey, Resource, Subject};
+use crate::model::addr::{AbsResource, InstanceKey, Resource, Subject};
 use crate::model::config::names::static_traversal;
 use crate::model::mistakes::INVALID_TRIGGER;
 use crate::model::plan::{Action, ResourceChange};
@@ -19,6 +21,33 @@ struct Trigger {
     resource: Resource,
     key: Option<InstanceKey>,
     rest: Vec<TraversalStep>,
+}
+
+/// The warning of a request to replace a resource that has instances with keys, or none.
+pub fn without_key(run: &Run, resource: &AbsResource, expansion: &Expansion) -> Option<Diagnostic> {
+    let asked = resource.instance(InstanceKey::None);
+    if expansion.index_of(&InstanceKey::None).is_some() || !run.force_replace.contains(&asked) {
+        return None;
+    }
+    let options: Vec<String> = (0..expansion.len())
+        .map(|index| format!("\n  -replace={:?}", resource.instance(expansion.key(index)).to_string()))
+        .collect();
+    let (reason, advice) = match options.len() {
+        0 => ("this resource doesn't have any instances.", ""),
+        1 => (
+            "it lacks an instance key.",
+            "\n\nTo force replacement of the single declared instance, use the following option instead:",
+        ),
+        _ => (
+            "it lacks an instance key.",
+            "\n\nTo force replacement of particular instances, use one or more of the following options instead:",
+        ),
+    };
+    let detail = format!(
+        "Your force-replace request for {asked} doesn't match any resource instances because {reason}{advice}{}",
+        options.concat()
+    );
+    Some(Diagnostic::warning("Incompletely-matched force-replace resource instance", detail))
 }
 
 /// True if one of the triggers has a planned change that counts.

@@ -228,3 +228,18 @@ fn deposed_objects_are_planned_first() {
     let applies: Vec<&String> = asked.iter().filter(|a| a.starts_with("apply")).collect();
     assert_eq!(applies, ["apply true", "apply false"]);
 }
+
+/// What the provider alone decides, at any depth, cannot be ignored.
+#[test]
+fn ignoring_computed_attributes_at_depth_is_redundant() {
+    let nested = |flags: &str| json!([flags, "single", {"made": ["c", "string"], "key": ["oc", "string"]}]);
+    let types = json!({"scripted_thing": {"attributes": {"one": nested("o")}}});
+    for (ignored, redundant) in [("one.made", true), ("one.key", false), ("one", false)] {
+        let resource = format!(
+            "resource \"scripted_thing\" \"a\" {{\n  one = {{ key = \"k\" }}\n  lifecycle {{\n    ignore_changes = [{ignored}]\n  }}\n}}\n"
+        );
+        let project = with_script(&resource, &json!({"types": types, "answers": {}}));
+        let outcome = project.ok(&["validate"]);
+        assert_eq!(outcome.text().contains("Redundant ignore_changes element"), redundant, "{}", outcome.text());
+    }
+}

@@ -3,6 +3,7 @@
 mod blocks;
 mod conditions;
 mod consistency;
+mod drift;
 mod ephemerals;
 mod instances;
 mod interrupted;

@@ -167,7 +167,9 @@ fn place(out: &mut String, diagnostic: &Diagnostic, style: &Style) {
 }
 
 fn lines(out: &mut String, found: &Snippet<'_>, style: &Style) {
-    let (from, to) = found.highlight;
+    // Where lines are left out, the highlight may begin or end within a character.
+    let whole = |at: usize| (0..=at).rev().find(|at| found.code.is_char_boundary(*at)).unwrap_or_default();
+    let (from, to) = (whole(found.highlight.0), whole(found.highlight.1));
     let (before, rest) = found.code.split_at(from);
     let (inside, after) = rest.split_at(to.saturating_sub(from));
     let code = format!("{before}{}{after}", style.underline(inside));

@@ -1,5 +1,7 @@
 //! The piece of source text that a diagnostic speaks of: its lines, what to highlight, and the block around it.
 
+use std::borrow::Cow;
+
 use crate::base::diag::Diagnostic;
 use crate::base::source::{Range, Section, SourceFile, Span};
 use crate::lang::syntax::lexer::{self, Start};
@@ -14,10 +16,10 @@ pub const CONSOLE_INPUT: &str = "<console-input>";
 pub struct Snippet<'a> {
     /// The header of the top-level block around the subject: `resource "x" "y"`; in JSON `resource.x.y.argument`.
     pub context: Option<String>,
-    /// Whole lines, without the last line's ending.
-    pub code: &'a str,
+    /// Whole lines, without the last line's ending. The reference leaves out those that are empty.
+    pub code: Cow<'a, str>,
     pub start_line: usize,
-    /// Byte offsets within `code`.
+    /// Byte offsets within `code`, counted as if no line had been left out.
     pub highlight: (usize, usize),
 }
 
@@ -54,12 +56,20 @@ pub fn snippet(diagnostic: &Diagnostic) -> Option<Snippet<'_>> {
     let end_line = if file.line_start(end_line) == file.text().len() { end_line - 1 } else { end_line }.max(start_line);
     let from = file.line_start(start_line);
     let to = file.line_start(end_line) + file.line(end_line).len();
-    let code = file.text().get(from..to)?;
+    let code = without_empty_lines(file.text().get(from..to)?);
     let clamp = |byte: u32| (byte as usize).saturating_sub(from).min(code.len());
     let highlight = (clamp(shown.start), clamp(shown.end));
     // The byte before the subject: a block's own header is not within the block.
     let context = (subject.span.start as usize).checked_sub(1).and_then(|byte| context(file, byte));
     Some(Snippet { context, code, start_line, highlight })
+}
+
+fn without_empty_lines(code: &str) -> Cow<'_, str> {
+    let is_empty = |line: &&str| line.trim_end_matches('\r').is_empty();
+    match code.split('\n').any(|line| is_empty(&line)) {
+        false => Cow::Borrowed(code),
+        true => Cow::Owned(code.split('\n').filter(|line| !is_empty(line)).collect::<Vec<_>>().join("\n")),
+    }
 }
 
 /// The header of the top-level block whose text, from header to closing brace, holds the byte. In JSON: the names on the
@@ -167,8 +177,19 @@ mod tests {
         let diagnostic =
             Diagnostic::error("s", "d").at(Span::new(10, 14).in_file(&file)).within(Span::new(10, 21).in_file(&file));
         let found = snippet(&diagnostic).unwrap();
-        assert_eq!((found.code, found.start_line, found.highlight), ("b = foo(\n  2,\n)", 2, (4, 8)));
+        assert_eq!((&*found.code, found.start_line, found.highlight), ("b = foo(\n  2,\n)", 2, (4, 8)));
         let at_end = Diagnostic::error("s", "d").at(Span::new(22, 22).in_file(&file));
         assert!(snippet(&at_end).is_some());
+    }
+
+    /// Observed, 1.11.4: the line between the braces is left out, and the highlight is not moved.
+    #[test]
+    fn empty_lines_are_left_out() {
+        let file = SourceFile::new("a.tf", "x = {\n\n\r\n  é = 1\n \n} + 1\n");
+        let start = file.text().find('{').unwrap();
+        let end = file.text().find("} +").unwrap() + 1;
+        let diagnostic = Diagnostic::error("s", "d").at(Span::new(start, end).in_file(&file));
+        let found = snippet(&diagnostic).unwrap();
+        assert_eq!((&*found.code, found.highlight), ("x = {\n  é = 1\n \n} + 1", (4, 21)));
     }
 }

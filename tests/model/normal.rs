@@ -162,6 +162,9 @@ fn tidy(value: &mut Value) {
     match value {
         Value::Object(map) => {
             map.remove("random");
+            if let Some(key) = map.get_mut("deposed").filter(|key| key.is_string()) {
+                *key = "<key>".into();
+            }
             if !details() {
                 // The reference sets it for fewer instances while applying than while planning.
                 map.remove("create_before_destroy");

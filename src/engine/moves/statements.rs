@@ -1,5 +1,7 @@
 //! What `moved` blocks say: matching addresses, and the order of statements.
 
+use std::sync::Arc;
+
 use crate::base::diag::Diagnostic;
 use crate::base::source::Range;
 use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, Module, ModuleInstance, ModuleStep};
@@ -110,15 +112,17 @@ impl Statement {
 
     /// True if what this statement moves may be what the other one has moved.
     fn follows(&self, other: &Statement) -> bool {
-        let (mine, theirs) = (absolute(self, &self.from), absolute(other, &other.to));
-        mine.0 == theirs.0 && (mine.1 == theirs.1 || mine.1.is_none() || theirs.1.is_none())
-            || (theirs.1.is_none() && mine.0.starts_with(&theirs.0))
-            || (mine.1.is_none() && theirs.0.starts_with(&mine.0))
+        let (mine, theirs) = (Reach::of(self, &self.from), Reach::of(other, &other.to));
+        let same = mine.steps.len() == theirs.steps.len() && mine.meets(&theirs);
+        same && (mine.resource == theirs.resource || mine.resource.is_none() || theirs.resource.is_none())
+            || (theirs.resource.is_none() && mine.steps.len() >= theirs.steps.len() && mine.meets(&theirs))
+            || (mine.resource.is_none() && theirs.steps.len() >= mine.steps.len() && mine.meets(&theirs))
     }
 
     /// True if this statement moves the very thing that the other one has moved, not just something in it.
     fn continues(&self, other: &Statement) -> bool {
-        absolute(self, &self.from) == absolute(other, &other.to)
+        let (mine, theirs) = (Reach::of(self, &self.from), Reach::of(other, &other.to));
+        mine.steps.len() == theirs.steps.len() && mine.meets(&theirs) && mine.resource == theirs.resource
     }
 
     /// As `text`, saying so where all instances are meant.
@@ -131,12 +135,32 @@ impl Statement {
     }
 }
 
-/// An end as a path of names, with the resource if it is one: enough to see what could meet.
-fn absolute(statement: &Statement, end: &MoveEndpoint) -> (Vec<String>, Option<String>) {
-    let names = statement.module.0.iter().map(|name| name.to_string());
-    let steps = end.module.0.iter().map(|step| step.name.to_string());
-    let resource = end.resource.as_ref().map(|(resource, key)| format!("{resource}{key}"));
-    (names.chain(steps).collect(), resource)
+/// An end as a path of modules, each with its key or with any, and the resource if it is one.
+struct Reach {
+    steps: Vec<(Arc<str>, Option<InstanceKey>)>,
+    resource: Option<String>,
+}
+
+impl Reach {
+    fn of(statement: &Statement, end: &MoveEndpoint) -> Reach {
+        let names = statement.module.0.iter().map(|name| (name.clone(), None));
+        let own = end.module.0.iter().map(|step| (step.name.clone(), Some(step.key.clone())));
+        let mut steps: Vec<(Arc<str>, Option<InstanceKey>)> = names.chain(own).collect();
+        let resource = end.resource.as_ref().map(|(resource, key)| format!("{resource}{key}"));
+        // A call without a key on either side means all of its instances.
+        if resource.is_none()
+            && statement.whole
+            && let Some(last) = steps.last_mut()
+        {
+            last.1 = None;
+        }
+        Reach { steps, resource }
+    }
+
+    /// Whether the shorter of two paths may be the beginning of the other.
+    fn meets(&self, other: &Reach) -> bool {
+        self.steps.iter().zip(&other.steps).all(|(a, b)| a.0 == b.0 && (a.1.is_none() || b.1.is_none() || a.1 == b.1))
+    }
 }
 
 /// Sorts the statements so that each comes behind those whose results it moves on. A cycle is an error.

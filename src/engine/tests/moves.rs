@@ -162,3 +162,20 @@ async fn whole_moves_are_blocked_by_any_object_in_their_place() {
         assert_eq!(actions(&planned.unwrap()), changes);
     }
 }
+
+/// Observed: different instances of a module are different things, so that these two moves are a chain and no cycle.
+#[tokio::test]
+async fn moves_between_keys_of_a_module_are_a_chain() {
+    let world = World::new();
+    let call = |more: &str| format!("module \"m\" {{\n source = \"./m\"\n {more}\n}}\n");
+    let moved = |from: &str, to: &str| format!("moved {{\n from = module.m{from}\n to = module.m{to}\n}}\n");
+    let module = ("m/main.tf", "resource \"test_thing\" \"a\" {\n name = \"a\"\n}");
+    let before = config(&[("main.tf", &call("")), module]);
+    let (state, _) = apply_as(&world, &before, &State::default(), Mode::Normal).await;
+    let text = call("count = 1") + &moved("[\"a\"]", "[0]") + &moved("", "[\"a\"]");
+    let (planned, found) = plan(&world, &config(&[("main.tf", &text), module]), &state, Options::default()).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    let planned = planned.unwrap();
+    assert!(actions(&planned).is_empty(), "{:?}", actions(&planned));
+    assert_eq!(addresses(&planned.prior_state), ["module.m[0].test_thing.a"]);
+}

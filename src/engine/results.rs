@@ -31,6 +31,8 @@ pub enum Expansion {
     /// `lifecycle.enabled`: once or not at all, without a key.
     Enabled(bool),
     Count(usize),
+    /// `count` as the state has it: the indices of the instances, ascending.
+    Stored(Arc<[usize]>),
     /// Sorted by key.
     ForEach(Arc<[(Arc<str>, Value)]>),
 }
@@ -57,6 +59,7 @@ impl Expansion {
             Expansion::Single => 1,
             Expansion::Enabled(on) => usize::from(*on),
             Expansion::Count(n) => *n,
+            Expansion::Stored(indices) => indices.len(),
             Expansion::ForEach(entries) => entries.len(),
         }
     }
@@ -65,6 +68,7 @@ impl Expansion {
         match self {
             Expansion::Single | Expansion::Enabled(_) => InstanceKey::None,
             Expansion::Count(_) => InstanceKey::Int(index as i64),
+            Expansion::Stored(indices) => InstanceKey::Int(indices[index] as i64),
             Expansion::ForEach(entries) => InstanceKey::Str(entries[index].0.clone()),
         }
     }
@@ -73,6 +77,7 @@ impl Expansion {
         match self {
             Expansion::Single | Expansion::Enabled(_) => Each::None,
             Expansion::Count(_) => Each::Index(index),
+            Expansion::Stored(indices) => Each::Index(indices[index]),
             Expansion::ForEach(entries) => Each::Entry(entries[index].0.clone(), entries[index].1.clone()),
         }
     }
@@ -81,6 +86,7 @@ impl Expansion {
         match (self, key) {
             (Expansion::Single | Expansion::Enabled(true), InstanceKey::None) => Some(0),
             (Expansion::Count(n), InstanceKey::Int(i)) => usize::try_from(*i).ok().filter(|i| i < n),
+            (Expansion::Stored(indices), InstanceKey::Int(i)) => indices.binary_search(&usize::try_from(*i).ok()?).ok(),
             (Expansion::ForEach(entries), InstanceKey::Str(key)) => entries.binary_search_by(|(k, _)| k.cmp(key)).ok(),
             _ => None,
         }

@@ -353,6 +353,15 @@ fn whole_resource(
             };
             Value::tuple((0..len).map(&mut element).collect())
         }
+        Expansion::Stored(indices) => {
+            let len = indices.last().map_or(0, |last| last + 1);
+            if len > MOST_INSTANCES {
+                return Value::dynamic();
+            }
+            let mut elements = vec![unknown(); len];
+            indices.iter().enumerate().filter(|(i, _)| !is_absent(*i)).for_each(|(i, at)| elements[*at] = value(i));
+            Value::tuple(elements)
+        }
         Expansion::ForEach(entries) => {
             let present = entries.iter().enumerate().filter(|(i, _)| !is_absent(*i));
             let others = others.into_iter().filter_map(|(key, value)| match key {
@@ -394,7 +403,7 @@ fn whole_call(run: &Run, call: &CallSlots, child: ModuleId) -> Value {
     match &call.expansion {
         Expansion::Single | Expansion::Enabled(true) => call.instances.first().map_or_else(Value::dynamic, outputs),
         Expansion::Enabled(false) => Value::null_dynamic(),
-        Expansion::Count(_) => Value::tuple(call.instances.iter().map(outputs).collect()),
+        Expansion::Count(_) | Expansion::Stored(_) => Value::tuple(call.instances.iter().map(outputs).collect()),
         Expansion::ForEach(entries) => {
             let instances = entries.iter().zip(&call.instances);
             Value::object(instances.map(|((key, _), instance)| (key.clone(), outputs(instance))))

@@ -90,11 +90,11 @@ pub fn at_least(config: &Value, name: &str, minimum: i64, found: &mut ProviderDi
 /// A whole number that must not be less than others together; not checked while any is unknown.
 pub fn at_least_sum_of(config: &Value, name: &str, parts: &[&str], found: &mut ProviderDiagnostics) {
     let Some(got) = int_of(config, name) else { return };
-    let mut sum = 0;
+    let mut sum = 0_i64;
     for part in parts {
         match config.get(part) {
             Some(value) if !value.is_known() => return,
-            _ => sum += int_of(config, part).unwrap_or(0),
+            _ => sum = sum.saturating_add(int_of(config, part).unwrap_or(0)),
         }
     }
     if got < sum {

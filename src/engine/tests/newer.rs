@@ -238,6 +238,24 @@ async fn nobody_means_so_many_instances() {
     assert_eq!(texts(&found), [detail]);
 }
 
+/// Nothing is allocated by the index: a state can name any.
+#[tokio::test]
+async fn stored_indices_of_any_size_are_destroyed() {
+    let world = World::new();
+    let text = "resource \"test_thing\" \"a\" {\n count = 1\n name = \"x\"\n}\noutput \"o\" {\n value = test_thing.a[*].name\n}";
+    let (mut state, _) = apply(&world, text, &State::default()).await;
+    let instances = &mut state.resources.values_mut().next().unwrap().instances;
+    let object = instances.values().next().unwrap().clone();
+    for index in [1 << 40, i64::MAX] {
+        instances.insert(crate::model::addr::InstanceKey::Int(index), object.clone());
+    }
+    let options = Options { mode: Mode::Destroy, ..Options::default() };
+    let (planned, found) = plan(&world, &config(&[("main.tf", text)]), &state, options).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    let (left, _) = apply_plan(&world, &config(&[("main.tf", text)]), planned.unwrap()).await;
+    assert_eq!(addresses(&left), Vec::<String>::new());
+}
+
 #[test]
 fn imports_may_name_the_instance_that_the_block_chooses() {
     let text = "provider \"test\" {\n alias = \"by\"\n for_each = toset([\"a\"])\n}\nresource \"test_thing\" \"a\" {\n provider = \

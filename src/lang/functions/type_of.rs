@@ -67,6 +67,8 @@ pub fn typed(value: &Value) -> Typed {
     }
 }
 
+const INDENT: &str = "    ";
+
 /// A type as the console shows it: objects and tuples with a line per part.
 pub fn type_text(ty: &Type) -> String {
     let mut out = String::new();
@@ -109,14 +111,14 @@ fn write_parts<'t>(
     if parts.len() > 0 {
         out.push('\n');
         for (name, ty) in parts {
-            let _ = write!(out, "{:1$}", "", (depth + 1) * 4);
+            out.push_str(&INDENT.repeat(depth + 1));
             if let Some(name) = name {
                 let _ = write!(out, "{name}: ");
             }
             write_type(ty, depth + 1, out);
             out.push_str(",\n");
         }
-        let _ = write!(out, "{:1$}", "", depth * 4);
+        out.push_str(&INDENT.repeat(depth));
     }
     out.push_str(close);
 }

@@ -12,8 +12,11 @@ use num_traits::{One, ToPrimitive, Zero};
 /// Precision of a parsed number.
 pub const PARSED: u32 = 512;
 
-/// Decimal exponents beyond this are refused: printing such a number would take all memory.
-const MAX_DECIMAL_EXPONENT: i64 = 5_000_000;
+/// Numbers from two to this power are infinite, and those below its reciprocal zero. They have five million digits, and
+/// printing takes time by their square. The reference's limit is 2^31.
+const MAX_TOP: i64 = 1 << 24;
+/// Exponents in texts beyond this are refused, as the reference does.
+const MAX_EXPONENT: i64 = i32::MAX as i64;
 
 /// `(-1)^neg * mant * 2^exp`; the mantissa is odd or zero.
 #[derive(Clone, Debug)]
@@ -34,8 +37,19 @@ impl BigFloat {
         BigFloat { neg, infinite: true, mant: BigUint::zero(), exp: 0, prec }
     }
 
-    /// Rounds `mant * 2^exp` (plus something smaller than its last bit, if `sticky`) to the precision.
-    pub fn rounded(neg: bool, mut mant: BigUint, mut exp: i64, prec: u32, sticky: bool) -> BigFloat {
+    /// Rounds `mant * 2^exp` (plus something smaller than its last bit, if `sticky`) to the precision. Infinite or zero
+    /// if it is out of range.
+    pub fn rounded(neg: bool, mant: BigUint, exp: i64, prec: u32, sticky: bool) -> BigFloat {
+        let result = BigFloat::rounded_in_any_range(neg, mant, exp, prec, sticky);
+        match result.top() {
+            _ if result.is_zero() => result,
+            top if top > MAX_TOP => BigFloat::infinity(neg, prec),
+            top if top < -MAX_TOP => BigFloat::zero(neg, prec),
+            _ => result,
+        }
+    }
+
+    fn rounded_in_any_range(neg: bool, mut mant: BigUint, mut exp: i64, prec: u32, sticky: bool) -> BigFloat {
         let bits = mant.bits();
         if bits > u64::from(prec) {
             let drop = bits - u64::from(prec);
@@ -208,7 +222,7 @@ impl BigFloat {
         if self.infinite || other.infinite {
             return if self.is_zero() || other.is_zero() { None } else { Some(BigFloat::infinity(neg, prec)) };
         }
-        Some(BigFloat::rounded(neg, &self.mant * &other.mant, self.exp.saturating_add(other.exp), prec, false))
+        Some(BigFloat::rounded(neg, &self.mant * &other.mant, self.exp + other.exp, prec, false))
     }
 
     /// Nothing for zero by zero and infinity by infinity.
@@ -261,13 +275,13 @@ impl BigFloat {
                 exp5 = value;
             }
         }
-        let digits = BigUint::parse_bytes(format!("{whole}{fraction}").as_bytes(), 10)?;
+        let digits = integer(format!("{whole}{fraction}").as_bytes())?;
         if digits.is_zero() {
             return Some(BigFloat::zero(neg, PARSED));
         }
         let places = fraction.len() as i64;
         (exp2, exp5) = (exp2 - places, exp5 - places);
-        if exp2.abs() > MAX_DECIMAL_EXPONENT {
+        if exp2.abs() > MAX_EXPONENT {
             return None;
         }
         let exact = BigFloat { neg, infinite: false, mant: digits, exp: exp2, prec: PARSED };
@@ -279,6 +293,21 @@ impl BigFloat {
     }
 }
 
+/// Decimal digits as an integer, in less time than the square of their count.
+fn integer(digits: &[u8]) -> Option<BigUint> {
+    const PIECE: usize = 1000;
+    let pieces: Option<Vec<BigUint>> = digits.rchunks(PIECE).map(|piece| BigUint::parse_bytes(piece, 10)).collect();
+    let (mut pieces, mut scale) = (pieces?, BigUint::from(10u32).pow(PIECE as u32));
+    while pieces.len() > 1 {
+        pieces =
+            pieces.chunks(2).map(|pair| pair.get(1).map_or(BigUint::ZERO, |high| high * &scale) + &pair[0]).collect();
+        if pieces.len() > 1 {
+            scale = &scale * &scale;
+        }
+    }
+    pieces.pop()
+}
+
 fn parse_exponent(text: &str) -> Option<i64> {
     let (neg, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -288,7 +317,7 @@ fn parse_exponent(text: &str) -> Option<i64> {
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    let value: i64 = digits.parse().ok().filter(|v| *v <= MAX_DECIMAL_EXPONENT)?;
+    let value: i64 = digits.parse().ok().filter(|v| *v <= MAX_EXPONENT)?;
     Some(if neg { -value } else { value })
 }
 
@@ -305,18 +334,24 @@ fn add_tiny(large: &BigFloat, same_sign: bool, prec: u32) -> BigFloat {
 /// A power of five, rounded along the way exactly where Go rounds it.
 fn pow5(n: u64, prec: u32) -> BigFloat {
     const TABLE_MAX: u64 = 27;
-    let small = |n: u64| BigFloat::rounded(false, BigUint::from(5u32).pow(n as u32), 0, prec, false);
+    let small = |n: u64| BigFloat::rounded_in_any_range(false, BigUint::from(5u32).pow(n as u32), 0, prec, false);
     if n <= TABLE_MAX {
         return small(n);
     }
     let mut result = small(TABLE_MAX);
-    let mut factor = BigFloat::rounded(false, BigUint::from(5u32), 0, prec + 64, false);
+    let mut factor = BigFloat::rounded_in_any_range(false, BigUint::from(5u32), 0, prec + 64, false);
     let mut rest = n - TABLE_MAX;
     while rest > 0 {
         if rest & 1 != 0 {
-            result = BigFloat::rounded(false, &result.mant * &factor.mant, result.exp + factor.exp, prec, false);
+            result = BigFloat::rounded_in_any_range(
+                false,
+                &result.mant * &factor.mant,
+                result.exp + factor.exp,
+                prec,
+                false,
+            );
         }
-        factor = BigFloat::rounded(false, &factor.mant * &factor.mant, factor.exp * 2, prec + 64, false);
+        factor = BigFloat::rounded_in_any_range(false, &factor.mant * &factor.mant, factor.exp * 2, prec + 64, false);
         rest >>= 1;
     }
     result
@@ -560,5 +595,28 @@ mod tests {
             assert!(BigFloat::parse(text).is_none(), "{text:?}");
         }
         assert!(BigFloat::parse("1e3").is_some() && BigFloat::parse("1p3").is_some());
+        assert!(BigFloat::parse("1e3000000000").is_none());
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_infinite_or_zero() {
+        let parsed = |text: &str| BigFloat::parse(text).unwrap();
+        let large = parsed("1e5000000");
+        assert!(!large.infinite);
+        assert!(large.mul(&large, PARSED).unwrap().infinite);
+        assert!(parsed("-1e2000000000").infinite && parsed("-1e2000000000").neg);
+        assert!(parsed("1e-2000000000").is_zero() && !large.is_zero());
+        assert!(parsed("1").div(&large, PARSED).unwrap().div(&large, PARSED).unwrap().is_zero());
+        let long = format!("0.{}1e6000000", "0".repeat(6_000_000));
+        assert_eq!(parsed(&long).to_text(), "0.1");
+    }
+
+    #[test]
+    fn texts_of_many_digits_are_read_in_time() {
+        let text = "1234567890".repeat(100_000);
+        let begin = std::time::Instant::now();
+        let number = BigFloat::parse(&text).unwrap();
+        assert_eq!(number.min_prec(), 512);
+        assert!(begin.elapsed().as_secs() < 20);
     }
 }

@@ -12,7 +12,7 @@ use crate::model::addr::{InstanceKey, Provider, ResourceMode};
 use crate::model::plan::{Action, ActionReason, Mode, OutputChange, Plan, ResourceChange};
 use crate::model::schema::{Block, Schema, decode};
 
-use super::diff::{self, Diff, Drawing, valid_name};
+use super::diff::{self, Diff, Drawing, padded, valid_name};
 use super::style::Style;
 
 /// Finds the schema of a resource type; none where the provider cannot be had (the change is then shown by its values).
@@ -302,7 +302,7 @@ pub fn output_lines(outputs: &[OutputChange], style: &Style) -> String {
     for (output, diff) in changed.iter().filter(|(_, diff)| diff.action != Action::NoOp) {
         let text = diff::draw(diff, 0, style);
         let symbol = diff::symbol(diff.action, style);
-        let _ = writeln!(out, "{symbol} {:width$} = {text}", valid_name(&output.name));
+        let _ = writeln!(out, "{symbol} {} = {text}", padded(valid_name(&output.name), width));
     }
     out
 }

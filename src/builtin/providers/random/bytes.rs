@@ -5,8 +5,8 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use num_bigint::BigUint;
 
 use super::source::system_bytes;
-use super::{keepers, retry_error};
-use crate::builtin::sdk::{Attr, Resource, Rule, Shape, at_least, b64, hex, int_of, object_with, text_of};
+use super::{LONGEST, count_of, keepers, retry_error};
+use crate::builtin::sdk::{Attr, Resource, Rule, Shape, at_least, b64, hex, object_with, text_of};
 use crate::builtin::wording::base64_text;
 use crate::lang::value::{Type, Value};
 use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
@@ -15,8 +15,11 @@ fn computed(name: &'static str, description: &str) -> Attr {
     Attr::string(name, description).computed().rule(Rule::Keep)
 }
 
-fn random(length: Option<i64>) -> Result<Vec<u8>, ProviderDiagnostic> {
-    system_bytes(length.and_then(|length| usize::try_from(length).ok()).unwrap_or(0)).map_err(|error| {
+/// Of `random_id`: its decimal notation takes time by the square of its length.
+const LONGEST_ID: usize = 1 << 20;
+
+fn random(length: usize) -> Result<Vec<u8>, ProviderDiagnostic> {
+    system_bytes(length).map_err(|error| {
         retry_error(
             "Random Read Error",
             "While attempting to generate a random value for this resource, a read error was generated.",
@@ -76,7 +79,7 @@ impl Resource for Id {
     }
 
     fn create(&self, planned: &Value) -> Result<Value, ProviderDiagnostic> {
-        Ok(self.filled(planned, &random(int_of(planned, "byte_length"))?))
+        Ok(self.filled(planned, &random(count_of(planned, "byte_length", LONGEST_ID)?)?))
     }
 
     /// `[PREFIX,]ID`
@@ -126,7 +129,7 @@ impl Resource for Bytes {
     }
 
     fn create(&self, planned: &Value) -> Result<Value, ProviderDiagnostic> {
-        let bytes = random(int_of(planned, "length"))?;
+        let bytes = random(count_of(planned, "length", LONGEST)?)?;
         Ok(object_with(planned, [("base64", Value::string(b64(&bytes))), ("hex", Value::string(hex(&bytes)))]))
     }
 
@@ -166,7 +169,7 @@ impl Resource for Uuid {
 
     fn create(&self, planned: &Value) -> Result<Value, ProviderDiagnostic> {
         // All bits random, as the real provider has it: not a version 4 UUID.
-        let text = uuid_text(&random(Some(16))?);
+        let text = uuid_text(&random(16)?);
         Ok(object_with(planned, [("result", Value::string(&text)), ("id", Value::string(&text))]))
     }
 
@@ -195,6 +198,7 @@ fn uuid_text(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::builtin::sdk::int_of;
 
     fn text<'v>(value: &'v Value, name: &str) -> &'v str {
         text_of(value, name).unwrap()

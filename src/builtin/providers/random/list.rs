@@ -2,7 +2,7 @@
 
 use super::source::Source;
 use super::words::{ADJECTIVES, ADVERBS, ANIMALS};
-use super::{fixed_id, keepers, retry_error};
+use super::{LONGEST, count_of, fixed_id, keepers, retry_error};
 use crate::builtin::sdk::{Attr, Resource, Rule, Shape, int_of, object_with, text_of};
 use crate::lang::value::{Type, Value};
 use crate::model::provider::ProviderDiagnostic;
@@ -55,6 +55,7 @@ impl Resource for Pet {
 
     fn create(&self, planned: &Value) -> Result<Value, ProviderDiagnostic> {
         let separator = text_of(planned, "separator").unwrap_or_default();
+        count_of(planned, "length", LONGEST / 16)?;
         let words = int_of(planned, "length").unwrap_or(2);
         let mut name = pet_name(&mut Source::new(None), words, separator).map_err(read_error)?;
         if let Some(prefix) = text_of(planned, "prefix").filter(|prefix| !prefix.is_empty()) {
@@ -107,6 +108,7 @@ impl Resource for Shuffle {
 
     fn create(&self, planned: &Value) -> Result<Value, ProviderDiagnostic> {
         let input = planned.get("input").map(Value::elements).unwrap_or_default();
+        count_of(planned, "result_count", LONGEST / 16)?;
         let count = int_of(planned, "result_count").filter(|count| *count != 0);
         let count = count.map_or(input.len(), |count| usize::try_from(count).unwrap_or(1));
         let mut source = Source::new(text_of(planned, "seed"));

@@ -10,8 +10,12 @@ mod source;
 mod text;
 mod words;
 
-use crate::builtin::sdk::{Attr, BuiltIn, Rule};
+use crate::builtin::sdk::{Attr, BuiltIn, Rule, int_of};
+use crate::lang::value::{Path, Value};
 use crate::model::provider::ProviderDiagnostic;
+
+/// Characters or elements of a result. More would not fit in one message to the real provider (64 MiB).
+const LONGEST: usize = 16 << 20;
 
 pub fn provider() -> BuiltIn {
     BuiltIn::new(
@@ -37,6 +41,15 @@ fn keepers() -> Attr {
         .rule(Rule::ReplaceIfValues)
 }
 
+/// How many characters, bytes or elements an attribute asks for: 0 if it is null or negative, an error beyond `most`.
+fn count_of(planned: &Value, name: &str, most: usize) -> Result<usize, ProviderDiagnostic> {
+    let count = int_of(planned, name).unwrap_or(0).max(0);
+    usize::try_from(count).ok().filter(|count| *count <= most).ok_or_else(|| {
+        let detail = format!("Attribute {name} value must be at most {most}, got: {count}");
+        ProviderDiagnostic::error("Invalid Attribute Value", detail).at(Path::new().attr(name))
+    })
+}
+
 fn fixed_id() -> Attr {
     Attr::string("id", "A fixed text, for internal use; not to be referred to.").computed().rule(Rule::Keep)
 }
@@ -50,4 +63,27 @@ fn retry_error(summary: &str, what: &str, error: &str) -> ProviderDiagnostic {
              the provider developer with hardware and operating system information.\n\nOriginal Error: {error}"
         ),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtin::sdk::Resource;
+    use crate::lang::value::Value;
+
+    #[test]
+    fn huge_counts_are_refused() {
+        let cases: Vec<(Box<dyn Resource>, &str)> = vec![
+            (Box::new(super::bytes::Bytes::new()), "length"),
+            (Box::new(super::bytes::Id::new()), "byte_length"),
+            (Box::new(super::list::Pet::new()), "length"),
+            (Box::new(super::list::Shuffle::new()), "result_count"),
+            (Box::new(super::text::Text::string()), "length"),
+            (Box::new(super::text::Text::password()), "min_upper"),
+        ];
+        for (resource, name) in cases {
+            let planned = resource.shape().object([(name, Value::int(i64::MAX))]);
+            let error = resource.create(&planned).unwrap_err().detail;
+            assert!(error.starts_with(&format!("Attribute {name} value must be at most ")), "{error}");
+        }
+    }
 }

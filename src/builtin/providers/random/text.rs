@@ -3,7 +3,7 @@
 use bcrypt::Version;
 
 use super::source::Source;
-use super::{fixed_id, keepers, retry_error};
+use super::{LONGEST, count_of, fixed_id, keepers, retry_error};
 use crate::builtin::sdk::{
     Attr, Ephemeral, Planned, Resource, Rule, Shape, at_least, at_least_sum_of, bool_of, int_of, object_with, one_true,
     plan, text_of,
@@ -61,7 +61,10 @@ fn generate(planned: &Value) -> Result<String, ProviderDiagnostic> {
         ("numeric", "min_numeric", DIGITS),
         ("special", "min_special", special),
     ];
-    let length = int_of(planned, "length").and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
+    let length = count_of(planned, "length", LONGEST)?;
+    for minimum in MINIMA {
+        count_of(planned, minimum, LONGEST)?;
+    }
     let draw = || -> Result<Vec<u8>, String> {
         let mut source = Source::new(None);
         let mut all = Vec::new();

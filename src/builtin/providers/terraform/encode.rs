@@ -1,7 +1,5 @@
 //! A value as the language's syntax, laid out as the formatter would.
 
-use std::fmt::Write;
-
 use crate::lang::syntax::lexer::is_identifier;
 use crate::lang::syntax::quote::quoted;
 use crate::lang::value::Value;
@@ -118,8 +116,9 @@ impl Writer {
             close_levels(&mut open, line.net);
             text.push_str(&"  ".repeat(open.len()));
             if let Some(name) = &line.name {
-                // Writing to a string does not fail.
-                let _ = write!(text, "{name:width$} = ");
+                text.push_str(name);
+                text.extend(std::iter::repeat_n(' ', width.saturating_sub(name.chars().count())));
+                text.push_str(" = ");
             }
             text.push_str(&line.text);
             text.push('\n');
@@ -212,6 +211,9 @@ mod tests {
   u = "é\t\u0001\u2028"
 }"#;
         assert_eq!(expression(&value), expected);
+        let long = "k".repeat(70_000);
+        let wide = expression(&object([("a", n(1)), (long.as_str(), n(2))]));
+        assert!(wide.contains(&format!("a{} = 1\n", " ".repeat(long.len() - 1))));
         let list = Value::tuple(vec![object([("a", n(1)), ("bb", n(2))])]);
         let file = attributes(&object([("l", list), ("longer", n(2)), ("s", s("x")), ("z", Value::null_dynamic())]));
         assert_eq!(file, "l = [{\n  a  = 1\n  bb = 2\n}]\nlonger = 2\ns      = \"x\"\nz      = null\n");

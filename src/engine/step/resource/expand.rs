@@ -38,11 +38,13 @@ pub fn from_state(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         }
         let keys: Vec<&InstanceKey> = stored.into_iter().flat_map(|r| r.instances.keys()).collect();
         let expansion = if config.count.is_some() {
-            let last = keys.iter().filter_map(|k| match k {
+            let indices = keys.iter().filter_map(|k| match k {
                 InstanceKey::Int(i) => usize::try_from(*i).ok(),
                 _ => None,
             });
-            Expansion::Count(last.max().map_or(0, |last| last + 1))
+            let mut indices: Vec<usize> = indices.collect();
+            indices.sort_unstable();
+            Expansion::Stored(indices.into())
         } else if config.for_each.is_some() {
             let entries = keys.iter().filter_map(|k| match k {
                 InstanceKey::Str(s) => Some((s.clone(), Value::dynamic())),

@@ -615,10 +615,19 @@ fn is_number(text: &[u8]) -> bool {
     }
     if matches!(text.get(at), Some(b'e' | b'E')) {
         at += 1;
+        let exponent = at;
         if matches!(text.get(at), Some(b'+' | b'-')) {
             at += 1;
         }
         at = digits(at);
+        if !is_exponent(&text[exponent..at]) {
+            return false;
+        }
     }
     at == text.len()
+}
+
+/// As large as the reference's numbers take it.
+fn is_exponent(text: &[u8]) -> bool {
+    std::str::from_utf8(text).ok().and_then(|text| text.parse::<i32>().ok()).is_some()
 }

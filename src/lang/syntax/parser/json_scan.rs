@@ -99,7 +99,8 @@ pub fn is_number(text: &str) -> bool {
         Some((whole, fraction)) => (whole, Some(fraction)),
         None => (mantissa, None),
     };
-    let exponent_ok = exponent.is_none_or(|e| digits(e.strip_prefix(['+', '-']).unwrap_or(e)));
+    let exponent_ok =
+        exponent.is_none_or(|e| digits(e.strip_prefix(['+', '-']).unwrap_or(e)) && e.parse::<i32>().is_ok());
     digits(whole) && (whole == "0" || !whole.starts_with('0')) && fraction.is_none_or(digits) && exponent_ok
 }
 
@@ -112,7 +113,7 @@ mod tests {
         for good in ["0", "-0", "1", "10.50", "1e5", "1E+5", "-1.5e-10", "123456789012345678901234567890"] {
             assert!(is_number(good), "{good}");
         }
-        for bad in ["", "-", "+1", ".5", "1.", "01", "1e", "1e+", "1-2", "--1", "0x1", "1.2.3"] {
+        for bad in ["", "-", "+1", ".5", "1.", "01", "1e", "1e+", "1-2", "--1", "0x1", "1.2.3", "1e3000000000"] {
             assert!(!is_number(bad), "{bad}");
         }
     }

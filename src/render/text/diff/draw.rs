@@ -99,6 +99,13 @@ fn pad(indent: usize) -> String {
     "    ".repeat(indent)
 }
 
+/// The text with spaces up to a width in characters. Formatting to a width panics if it exceeds 65,535.
+pub fn padded(mut text: String, width: usize) -> String {
+    let missing = width.saturating_sub(text.chars().count());
+    text.extend(std::iter::repeat_n(' ', missing));
+    text
+}
+
 /// A name as it stands before `=`: quoted unless it is an identifier.
 pub fn valid_name(name: &str) -> String {
     if is_identifier(name) { name.to_owned() } else { go_quoted(name) }
@@ -398,8 +405,8 @@ fn map(diff: &Diff, elements: &BTreeMap<Arc<str>, Diff>, nested: bool, indent: u
         write_warnings(&mut out, element, indent + 1, d);
         let text = draw(element, indent + 1, &inner);
         let comma = if matches!(element.kind, Kind::Object { .. }) { "," } else { "" };
-        let _ =
-            writeln!(out, "{}{}{:width$} = {text}{comma}", pad(indent + 1), d.symbol(element.action), go_quoted(key));
+        let name = padded(go_quoted(key), width);
+        let _ = writeln!(out, "{}{}{name} = {text}{comma}", pad(indent + 1), d.symbol(element.action));
     }
     write_hidden(&mut out, "element", hidden, indent, d);
     let _ = write!(out, "{}{}}}{suffix}", pad(indent), d.symbol(Action::NoOp));
@@ -432,7 +439,8 @@ fn write_attributes(out: &mut String, attributes: &BTreeMap<Arc<str>, Diff>, ind
         write_warnings(out, attribute, indent + 1, options);
         let text = draw(attribute, indent + 1, options);
         let symbol = options.symbol(attribute.action);
-        let _ = writeln!(out, "{}{symbol}{:width$} = {text}", pad(indent + 1), valid_name(name));
+        let name = padded(valid_name(name), width);
+        let _ = writeln!(out, "{}{symbol}{name} = {text}", pad(indent + 1));
     }
     write_hidden(out, "attribute", hidden, indent, d);
 }

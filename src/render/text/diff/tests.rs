@@ -42,6 +42,22 @@ fn empty_sensitive_outputs_count_as_absent() {
     }
 }
 
+/// Formatting to a width panics beyond 65,535 characters.
+#[test]
+fn names_of_any_length_are_drawn() {
+    let long = "k".repeat(70_000);
+    let spaces = " ".repeat(long.len() - 1);
+    let object = Value::object([(long.as_str(), Value::string("v")), ("a", Value::string("w"))]);
+    let output = draw(&value_diff(&Value::null_dynamic(), &object), 0, &Style::plain());
+    assert!(output.contains(&format!("a{spaces} = \"w\"")));
+    let mut case: Json = serde_json::from_str(
+        r#"{"schema": {"attributes": {"m": {"type": ["map", "string"]}}}, "before": null, "after": {"m": {"a": "w"}}}"#,
+    )
+    .unwrap();
+    case["after"]["m"][&long] = "v".into();
+    assert!(drawn(&case).contains(&format!("\"a\"{spaces} = \"w\"")));
+}
+
 fn drawn(case: &Json) -> String {
     let schema = block(&case["schema"]);
     let ty = schema.implied_type();

@@ -3,11 +3,18 @@
 //! Every writer of the program goes through here, except the one who must keep a file's inode because others lock it.
 //! Knows nothing of what the files mean.
 
-use std::fs::File;
+use std::collections::HashSet;
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use super::files::named;
+use super::lock::is_at;
+
+/// Names of the files that are being written. Each is locked by its writer; an unlocked one is left from a killed run.
+const PREFIX: &str = ".terrane-";
+const SUFFIX: &str = ".tmp";
 
 /// Mode bits of a new file when the caller has no opinion; the user's umask takes from them.
 pub const DEFAULT_MODE: u32 = 0o666;
@@ -108,8 +115,10 @@ fn renamed(target: &Path, mode: u32, sync: bool, fill: impl FnOnce(&mut File) ->
 }
 
 fn temporary_beside(target: &Path, mode: u32) -> io::Result<tempfile::NamedTempFile> {
+    let directory = directory_of(target);
+    sweep_once(directory);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".terrane-").suffix(".tmp");
+    builder.prefix(PREFIX).suffix(SUFFIX);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -117,7 +126,39 @@ fn temporary_beside(target: &Path, mode: u32) -> io::Result<tempfile::NamedTempF
     }
     #[cfg(not(unix))]
     let _ = mode;
-    builder.tempfile_in(directory_of(target))
+    // Another process may sweep a file that is not locked yet: then the next one is tried.
+    for _ in 0..100 {
+        let file = builder.tempfile_in(directory)?;
+        match file.as_file().try_lock() {
+            Err(TryLockError::Error(_)) => return Ok(file),
+            Ok(()) if is_at(file.as_file(), file.path()) => return Ok(file),
+            _ => {}
+        }
+    }
+    Err(io::Error::other("other programs remove every new file"))
+}
+
+/// Removes what killed runs left in a folder, the first time that this process writes there. Errors are of no
+/// consequence: the next run tries again.
+fn sweep_once(directory: &Path) {
+    static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
+    let mut swept = SWEPT.lock().unwrap_or_else(|e| e.into_inner());
+    if swept.get_or_insert_default().insert(directory.to_path_buf()) {
+        sweep(directory);
+    }
+}
+
+fn sweep(directory: &Path) {
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        if File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 fn link_target(path: &Path) -> PathBuf {
@@ -164,6 +205,21 @@ mod tests {
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(std::fs::read(&path).unwrap(), b"2");
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn files_of_killed_runs_are_swept_and_others_are_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let left = dir.path().join(".terrane-abc123.tmp");
+        let writing = dir.path().join(".terrane-def456.tmp");
+        let other = dir.path().join(".terrane-notes");
+        for path in [&left, &writing, &other] {
+            std::fs::write(path, b"half").unwrap();
+        }
+        let lock = File::open(&writing).unwrap();
+        lock.try_lock().unwrap();
+        write(&dir.path().join("f"), b"one").unwrap();
+        assert!(!left.exists() && writing.exists() && other.exists());
     }
 
     #[test]

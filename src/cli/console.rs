@@ -1,10 +1,12 @@
 //! The only place that prints.
 
-use std::io::Write;
-use std::sync::Mutex;
+use std::io::{self, ErrorKind, Write};
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
 use crate::base::diag::{Diagnostics, Severity};
 use crate::base::env::Environment;
+use crate::base::files::reason;
 use crate::base::term::Terminal;
 use crate::render::text::diagnostic::render_all;
 use crate::render::text::style::Style;
@@ -13,6 +15,54 @@ use super::args::common::ViewOptions;
 
 /// Back to the start of the line, and everything on it away.
 const CLEAR: &str = "\r\x1b[K";
+
+/// The first error of writing to standard output.
+static FAILURE: OnceLock<io::Error> = OnceLock::new();
+
+/// The exit code of a command whose output did not all arrive: a reader that closed the pipe ends the program by the
+/// signal that would have ended it at once; for any other reason the command has failed, and standard error says why.
+pub fn exit_code(code: u8) -> u8 {
+    match FAILURE.get() {
+        None => code,
+        Some(error) if error.kind() == ErrorKind::BrokenPipe => {
+            crate::base::process::end_by_broken_pipe();
+            code.max(1)
+        }
+        Some(error) => {
+            let _ = writeln!(io::stderr(), "Error: Failed to write to standard output: {}", reason(error));
+            code.max(1)
+        }
+    }
+}
+
+fn write_output<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) {
+    let mut out = io::stdout().lock();
+    let written = pieces.into_iter().try_for_each(|piece| write_whole(&mut out, piece));
+    if let Err(error) = written.and_then(|()| patiently(|| out.flush())) {
+        let _ = FAILURE.set(error);
+    }
+}
+
+fn write_whole(out: &mut impl Write, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match patiently(|| out.write(bytes))? {
+            0 => return Err(ErrorKind::WriteZero.into()),
+            written => bytes = &bytes[written..],
+        }
+    }
+    Ok(())
+}
+
+/// Tries again where another process has made the stream one that does not wait.
+fn patiently<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match attempt() {
+            Err(e) if e.kind() == ErrorKind::WouldBlock => std::thread::sleep(Duration::from_millis(1)),
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}
 
 /// Standard output and error of one command, with what is known of them.
 pub struct Console {
@@ -41,11 +91,8 @@ impl Console {
     /// As `print`, for what may be of any encoding.
     pub fn print_bytes(&self, text: &[u8]) {
         let status = self.status.lock().unwrap_or_else(|e| e.into_inner());
-        let mut out = std::io::stdout().lock();
         let (away, again) = if status.is_empty() { ("", "") } else { (CLEAR, status.as_str()) };
-        let pieces = [away.as_bytes(), text, again.as_bytes()];
-        // Nobody is left to tell when the reader has gone.
-        let _ = pieces.iter().try_for_each(|piece| out.write_all(piece)).and_then(|()| out.flush());
+        write_output([away.as_bytes(), text, again.as_bytes()]);
     }
 
     /// Shows a line below everything else until the next one; none if it is empty. Only on a terminal.
@@ -54,8 +101,7 @@ impl Console {
         if !self.terminal.output || *status == text {
             return;
         }
-        let mut out = std::io::stdout().lock();
-        let _ = write!(out, "{CLEAR}{text}").and_then(|()| out.flush());
+        write_output([CLEAR.as_bytes(), text.as_bytes()]);
         text.clone_into(&mut status);
     }
 
@@ -63,10 +109,9 @@ impl Console {
     pub fn print_error(&self, text: &str) {
         let status = self.status.lock().unwrap_or_else(|e| e.into_inner());
         if !status.is_empty() {
-            let mut out = std::io::stdout().lock();
-            let _ = out.write_all(CLEAR.as_bytes()).and_then(|()| out.flush());
+            write_output([CLEAR.as_bytes()]);
         }
-        let _ = std::io::stderr().lock().write_all(text.as_bytes());
+        let _ = write_whole(&mut io::stderr().lock(), text.as_bytes());
     }
 
     pub fn line(&self, text: &str) {

@@ -50,7 +50,7 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     }
     log::start(log::Settings::from_environment(&environment));
     log_start(&args);
-    let code = dispatch(args, environment);
+    let code = console::exit_code(dispatch(args, environment));
     crate::log!(Debug, "exit code: {code}");
     ExitCode::from(code)
 }

@@ -128,3 +128,29 @@ fn a_read_only_state_ends_in_errored_tfstate() {
     let kept = listed(&project, &["state", "list", "-state=errored.tfstate"]);
     assert_eq!(kept, ["terraform_data.a", "terraform_data.b"]);
 }
+
+/// Runs a command by a shell that decides where its output goes. Returns its status, as the shell has it, and its errors.
+fn printed_to(project: &Project, command: &str) -> (Option<i32>, String) {
+    let script = format!("terrane() {{ {:?} \"$@\"; }}\n{command}", program().display().to_string());
+    let outcome = project.finish(project.command(Path::new("bash"), &["-c", &script]));
+    (outcome.code, outcome.err)
+}
+
+#[test]
+fn output_that_does_not_arrive_fails_the_command() {
+    if !Path::new("/dev/full").exists() {
+        return;
+    }
+    let project = Project::new("resource \"terraform_data\" \"a\" {}\noutput \"o\" {\n  value = 1\n}\n");
+    let full = "Error: Failed to write to standard output: no space left on device\n";
+    for command in ["version", "validate", "plan", "apply -auto-approve", "output", "show -json", "state list", "graph"]
+    {
+        let (code, err) = printed_to(&project, &format!("terrane {command} > /dev/full"));
+        assert_eq!((code, err.as_str()), (Some(1), full), "{command}");
+        // The reader is gone: as the reference, by the signal. What it was for is done.
+        let (code, err) =
+            printed_to(&project, &format!("exec 9> >(exec true); wait $!; terrane {command} >&9; echo $? >&2"));
+        assert_eq!((code, err.trim()), (Some(0), "141"), "{command}");
+    }
+    assert_eq!(listed(&project, &["state", "list"]), ["terraform_data.a"]);
+}

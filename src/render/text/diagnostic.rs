@@ -32,17 +32,18 @@ pub fn sorted(diagnostics: Diagnostics) -> Vec<Diagnostic> {
     list
 }
 
-/// Renders all of them; `compact` shortens warnings where there are no errors.
-pub fn render_all(diagnostics: Diagnostics, style: &Style, compact: bool) -> Vec<Shown> {
-    if diagnostics.is_empty() {
-        return Vec::new();
-    }
-    let only_warnings = !diagnostics.has_errors();
-    let list = join_similar(sorted(diagnostics));
+/// Renders all of them, one at a time: each may show a line of any length, and all of them the same one. `compact`
+/// shortens warnings where there are no errors.
+pub fn render_all(diagnostics: Diagnostics, style: &Style, compact: bool) -> impl Iterator<Item = Shown> {
+    let only_warnings = !diagnostics.is_empty() && !diagnostics.has_errors();
+    let mut list = join_similar(sorted(diagnostics));
+    let mut short = None;
     if compact && only_warnings {
-        return vec![Shown { severity: Severity::Warning, text: compact_warnings(&list, style) }];
+        short = Some(Shown { severity: Severity::Warning, text: compact_warnings(&list, style) });
+        list.clear();
     }
-    list.iter().map(|joined| Shown { severity: joined.first.severity, text: render(joined, style) }).collect()
+    let each = |joined: Joined| Shown { severity: joined.first.severity, text: render(&joined, style) };
+    short.into_iter().chain(list.into_iter().map(each))
 }
 
 /// Each in a frame, but without colours: for what is told before it is known whether colours are wanted.
@@ -261,14 +262,14 @@ Invalid value for \"str\" parameter: string required.
         let warning = |needle| at(text, needle, Diagnostic::warning("Old", "Mend it."));
         let list: Diagnostics =
             vec![warning("b"), Diagnostic::warning("Other", ""), warning("a"), Diagnostic::error("E", "")].into();
-        let shown: String = render_all(list.clone(), &Style::plain(), false).into_iter().map(|s| s.text).collect();
+        let shown: String = render_all(list.clone(), &Style::plain(), false).map(|s| s.text).collect();
         assert_eq!(
             shown,
             "\nWarning: Other\n\n\nWarning: Old\n\n  on main.tf line 1:\n   1: a = 1\n\nMend it.\n\n\
              (and one more similar warning elsewhere)\n\nError: E\n\n"
         );
         let warnings: Diagnostics = list.into_iter().filter(|d| !d.is_error()).collect();
-        let shown: String = render_all(warnings, &Style::plain(), true).into_iter().map(|s| s.text).collect();
+        let shown: String = render_all(warnings, &Style::plain(), true).map(|s| s.text).collect();
         assert_eq!(
             shown,
             "\nWarnings:\n\n- Other\n- Old\n  on main.tf line 1 (and 1 more)\n\n\

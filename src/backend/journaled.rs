@@ -339,10 +339,6 @@ impl Inner {
         }
         match JournalWriter::create(path, &header.encode()) {
             Ok(journal) => self.journal = Some(journal),
-            // A folder that takes no files: as safe as the snapshots are.
-            Err(e) if matches!(e.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
-                crate::log!(Warn, "running without a state journal: {e}");
-            }
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(another_run(path).into()),
             Err(e) => return Err(journal_failed(&e)),
         }

@@ -3,12 +3,14 @@
 //! Replay is written to the store only under its lock; without the lock the journal is laid over the state in memory.
 
 use crate::backend::STATE_NOT_SAVED;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::named;
+use crate::model::addr::AbsResourceInstance;
 use crate::model::state::file::{self, StateFile};
 use crate::model::state::journal::{Header, Journal, Record, fingerprint};
 use crate::model::state::{State, StateMeta};
@@ -109,7 +111,7 @@ async fn replay(
         return Ok(loaded);
     }
     let changes = lay_over(&journal, position, &mut loaded)?;
-    warn(&journal, access, changes, &mut loaded.warnings);
+    warn(&journal, access, position, changes, &mut loaded.warnings);
     if access == Access::Locked {
         if changes > 0 {
             persist(store, &path, &mut loaded).await?;
@@ -169,7 +171,7 @@ fn append(path: &Path, record: &[u8]) -> io::Result<()> {
     crate::base::atomic::write_private(path, &content)
 }
 
-fn warn(journal: &Journal, access: Access, changes: usize, warnings: &mut Diagnostics) {
+fn warn(journal: &Journal, access: Access, from: usize, changes: usize, warnings: &mut Diagnostics) {
     let open = journal.in_flight();
     if !open.is_empty() {
         let names: Vec<String> = open
@@ -187,9 +189,17 @@ fn warn(journal: &Journal, access: Access, changes: usize, warnings: &mut Diagno
             ),
         );
     }
-    if changes > 0 {
-        let done = if access == Access::Locked { "have been written to" } else { "are shown on top of" };
-        crate::log!(Info, "{changes} changes of an interrupted run {done} the state");
+    if changes > 0 && access == Access::Locked {
+        warnings.warning(
+            "Changes of an interrupted run were recovered",
+            format!(
+                "An earlier run ended before it could write the state. What its journal holds of these resource instances has \
+                 been written to the state now:\n\n{}",
+                listed(journal.recorded(from)),
+            ),
+        );
+    } else if changes > 0 {
+        crate::log!(Info, "{changes} changes of an interrupted run are shown on top of the state");
     }
     let alive: Vec<String> = journal
         .plugins()
@@ -205,6 +215,18 @@ fn warn(journal: &Journal, access: Access, changes: usize, warnings: &mut Diagno
             ),
         );
     }
+}
+
+/// The first addresses, a line each, and how many more there are.
+fn listed(addresses: BTreeSet<AbsResourceInstance>) -> String {
+    const MOST: usize = 20;
+    let mut lines: Vec<String> = addresses.iter().take(MOST).map(|addr| format!("  - {addr}")).collect();
+    match addresses.len() {
+        0 => lines.push("  (none: only outputs or check results)".into()),
+        count if count > MOST => lines.push(format!("  (and {} more)", count - MOST)),
+        _ => {}
+    }
+    lines.join("\n")
 }
 
 fn foreign_base(journal: &Journal, path: &Path) -> Diagnostic {

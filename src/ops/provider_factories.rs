@@ -19,7 +19,6 @@ use tokio::task::AbortHandle;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
-use crate::base::process::ProcessId;
 use crate::engine::ports::{Configuring, Providers};
 use crate::lang::value::Value;
 use crate::model::addr::{self, AbsProviderConfig};
@@ -27,7 +26,7 @@ use crate::model::deps::Version;
 use crate::model::provider::{ConfigureRequest, Provider, ProviderDiagnostics, Provisioner, has_errors};
 use crate::model::schema::ProviderSchemas;
 use crate::model::version::language_version;
-use crate::plugin::process::{Children, Launch, START_TIMEOUT, Security, StartError};
+use crate::plugin::process::{Children, Launch, START_TIMEOUT, Security, StartError, StartListener};
 use crate::plugin::reattach::Reattach;
 use crate::plugin::schema_cache::{SchemaCache, Use};
 use crate::plugin::start::{ProviderProcess, ProvisionerProcess, reattach_provider, start_provider, start_provisioner};
@@ -51,9 +50,6 @@ pub enum Origin {
 /// A program of a provisioner on disk, in place of a built-in one.
 pub type ProvisionerPrograms = BTreeMap<String, PathBuf>;
 
-/// Hears of each process that starts: what it serves, and its number.
-pub type StartListener = Arc<dyn Fn(&str, ProcessId) + Send + Sync>;
-
 /// All plugins of one command.
 pub struct Factories {
     origins: BTreeMap<addr::Provider, Origin>,
@@ -68,7 +64,6 @@ pub struct Factories {
     configured: AsyncMutex<HashMap<AbsProviderConfig, Configured>>,
     provisioners: Mutex<HashMap<String, Arc<OnceCell<Arc<ProvisionerProcess>>>>>,
     running: Mutex<Vec<Arc<ProviderProcess>>>,
-    started: Mutex<Option<StartListener>>,
     /// Starts that nothing waits for.
     early: Mutex<Vec<AbortHandle>>,
     /// Every process that was started and has not ended.
@@ -135,7 +130,6 @@ impl Factories {
             configured: AsyncMutex::default(),
             provisioners: Mutex::default(),
             running: Mutex::default(),
-            started: Mutex::default(),
             early: Mutex::default(),
             children: Children::default(),
             stopping: AtomicBool::new(false),
@@ -143,12 +137,9 @@ impl Factories {
         })
     }
 
-    /// From now on `tell` hears of each process: its name and how to recognise it later.
+    /// `tell` hears of each process that runs or starts from now on: its name and how to recognise it later.
     pub fn on_start(&self, tell: StartListener) {
-        for process in lock(&self.running).iter() {
-            tell("provider", ProcessId::of(process.pid()));
-        }
-        *lock(&self.started) = Some(tell);
+        self.children.on_start(tell);
     }
 
     /// Starts the first process of each of these providers, without waiting for them.
@@ -178,6 +169,8 @@ impl Factories {
             futures_util::future::join_all(provisioners),
         )
         .await;
+        // What is left is still starting, or has no owner any more.
+        self.children.kill_all();
         if tokio::time::timeout(END_TIMEOUT, self.children.all_ended()).await.is_err() {
             crate::log!(Warn, "plugin processes have not ended");
         }
@@ -265,11 +258,7 @@ impl Factories {
                 start_provider(&launch, &name, cache).await.map_err(failed)?
             }
         };
-        let process = Arc::new(process);
-        if let Some(tell) = &*lock(&self.started) {
-            tell(&name, ProcessId::of(process.pid()));
-        }
-        Ok(process)
+        Ok(Arc::new(process))
     }
 
     /// This program as one of its own plugins.
@@ -428,9 +417,6 @@ impl Factories {
                 ),
             ))
         })?;
-        if let Some(tell) = &*lock(&self.started) {
-            tell(kind, ProcessId::of(process.pid()));
-        }
         Ok(Arc::new(process))
     }
 }

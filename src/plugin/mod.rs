@@ -14,6 +14,7 @@ pub mod process;
 pub mod reattach;
 pub mod schema_cache;
 mod schema_source;
+mod small_rsa;
 pub mod stdio;
 pub mod tls;
 

@@ -11,8 +11,9 @@ use crate::base::log::{self, Level};
 
 /// More of a line than this is of no use to anybody.
 const LINE_LIMIT: usize = 1 << 20;
-/// What is kept of a panic, in lines.
+/// What is kept of a panic, in lines and in bytes.
 const PANIC_LIMIT: usize = 200;
+const PANIC_BYTES: usize = 256 << 10;
 /// What is kept of other output, in lines.
 const TAIL_LIMIT: usize = 10;
 
@@ -35,8 +36,9 @@ impl Collected {
         let begins = ["panic: ", "fatal error: "].iter().any(|start| line.starts_with(start))
             || (line.starts_with("thread '") && line.contains("panicked at"));
         if begins || !self.panic.is_empty() {
-            if self.panic.len() < PANIC_LIMIT {
-                self.panic.push(line.to_owned());
+            let left = PANIC_BYTES.saturating_sub(self.panic.iter().map(String::len).sum());
+            if self.panic.len() < PANIC_LIMIT && left > 0 {
+                self.panic.push(line[..line.floor_char_boundary(left)].to_owned());
             }
             return;
         }
@@ -181,6 +183,10 @@ mod tests {
         assert_eq!(collected.take_panic().as_deref(), Some("panic: oh no\n\ngoroutine 1 [running]:"));
         assert_eq!(collected.take_panic(), None);
         assert_eq!(collected.tail(), "  before");
+        let mut collected = Collected::default();
+        collected.line("panic: oh no");
+        (0..100).for_each(|_| collected.line(&"é".repeat(LINE_LIMIT / 2)));
+        assert!(collected.take_panic().unwrap().len() <= PANIC_BYTES + PANIC_LIMIT);
     }
 
     #[tokio::test]

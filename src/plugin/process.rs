@@ -5,7 +5,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::net::{TcpStream, UnixStream};
@@ -20,6 +20,7 @@ use super::output::{self, Collected};
 use super::tls::{self, Identity};
 use super::wire::goplugin;
 use crate::base::env;
+use crate::base::process::ProcessId;
 use crate::log;
 
 /// How long a plugin may take to print its handshake.
@@ -44,20 +45,72 @@ pub struct Launch {
     pub children: Children,
 }
 
-/// Counts processes that were started and have not ended. Clones share the count.
-#[derive(Clone, Debug, Default)]
-pub struct Children(Arc<watch::Sender<usize>>);
+/// Hears of each process that starts: what it serves, and its number.
+pub type StartListener = Arc<dyn Fn(&str, ProcessId) + Send + Sync>;
+
+/// The processes that were started and have not ended. Clones share them.
+#[derive(Clone, Default)]
+pub struct Children(Arc<Family>);
+
+#[derive(Default)]
+struct Family {
+    running: watch::Sender<usize>,
+    /// True once all of them are to be killed.
+    killed: watch::Sender<bool>,
+    started: Mutex<Started>,
+}
+
+#[derive(Default)]
+struct Started {
+    listener: Option<StartListener>,
+    processes: Vec<(String, ProcessId)>,
+}
+
+impl std::fmt::Debug for Children {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} processes", *self.0.running.borrow())
+    }
+}
 
 impl Children {
     /// Ends when no process runs, also of those that nothing holds any more.
     pub async fn all_ended(&self) {
         // The sender lives in self, so waiting cannot fail.
-        let _ = self.0.subscribe().wait_for(|running| *running == 0).await;
+        let _ = self.0.running.subscribe().wait_for(|running| *running == 0).await;
+    }
+
+    /// Kills every process, also those that are still starting, and those that start from now on.
+    pub fn kill_all(&self) {
+        self.0.killed.send_replace(true);
+    }
+
+    /// The listener hears of the processes that were started before, and from now on of each as soon as it exists.
+    pub fn on_start(&self, listener: StartListener) {
+        let mut started = self.started();
+        started.processes.iter().filter(|(_, process)| process.is_alive()).for_each(|(name, id)| listener(name, *id));
+        started.listener = Some(listener);
     }
 
     fn add(&self) -> CountedChild {
-        self.0.send_modify(|running| *running += 1);
+        self.0.running.send_modify(|running| *running += 1);
         CountedChild(self.clone())
+    }
+
+    fn tell(&self, name: &str, pid: u32) {
+        let process = ProcessId::of(pid);
+        let mut started = self.started();
+        started.processes.push((name.to_owned(), process));
+        if let Some(listener) = &started.listener {
+            listener(name, process);
+        }
+    }
+
+    fn started(&self) -> MutexGuard<'_, Started> {
+        self.0.started.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    async fn killed(&self) {
+        let _ = self.0.killed.subscribe().wait_for(|killed| *killed).await;
     }
 }
 
@@ -66,7 +119,7 @@ struct CountedChild(Children);
 
 impl Drop for CountedChild {
     fn drop(&mut self) {
-        self.0.0.send_modify(|running| *running -= 1);
+        self.0.0.running.send_modify(|running| *running -= 1);
     }
 }
 
@@ -117,8 +170,8 @@ pub struct Process {
 }
 
 impl Launch {
-    /// Starts the process and connects to it.
-    pub async fn start(&self) -> Result<Plugin, StartError> {
+    /// Starts the process and connects to it. `name` is what it serves, for the listener.
+    pub async fn start(&self, name: &str) -> Result<Plugin, StartError> {
         let identity = match self.security {
             Security::MutualTls => Some(Identity::generate().map_err(StartError)?),
             _ => None,
@@ -130,6 +183,7 @@ impl Launch {
             .map_err(|error| StartError(format!("fork/exec {}: {}", self.command.display(), os_error_text(&error))))?;
         let program = self.command.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let pid = child.id().unwrap_or(0);
+        self.children.tell(name, pid);
         log!(Debug, "starting plugin: path={} args={:?} pid={pid}", self.command.display(), self.args);
 
         let collected = Arc::new(Mutex::new(Collected::default()));
@@ -146,7 +200,7 @@ impl Launch {
 
         let process = Arc::new(Process { pid, program, exit, kill, collected, reattached: false });
         let handshake = self.handshake(line, &process).await?;
-        let channel = connect(&handshake, identity.as_ref(), self.security, pid).await.map_err(StartError)?;
+        let channel = connect(&handshake, identity.as_ref(), self.security, pid, self.start_timeout).await?;
         log!(Debug, "using plugin: pid={pid} version={}", handshake.version);
         Ok(Plugin { channel, version: handshake.version, process })
     }
@@ -219,7 +273,7 @@ async fn watch_process(
     let pid = child.id().unwrap_or_default();
     let status = tokio::select! {
         status = child.wait() => status,
-        () = kill.notified() => {
+        () = async { tokio::select! { () = kill.notified() => {}, () = counted.0.killed() => {} } } => {
             if group {
                 crate::base::process::signal_group(child.id(), crate::base::process::Signal::Kill);
             }
@@ -348,11 +402,25 @@ async fn connect(
     identity: Option<&Identity>,
     security: Security,
     pid: u32,
+    patience: Duration,
+) -> Result<Channel, StartError> {
+    let connected = tokio::time::timeout(patience, connect_at_last(handshake, identity, security, pid)).await;
+    connected.unwrap_or_else(|_| Err("timeout while connecting to the plugin".to_owned())).map_err(StartError)
+}
+
+const NO_CERTIFICATE: &str = "it announced no certificate, so the connection would not be encrypted; a plugin that knows \
+                              no mutual TLS can be used with TF_DISABLE_PLUGIN_TLS=1";
+
+async fn connect_at_last(
+    handshake: &Handshake,
+    identity: Option<&Identity>,
+    security: Security,
+    pid: u32,
 ) -> Result<Channel, String> {
-    let tls = match (&handshake.certificate, identity) {
-        (Some(server), Some(identity)) => Some(identity.client_config(server)?),
-        // The plugin knows nothing of TLS: an old one, or one of ours.
-        _ => None,
+    let tls = || match (&handshake.certificate, identity) {
+        (Some(server), Some(identity)) => identity.client_config(server).map(Some),
+        (None, Some(_)) => Err(format!("cannot connect to the plugin: {NO_CERTIFICATE}")),
+        (_, None) => Ok(None),
     };
     let failed = |error: &dyn std::fmt::Display| format!("cannot connect to the plugin: {error}");
     match &handshake.address {
@@ -361,12 +429,12 @@ async fn connect(
             if security == Security::OwnProgram {
                 check_peer(&stream, pid).map_err(|error| failed(&error))?;
             }
-            over(stream, tls).await.map_err(|error| failed(&error))
+            over(stream, tls()?).await.map_err(|error| failed(&error))
         }
         Address::Tcp(address) => {
             let stream = TcpStream::connect(address).await.map_err(|error| failed(&format!("{address}: {error}")))?;
             let _ = stream.set_nodelay(true);
-            over(stream, tls).await.map_err(|error| failed(&error))
+            over(stream, tls()?).await.map_err(|error| failed(&error))
         }
     }
 }
@@ -403,6 +471,6 @@ pub fn check_peer(stream: &UnixStream, expected: u32) -> Result<(), String> {
 /// Connects to a plugin that runs already, without TLS.
 pub async fn reattach(address: &Address, version: u16, pid: u32) -> Result<Plugin, StartError> {
     let handshake = Handshake { version, address: address.clone(), certificate: None };
-    let channel = connect(&handshake, None, Security::None, pid).await.map_err(StartError)?;
+    let channel = connect(&handshake, None, Security::None, pid, START_TIMEOUT).await?;
     Ok(Plugin { channel, version, process: Arc::new(Process::reattached(pid)) })
 }

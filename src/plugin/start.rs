@@ -41,7 +41,7 @@ pub async fn start_provider(
     name: &str,
     cache: Option<CacheKey>,
 ) -> Result<ProviderProcess, StartError> {
-    let plugin = launch.start().await?;
+    let plugin = launch.start(name).await?;
     let quiet = launch.security == Security::OwnProgram;
     Ok(provider_process(plugin, name, cache, quiet))
 }
@@ -68,7 +68,7 @@ fn connected<P: Protocol>(plugin: Plugin, name: &str, cache: Option<CacheKey>, q
 
 /// Starts a provisioner. `name` is its type, for messages.
 pub async fn start_provisioner(launch: &Launch, name: &str) -> Result<ProvisionerProcess, StartError> {
-    let plugin = launch.start().await?;
+    let plugin = launch.start(name).await?;
     let provisioner = Arc::new(ProvisionerClient::new(&plugin, name.to_owned()));
     let quiet = launch.security == Security::OwnProgram;
     Ok(ProvisionerProcess { provisioner, running: Running::new(plugin, name, quiet) })

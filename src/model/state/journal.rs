@@ -258,6 +258,15 @@ impl Journal {
         self.records.iter().filter_map(named).collect()
     }
 
+    /// Instances that the records from a position on hold, as they became.
+    pub fn recorded(&self, from: usize) -> BTreeSet<AbsResourceInstance> {
+        let named = |piece: &Piece| match piece {
+            Piece::Instance(addr, _) | Piece::GoneInstance(addr) => Some(addr.clone()),
+            _ => None,
+        };
+        self.records.iter().skip(from).flat_map(pieces).filter_map(named).collect()
+    }
+
     /// Plugin processes of that run, by name.
     pub fn plugins(&self) -> impl Iterator<Item = (&str, ProcessId)> {
         self.records.iter().filter_map(|record| match record {

@@ -8,6 +8,7 @@ use crate::base::name::PROGRAM;
 
 use super::snippet::{Snippet, snippet};
 use super::style::{Style, Tint};
+use super::visible::visible;
 use super::wrap::wrap_paragraphs;
 
 /// All of them as they are shown at the end of a command: sorted, similar warnings joined, each with its line ending.
@@ -116,9 +117,10 @@ fn render_as(joined: &Joined, style: &Style, framed: bool) -> String {
     };
     let frame = if framed { 2 } else { 0 };
     let width = style.width.saturating_sub(frame + 1).max(1);
-    let mut body = format!("{}{}\n\n", style.paint(&[Tint::Bold, tint], word), style.bold(&diagnostic.summary));
+    let mut body =
+        format!("{}{}\n\n", style.paint(&[Tint::Bold, tint], word), style.bold(visible(&diagnostic.summary)));
     place(&mut body, diagnostic, style);
-    let mut detail = diagnostic.detail.clone();
+    let mut detail = visible(&diagnostic.detail).into_owned();
     if joined.others > 0 {
         let note = match joined.others {
             1 => "(and one more similar warning elsewhere)".to_string(),
@@ -149,7 +151,7 @@ fn render_as(joined: &Joined, style: &Style, framed: bool) -> String {
 /// "with ADDRESS," and "on FILE line N, in BLOCK:" with the snippet and the values under it.
 fn place(out: &mut String, diagnostic: &Diagnostic, style: &Style) {
     if let Some(address) = &diagnostic.address {
-        let _ = writeln!(out, "  with {address},");
+        let _ = writeln!(out, "  with {},", visible(address));
     }
     let Some(subject) = diagnostic.subject.as_ref().filter(|subject| !subject.is_nowhere()) else { return };
     let (file, line) = (subject.filename(), subject.start().line);
@@ -158,7 +160,7 @@ fn place(out: &mut String, diagnostic: &Diagnostic, style: &Style) {
             let _ = writeln!(out, "  on {file} line {line}:\n  (source code not available)");
         }
         Some(found) => {
-            let context = found.context.as_ref().map_or(String::new(), |c| format!(", in {c}"));
+            let context = found.context.as_ref().map_or(String::new(), |c| format!(", in {}", visible(c)));
             let _ = writeln!(out, "  on {file} line {line}{context}:");
             lines(out, &found, style);
             values(out, diagnostic, style);
@@ -173,7 +175,7 @@ fn lines(out: &mut String, found: &Snippet<'_>, style: &Style) {
     let (from, to) = (whole(found.highlight.0), whole(found.highlight.1));
     let (before, rest) = found.code.split_at(from);
     let (inside, after) = rest.split_at(to.saturating_sub(from));
-    let code = format!("{before}{}{after}", style.underline(inside));
+    let code = format!("{}{}{}", visible(before), style.underline(visible(inside)), visible(after));
     for (i, line) in code.split('\n').enumerate() {
         let _ = writeln!(out, "{:4}: {}", found.start_line + i, line.trim_end_matches('\r'));
     }

@@ -15,4 +15,5 @@ pub mod style;
 pub mod tree;
 pub mod unified_diff;
 pub mod value;
+mod visible;
 pub mod wrap;

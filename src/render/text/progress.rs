@@ -8,6 +8,7 @@ use crate::model::plan::Action;
 use crate::model::state::DeposedKey;
 
 use super::style::Style;
+use super::visible::visible;
 
 /// Longest part of an object's id that is shown.
 const ID_WIDTH: usize = 80;
@@ -39,9 +40,9 @@ pub fn line(event: &Event, style: &Style) -> Option<String> {
             format!("{addr}: {} complete after 0s", ephemeral(*verb).0)
         }
         Event::EphemeralDeferred { addr } => format!("{addr}: Configuration unknown, deferring..."),
-        Event::ImportPlanned { addr, id } => format!("{addr}: Preparing import... [id={id}]"),
-        Event::ImportStarted { addr, id } => format!("{addr}: Importing... [id={id}]"),
-        Event::ImportFinished { addr, id } => format!("{addr}: Import complete [id={id}]"),
+        Event::ImportPlanned { addr, id } => format!("{addr}: Preparing import... [id={}]", visible(id)),
+        Event::ImportStarted { addr, id } => format!("{addr}: Importing... [id={}]", visible(id)),
+        Event::ImportFinished { addr, id } => format!("{addr}: Import complete [id={}]", visible(id)),
         Event::RefreshFinished { .. }
         | Event::Unchanged { .. }
         | Event::ProvisionFinished { .. }
@@ -105,6 +106,7 @@ fn bracketed(id: &Option<(String, String)>) -> String {
 
 /// The id with its middle left out if it is very long.
 fn shortened(id: &str) -> String {
+    let id = &*visible(id);
     let chars: Vec<char> = id.chars().collect();
     if chars.len() <= ID_WIDTH {
         return id.to_string();

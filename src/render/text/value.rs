@@ -5,6 +5,8 @@ use std::fmt::Write;
 use crate::lang::value::text::write_go_quoted;
 use crate::lang::value::{Marks, Type, Value};
 
+use super::visible::visible;
+
 /// The value without a line ending.
 pub fn console_text(value: &Value) -> String {
     let mut out = String::new();
@@ -96,7 +98,7 @@ fn write_heredoc(text: &str, indent: usize, out: &mut String) {
     for line in text.split('\n').chain([marker.as_str()]) {
         out.push('\n');
         pad(indent, out);
-        out.push_str(line);
+        out.push_str(&visible(line));
     }
 }
 

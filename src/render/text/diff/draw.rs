@@ -9,6 +9,7 @@ use crate::lang::value::text::go_quoted;
 use crate::lang::value::ty::is_identifier;
 use crate::model::plan::Action;
 use crate::render::text::style::Style;
+use crate::render::text::visible::visible;
 
 use super::change::Change;
 use super::dynamic::dynamic;
@@ -258,14 +259,14 @@ fn text(diff: &Diff, before: &Value, after: &Value, indent: usize, d: &Drawing<'
 }
 
 fn marked_lines(text: &str, action: Action, indent: usize, d: &Drawing<'_>) -> Vec<String> {
-    text.split('\n').map(|line| format!("{}{}{line}", pad(indent + 1), d.symbol(action))).collect()
+    text.split('\n').map(|line| format!("{}{}{}", pad(indent + 1), d.symbol(action), visible(line))).collect()
 }
 
 fn changed_lines(old: Option<&str>, new: Option<&str>, indent: usize, d: &Drawing<'_>) -> Vec<String> {
     let split = |text: Option<&str>| -> Vec<Value> {
-        let null = plain(&Value::null_dynamic(), d);
-        let text = text.map_or(&*null, |text| if text.contains('\n') { text.trim() } else { text });
-        text.split('\n').map(Value::string).collect()
+        let Some(text) = text else { return vec![Value::string(plain(&Value::null_dynamic(), d))] };
+        let text = if text.contains('\n') { text.trim() } else { text };
+        text.split('\n').map(|line| Value::string(visible(line))).collect()
     };
     let (old, new) = (split(old), split(new));
     let line = |action, value: &Value| {

@@ -84,7 +84,7 @@ impl<'a> Der<'a> {
     fn next(&mut self, tag: u8) -> Option<&'a [u8]> {
         let (&[found, short], rest) = self.0.split_first_chunk::<2>()?;
         let (length, rest) = match short {
-            0..0x80 => (usize::from(short), rest),
+            0..=0x7f => (usize::from(short), rest),
             0x81..=0x84 => {
                 let (digits, rest) = rest.split_at_checked(usize::from(short - 0x80))?;
                 (digits.iter().fold(0, |length, byte| length << 8 | usize::from(*byte)), rest)

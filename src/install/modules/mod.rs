@@ -5,7 +5,7 @@
 
 mod checksum;
 mod context;
-mod fetch;
+pub mod fetch;
 pub mod from_module;
 mod local;
 mod packages;

@@ -3,7 +3,7 @@
 //! Owns the methods, one file each, and the parameters that all of them share. Never knows modules: a package is files.
 
 mod address;
-mod archive;
+pub mod archive;
 mod aws_keys;
 mod aws_roles;
 mod bucket;

@@ -218,6 +218,8 @@ pub struct Gathered {
     pub drift: Vec<ResourceChange>,
     pub outputs: Vec<OutputChange>,
     pub checks: Vec<CheckRecord>,
+    /// Addresses of check blocks whose data could not be read.
+    pub failed_checks: FxHashSet<String>,
     pub diagnostics: Vec<(NodeId, Diagnostics)>,
     /// In apply: objects deposed by a replacement that is not finished.
     pub deposed: BTreeMap<AbsResourceInstance, DeposedKey>,

@@ -195,7 +195,10 @@ pub(super) fn correlate_sets(
     out: &mut Vec<Breach>,
     agree: impl Fn(&Value, &Value) -> bool,
 ) {
-    // Sets are mostly equal: elements found in the other set as they are need no search.
+    if planned == actual {
+        return;
+    }
+    // Sets are mostly nearly equal: elements found in the other set as they are need no search.
     let same = |a: &Value, others: &Value| others.elements().contains(a);
     let before = out.len();
     for element in planned.elements().iter().filter(|e| !same(e, actual)) {

@@ -68,8 +68,10 @@ pub(super) fn apply(config: &Config, state: &mut State) -> ((Moved, Origins), Di
     let statements = statements::collect(config);
     let mut explicit: BTreeSet<AbsResource> = BTreeSet::new();
     for statement in &statements {
-        let addrs: Vec<AbsResourceInstance> = state.instances().map(|(addr, _, _)| addr).collect();
-        let moves: Vec<_> = addrs.into_iter().filter_map(|from| Some((statement.destination(&from)?, from))).collect();
+        let resources = state.resources.iter().filter(|(addr, _)| statement.concerns(addr));
+        let instances =
+            resources.flat_map(|(addr, resource)| resource.instances.keys().map(|key| addr.instance(key.clone())));
+        let moves: Vec<_> = instances.filter_map(|from| Some((statement.destination(&from)?, from))).collect();
         let taken: BTreeSet<Place> =
             moves.iter().map(|(to, _)| place(statement, to)).filter(|to| is_taken(state, to)).collect();
         for (to, from) in moves {

@@ -87,6 +87,16 @@ impl Statement {
         }
     }
 
+    /// False if no instance of the resource is moved by the statement.
+    pub fn concerns(&self, addr: &AbsResource) -> bool {
+        let Some((declared, relative)) = addr.module.0.split_at_checked(self.module.0.len()) else { return false };
+        declared.iter().zip(self.module.0.iter()).all(|(step, name)| step.name == *name)
+            && match &self.from.resource {
+                Some((from, _)) => relative == &*self.from.module.0 && addr.resource == *from,
+                None => self.matching_module(relative).is_some(),
+            }
+    }
+
     /// The steps behind the module that moves, if the path leads through it.
     fn matching_module<'s>(&self, relative: &'s [ModuleStep]) -> Option<&'s [ModuleStep]> {
         let from = &self.from.module.0;

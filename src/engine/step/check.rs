@@ -4,7 +4,6 @@ use crate::base::diag::Diagnostics;
 use crate::engine::run::{Run, Verb};
 use crate::engine::scope::ModuleScope;
 use crate::engine::tree::ModuleId;
-use crate::model::state::CheckStatus;
 
 use super::condition::{Checked, Kind, check, examine_message};
 
@@ -40,6 +39,5 @@ pub fn addr(module: &str, name: &str) -> String {
 }
 
 fn has_failed(run: &Run, addr: &str) -> bool {
-    let gathered = run.results.gathered();
-    gathered.checks.iter().any(|c| c.kind == "check" && c.addr == addr && c.status == CheckStatus::Fail)
+    run.results.gathered().failed_checks.contains(addr)
 }

@@ -92,10 +92,13 @@ pub fn for_check(instance: &Instance<'_>, check: &Check, found: Diagnostics) -> 
                 format!("{} problems:\n{}", all.len(), lines.concat())
             }
         };
-        instance.run.results.gathered().checks.push(CheckRecord {
+        let checked = addr(&module.to_string(), &check.name);
+        let mut gathered = instance.run.results.gathered();
+        gathered.failed_checks.insert(checked.clone());
+        gathered.checks.push(CheckRecord {
             kind: "check",
             config_addr: addr(&module.module().to_string(), &check.name),
-            addr: addr(&module.to_string(), &check.name),
+            addr: checked,
             status: CheckStatus::Fail,
             message: Some(message),
         });

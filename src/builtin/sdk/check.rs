@@ -71,7 +71,8 @@ fn check_attribute(attr: &Attr, value: &Value, found: &mut ProviderDiagnostics) 
     }
 }
 
-fn invalid_value(name: &str, rule: &str, got: i64) -> ProviderDiagnostic {
+/// An error about one number; `rule` is what it breaks: "value must be at least 1".
+pub fn invalid_value(name: &str, rule: &str, got: i64) -> ProviderDiagnostic {
     ProviderDiagnostic::error("Invalid Attribute Value", format!("Attribute {name} {rule}, got: {got}"))
         .at(Path::new().attr(name))
 }

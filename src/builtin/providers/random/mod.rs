@@ -10,8 +10,8 @@ mod source;
 mod text;
 mod words;
 
-use crate::builtin::sdk::{Attr, BuiltIn, Rule, int_of};
-use crate::lang::value::{Path, Value};
+use crate::builtin::sdk::{Attr, BuiltIn, Rule, int_of, invalid_value};
+use crate::lang::value::Value;
 use crate::model::provider::ProviderDiagnostic;
 
 /// Characters or elements of a result. More would not fit in one message to the real provider (64 MiB).
@@ -44,10 +44,10 @@ fn keepers() -> Attr {
 /// How many characters, bytes or elements an attribute asks for: 0 if it is null or negative, an error beyond `most`.
 fn count_of(planned: &Value, name: &str, most: usize) -> Result<usize, ProviderDiagnostic> {
     let count = int_of(planned, name).unwrap_or(0).max(0);
-    usize::try_from(count).ok().filter(|count| *count <= most).ok_or_else(|| {
-        let detail = format!("Attribute {name} value must be at most {most}, got: {count}");
-        ProviderDiagnostic::error("Invalid Attribute Value", detail).at(Path::new().attr(name))
-    })
+    usize::try_from(count)
+        .ok()
+        .filter(|count| *count <= most)
+        .ok_or_else(|| invalid_value(name, &format!("value must be at most {most}"), count))
 }
 
 fn fixed_id() -> Attr {

@@ -150,7 +150,7 @@ impl Session {
         }
         if let (Some(theirs), Some(workspace)) = (&theirs, &self.theirs) {
             finding = finding.or_else(|| compare(step, &ours, theirs, &self.ours, workspace));
-            if finding.as_ref().is_some_and(|finding| is_orphan_dependency(step, finding)) {
+            if finding.as_ref().is_some_and(|finding| is_orphan_dependency(step, finding) || is_schema_mark(finding)) {
                 return (ours, Some(Finding::accepted(theirs)));
             }
         }
@@ -248,6 +248,13 @@ fn is_orphan_dependency(step: &Step, finding: &Finding) -> bool {
     (class.ends_with("depends_on[]") || class.ends_with("dependencies[]"))
         && finding.report.contains("ours: (absent)")
         && name().is_some_and(|name| !step.configuration.display().contains(&format!("\"{name}\"")))
+}
+
+/// True for an attribute of an object to be replaced that only the reference forgets to be sensitive by its schema.
+fn is_schema_mark(finding: &Finding) -> bool {
+    let path = &finding.class;
+    let only_ours = finding.report.contains("\nours: true\nreference: (absent)\n");
+    path.starts_with("plan: .planned_values") && path.contains(".sensitive_values.") && only_ours
 }
 
 /// Returns the number of deposed objects in a state file.

@@ -57,40 +57,32 @@ pub fn lock_file() -> (Lock, Diagnostics) {
     }
 }
 
-/// For plan and apply: every provider that is needed must be selected, allowed, installed and unchanged.
+/// For plan and apply: every provider that is needed must be selected and allowed; all that are locked must be installed and
+/// unchanged, which is checked first.
 pub async fn resolve(setup: &Setup, requirements: &Requirements) -> Result<Found, Diagnostics> {
     let mut look = Look::new(setup)?;
     look.found.warnings.extend(stand_ins::check(setup, requirements, &look.found.origins)?);
-    if let Some(mut problem) = verify::check_lock(requirements, &look.lock, &look.unmanaged()) {
+    let unmanaged = look.unmanaged();
+    look.take_locked(verify::not_installed)?;
+    if let Some(mut problem) = verify::check_lock(requirements, &look.lock, &unmanaged) {
         let missing = requirements.0.keys().filter(|provider| look.lock.get(provider).is_none());
         problem.detail.extend(missing.map(built_in_hint));
         return Err(problem.into());
     }
-    installed(look, requirements)
+    Ok(look.finish())
 }
 
-/// For a saved plan, with the lock file that it was made with: as [`resolve`], and the selections must be the same.
+/// For a saved plan, with the lock file that it was made with: as [`resolve`], and the selections must be the same. Missing
+/// packages are reported as by `validate`.
 pub fn resolve_planned(setup: &Setup, requirements: &Requirements, planned: &Lock) -> Result<Found, Diagnostics> {
     let mut look = Look::new(setup)?;
     look.found.warnings.extend(stand_ins::check(setup, requirements, &look.found.origins)?);
-    let problems = verify::check_planned_lock(requirements, planned, &look.lock, &look.unmanaged());
+    let unmanaged = look.unmanaged();
+    look.take_locked(verify::corrupted)?;
+    let problems = verify::check_planned_lock(requirements, planned, &look.lock, &unmanaged);
     if problems.has_errors() {
         return Err(problems);
     }
-    installed(look, requirements)
-}
-
-/// The packages of all providers; those of the configuration must be installed and unchanged.
-fn installed(mut look: Look<'_>, requirements: &Requirements) -> Result<Found, Diagnostics> {
-    let needed = look.locked_too(requirements);
-    let (packages, problems) = verify::find_packages(&needed, &look.lock, &look.setup.workdir.data_dir);
-    let of_config = |provider: &addr::Provider| requirements.0.contains_key(provider) && !look.has(provider);
-    let (mine, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
-        problems.into_iter().partition(|(provider, _)| of_config(provider));
-    if !mine.is_empty() {
-        return Err(verify::not_installed(&mine).into());
-    }
-    look.take(packages, others);
     Ok(look.finish())
 }
 
@@ -206,6 +198,20 @@ impl<'a> Look<'a> {
         self.lock.providers.keys().for_each(|provider| all.add(provider.clone(), Constraints::default()));
         all.0.retain(|provider, _| !self.has(provider));
         all
+    }
+
+    /// Takes all locked packages; they must be installed and unchanged, else `error` words the problems.
+    fn take_locked(
+        &mut self,
+        error: fn(&BTreeMap<addr::Provider, PackageProblem>) -> Diagnostic,
+    ) -> Result<(), Diagnostics> {
+        let locked = self.locked_too(&Requirements::default());
+        let (packages, problems) = verify::find_packages(&locked, &self.lock, &self.setup.workdir.data_dir);
+        if !problems.is_empty() {
+            return Err(error(&problems).into());
+        }
+        self.take(packages, problems);
+        Ok(())
     }
 
     fn take(

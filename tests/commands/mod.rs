@@ -80,6 +80,7 @@ cases!(
     json_syntax,
     json_values,
     lifecycles,
+    locked_packages,
     metadata,
     moved_types,
     newer_names,

@@ -243,3 +243,17 @@ fn ignoring_computed_attributes_at_depth_is_redundant() {
         assert_eq!(outcome.text().contains("Redundant ignore_changes element"), redundant, "{}", outcome.text());
     }
 }
+
+/// Observed, 1.11.4: the plan removes them from the state without saying so.
+#[test]
+fn data_sources_that_a_destroy_removes_are_not_shown() {
+    let main = "resource \"scripted_thing\" \"a\" {}\ndata \"scripted_thing\" \"b\" {}\n";
+    let project = project(main, &json!({}));
+    project.ok(APPLY);
+    project.ok(&["plan", "-destroy", "-out=plan"]);
+    let shown: Json = serde_json::from_str(&project.ok(&["show", "-json", "plan"]).out).unwrap();
+    let changes: Vec<&Json> = shown["resource_changes"].as_array().unwrap().iter().map(|c| &c["address"]).collect();
+    assert_eq!(changes, ["scripted_thing.a"]);
+    project.ok(&["apply", "plan"]);
+    assert!(!project.read("work/terraform.tfstate").contains("scripted_thing"));
+}

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use crate::lang::value::{Type, Value};
+use crate::model::addr::ResourceMode;
 use crate::model::config::Config;
 use crate::model::plan::{Action, OutputChange, Plan, ResourceChange};
 use crate::model::schema::Schema;
@@ -32,8 +33,11 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Json {
     set(&mut out, "terraform_version", language_version());
     put(&mut out, "variables", variables_json(document));
     set(&mut out, "planned_values", planned_values(document));
-    let changes =
-        |list: &[ResourceChange]| -> Vec<Json> { list.iter().map(|c| change_json(c, document.schemas)).collect() };
+    // That a data source goes from the state is nothing that people planned.
+    let is_shown = |c: &&ResourceChange| c.addr.mode() != ResourceMode::Data || c.action != Action::Delete;
+    let changes = |list: &[ResourceChange]| -> Vec<Json> {
+        list.iter().filter(is_shown).map(|c| change_json(c, document.schemas)).collect()
+    };
     put(&mut out, "resource_drift", changes(&plan.drift));
     put(&mut out, "resource_changes", changes(&plan.changes));
     let outputs: Map<String, Json> =

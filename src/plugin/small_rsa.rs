@@ -1,100 +1,33 @@
 //! Signatures of RSA keys under 2048 bits, which our TLS library refuses. Plugins of some libraries have such keys. The
 //! certificate is pinned, so the key needs only to prove that the other end of the connection has it.
 
-use num_bigint::BigUint;
+use rsa::pkcs8::DecodePublicKey;
+use rsa::sha2::{Digest, Sha256, Sha384, Sha512};
+use rsa::traits::PublicKeyParts;
+use rsa::{Pss, RsaPublicKey};
 use rustls::SignatureScheme;
-use sha2::{Digest, Sha256, Sha384, Sha512};
+use rustls::pki_types::CertificateDer;
+use rustls::server::ParsedCertificate;
 
-/// The shortest key that is worth asking for a proof.
-const SHORTEST: u64 = 1024;
+/// The shortest key that is worth asking for a proof, in bytes.
+const SHORTEST: usize = 1024 / 8;
 
 /// Whether the key in the certificate (DER) made this RSA-PSS signature over the message.
 pub fn verify(message: &[u8], certificate: &[u8], scheme: SignatureScheme, signature: &[u8]) -> bool {
-    match scheme {
-        SignatureScheme::RSA_PSS_SHA256 => verify_pss::<Sha256>(message, certificate, signature),
-        SignatureScheme::RSA_PSS_SHA384 => verify_pss::<Sha384>(message, certificate, signature),
-        SignatureScheme::RSA_PSS_SHA512 => verify_pss::<Sha512>(message, certificate, signature),
-        _ => None,
-    }
-    .unwrap_or(false)
+    let Some(key) = public_key(certificate).filter(|key| key.size() >= SHORTEST) else { return false };
+    let verified = match scheme {
+        SignatureScheme::RSA_PSS_SHA256 => key.verify(Pss::new::<Sha256>(), &Sha256::digest(message), signature),
+        SignatureScheme::RSA_PSS_SHA384 => key.verify(Pss::new::<Sha384>(), &Sha384::digest(message), signature),
+        SignatureScheme::RSA_PSS_SHA512 => key.verify(Pss::new::<Sha512>(), &Sha512::digest(message), signature),
+        _ => return false,
+    };
+    verified.is_ok()
 }
 
-/// RFC 8017, section 8.1.2, with a salt as long as the hash, as TLS has it.
-fn verify_pss<D: Digest>(message: &[u8], certificate: &[u8], signature: &[u8]) -> Option<bool> {
-    let (modulus, exponent) = public_key(certificate)?;
-    let signature = BigUint::from_bytes_be(signature);
-    if modulus.bits() < SHORTEST || signature >= modulus {
-        return None;
-    }
-    let bits = modulus.bits() - 1;
-    let length = usize::try_from(bits.div_ceil(8)).ok()?;
-    let number = signature.modpow(&exponent, &modulus).to_bytes_be();
-    let mut encoded = vec![0; length.checked_sub(number.len())?];
-    encoded.extend(number);
-
-    let hash_length = <D as Digest>::output_size();
-    let (rest, trailer) = encoded.split_at(length - 1);
-    let (masked, hash) = rest.split_at_checked(rest.len().checked_sub(hash_length)?)?;
-    let mut block: Vec<u8> = masked.iter().zip(mask::<D>(hash, masked.len())).map(|(a, b)| a ^ b).collect();
-    let unused = length as u64 * 8 - bits;
-    *block.first_mut()? &= 0xff >> unused;
-    let (padding, salt) = block.split_at_checked(block.len().checked_sub(hash_length)?)?;
-    let (last, zeros) = padding.split_last()?;
-    let expected = D::new().chain_update([0; 8]).chain_update(D::digest(message)).chain_update(salt).finalize();
-    Some(trailer == [0xbc] && *last == 1 && zeros.iter().all(|byte| *byte == 0) && expected.as_slice() == hash)
-}
-
-/// MGF1.
-fn mask<D: Digest>(seed: &[u8], length: usize) -> Vec<u8> {
-    let piece = |i: u32| D::new().chain_update(seed).chain_update(i.to_be_bytes()).finalize().to_vec();
-    let mut mask: Vec<u8> = (0..).map(piece).take(length.div_ceil(<D as Digest>::output_size())).flatten().collect();
-    mask.truncate(length);
-    mask
-}
-
-/// Modulus and exponent of a certificate with an RSA key.
-fn public_key(certificate: &[u8]) -> Option<(BigUint, BigUint)> {
-    let mut fields = Der(Der(Der(certificate).next(SEQUENCE)?).next(SEQUENCE)?);
-    // The version stands first, but only in certificates of later versions.
-    if fields.0.first() == Some(&0xa0) {
-        fields.next(0xa0)?;
-    }
-    fields.next(INTEGER)?;
-    // Algorithm, issuer, validity, subject.
-    for _ in 0..4 {
-        fields.next(SEQUENCE)?;
-    }
-    let mut key = Der(fields.next(SEQUENCE)?);
-    key.next(SEQUENCE)?;
-    let bits = key.next(BIT_STRING)?.strip_prefix(&[0])?;
-    let mut numbers = Der(Der(bits).next(SEQUENCE)?);
-    let mut number = || numbers.next(INTEGER).map(BigUint::from_bytes_be);
-    Some((number()?, number()?))
-}
-
-const SEQUENCE: u8 = 0x30;
-const INTEGER: u8 = 0x02;
-const BIT_STRING: u8 = 0x03;
-
-/// What is left of a list of DER elements.
-struct Der<'a>(&'a [u8]);
-
-impl<'a> Der<'a> {
-    /// The content of the next element, if it has this tag.
-    fn next(&mut self, tag: u8) -> Option<&'a [u8]> {
-        let (&[found, short], rest) = self.0.split_first_chunk::<2>()?;
-        let (length, rest) = match short {
-            0..=0x7f => (usize::from(short), rest),
-            0x81..=0x84 => {
-                let (digits, rest) = rest.split_at_checked(usize::from(short - 0x80))?;
-                (digits.iter().fold(0, |length, byte| length << 8 | usize::from(*byte)), rest)
-            }
-            _ => return None,
-        };
-        let (content, rest) = rest.split_at_checked(length)?;
-        self.0 = rest;
-        (found == tag).then_some(content)
-    }
+fn public_key(certificate: &[u8]) -> Option<RsaPublicKey> {
+    let certificate = CertificateDer::from(certificate);
+    let parsed = ParsedCertificate::try_from(&certificate).ok()?;
+    RsaPublicKey::from_public_key_der(parsed.subject_public_key_info().as_ref()).ok()
 }
 
 #[cfg(test)]

@@ -289,7 +289,7 @@ mod tests {
             ("[for s in [\"a\"] : s if s != var.v]", r#"{"references":["var.v"]}"#),
         ];
         for (text, expected) in cases {
-            let (body, problems) = parse_file(SourceFile::new("t", &format!("a = {text}")));
+            let (body, problems) = parse_file(SourceFile::new("t", format!("a = {text}")));
             assert!(problems.is_empty(), "{problems:?}");
             let attributes = body.just_attributes().0;
             assert_eq!(expression_json(&attributes["a"].expr).to_string(), expected, "{text}");

@@ -121,21 +121,21 @@ fn write_object<'a>(members: impl Iterator<Item = (&'a str, &'a RawValue)>, dept
 }
 
 fn write_value(raw: &str, depth: usize, out: &mut String) {
-    if depth > 0 && raw.starts_with('{') {
-        if let Ok(Members(members)) = serde_json::from_str(raw) {
-            return write_object(members.iter().map(|(key, value)| (key.as_str(), *value)), depth, out);
+    let list = || serde_json::from_str::<Vec<&RawValue>>(raw).ok().filter(|_| raw.starts_with('['));
+    if depth == 0 {
+        out.push_str(raw);
+    } else if let Ok(Members(members)) = serde_json::from_str(raw) {
+        write_object(members.iter().map(|(key, value)| (key.as_str(), *value)), depth, out);
+    } else if let Some(list) = list() {
+        out.push('[');
+        for (i, value) in list.into_iter().enumerate() {
+            out.push_str(if i == 0 { "" } else { "," });
+            write_value(value.get(), depth - 1, out);
         }
-    } else if depth > 0 && raw.starts_with('[') {
-        if let Ok(list) = serde_json::from_str::<Vec<&RawValue>>(raw) {
-            out.push('[');
-            for (i, value) in list.into_iter().enumerate() {
-                out.push_str(if i == 0 { "" } else { "," });
-                write_value(value.get(), depth - 1, out);
-            }
-            return out.push(']');
-        }
+        out.push(']');
+    } else {
+        out.push_str(raw);
     }
-    out.push_str(raw);
 }
 
 /// The members of an object as they are written, repeated ones too.

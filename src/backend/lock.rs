@@ -116,7 +116,7 @@ async fn try_until(store: &dyn StateStore, info: &LockInfo, end: Instant, stop: 
     }
 }
 
-/// Three to five quarters of a pause, by chance: many who wait for one lock do not all try at the same moment.
+/// A random length between 75% and 125% of a pause, so that processes that wait for one lock do not all try at once.
 fn scattered(pause: Duration) -> Duration {
     let chance = uuid::Uuid::new_v4().as_u128() as u32;
     pause.mul_f64(0.75 + 0.5 * f64::from(chance) / f64::from(u32::MAX))

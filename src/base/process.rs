@@ -134,7 +134,7 @@ pub fn signal_group(leader: Option<u32>, signal: Signal) {
     let _ = (leader, signal);
 }
 
-/// A process group, by its leader, a child of ours, that is killed when this is dropped. The leader has ended then.
+/// The process group of a child process. Dropping this kills the group and waits until its leader has ended.
 pub struct KilledGroup(pub Option<u32>);
 
 impl KilledGroup {
@@ -154,7 +154,7 @@ impl Drop for KilledGroup {
     }
 }
 
-/// Whether a child of ours has not ended; whoever waits for it still can.
+/// Returns true while a child process runs. Does not collect its exit status.
 fn is_running_child(number: u32) -> bool {
     #[cfg(unix)]
     {

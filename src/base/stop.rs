@@ -77,7 +77,7 @@ impl Stop {
     }
 }
 
-/// From now on the first interrupt (termination, closed terminal) signal stops and the second one kills; `heard` is called after each
+/// From now on the first signal (interrupt, termination or closed terminal) stops and the second one kills; `heard` is called after each
 /// with the stage that it led to. Needs a running tokio runtime.
 pub fn listen(stop: Stop, heard: impl Fn(Stage) + Send + 'static) -> std::io::Result<()> {
     let mut signals = Signals::new()?;

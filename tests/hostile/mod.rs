@@ -1,7 +1,7 @@
 //! Input that is broken or hostile: whatever the program reads from others must neither bring it down nor take memory
 //! out of proportion.
 //!
-//! Each test starts from sound documents and changes them by chance. By default it tries few, always the same.
+//! Each test starts from sound documents and changes them at random. By default it tries few, always the same.
 //! `TERRANE_TEST_FUZZ_INPUTS` is the number of inputs per test, `TERRANE_TEST_FUZZ_SEED` where the numbers begin, so that
 //! long runs can go on where others ended. With either, the input that is being tried is kept in the temporary folder,
 //! named in the output: it is still there if the process aborts.

@@ -1,4 +1,4 @@
-//! Changing bytes by chance, in ways that parsers of text and of binary formats have trouble with.
+//! Changing bytes at random, in ways that parsers of text and of binary formats have trouble with.
 
 use crate::syntax::chance::Chance;
 

@@ -41,7 +41,7 @@ impl Number {
     }
 
     pub(super) fn from_big(big: BigFloat) -> Number {
-        // A small one prints all its digits, so it has no more of them than its precision.
+        // The small form prints all digits, so only integers that fit the precision may have it.
         let small = big.to_i64().filter(|value| big.prec <= PARSED && !(*value == 0 && big.neg));
         small.and_then(|value| Number::word(value, big.prec)).unwrap_or_else(|| Number(Form::Big(Arc::new(big))))
     }

@@ -106,7 +106,7 @@ fn decode_default(attribute: &Attribute, variable: &Variable, diags: &mut Diagno
     value
 }
 
-/// Why the default of a block does not fit its type; nothing where another mistake hides it.
+/// Returns why the default of a block does not fit its type. `None` if it fits, or if either cannot be read.
 pub fn default_conflict(body: &Body) -> Option<String> {
     let schema = BodySchema::new().attribute("type").attribute("default");
     let (content, _, _) = body.partial_content(&schema);

@@ -25,6 +25,7 @@ pub mod provisioner_client;
 pub mod provider_server;
 pub mod provisioner_server;
 pub mod serve;
+mod socket;
 
 pub mod grpc;
 pub mod wire;

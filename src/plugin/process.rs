@@ -425,7 +425,7 @@ async fn connect_at_last(
     let failed = |error: &dyn std::fmt::Display| format!("cannot connect to the plugin: {error}");
     match &handshake.address {
         Address::Unix(path) => {
-            let stream = UnixStream::connect(path).await.map_err(|error| failed(&at(path, &error)))?;
+            let stream = super::socket::connect(path).await.map_err(|error| failed(&at(path, &error)))?;
             if security == Security::OwnProgram {
                 check_peer(&stream, pid).map_err(|error| failed(&error))?;
             }

@@ -2,14 +2,14 @@
 //! asks for the end. Works for Terraform, OpenTofu and this program alike.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use tokio::net::{UnixListener, UnixStream};
+use tokio::net::UnixStream;
 use tokio::sync::{Notify, mpsc};
 use tokio_rustls::TlsAcceptor;
 use tonic::Status;
@@ -20,6 +20,7 @@ use super::handshake::{Address, COOKIE, Handshake};
 use super::process::check_peer;
 use super::provider_server::ProviderServer;
 use super::provisioner_server::ProvisionerServer;
+use super::socket::Socket;
 use super::tls::Identity;
 use super::wire::health::{HealthCheckResponse, health_check_response::ServingStatus};
 use super::wire::{v5::V5, v6::V6};
@@ -108,7 +109,7 @@ pub async fn serve(
     tell: impl FnOnce(&str) -> Result<(), String>,
 ) -> Result<(), String> {
     ignore_interrupts()?;
-    let socket = Socket::create(caller.socket_folder.as_deref())?;
+    let socket = Socket::create(caller.socket_folder.as_deref(), caller.peer.is_some())?;
     let identity = match (&caller.certificate, caller.peer) {
         (Some(_), None) => Some(Identity::generate()?),
         _ => None,
@@ -120,7 +121,7 @@ pub async fn serve(
     let version = caller.version(protocol);
     let handshake = Handshake {
         version,
-        address: Address::Unix(socket.path.clone()),
+        address: Address::Unix(socket.address.clone()),
         certificate: identity.as_ref().map(|identity| identity.der().to_vec()),
     };
     let services = Arc::new(Services::new(plugin, version));
@@ -205,42 +206,6 @@ fn ignore_interrupts() -> Result<(), String> {
         tokio::spawn(async move { while interrupts.recv().await.is_some() {} });
     }
     Ok(())
-}
-
-/// A socket in a folder that only we may enter; both are removed at the end.
-struct Socket {
-    listener: UnixListener,
-    path: PathBuf,
-    folder: tempfile::TempDir,
-}
-
-impl Socket {
-    fn create(folder: Option<&Path>) -> Result<Socket, String> {
-        match Socket::create_in(folder.unwrap_or(&std::env::temp_dir())) {
-            Ok(socket) => Ok(socket),
-            // The path of a socket may have about a hundred bytes, and some systems have long temporary folders.
-            Err(_) if folder.is_none() => Socket::create_in(Path::new("/tmp")),
-            Err(error) => Err(error),
-        }
-        .map_err(|error| format!("cannot make a socket: {error}"))
-    }
-
-    fn create_in(parent: &Path) -> Result<Socket, String> {
-        let in_parent = |error: std::io::Error| format!("{}: {error}", parent.display());
-        let mut builder = tempfile::Builder::new();
-        builder.prefix("plugin");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        let folder = builder.tempdir_in(parent).map_err(in_parent)?;
-        let path = folder.path().join("socket");
-        let listener = UnixListener::bind(&path).map_err(in_parent)?;
-        Ok(Socket { listener, path, folder })
-    }
-
-    fn remove(&self) {
-        let _ = std::fs::remove_file(&self.path);
-        let _ = std::fs::remove_dir(self.folder.path());
-    }
 }
 
 /// All that can be called: the plugin itself, and what go-plugin wants of every plugin.

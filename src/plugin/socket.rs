@@ -1,0 +1,119 @@
+//! The sockets of plugins: files or, where the system has such, names without one (Linux, written "@NAME").
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tokio::net::{UnixListener, UnixStream};
+
+/// Where a plugin listens.
+pub struct Socket {
+    pub listener: UnixListener,
+    /// As the handshake names it.
+    pub address: PathBuf,
+    /// A folder that only we may enter, with the socket in it; both are removed at the end. None: there is no file.
+    folder: Option<tempfile::TempDir>,
+}
+
+impl Socket {
+    /// A socket in a folder, by default the one for temporary files. If the caller's credentials are checked and no
+    /// folder is wanted, it needs no file where the system can do without: nothing stays behind even if both are killed.
+    pub fn create(folder: Option<&Path>, checked: bool) -> Result<Socket, String> {
+        if checked
+            && folder.is_none()
+            && let Ok(socket) = Socket::without_file()
+        {
+            return Ok(socket);
+        }
+        match Socket::create_in(folder.unwrap_or(&std::env::temp_dir())) {
+            Ok(socket) => Ok(socket),
+            // The path of a socket may have about a hundred bytes, and some systems have long temporary folders.
+            Err(_) if folder.is_none() => Socket::create_in(Path::new("/tmp")),
+            Err(error) => Err(error),
+        }
+        .map_err(|error| format!("cannot make a socket: {error}"))
+    }
+
+    fn without_file() -> io::Result<Socket> {
+        let name = format!("plugin{}", uuid::Uuid::new_v4());
+        let listener = listen_without_file(&name)?;
+        listener.set_nonblocking(true)?;
+        Ok(Socket { listener: UnixListener::from_std(listener)?, address: format!("@{name}").into(), folder: None })
+    }
+
+    fn create_in(parent: &Path) -> Result<Socket, String> {
+        let in_parent = |error: io::Error| format!("{}: {error}", parent.display());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("plugin");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let folder = builder.tempdir_in(parent).map_err(in_parent)?;
+        let address = folder.path().join("socket");
+        let listener = UnixListener::bind(&address).map_err(in_parent)?;
+        Ok(Socket { listener, address, folder: Some(folder) })
+    }
+
+    /// Removes its file. Connections stay.
+    pub fn remove(&self) {
+        if let Some(folder) = &self.folder {
+            let _ = std::fs::remove_file(&self.address);
+            let _ = std::fs::remove_dir(folder.path());
+        }
+    }
+}
+
+/// Connects to a plugin's socket as its handshake names it.
+pub async fn connect(address: &Path) -> io::Result<UnixStream> {
+    match address.to_str().and_then(|text| text.strip_prefix('@')) {
+        Some(name) => {
+            let stream = connect_without_file(name)?;
+            stream.set_nonblocking(true)?;
+            UnixStream::from_std(stream)
+        }
+        None => UnixStream::connect(address).await,
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn listen_without_file(name: &str) -> io::Result<std::os::unix::net::UnixListener> {
+    std::os::unix::net::UnixListener::bind_addr(&without_file(name)?)
+}
+
+#[cfg(target_os = "linux")]
+fn connect_without_file(name: &str) -> io::Result<std::os::unix::net::UnixStream> {
+    std::os::unix::net::UnixStream::connect_addr(&without_file(name)?)
+}
+
+#[cfg(target_os = "linux")]
+fn without_file(name: &str) -> io::Result<std::os::unix::net::SocketAddr> {
+    <std::os::unix::net::SocketAddr as std::os::linux::net::SocketAddrExt>::from_abstract_name(name)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn listen_without_file(_name: &str) -> io::Result<std::os::unix::net::UnixListener> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn connect_without_file(_name: &str) -> io::Result<std::os::unix::net::UnixStream> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn sockets_take_connections_and_leave_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let checked = Socket::create(None, true).unwrap();
+        let wanted = Socket::create(Some(folder.path()), true).unwrap();
+        assert_eq!(checked.folder.is_none(), cfg!(target_os = "linux"));
+        for socket in [checked, wanted] {
+            let (ours, theirs) = tokio::join!(connect(&socket.address), socket.listener.accept());
+            assert!(ours.is_ok() && theirs.is_ok(), "{}", socket.address.display());
+            socket.remove();
+            assert!(connect(&socket.address).await.is_err() || socket.folder.is_none());
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

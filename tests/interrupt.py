@@ -80,17 +80,16 @@ def check(condition, text):
 class Project:
     """A folder with the configuration, and the program that works in it."""
 
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, configuration=CONFIGURATION):
         self.program, self.folder = program, folder
         self.work = os.path.join(folder, "work")
         os.makedirs(self.work)
         with open(os.path.join(self.work, "main.tf"), "w") as file:
-            file.write(CONFIGURATION)
+            file.write(configuration)
         self.mark = f"{os.getpid()}-{os.path.basename(folder)}"
         self.environment = {
             "PATH": os.environ["PATH"], "HOME": folder, "NO_COLOR": "1", "CHECKPOINT_DISABLE": "1", MARK: self.mark,
         }
-        self.run(["init"])
 
     def start(self, arguments):
         # As in a shell that runs no jobs: the program leads no terminal, and only it gets the signal.
@@ -282,6 +281,7 @@ def main():
     for command in options.only.split(","):
         folder = tempfile.mkdtemp(prefix="terrane-interrupt-")
         project = Project(os.path.abspath(options.program), folder)
+        project.run(["init"])
         project.run(CHANGING["apply"])
         reference = project.objects()
         assert len(reference) == OBJECTS, reference

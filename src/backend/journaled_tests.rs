@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::backend::local::{LocalStore, StatePaths};
-use crate::backend::recovery::{Access, load};
+use crate::backend::recovery::{Access, load, settle};
 use crate::backend::store::StateStore;
 use crate::base::diag::Diagnostic;
 use crate::lang::value::Value;
@@ -59,7 +59,8 @@ fn store_in(dir: &Path) -> Arc<dyn StateStore> {
 
 async fn run(dir: &Path) -> JournaledState {
     let store = store_in(dir);
-    let loaded = load(&*store, Access::Locked).await.unwrap();
+    let mut loaded = load(&*store, Access::Locked).await.unwrap();
+    settle(&*store, &mut loaded).unwrap();
     let run = JournaledState::new(store, &loaded).unwrap();
     // No snapshots of their own accord in tests: the journal is what is looked at.
     run.writing.lock().await.cost = Duration::from_secs(3600);
@@ -122,9 +123,14 @@ async fn killed_at_any_byte_no_whole_record_is_lost() {
         assert_eq!(loaded(dir.path(), Access::ReadOnly).await, expected(lines), "cut at {cut}, without the lock");
         assert_eq!(std::fs::read(dir.path().join("terraform.tfstate")).unwrap(), base, "reading wrote");
         let store = store_in(dir.path());
-        let first = load(&*store, Access::Locked).await.unwrap();
-        assert_eq!(show(&first.file.unwrap().state), expected(lines), "cut at {cut}");
-        assert_eq!(uncertain(&first.warnings).is_empty(), lines < 3, "cut at {cut}: {:?}", first.warnings);
+        // A run that is killed before its warnings are shown leaves them to the next one.
+        for _ in 0..2 {
+            let again = load(&*store, Access::Locked).await.unwrap();
+            assert_eq!(show(&again.file.unwrap().state), expected(lines), "cut at {cut}");
+            assert_eq!(uncertain(&again.warnings).is_empty(), lines < 3, "cut at {cut}: {:?}", again.warnings);
+        }
+        let mut last = load(&*store, Access::Locked).await.unwrap();
+        settle(&*store, &mut last).unwrap();
         // Replay is on disk now: the next one finds the same and no journal.
         assert!(!store.journal().exists());
         assert_eq!(loaded(dir.path(), Access::Locked).await, expected(lines));
@@ -178,7 +184,6 @@ async fn a_crash_between_snapshot_and_removal_replays_nothing() {
     let expected = "[0]{\"v\":\"changed\"} [5]{\"v\":\"later\"}";
     assert_eq!(loaded(dir.path(), Access::ReadOnly).await, expected);
     assert_eq!(loaded(dir.path(), Access::Locked).await, expected);
-    assert!(!journal.exists());
 }
 
 #[tokio::test]

@@ -20,5 +20,5 @@ mod contract;
 
 pub use journaled::{FinishError, JournaledState};
 pub use lock::{LockInfo, acquire};
-pub use recovery::{Access, Loaded, load};
+pub use recovery::{Access, Loaded, load, settle};
 pub use store::{Backend, LockError, StateStore, StoreError};

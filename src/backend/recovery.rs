@@ -1,6 +1,7 @@
 //! Reading a state together with the journal that an interrupted run may have left beside it.
 //!
 //! Replay is written to the store only under its lock; without the lock the journal is laid over the state in memory.
+//! The journal is removed only after the user has seen what it says of unfinished changes: nothing else knows of them.
 
 use crate::backend::STATE_NOT_SAVED;
 use std::collections::BTreeSet;
@@ -24,6 +25,8 @@ use super::store::{StateStore, StoreError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Locked,
+    /// Locked by a command that changes nothing and replays nothing.
+    LockedToRead,
     ReadOnly,
 }
 
@@ -36,16 +39,19 @@ pub struct Loaded {
     pub fingerprint: String,
     /// The state is more than the store holds: a journal was laid over it. Nothing may be written on top of that.
     pub overlaid: bool,
+    /// The store now holds what the journal held, which is still there: [`settle`] removes it.
+    pub replayed: bool,
     /// What the user should know of an interrupted run.
     pub warnings: Diagnostics,
 }
 
-/// Reads the state; an interrupted run's journal is replayed first.
+/// Reads the state; an interrupted run's journal is replayed first. Under the lock, call [`settle`] once the warnings
+/// have been shown.
 pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diagnostics> {
     let content = store.read().await.map_err(|e| unreadable(&e, access))?.unwrap_or_default();
     let file = file::read(&content).map_err(|problems| match access {
-        Access::Locked => lock_failed(&StoreError(file::problems_text(&problems))).into(),
         Access::ReadOnly => problems,
+        _ => lock_failed(&StoreError(file::problems_text(&problems))).into(),
     })?;
     let loaded = Loaded { file, fingerprint: fingerprint(&content), ..Loaded::default() };
     drop(content);
@@ -64,8 +70,8 @@ pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diag
 /// What reading under the lock finds is reported as the reference does: as a part of taking the lock.
 fn unreadable(error: &StoreError, access: Access) -> Diagnostics {
     match access {
-        Access::Locked => lock_failed(error).into(),
         Access::ReadOnly => Diagnostic::error("Failed to load state", error.0.clone()).into(),
+        _ => lock_failed(error).into(),
     }
 }
 
@@ -105,7 +111,7 @@ async fn replay(
         return Err(foreign_base(&journal, &path).into());
     };
     let alive = journal.header.process.is_alive();
-    if alive && access == Access::ReadOnly {
+    if alive && access != Access::Locked {
         // The run goes on: what it has done so far is what the state is.
         lay_over(&journal, position, &mut loaded)?;
         return Ok(loaded);
@@ -116,10 +122,17 @@ async fn replay(
         if changes > 0 {
             persist(store, &path, &mut loaded).await?;
         }
-        journal_writer::remove(&path).map_err(io_error)?;
-        loaded.overlaid = false;
+        (loaded.overlaid, loaded.replayed) = (false, true);
     }
     Ok(loaded)
+}
+
+/// Removes a journal that was replayed.
+pub fn settle(store: &dyn StateStore, loaded: &mut Loaded) -> Result<(), Diagnostics> {
+    if std::mem::take(&mut loaded.replayed) {
+        journal_writer::remove(&store.journal()).map_err(io_error)?;
+    }
+    Ok(())
 }
 
 fn lay_over(journal: &Journal, position: usize, loaded: &mut Loaded) -> Result<usize, Diagnostics> {

@@ -19,7 +19,6 @@ use crate::render::text::snippet::CONSOLE_INPUT;
 use crate::render::text::value::console_text;
 
 use super::cached_schemas;
-use super::listen::Deaf;
 use super::open_backend::{self, Held};
 use super::operation::quiet_ports;
 use super::options::{StateOptions, VariableArgument};
@@ -113,7 +112,7 @@ async fn hold(setup: &Setup, request: &ConsoleRequest, config: &Config) -> Resul
     if !is_configured() {
         return Ok(None);
     }
-    open_backend::hold(&opened, OPERATION, &request.state, setup, &Deaf).await.map(Some)
+    open_backend::hold(&opened, OPERATION, &request.state, setup, None).await.map(Some)
 }
 
 /// Evaluates the configuration. None with errors that leave nothing to ask.

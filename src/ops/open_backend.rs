@@ -159,26 +159,32 @@ pub struct Held {
     lock: Option<String>,
 }
 
-/// Locks the state, if the options want it, and reads it.
+/// Locks the state, if the options want it, and reads it. Without a listener the state is only read: an interrupted
+/// run's journal stays, for there is no way to show its warnings before it is removed.
 pub async fn hold(
     opened: &Opened,
     operation: &str,
     options: &StateOptions,
     setup: &Setup,
-    listener: &dyn Listener,
+    listener: Option<&dyn Listener>,
 ) -> Result<Held, Diagnostics> {
     let store = opened.store.clone();
     let lock = if options.lock {
         crate::log!(Trace, "backend/local: requesting state lock for workspace {:?}", setup.workdir.workspace);
         let info = LockInfo::new(operation);
-        let waiting = || listener.waiting_for_lock();
+        let waiting = || listener.into_iter().for_each(Listener::waiting_for_lock);
         let taken = crate::backend::acquire(&*store, &info, options.lock_timeout, &setup.stop, waiting).await;
         Some(taken.map_err(|e| Diagnostics::from(crate::backend::lock::lock_failed(&e)))?)
     } else {
         None
     };
-    let access = if lock.is_some() { Access::Locked } else { Access::ReadOnly };
-    match crate::backend::load(&*store, access).await {
+    let access = match (&lock, listener) {
+        (None, _) => Access::ReadOnly,
+        (Some(_), None) => Access::LockedToRead,
+        (Some(_), Some(_)) => Access::Locked,
+    };
+    let loaded = crate::backend::load(&*store, access).await;
+    match loaded.and_then(|loaded| settled(loaded, &*store, listener)) {
         Ok(loaded) => {
             match &loaded.file {
                 Some(file) => crate::log!(
@@ -198,6 +204,15 @@ pub async fn hold(
             Err(diagnostics)
         }
     }
+}
+
+/// Shows what an interrupted run left open before the journal, which alone knows it, is removed.
+fn settled(mut loaded: Loaded, store: &dyn StateStore, listener: Option<&dyn Listener>) -> Result<Loaded, Diagnostics> {
+    if let Some(listener) = listener.filter(|_| loaded.replayed) {
+        listener.diagnostics(std::mem::take(&mut loaded.warnings));
+        crate::backend::settle(store, &mut loaded)?;
+    }
+    Ok(loaded)
 }
 
 impl Held {

@@ -83,7 +83,7 @@ pub async fn begin(
     let opened = open_backend::open(setup, config.root.backend.as_ref(), &request.state).await;
     let opened = opened.map_err(|problems| joined(&mut diagnostics, problems))?;
     let factories = start(setup, &config, &mut diagnostics).await?;
-    let held = open_backend::hold(&opened, operation, &request.state, setup, &*listener).await;
+    let held = open_backend::hold(&opened, operation, &request.state, setup, Some(&*listener)).await;
     let mut held = match held {
         Ok(held) => held,
         Err(problems) => {

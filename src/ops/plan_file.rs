@@ -77,7 +77,8 @@ pub async fn begin(
     let requirements = diagnostics.take(Requirements::of_config(&loaded.config));
     let found = packages::resolve_planned(setup, &requirements, &planned_lock(&saved)?)?;
     diagnostics.extend(found.warnings);
-    let held = open_backend::hold(&opened, "OperationTypeApply", &request.state, setup, &*listener).await?;
+    let mut held = open_backend::hold(&opened, "OperationTypeApply", &request.state, setup, Some(&*listener)).await?;
+    diagnostics.extend(std::mem::take(&mut held.loaded.warnings));
     let state = held.loaded.file.as_ref().map(|file| &file.meta);
     if let Err(problems) = check_state(&saved, state).and_then(|()| check_complete(&saved)) {
         diagnostics.extend(problems);

@@ -10,7 +10,6 @@ use crate::model::addr;
 use crate::model::deps::Requirements;
 use crate::model::provider::NO_SCHEMAS;
 
-use super::listen::Deaf;
 use super::operation::CANCELED;
 use super::options::{StateOptions, VariableArgument};
 use super::planning::Schemas;
@@ -39,7 +38,7 @@ pub async fn all(setup: &Setup, arguments: &[VariableArgument]) -> Result<Schema
         return Err(problems);
     }
     let found = packages::resolve(setup, &requirements).await?;
-    let held = open_backend::hold(&opened, "", &options, setup, &Deaf).await?;
+    let held = open_backend::hold(&opened, "", &options, setup, None).await?;
     let state = held.loaded.file.as_ref().map(|file| Requirements::of_state(&file.state)).unwrap_or_default();
     let needed: BTreeSet<addr::Provider> = requirements.0.into_keys().chain(state.0.into_keys()).collect();
     if let Some(provider) = needed.iter().find(|provider| !found.origins.contains_key(provider)) {

@@ -4,8 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
+use rustc_hash::FxBuildHasher;
 use serde_json::{Value as Json, json};
 
 /// The type of a value, or a type constraint (where `Dynamic` stands for any type).
@@ -296,9 +298,33 @@ impl Type {
             br#""bool""# => Ok(Type::Bool),
             br#""number""# => Ok(Type::Number),
             br#""dynamic""# => Ok(Type::Dynamic),
-            _ => Type::from_json(&serde_json::from_slice(bytes).map_err(|e| e.to_string())?),
+            _ => remembered(bytes),
         }
     }
+}
+
+/// Types that a thread has read, by a hash of their text: objects of one resource mostly have the same, and then share it.
+type Read = [Option<(Box<[u8]>, Type)>; 64];
+
+thread_local! {
+    static READ: std::cell::RefCell<Read> = const { std::cell::RefCell::new([const { None }; 64]) };
+}
+
+fn remembered(bytes: &[u8]) -> Result<Type, String> {
+    const LONGEST: usize = 4096;
+    let read = || Type::from_json(&serde_json::from_slice(bytes).map_err(|e| e.to_string())?);
+    if bytes.len() > LONGEST {
+        return read();
+    }
+    let place = (FxBuildHasher.hash_one(bytes) >> 58) as usize;
+    READ.with_borrow_mut(|known| match &known[place] {
+        Some((text, ty)) if **text == *bytes => Ok(ty.clone()),
+        _ => {
+            let ty = read()?;
+            known[place] = Some((bytes.into(), ty.clone()));
+            Ok(ty)
+        }
+    })
 }
 
 fn from_json_array(parts: &[Json]) -> Result<Type, String> {

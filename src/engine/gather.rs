@@ -1,5 +1,7 @@
 //! What a finished walk found, put together as a plan.
 
+use std::sync::Arc;
+
 use super::checks;
 use super::input::PlanInput;
 use super::relevant;
@@ -81,7 +83,7 @@ pub(super) fn is_applyable(plan: &Plan) -> bool {
 
 /// Whether two states have the same managed resources, with the same objects.
 fn has_same_objects(a: &State, b: &State) -> bool {
-    fn managed(state: &State) -> impl Iterator<Item = (&AbsResource, &ResourceState)> {
+    fn managed(state: &State) -> impl Iterator<Item = (&AbsResource, &Arc<ResourceState>)> {
         state.resources.iter().filter(|(addr, _)| addr.resource.mode == ResourceMode::Managed)
     }
     managed(a).eq(managed(b))

@@ -148,7 +148,7 @@ fn only(state: &State, addr: &AbsResourceInstance) -> Option<State> {
     let resource = state.resources.get(&addr.containing_resource())?;
     let instance = resource.instances.get(addr.key()).filter(|instance| instance.current.is_some())?;
     let mut one = State::default();
-    *one.instance_mut(addr, &resource.provider) = instance.clone();
+    *one.instance_mut(addr, &resource.provider) = (**instance).clone();
     Some(one)
 }
 

@@ -176,11 +176,11 @@ fn replace(
 ) {
     let alias = resource.provider_ref.as_ref().and_then(|reference| reference.addr.alias.as_deref());
     let provider = provider_configs::resolve(tree, module, &resource.provider, alias);
-    let Some(of_state) = state.resources.get_mut(&addr.containing_resource()) else { return };
+    let Some(of_state) = state.resources.get_mut(&addr.containing_resource()).map(Arc::make_mut) else { return };
     if let Some(provider) = provider {
         of_state.provider = provider;
     }
     if let Some(instance) = of_state.instances.get_mut(addr.key()) {
-        instance.current = Some(object);
+        Arc::make_mut(instance).current = Some(object);
     }
 }

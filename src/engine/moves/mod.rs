@@ -3,17 +3,24 @@
 //! Owns which addresses change before planning. Never touches what an object holds.
 
 pub(super) mod crossing;
+mod order;
 mod statements;
 pub(super) mod valid;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{COMMAND, PROGRAM};
-use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ResourceMode, Target};
+use crate::model::addr::{
+    AbsProviderConfig, AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance, ResourceMode,
+    Target,
+};
 use crate::model::config::Config;
-use crate::model::state::{Instance, ResourceState, State};
+use crate::model::state::{Instance, State};
 
 use crossing::{Origin, Origins};
 use statements::Statement;
@@ -56,34 +63,72 @@ fn is_taken(state: &State, place: &Place) -> bool {
     }
 }
 
-/// An address that could not change, and what it should have become.
-type Blocked = (Place, Place);
+/// Addresses that could not change, each with what it should have become, in the order in which they were found.
+#[derive(Default)]
+struct Blocked {
+    pairs: Vec<(Place, Place)>,
+    known: BTreeSet<(Place, Place)>,
+}
+
+impl Blocked {
+    fn add(&mut self, from: Place, to: Place) {
+        if self.known.insert((from.clone(), to.clone())) {
+            self.pairs.push((from, to));
+        }
+    }
+}
+
+/// The resources of a state by their blocks, so that a statement need not look at all of them. Resources that have
+/// lost their instances may still be in it.
+struct ByBlock(FxHashMap<ConfigResource, BTreeSet<AbsResource>>);
+
+impl ByBlock {
+    fn of(state: &State, statements: &[Statement]) -> ByBlock {
+        let mut found = ByBlock(FxHashMap::default());
+        if statements.iter().any(|statement| statement.source().is_some()) {
+            state.resources.keys().for_each(|addr| found.add(addr.clone()));
+        }
+        found
+    }
+
+    fn add(&mut self, addr: AbsResource) {
+        self.0.entry(addr.config()).or_default().insert(addr);
+    }
+
+    /// What the statement moves: the new address of each instance, and its present one.
+    fn moves(&self, state: &State, statement: &Statement) -> Vec<(AbsResourceInstance, AbsResourceInstance)> {
+        let instances = |addr: &AbsResource| {
+            let keys = state.resources.get(addr).into_iter().flat_map(|resource| resource.instances.keys());
+            let all = keys.map(|key| addr.instance(key.clone()));
+            all.filter_map(|from| Some((statement.destination(&from)?, from))).collect::<Vec<_>>()
+        };
+        match statement.source() {
+            Some(block) => self.0.get(&block).into_iter().flatten().flat_map(instances).collect(),
+            None => state.resources.keys().filter(|addr| statement.concerns(addr)).flat_map(instances).collect(),
+        }
+    }
+}
 
 /// Applies all moves to the state. Of what `moved` blocks moved it tells what that was before.
 pub(super) fn apply(config: &Config, state: &mut State) -> ((Moved, Origins), Diagnostics) {
     let mut diags = Diagnostics::new();
     let (mut moved, mut origins) = (Moved::new(), Origins::new());
-    let mut blocked: Vec<Blocked> = Vec::new();
+    let mut blocked = Blocked::default();
     apply_implied(config, state, &mut moved, &mut blocked);
     let statements = statements::collect(config);
     let mut explicit: BTreeSet<AbsResource> = BTreeSet::new();
+    let mut by_block = ByBlock::of(state, &statements);
     for statement in &statements {
-        let resources = state.resources.iter().filter(|(addr, _)| statement.concerns(addr));
-        let instances =
-            resources.flat_map(|(addr, resource)| resource.instances.keys().map(|key| addr.instance(key.clone())));
-        let moves: Vec<_> = instances.filter_map(|from| Some((statement.destination(&from)?, from))).collect();
-        let taken: BTreeSet<Place> =
-            moves.iter().map(|(to, _)| place(statement, to)).filter(|to| is_taken(state, to)).collect();
+        let moves = by_block.moves(state, statement);
+        let mut taken: BTreeSet<Place> = moves.iter().map(|(to, _)| place(statement, to)).collect();
+        taken.retain(|place| is_taken(state, place));
         for (to, from) in moves {
             if from.mode() == ResourceMode::Managed {
                 explicit.extend([from.containing_resource(), to.containing_resource()]);
             }
             let wanted = place(statement, &to);
             if taken.contains(&wanted) {
-                let pair = (place(statement, &from), wanted);
-                if !blocked.contains(&pair) {
-                    blocked.push(pair);
-                }
+                blocked.add(place(statement, &from), wanted);
                 continue;
             }
             let before = origins.remove(&from).or_else(|| {
@@ -94,14 +139,15 @@ pub(super) fn apply(config: &Config, state: &mut State) -> ((Moved, Origins), Di
             });
             origins.extend(before.map(|before| (to.clone(), before)));
             rename(state, &from, &to);
+            by_block.add(to.containing_resource());
             let origin = moved.remove(&from).unwrap_or(from);
             moved.insert(to, origin);
         }
     }
     apply_implied_of_modules(config, state, &explicit, &mut moved);
     moved.retain(|to, from| to != from);
-    if !blocked.is_empty() {
-        diags.push(blocked_warning(&blocked));
+    if !blocked.pairs.is_empty() {
+        diags.push(blocked_warning(&blocked.pairs));
     }
     ((moved, origins), diags)
 }
@@ -134,16 +180,12 @@ pub(super) fn check_targets(moved: &Moved, targets: &[Target]) -> Option<Diagnos
 
 fn rename(state: &mut State, from: &AbsResourceInstance, to: &AbsResourceInstance) {
     let Some((provider, instance)) = take(state, from) else { return };
-    let resource = state
-        .resources
-        .entry(to.containing_resource())
-        .or_insert_with(|| ResourceState { provider, instances: BTreeMap::new() });
-    resource.instances.insert(to.key().clone(), instance);
+    state.resource_mut(to.containing_resource(), &provider).instances.insert(to.key().clone(), instance);
 }
 
-fn take(state: &mut State, addr: &AbsResourceInstance) -> Option<(crate::model::addr::AbsProviderConfig, Instance)> {
+fn take(state: &mut State, addr: &AbsResourceInstance) -> Option<(AbsProviderConfig, Arc<Instance>)> {
     let key = addr.containing_resource();
-    let resource = state.resources.get_mut(&key)?;
+    let resource = Arc::make_mut(state.resources.get_mut(&key)?);
     let instance = resource.instances.remove(addr.key())?;
     let provider = resource.provider.clone();
     if resource.instances.is_empty() {
@@ -157,16 +199,17 @@ fn apply_implied_of_modules(config: &Config, state: &mut State, explicit: &BTree
     for module in config.modules() {
         for call in module.calls.values().filter(|call| call.enabled.is_some()) {
             let depth = module.path.0.len();
-            let is_first = |addr: &AbsResourceInstance, key: &InstanceKey| {
+            let is_first = |addr: &AbsResource, key: &InstanceKey| {
                 let step = addr.module.0.get(depth);
                 step.is_some_and(|step| step.name == call.name && step.key == *key)
-                    && addr.module.module().0.starts_with(&module.path.0)
+                    && addr.module.0.iter().zip(module.path.0.iter()).all(|(step, name)| step.name == *name)
             };
-            let all: Vec<AbsResourceInstance> = state.instances().map(|(addr, _, _)| addr).collect();
-            if all.iter().any(|addr| is_first(addr, &InstanceKey::None)) {
+            if state.resources.keys().any(|addr| is_first(addr, &InstanceKey::None)) {
                 continue;
             }
-            for addr in all.into_iter().filter(|addr| is_first(addr, &InstanceKey::Int(0))) {
+            let first = state.resources.iter().filter(|(addr, _)| is_first(addr, &InstanceKey::Int(0)));
+            let keys = first.flat_map(|(addr, of)| of.instances.keys().map(|key| addr.instance(key.clone())));
+            for addr in keys.collect::<Vec<_>>() {
                 if explicit.contains(&addr.containing_resource()) {
                     continue;
                 }
@@ -185,10 +228,17 @@ fn apply_implied_of_modules(config: &Config, state: &mut State, explicit: &BTree
 
 /// A resource that gains `count` keeps its object as instance 0, one that loses it keeps instance 0; not if a `moved` block
 /// names the resource, whether or not it has anything to move.
-fn apply_implied(config: &Config, state: &mut State, moved: &mut Moved, blocked: &mut Vec<Blocked>) {
+fn apply_implied(config: &Config, state: &mut State, moved: &mut Moved, blocked: &mut Blocked) {
     let statements = statements::declared(config);
+    let mut naming: FxHashMap<ConfigResource, Vec<&Statement>> = FxHashMap::default();
+    for statement in &statements {
+        statement.named().for_each(|block| naming.entry(block).or_default().push(statement));
+    }
+    let is_named = |addr: &AbsResource| {
+        !naming.is_empty() && naming.get(&addr.config()).is_some_and(|them| them.iter().any(|s| s.names(addr)))
+    };
     for (addr, resource) in &mut state.resources {
-        if addr.resource.mode != ResourceMode::Managed || statements.iter().any(|s| s.names(addr)) {
+        if addr.resource.mode != ResourceMode::Managed || is_named(addr) {
             continue;
         }
         let declared = config.module(&addr.module.module()).and_then(|module| module.resources.get(&addr.resource));
@@ -200,10 +250,14 @@ fn apply_implied(config: &Config, state: &mut State, moved: &mut Moved, blocked:
         };
         if resource.instances.contains_key(&to) {
             if resource.instances.contains_key(&from) {
-                blocked.push((Place::Instance(addr.instance(from)), Place::Instance(addr.instance(to))));
+                blocked.add(Place::Instance(addr.instance(from)), Place::Instance(addr.instance(to)));
             }
             continue;
         }
+        if !resource.instances.contains_key(&from) {
+            continue;
+        }
+        let resource = Arc::make_mut(resource);
         if let Some(instance) = resource.instances.remove(&from) {
             resource.instances.insert(to.clone(), instance);
             let from = addr.instance(from);
@@ -220,7 +274,7 @@ pub(super) fn is_blocked_warning(diagnostic: &Diagnostic) -> bool {
 
 const BLOCKED: &str = "Unresolved resource instance address changes";
 
-fn blocked_warning(blocked: &[Blocked]) -> Diagnostic {
+fn blocked_warning(blocked: &[(Place, Place)]) -> Diagnostic {
     let lines: Vec<String> = blocked.iter().map(|(from, to)| format!("\n  - {from} could not move to {to}")).collect();
     Diagnostic::warning(
         BLOCKED,

@@ -1,10 +1,10 @@
 //! What `moved` blocks say: matching addresses, and the order of statements.
 
-use std::sync::Arc;
-
 use crate::base::diag::Diagnostic;
 use crate::base::source::Range;
-use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, Module, ModuleInstance, ModuleStep};
+use crate::model::addr::{
+    AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, Module, ModuleInstance, ModuleStep,
+};
 use crate::model::config::{Config, MoveEndpoint};
 
 /// One `moved` block, in the module that declares it.
@@ -21,7 +21,7 @@ pub(super) struct Statement {
 /// The statements of all modules in the order in which they are applied: each before those that move on what it moves. None
 /// if they form a cycle, which is reported once it is known that nothing else is wrong with them.
 pub(super) fn collect(config: &Config) -> Vec<Statement> {
-    in_order(declared(config)).unwrap_or_default()
+    super::order::in_order(declared(config)).unwrap_or_default()
 }
 
 /// The statements of all modules as they are declared.
@@ -108,6 +108,22 @@ impl Statement {
         found.iter().zip(from.iter()).enumerate().all(same).then(|| &relative[from.len()..])
     }
 
+    /// The resources at the ends of the statement, as blocks.
+    pub fn named(&self) -> impl Iterator<Item = ConfigResource> {
+        [&self.from, &self.to]
+            .into_iter()
+            .filter_map(|end| Some(end.resource.as_ref()?.0.in_module(self.module_of(end))))
+    }
+
+    /// The module of the resource that a statement moves, as a block.
+    pub fn source(&self) -> Option<ConfigResource> {
+        Some(self.from.resource.as_ref()?.0.in_module(self.module_of(&self.from)))
+    }
+
+    fn module_of(&self, end: &MoveEndpoint) -> Module {
+        Module(self.module.0.iter().cloned().chain(end.module.0.iter().map(|step| step.name.clone())).collect())
+    }
+
     /// True if an end of the statement is the resource or one of its instances.
     pub fn names(&self, addr: &AbsResource) -> bool {
         let depth = self.module.0.len();
@@ -120,21 +136,6 @@ impl Statement {
         })
     }
 
-    /// True if what this statement moves may be what the other one has moved.
-    fn follows(&self, other: &Statement) -> bool {
-        let (mine, theirs) = (Reach::of(self, &self.from), Reach::of(other, &other.to));
-        let same = mine.steps.len() == theirs.steps.len() && mine.meets(&theirs);
-        same && (mine.resource == theirs.resource || mine.resource.is_none() || theirs.resource.is_none())
-            || (theirs.resource.is_none() && mine.steps.len() >= theirs.steps.len() && mine.meets(&theirs))
-            || (mine.resource.is_none() && theirs.steps.len() >= mine.steps.len() && mine.meets(&theirs))
-    }
-
-    /// True if this statement moves the very thing that the other one has moved, not just something in it.
-    fn continues(&self, other: &Statement) -> bool {
-        let (mine, theirs) = (Reach::of(self, &self.from), Reach::of(other, &other.to));
-        mine.steps.len() == theirs.steps.len() && mine.meets(&theirs) && mine.resource == theirs.resource
-    }
-
     /// As `text`, saying so where all instances are meant.
     fn all_text(&self, end: &MoveEndpoint) -> String {
         if self.whole { format!("{}[*]", self.text(end)) } else { self.text(end) }
@@ -145,52 +146,8 @@ impl Statement {
     }
 }
 
-/// An end as a path of modules, each with its key or with any, and the resource if it is one.
-struct Reach {
-    steps: Vec<(Arc<str>, Option<InstanceKey>)>,
-    resource: Option<String>,
-}
-
-impl Reach {
-    fn of(statement: &Statement, end: &MoveEndpoint) -> Reach {
-        let names = statement.module.0.iter().map(|name| (name.clone(), None));
-        let own = end.module.0.iter().map(|step| (step.name.clone(), Some(step.key.clone())));
-        let mut steps: Vec<(Arc<str>, Option<InstanceKey>)> = names.chain(own).collect();
-        let resource = end.resource.as_ref().map(|(resource, key)| format!("{resource}{key}"));
-        // A call without a key on either side means all of its instances.
-        if resource.is_none()
-            && statement.whole
-            && let Some(last) = steps.last_mut()
-        {
-            last.1 = None;
-        }
-        Reach { steps, resource }
-    }
-
-    /// Whether the shorter of two paths may be the beginning of the other.
-    fn meets(&self, other: &Reach) -> bool {
-        self.steps.iter().zip(&other.steps).all(|(a, b)| a.0 == b.0 && (a.1.is_none() || b.1.is_none() || a.1 == b.1))
-    }
-}
-
-/// Sorts the statements so that each comes behind those whose results it moves on. A cycle is an error.
-pub(super) fn in_order(statements: Vec<Statement>) -> Result<Vec<Statement>, Diagnostic> {
-    let mut left = statements;
-    let mut sorted = Vec::with_capacity(left.len());
-    while !left.is_empty() {
-        let first = |follows: fn(&Statement, &Statement) -> bool| {
-            (0..left.len()).find(|&i| !left.iter().enumerate().any(|(j, other)| i != j && follows(&left[i], other)))
-        };
-        // A module and what is in it may move in any order.
-        match first(Statement::follows).or_else(|| first(Statement::continues)) {
-            Some(i) => sorted.push(left.remove(i)),
-            None => return Err(cycle(&left)),
-        }
-    }
-    Ok(sorted)
-}
-
-fn cycle(statements: &[Statement]) -> Diagnostic {
+/// Statements that move in a circle.
+pub(super) fn cycle(statements: &[Statement]) -> Diagnostic {
     let lines: Vec<String> = statements
         .iter()
         .map(|s| format!("\n  - {}: {} → {}", start(&s.range), s.all_text(&s.from), s.all_text(&s.to)))

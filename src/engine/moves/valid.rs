@@ -12,7 +12,8 @@ use crate::lang::syntax::ast::Expression;
 use crate::model::addr::{ModuleInstance, ModuleStep, Resource};
 use crate::model::config::MoveEndpoint;
 
-use super::statements::{Statement, declared, end_key, in_order, start};
+use super::order::in_order;
+use super::statements::{Statement, declared, end_key, start};
 
 /// Returns the errors of all statements. A cycle is reported only where nothing else is wrong.
 pub(in crate::engine) fn validate(run: &Run) -> Diagnostics {

@@ -15,4 +15,4 @@ mod paths;
 mod schedule;
 mod schedules;
 mod sink;
-mod world;
+pub(super) mod world;

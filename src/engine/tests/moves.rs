@@ -121,7 +121,7 @@ async fn blocked_implied_moves_are_reported() {
     let world = World::new();
     let text = "resource \"test_thing\" \"a\" {\n name = \"a\"\n}";
     let (mut state, _) = apply(&world, text, &State::default()).await;
-    let only = state.resources.values_mut().next().unwrap();
+    let only = std::sync::Arc::make_mut(state.resources.values_mut().next().unwrap());
     let object = only.instances[&InstanceKey::None].clone();
     only.instances.insert(InstanceKey::Int(0), object);
     let (planned, found) = plan(&world, &config(&[("main.tf", text)]), &state, Options::default()).await;

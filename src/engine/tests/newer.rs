@@ -1,5 +1,7 @@
 //! What the language has that the reference does not have yet, or that other programs of its family have.
 
+use std::sync::Arc;
+
 use super::world::*;
 use crate::model::addr::parse::parse_abs_instance;
 use crate::model::plan::{Action, ActionReason, Mode};
@@ -244,7 +246,7 @@ async fn stored_indices_of_any_size_are_destroyed() {
     let world = World::new();
     let text = "resource \"test_thing\" \"a\" {\n count = 1\n name = \"x\"\n}\noutput \"o\" {\n value = test_thing.a[*].name\n}";
     let (mut state, _) = apply(&world, text, &State::default()).await;
-    let instances = &mut state.resources.values_mut().next().unwrap().instances;
+    let instances = &mut Arc::make_mut(state.resources.values_mut().next().unwrap()).instances;
     let object = instances.values().next().unwrap().clone();
     for index in [1 << 40, i64::MAX] {
         instances.insert(crate::model::addr::InstanceKey::Int(index), object.clone());

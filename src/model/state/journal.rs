@@ -12,6 +12,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -316,7 +317,7 @@ fn apply(piece: &Piece, state: &mut State) -> Result<(), Diagnostics> {
         Piece::Instance(_, text) => merge_resource(text, state)?,
         Piece::GoneInstance(addr) => {
             if let Some(resource) = state.resources.get_mut(&addr.containing_resource()) {
-                resource.instances.remove(addr.key());
+                Arc::make_mut(resource).instances.remove(addr.key());
             }
             state.prune(addr);
         }

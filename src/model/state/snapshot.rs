@@ -18,10 +18,10 @@ pub struct StateMeta {
     pub lineage: String,
 }
 
-/// The state. Cloning copies the maps, not the objects.
+/// The state. Clones share resources and instances until one of them is changed.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    pub resources: BTreeMap<AbsResource, ResourceState>,
+    pub resources: BTreeMap<AbsResource, Arc<ResourceState>>,
     /// Outputs of the root module.
     pub outputs: BTreeMap<Arc<str>, OutputValue>,
     /// None: no checks were ever recorded.
@@ -31,7 +31,7 @@ pub struct State {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceState {
     pub provider: AbsProviderConfig,
-    pub instances: BTreeMap<InstanceKey, Instance>,
+    pub instances: BTreeMap<InstanceKey, Arc<Instance>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,23 +79,27 @@ impl State {
     }
 
     pub fn instance(&self, addr: &AbsResourceInstance) -> Option<&Instance> {
-        self.resources.get(&addr.containing_resource())?.instances.get(addr.key())
+        self.resources.get(&addr.containing_resource())?.instances.get(addr.key()).map(|instance| &**instance)
     }
 
     /// The instance's place, made if it is not there, under the given provider configuration.
     pub fn instance_mut(&mut self, addr: &AbsResourceInstance, provider: &AbsProviderConfig) -> &mut Instance {
-        let resource = self
-            .resources
-            .entry(addr.containing_resource())
-            .or_insert_with(|| ResourceState { provider: provider.whole(), instances: BTreeMap::new() });
+        let resource = self.resource_mut(addr.containing_resource(), provider);
         resource.provider = provider.whole();
-        resource.instances.entry(addr.key().clone()).or_default()
+        Arc::make_mut(resource.instances.entry(addr.key().clone()).or_default())
+    }
+
+    /// The resource's place, made under the given provider configuration if it is not there.
+    pub fn resource_mut(&mut self, addr: AbsResource, provider: &AbsProviderConfig) -> &mut ResourceState {
+        let empty = || Arc::new(ResourceState { provider: provider.whole(), instances: BTreeMap::new() });
+        Arc::make_mut(self.resources.entry(addr).or_insert_with(empty))
     }
 
     /// Forgets instances without objects and resources without instances.
     pub fn prune(&mut self, addr: &AbsResourceInstance) {
         let key = addr.containing_resource();
-        let Some(resource) = self.resources.get_mut(&key) else { return };
+        let Some(shared) = self.resources.get_mut(&key) else { return };
+        let resource = Arc::make_mut(shared);
         if resource.instances.get(addr.key()).is_some_and(|i| i.current.is_none() && i.deposed.is_empty()) {
             resource.instances.remove(addr.key());
         }
@@ -110,7 +114,7 @@ impl State {
             resource
                 .instances
                 .iter()
-                .map(move |(key, instance)| (addr.instance(key.clone()), &resource.provider, instance))
+                .map(move |(key, instance)| (addr.instance(key.clone()), &resource.provider, &**instance))
         })
     }
 }

@@ -14,9 +14,7 @@ use crate::lang::value::{Type, Value};
 use crate::model::addr::{
     AbsProviderConfig, AbsResource, InstanceKey, Module, ModuleInstance, ModuleStep, Resource, ResourceMode,
 };
-use crate::model::state::{
-    Attributes, DeposedKey, Instance, Object, ObjectStatus, OutputValue, ResourceState, State, StateMeta,
-};
+use crate::model::state::{Attributes, DeposedKey, Instance, Object, ObjectStatus, OutputValue, State, StateMeta};
 
 use super::address::legacy_provider;
 use super::{StateFile, conformity};
@@ -148,11 +146,7 @@ fn add_resource(
         return Ok(());
     }
     let addr = AbsResource { module: module.clone(), resource };
-    let target = state
-        .resources
-        .entry(addr)
-        .or_insert_with(|| ResourceState { provider: provider.clone(), instances: BTreeMap::new() });
-    target.instances.insert(index, instance);
+    state.resource_mut(addr, &provider).instances.insert(index, Arc::new(instance));
     Ok(())
 }
 

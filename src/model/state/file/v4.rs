@@ -181,12 +181,9 @@ pub(in crate::model::state) fn merge_resource(entry: &str, state: &mut State) ->
     let mut fresh = State::default();
     Reader::default().resource(entry, &mut fresh)?;
     for (addr, resource) in fresh.resources {
-        let provider = resource.provider;
-        let target = state
-            .resources
-            .entry(addr)
-            .or_insert_with(|| ResourceState { provider: provider.clone(), instances: BTreeMap::new() });
-        target.provider = provider;
+        let resource = Arc::unwrap_or_clone(resource);
+        let target = state.resource_mut(addr, &resource.provider);
+        target.provider = resource.provider;
         target.instances.extend(resource.instances);
     }
     Ok(())
@@ -234,10 +231,7 @@ impl Reader {
         let provider = shared(&mut self.providers, &entry.provider, address::provider_config)?;
         let resource = Resource { mode, kind: self.name(&entry.kind), name: self.name(&entry.name) };
         let addr = AbsResource { module, resource };
-        let target = state
-            .resources
-            .entry(addr.clone())
-            .or_insert_with(|| ResourceState { provider: provider.whole(), instances: BTreeMap::new() });
+        let target = state.resource_mut(addr.clone(), &provider);
         target.provider = provider.whole();
         for instance in entry.instances {
             self.instance(&addr, instance, &provider.key, target)?;
@@ -284,7 +278,7 @@ impl Reader {
             keep: entry.skip_destroy,
             provider_key: entry.provider_instance.map(|key| self.name(&key)).or_else(|| provider_key.clone()),
         };
-        let instance = target.instances.entry(key.clone()).or_default();
+        let instance = Arc::make_mut(target.instances.entry(key.clone()).or_default());
         let taken = if entry.deposed.is_empty() {
             instance.current.replace(object).is_some()
         } else {

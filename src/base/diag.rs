@@ -32,6 +32,8 @@ pub struct Diagnostic {
     pub function_call: Option<FunctionCall>,
     /// True if consolidation of equal warnings must leave this one alone.
     pub verbatim: bool,
+    /// True if the summary is a text of several sentences, which is not shown in bold.
+    pub prose_summary: bool,
 }
 
 /// `traversal` is as written (`var.x`), `statement` continues it ("is a string", "is 5").
@@ -60,6 +62,7 @@ impl Diagnostic {
             values: Vec::new(),
             function_call: None,
             verbatim: false,
+            prose_summary: false,
         }
     }
 

@@ -122,12 +122,17 @@ impl Console {
         self.print_error(&format!("{text}\n"));
     }
 
+    /// An error that is no diagnostic, all of it in red: so the commands that the reference never gave a view report.
+    pub fn red_error_line(&self, text: &str) {
+        self.error_line(&self.style.fill("[red]{}[reset]", &[&text]));
+    }
+
     /// As `diagnostics`, each followed by an empty line: so do the commands that the reference never gave a view.
     pub fn spaced_diagnostics(&self, diagnostics: Diagnostics) {
         for shown in render_all(diagnostics, &self.diagnostic_style, self.compact_warnings) {
             match shown.severity {
-                Severity::Warning => self.line(&shown.text),
-                Severity::Error => self.error_line(&shown.text),
+                Severity::Warning => self.line(&self.style.fill("[yellow]{}[reset]", &[&shown.text])),
+                Severity::Error => self.red_error_line(&shown.text),
             }
         }
     }

@@ -226,9 +226,9 @@ impl Invocation {
             ArgsError::Text { text, usage } => {
                 let entry = COMMANDS.iter().find(|entry| entry.name == self.command);
                 if let (true, Some(entry)) = (usage, entry) {
-                    self.console.print_error(&entry_page(entry));
+                    self.console.red_error_line(entry_page(entry).trim_end());
                 }
-                self.console.error_line(&text);
+                self.console.red_error_line(&text);
             }
         }
         1

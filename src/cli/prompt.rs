@@ -49,11 +49,10 @@ impl Ask for Prompt {
 fn text(console: &Console, question: &Question) -> String {
     let style = &console.style;
     let apart = if question.apart { "\n" } else { "" };
-    let mut out = format!("{apart}{}\n", style.bold(&question.title));
-    for line in question.text.lines() {
-        out.push_str(&format!("  {line}\n"));
+    let mut lines: String = question.text.lines().map(|line| format!("  {line}\n")).collect();
+    if !lines.is_empty() {
+        lines.push('\n');
     }
-    let gap = if question.text.is_empty() { "" } else { "\n" };
-    out.push_str(&format!("{gap}  {} ", style.bold("Enter a value:")));
-    out
+    let asked = "[reset][bold]{}[reset]\n{}  [bold]Enter a value:[reset] ";
+    apart.to_string() + &style.fill(asked, &[&question.title, &lines])
 }

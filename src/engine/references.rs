@@ -215,8 +215,9 @@ impl<'a> Gatherer<'a> {
         self.needs.mistakes.extend(unknown.collect::<Diagnostics>());
     }
 
-    /// `depends_on`: whole objects, for order only.
+    /// `depends_on`: whole objects, for order only. Whether they exist is asked until the first mistake.
     pub fn depends_on(&mut self, traversals: &[Traversal], file: &Arc<SourceFile>) {
+        let before = self.needs.mistakes.len();
         for traversal in traversals {
             match parse_reference(traversal, file) {
                 Ok(mut reference) => {
@@ -225,7 +226,6 @@ impl<'a> Gatherer<'a> {
                                       attribute of an object.";
                         let error = Diagnostic::error("Invalid depends_on reference", detail);
                         self.needs.mistakes.push(error.at(first.span().to(last.span()).in_file(file)));
-                        continue;
                     }
                     if let Subject::ModuleOutput(name, key, _) = &reference.subject {
                         reference.subject = match key {
@@ -233,14 +233,23 @@ impl<'a> Gatherer<'a> {
                             key => Subject::ModuleInstance(name.clone(), key.clone()),
                         };
                     }
-                    if let Some(mistake) = self.undeclared(&reference) {
-                        self.needs.mistakes.push(mistake);
+                    if self.needs.mistakes.len() == before {
+                        self.check_exists(&reference);
                     }
                     self.need(&reference.subject, Some(&reference.range));
                 }
                 Err(error) => self.needs.mistakes.push(error),
             }
         }
+    }
+
+    fn check_exists(&mut self, reference: &Reference) {
+        if matches!(reference.subject, Subject::SelfObject) {
+            self.needs.mistakes.push(invalid_self(&reference.range));
+        }
+        self.check_repetition(reference);
+        self.needs.mistakes.extend(self.undeclared(reference).map(Diagnostics::from).unwrap_or_default());
+        self.check_declared(reference);
     }
 
     fn traversal(&mut self, traversal: &Traversal, file: &Arc<SourceFile>) {

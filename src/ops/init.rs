@@ -157,12 +157,16 @@ fn add_new(diagnostics: &mut Diagnostics, found: Diagnostics) {
 
 /// What is wrong with the configuration, with a word on why that matters here.
 fn not_sound(mut found: Diagnostics) -> Diagnostics {
-    found.push(Diagnostic::error(
-        format!("{PROGRAM} encountered problems during initialisation, including problems\nwith the configuration, described below.\n\n\
+    let mut word = Diagnostic::error(
+        format!(
+            "{PROGRAM} encountered problems during initialisation, including problems\nwith the configuration, described below.\n\n\
          The {PROGRAM} configuration must be valid before initialization so that\n{PROGRAM} can determine which modules and \
-         providers need to be installed."),
+         providers need to be installed."
+        ),
         "",
-    ));
+    );
+    word.prose_summary = true;
+    found.push(word);
     found
 }
 

@@ -42,7 +42,7 @@ pub async fn all(setup: &Setup, arguments: &[VariableArgument]) -> Result<Schema
     let state = held.loaded.file.as_ref().map(|file| Requirements::of_state(&file.state)).unwrap_or_default();
     let needed: BTreeSet<addr::Provider> = requirements.0.into_keys().chain(state.0.into_keys()).collect();
     if let Some(provider) = needed.iter().find(|provider| !found.origins.contains_key(provider)) {
-        return Err(unreadable(provider, &unavailable(provider)).into());
+        return Err(unavailable(provider).into());
     }
     let factories = Factories::without_cache(setup, found.origins);
     let work = gather(&factories, needed);
@@ -55,7 +55,10 @@ pub async fn all(setup: &Setup, arguments: &[VariableArgument]) -> Result<Schema
 }
 
 /// Asks all providers at once.
-async fn gather(factories: &Factories, needed: BTreeSet<addr::Provider>) -> Result<Schemas, Diagnostics> {
+pub async fn gather(
+    factories: &Factories,
+    needed: impl IntoIterator<Item = addr::Provider>,
+) -> Result<Schemas, Diagnostics> {
     let asked = needed.into_iter().map(|provider| async move {
         let schemas = factories.schemas(&provider).await;
         (provider, schemas)
@@ -70,9 +73,11 @@ async fn gather(factories: &Factories, needed: BTreeSet<addr::Provider>) -> Resu
     if problems.has_errors() { Err(problems) } else { Ok(schemas) }
 }
 
-fn unavailable(provider: &addr::Provider) -> String {
+/// What is said of a provider that is not there.
+pub fn unavailable(provider: &addr::Provider) -> Diagnostic {
     let name = provider.to_string();
-    format!("failed to instantiate provider {name:?} to obtain schema: unavailable provider {name:?}")
+    let why = format!("failed to instantiate provider {name:?} to obtain schema: unavailable provider {name:?}");
+    unreadable(provider, &why)
 }
 
 /// What is said of a provider whose description cannot be read.

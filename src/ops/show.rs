@@ -58,14 +58,21 @@ fn unreadable(state: &str, plan: &str) -> Diagnostics {
 async fn current(setup: &Setup) -> Result<(Shown, Diagnostics), Diagnostics> {
     let (_, loaded) = read_state::current(setup, &StateOptions::default()).await?;
     match loaded.file {
-        None => Ok((Shown::Nothing, loaded.warnings)),
+        None => check_config(setup).map(|()| (Shown::Nothing, loaded.warnings)),
         Some(file) => Ok((of_state(setup, file).await?, loaded.warnings)),
     }
 }
 
 async fn of_state(setup: &Setup, file: StateFile) -> Result<Shown, Diagnostics> {
+    check_config(setup)?;
     let schemas = state::schemas(setup, &file.state).await?;
     Ok(Shown::State { file, schemas })
+}
+
+/// As in the reference, a state is shown only beside a configuration without mistakes.
+fn check_config(setup: &Setup) -> Result<(), Diagnostics> {
+    let (_, problems) = load::config(Path::new("."), setup, &Disk);
+    if problems.has_errors() { Err(problems) } else { Ok(()) }
 }
 
 async fn plan(setup: &Setup, saved: SavedPlan) -> Result<Shown, Diagnostics> {

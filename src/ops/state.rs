@@ -7,13 +7,12 @@ use crate::model::addr::{AbsResourceInstance, Target, command_line};
 use crate::model::deps::Requirements;
 use crate::model::state::{Attributes, Instance, State};
 
-use super::operation::state_schemas;
 use super::options::StateOptions;
-use super::packages;
 use super::planning::Schemas;
-use super::provider_factories::Factories;
+use super::provider_factories::{Factories, Origin};
 use super::read_state;
 use super::setup::Setup;
+use super::{packages, provider_schemas};
 
 /// Why a state command has nothing to show.
 #[derive(Debug)]
@@ -152,16 +151,23 @@ fn only(state: &State, addr: &AbsResourceInstance) -> Option<State> {
     Some(one)
 }
 
-/// The schemas of all that a state holds, from providers that are started for it and ended again.
+/// The schemas of all that a state holds, from providers that are started for it and ended again. Without all of them
+/// it would be unknown what is sensitive.
 pub async fn schemas(setup: &Setup, state: &State) -> Result<Schemas, Diagnostics> {
     if state.resources.is_empty() {
         return Ok(Schemas::new());
     }
-    let found = packages::available(setup, &Requirements::of_state(state)).await?;
+    let requirements = Requirements::of_state(state);
+    let found = packages::available(setup, &requirements).await?;
+    if let Some(provider) =
+        requirements.0.keys().find(|p| matches!(found.origins.get(p), None | Some(Origin::Missing(_))))
+    {
+        return Err(provider_schemas::unavailable(provider).into());
+    }
     let factories = Factories::new(setup, found.origins, found.provisioner_programs);
-    let schemas = state_schemas(&factories, state).await;
+    let schemas = provider_schemas::gather(&factories, requirements.0.into_keys()).await;
     factories.shutdown().await;
-    Ok(schemas)
+    schemas
 }
 
 /// `state pull`: the stored snapshot as text, in the newest format. None: there is no state.

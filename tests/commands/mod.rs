@@ -63,6 +63,7 @@ cases!(
     called_modules,
     changed_files,
     cli_arguments,
+    colours,
     console_input,
     console_values,
     cycles,

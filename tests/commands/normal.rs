@@ -21,7 +21,7 @@ static SERIALS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(\"serial\": )[0-
 /// The program, as the start of a command that people may run.
 static COMMANDS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(^|[ \"'`\n])terraform ([a-z-])").unwrap());
 static PROGRESS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\S+: (Creating|Creation complete|Destroying|Destruction complete|Modifying|Modifications complete|Refreshing state|Reading|Read complete)").unwrap()
+    Regex::new(r"^(␛\[0m␛\[1m)?\S+: (Creating|Creation complete|Destroying|Destruction complete|Modifying|Modifications complete|Refreshing state|Reading|Read complete)").unwrap()
 });
 
 /// One stream of a command that calls itself `name` and ran below `place`.
@@ -29,7 +29,7 @@ pub fn screen(text: &str, name: &str, place: &Path) -> String {
     let documents = documents(text);
     let is_json = documents.is_some();
     let text = documents.unwrap_or_else(|| text.to_string());
-    let text = text.replace(&place.display().to_string(), "[place]");
+    let text = text.replace(&place.display().to_string(), "[place]").replace('\x1b', "␛");
     let text = IDS.replace(&text, "[id]");
     let text = TIMES.replace(&text, "[time]");
     let text = LENGTHS.replace(&text, "$1 [length]");

@@ -27,11 +27,9 @@ fn show(invocation: &Invocation, outcome: Outcome) -> u8 {
     let console = &invocation.console;
     let error = match outcome {
         Outcome::Unlocked => {
-            let text = format!(
-                "{PROGRAM} state has been successfully unlocked!\n\nThe state has been unlocked, and {PROGRAM} commands should \
-                 now be able to\nobtain a new lock on the remote state."
-            );
-            console.line(&console.style.success(text));
+            let text = "[reset][bold][green]{} state has been successfully unlocked![reset][green]\n\nThe state has been \
+                        unlocked, and {} commands should now be able to\nobtain a new lock on the remote state.";
+            console.line(&console.style.fill(text, &[&PROGRAM, &PROGRAM]));
             return 0;
         }
         Outcome::Refused => {
@@ -43,6 +41,6 @@ fn show(invocation: &Invocation, outcome: Outcome) -> u8 {
         Outcome::NoAnswer(NoAnswer::Failed(reason)) => format!("Error asking for confirmation: {reason}"),
         Outcome::Failed(reason) => format!("Failed to unlock state: {reason}"),
     };
-    console.error_line(&error);
+    console.red_error_line(&error);
     1
 }

@@ -10,7 +10,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     if let Some(plan) = args.request.plan.as_ref().filter(|plan| !plan.exists()) {
-        invocation.console.error_line(&format!("stat {}: no such file or directory", plan.display()));
+        invocation.console.red_error_line(&format!("stat {}: no such file or directory", plan.display()));
         return 1;
     }
     let work = graph::run(&setup, &args.request);

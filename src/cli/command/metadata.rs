@@ -15,7 +15,7 @@ pub fn run_functions(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(false) => {
             invocation
                 .console
-                .error_line(&format!("The `{COMMAND} metadata functions` command requires the `-json` flag.\n"));
+                .red_error_line(&format!("The `{COMMAND} metadata functions` command requires the `-json` flag.\n"));
             invocation.usage_error(ArgsError::Text { text: String::new(), usage: true })
         }
         Err(error) => invocation.usage_error(error),

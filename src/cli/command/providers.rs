@@ -50,7 +50,7 @@ pub fn run_schema(invocation: &Invocation, args: &[String]) -> u8 {
     let variables = match parse_schema(args) {
         Ok(Some(variables)) => variables,
         Ok(None) => {
-            console.error_line(&format!("The `{COMMAND} providers schema` command requires the `-json` flag.\n"));
+            console.red_error_line(&format!("The `{COMMAND} providers schema` command requires the `-json` flag.\n"));
             return invocation.usage_error(ArgsError::Text { text: String::new(), usage: true });
         }
         Err(error) => return invocation.usage_error(error),

@@ -26,13 +26,13 @@ pub fn run_lock(invocation: &Invocation, args: &[String]) -> u8 {
         changed |= change != Change::None;
         console.line(&format!("- Obtained {} checksums for {platform}; {}", provider.for_display(), meaning(change)));
     }
-    let success = console.style.green("Success!");
+    let done = match changed {
+        true => "has updated the lock file.",
+        false => "has validated the lock file and found no need for changes.",
+    };
+    console.line(&console.style.fill("\n[bold][green]Success![reset] [bold]{} {}[reset]", &[&PROGRAM, &done]));
     if changed {
-        console.line(&format!("\n{success} {}", console.style.bold(format!("{PROGRAM} has updated the lock file."))));
         console.line(REVIEW);
-    } else {
-        let text = format!("{PROGRAM} has validated the lock file and found no need for changes.");
-        console.line(&format!("\n{success} {}", console.style.bold(text)));
     }
     code
 }
@@ -58,7 +58,10 @@ fn fetching(event: &LockEvent, style: &Style) -> String {
             format!("- Fetching {} {version} for {platform}...", provider.for_display())
         }
         LockEvent::Fetched { provider, version, platform, authentication } => {
-            let key = authentication.stranger().map(|key| format!(", key ID {}", style.bold(key))).unwrap_or_default();
+            let key = authentication
+                .stranger()
+                .map(|key| style.fill(", key ID [reset][bold]{}[reset]", &[&key]))
+                .unwrap_or_default();
             format!("- Retrieved {} {version} for {platform} ({authentication}{key})", provider.for_display())
         }
     }

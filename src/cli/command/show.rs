@@ -24,14 +24,23 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     if !args.json {
         console.diagnostics(warnings);
     }
+    let what = if matches!(found, Shown::Plan { .. }) { "plan" } else { "state" };
     let text = match (&found, args.json) {
-        (Shown::Nothing, false) => "No state.\n".to_string(),
-        (Shown::Nothing, true) => "{\"format_version\":\"1.0\"}\n".to_string(),
+        (Shown::Nothing, false) => Ok("No state.\n".to_string()),
+        (Shown::Nothing, true) => Ok("{\"format_version\":\"1.0\"}\n".to_string()),
         (Shown::State { file, schemas }, false) => shown::state(&file.state, schemas, &console.style),
         (Shown::State { file, schemas }, true) => shown::state_json(file, schemas),
-        (Shown::Plan { planned }, false) => shown::plan(planned, &console.style, true),
+        (Shown::Plan { planned }, false) => Ok(shown::plan(planned, &console.style, true)),
         (Shown::Plan { planned }, true) => shown::plan_json(planned),
     };
-    console.print(&text);
-    0
+    match text {
+        Ok(text) => {
+            console.print(&text);
+            0
+        }
+        Err(why) => {
+            console.error_line(&format!("Failed to marshal {what} to json: {why}"));
+            1
+        }
+    }
 }

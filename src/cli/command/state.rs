@@ -48,7 +48,7 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
 fn refused(invocation: &Invocation, refusal: Refusal) -> u8 {
     match refusal {
         Refusal::NoState => {
-            invocation.console.error_line(&no_state());
+            invocation.console.red_error_line(&no_state());
             1
         }
         Refusal::Diagnostics(diagnostics) => super::finish(&invocation.console, diagnostics),
@@ -70,7 +70,13 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
     match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok(found)) => {
             console.diagnostics(found.warnings);
-            console.print(&shown::instance(&found.addr, &found.state, &found.schemas, &console.style));
+            match shown::instance(&found.addr, &found.state, &found.schemas, &console.style) {
+                Ok(text) => console.print(&text),
+                Err(why) => {
+                    console.error_line(&format!("Failed to marshal state to json: {why}"));
+                    return 1;
+                }
+            }
             0
         }
         Ok(Err(ShowRefusal::Refusal(refusal))) => refused(invocation, refusal),

@@ -9,7 +9,6 @@ use crate::cli::console::Console;
 use crate::ops::validate::ValidateRequest;
 use crate::render::json::diagnostic::diagnostic_json;
 use crate::render::json::go;
-use crate::render::text::style::Tint;
 use crate::render::text::wrap::wrap;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
@@ -38,11 +37,10 @@ fn result(console: &Console, diagnostics: Diagnostics) {
     if failed {
         return;
     }
-    let success = console.style.paint(&[Tint::Bold, Tint::Green], "Success!");
     let but = if silent { "" } else { ", but there were some validation warnings as shown above" };
-    // The reference counts its escape sequences as text, and has two characters of them more.
-    let width = console.style.width.saturating_sub(if console.style.colour { 3 } else { 1 });
-    console.line(&wrap(&format!("{success} The configuration is valid{but}.\n"), width));
+    let text = console.style.fill("[green][bold]Success![reset] The configuration is valid{}.\n", &[&but]);
+    // As in the reference, the escape sequences count as text.
+    console.line(&wrap(&text, console.style.width.saturating_sub(1)));
 }
 
 fn json_result(console: &Console, diagnostics: &Diagnostics) {

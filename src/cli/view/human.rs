@@ -71,7 +71,7 @@ impl OperationView for Human {
             return;
         }
         let style = &self.console.style;
-        let rule = style.dark_gray(format!("\n{}", "─".repeat(style.width.saturating_sub(1))));
+        let rule = style.fill("[dark_gray]\n{}", &[&"─".repeat(style.width.saturating_sub(1))]);
         let generated = written.generated.filter(|_| plan.changes.iter().any(|c| c.generated_config.is_some()));
         let review = generated.map_or_else(String::new, |path| {
             let note = format!(
@@ -108,7 +108,7 @@ impl OperationView for Human {
                 format!("\nApply complete! Resources: {imported}{added} added, {changed} changed, {removed} destroyed.")
             }
         };
-        self.console.print(&format!("{}\n", self.console.style.success(text)));
+        self.console.print(&self.console.style.fill("[reset][bold][green]{}\n", &[&text]));
     }
 
     fn outputs(&self, state: &State) {
@@ -116,8 +116,8 @@ impl OperationView for Human {
             return;
         }
         let style = &self.console.style;
-        let heading = style.success("\nOutputs:\n");
-        self.console.print(&format!("{heading}\n{}", super::shown::outputs(state)));
+        let heading = style.fill("[reset][bold][green]\nOutputs:\n\n", &[]);
+        self.console.print(&format!("{heading}{}", super::shown::outputs(state)));
     }
 
     fn cancelled(&self, mode: Mode) {

@@ -65,9 +65,10 @@ impl InitView {
         }
         self.console.diagnostics(diagnostics);
         if done {
-            self.console.line(&self.console.style.success(ready()));
+            let style = &self.console.style;
+            self.console.line(&style.fill("[reset][bold][green]{}[reset][green]", &[&ready()]));
             if !self.automation {
-                self.console.line(&self.console.style.green(advice()));
+                self.console.line(&style.fill("[reset][green]{}", &[&advice()]));
             }
         }
     }
@@ -97,19 +98,25 @@ commands will detect it and remind you to do so if necessary."
 /// As people read it. None: they are not told.
 fn human(event: &InitEvent, style: &Style) -> Option<String> {
     Some(match event {
-        InitEvent::Backend | InitEvent::Modules { .. } | InitEvent::Copying(_) | InitEvent::Providers => {
-            style.bold(program(event).map(|(text, _)| text).unwrap_or_default())
+        InitEvent::Backend | InitEvent::Modules { .. } | InitEvent::Providers => {
+            style.fill("[reset][bold]{}", &[&words(event)])
         }
-        InitEvent::BackendSet(_) => {
-            style.green(format!("\n{}", program(event).map(|(text, _)| text).unwrap_or_default()))
+        InitEvent::Copying(source) => {
+            style.fill("[reset][bold]Copying configuration[reset] from {}...", &[&format!("{source:?}")])
         }
+        InitEvent::Empty => {
+            let (title, text) = (empty_title(), empty_text());
+            style.fill("[reset][bold]{}[reset]\n\n{}", &[&title, &text])
+        }
+        InitEvent::LockCreated => lock_created(&style.fill("[bold]{}[reset]", &[&LOCK_FILE])),
+        InitEvent::BackendSet(_) => style.fill("[reset][green]\n{}", &[&words(event)]),
         InitEvent::BackendUnset(kind) => {
-            let unset = style.green(format!("\n\n{}", program(event).map(|(text, _)| text).unwrap_or_default()));
+            let unset = style.fill("[reset][green]\n\n{}", &[&words(event)]);
             format!("{PROGRAM} has detected you're unconfiguring your previously set {kind:?} backend.\n{unset}")
         }
         InitEvent::Install(event) => return install(event, style),
         InitEvent::Copied(path) => format!("- {}", path.0.join(".")),
-        _ => program(event).map(|(text, _)| text).unwrap_or_default(),
+        _ => words(event),
     })
 }
 
@@ -135,7 +142,10 @@ fn install(event: &InstallEvent, style: &Style) -> Option<String> {
             format!("- Installing {} v{version}...", provider.for_display())
         }
         InstallEvent::Fetched { provider, version, authentication } => {
-            let key = authentication.stranger().map(|key| format!(", key ID {}", style.bold(key))).unwrap_or_default();
+            let key = authentication
+                .stranger()
+                .map(|key| style.fill(", key ID [reset][bold]{}[reset]", &[&key]))
+                .unwrap_or_default();
             format!("- Installed {} v{version} ({authentication}{key})", provider.for_display())
         }
         InstallEvent::CacheContended { provider, version } => format!(
@@ -146,10 +156,14 @@ fn install(event: &InstallEvent, style: &Style) -> Option<String> {
     })
 }
 
+fn words(event: &InitEvent) -> String {
+    program(event).map(|(text, _)| text).unwrap_or_default()
+}
+
 /// As programs read it, with its code; without one it is a message of the log. None: not for them.
 fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
     let (text, code): (String, _) = match event {
-        InitEvent::Empty => (empty(), "output_init_empty_message"),
+        InitEvent::Empty => (format!("{}\n\n{}", empty_title(), empty_text()), "output_init_empty_message"),
         InitEvent::Backend => ("Initializing the backend...".into(), "initializing_backend_message"),
         InitEvent::BackendSet(kind) => (
             format!(
@@ -168,7 +182,7 @@ fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
             (format!("Copying configuration from {source:?}..."), "copying_configuration_message")
         }
         InitEvent::Providers => ("Initializing provider plugins...".into(), "initializing_provider_plugin_message"),
-        InitEvent::LockCreated => (lock_created(), "lock_info"),
+        InitEvent::LockCreated => (lock_created(LOCK_FILE), "lock_info"),
         InitEvent::LockChanged => (lock_changed(), "dependencies_lock_changes_info"),
         InitEvent::ModuleLockCreated => (module_lock_created(), "module_lock_info"),
         InitEvent::ModuleLockChanged => (module_lock_changed(), "module_lock_changes_info"),
@@ -227,18 +241,22 @@ fn install_for_programs(event: &InstallEvent) -> Option<String> {
     })
 }
 
-fn empty() -> String {
-    format!(
-        "{PROGRAM} initialized in an empty directory!
+fn empty_title() -> String {
+    format!("{PROGRAM} initialized in an empty directory!")
+}
 
-The directory has no {PROGRAM} configuration files. You may begin working
+fn empty_text() -> String {
+    format!(
+        "The directory has no {PROGRAM} configuration files. You may begin working
 with {PROGRAM} immediately by creating {PROGRAM} configuration files."
     )
 }
 
-fn lock_created() -> String {
+const LOCK_FILE: &str = ".terraform.lock.hcl";
+
+fn lock_created(file: &str) -> String {
     format!(
-        "{PROGRAM} has created a lock file .terraform.lock.hcl to record the provider
+        "{PROGRAM} has created a lock file {file} to record the provider
 selections it made above. Include this file in your version control repository
 so that {PROGRAM} can guarantee to make the same selections by default when
 you run \"{COMMAND} init\" in the future."

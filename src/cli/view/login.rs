@@ -3,7 +3,7 @@
 use crate::base::name::PROGRAM;
 use crate::cli::console::Console;
 use crate::ops::login::{LoginEvent, Place, Welcome};
-use crate::render::text::style::{Style, Tint};
+use crate::render::text::style::Style;
 
 pub fn show(console: &Console, event: LoginEvent) {
     let style = &console.style;
@@ -42,7 +42,7 @@ fn rule() -> String {
 }
 
 fn success(style: &Style, text: &str) -> String {
-    format!("{} {}", style.success("Success!"), style.bold(text))
+    style.fill("[green][bold]Success![reset] [bold]{}[reset]", &[&text])
 }
 
 fn wanted(host: &str, oauth: bool, browser: bool, place: &Place) -> String {
@@ -108,11 +108,9 @@ fn welcome_text(style: &Style, welcome: &Welcome) -> String {
         Welcome::Default => success(style, "Logged in to HCP Terraform") + "\n",
         Welcome::Enterprise(host) => success(style, &format!("Logged in to Terraform Enterprise ({host})")) + "\n\n",
         Welcome::Other(host) => {
-            success(style, &format!("{PROGRAM} has obtained and saved an API token."))
-                + &format!(
-                    "\n\nThe new API token will be used for any future {PROGRAM} command that must make\nauthenticated requests to \
-                     {host}.\n\n"
-                )
+            let text = "[green][bold]Success![reset] [bold]{} has obtained and saved an API token.[reset]\n\nThe new API \
+                        token will be used for any future {} command that must make\nauthenticated requests to {}.\n";
+            style.fill(text, &[&PROGRAM, &PROGRAM, host]) + "\n"
         }
     }
 }
@@ -124,33 +122,8 @@ fn printable(text: &str) -> String {
 
 /// A text whose styles a host marks: `[bold]this[reset]`. Marks that are not known are text.
 fn marked(style: &Style, text: &str) -> String {
-    let (mut out, mut rest, mut tints) = (String::new(), printable(text), Vec::new());
-    loop {
-        let next =
-            MARKS.iter().filter_map(|(mark, tint)| Some((rest.find(mark)?, *mark, *tint))).min_by_key(|next| next.0);
-        let Some((at, mark, tint)) = next else { break };
-        if at > 0 {
-            out += &style.paint(&tints, &rest[..at]);
-        }
-        match tint {
-            Some(tint) => tints.push(tint),
-            None => tints.clear(),
-        }
-        rest = rest[at + mark.len()..].to_owned();
-    }
-    if rest.is_empty() { out } else { out + &style.paint(&tints, &rest) }
+    style.fill(&printable(text), &[])
 }
-
-const MARKS: &[(&str, Option<Tint>)] = &[
-    ("[reset]", None),
-    ("[bold]", Some(Tint::Bold)),
-    ("[underline]", Some(Tint::Underline)),
-    ("[red]", Some(Tint::Red)),
-    ("[green]", Some(Tint::Green)),
-    ("[yellow]", Some(Tint::Yellow)),
-    ("[cyan]", Some(Tint::Cyan)),
-    ("[dark_gray]", Some(Tint::DarkGray)),
-];
 
 #[cfg(test)]
 mod tests {
@@ -161,7 +134,7 @@ mod tests {
         let coloured = Style { colour: true, width: 78 };
         let text = "[bold][green]Hi![reset] [x] \u{1b}[2Jthere";
         assert_eq!(marked(&Style::plain(), text), "Hi! [x] [2Jthere");
-        assert_eq!(marked(&coloured, text), "\u{1b}[1;32mHi!\u{1b}[0m [x] [2Jthere");
+        assert_eq!(marked(&coloured, text), "\u{1b}[1m\u{1b}[32mHi!\u{1b}[0m [x] [2Jthere\u{1b}[0m");
         assert_eq!(marked(&coloured, ""), "");
     }
 }

@@ -54,27 +54,30 @@ pub fn json_of(value: &Value) -> Json {
 }
 
 /// A whole state.
-pub fn state(state: &State, schemas: &Schemas, style: &Style) -> String {
+pub fn state(state: &State, schemas: &Schemas, style: &Style) -> Result<String, String> {
     let lookup = |provider: &Provider, mode, kind: &str| schema(schemas, provider, mode, kind);
     state_text(state, &lookup, &object_value, style)
 }
 
 /// One resource instance, which is all that the state holds.
-pub fn instance(addr: &AbsResourceInstance, state: &State, schemas: &Schemas, style: &Style) -> String {
-    let Some(resource) = state.resources.get(&addr.containing_resource()) else { return String::new() };
-    let schema = schema(schemas, &resource.provider.provider, addr.mode(), addr.kind());
+pub fn instance(addr: &AbsResourceInstance, state: &State, schemas: &Schemas, style: &Style) -> Result<String, String> {
+    let Some(resource) = state.resources.get(&addr.containing_resource()) else { return Ok(String::new()) };
+    let provider = &resource.provider.provider;
+    let schema = schema(schemas, provider, addr.mode(), addr.kind());
     let current = resource.instances.get(addr.key()).and_then(|instance| instance.current.as_ref());
-    let objects: Vec<_> =
-        current.map(|object| (None, object, object_value(object, schema.as_deref()))).into_iter().collect();
-    instance_text(addr, &objects, schema.as_deref(), style)
+    let mut objects = Vec::new();
+    if let Some(object) = current {
+        objects.push((None, object, object_value(addr, provider, object, schema.as_deref())?));
+    }
+    Ok(instance_text(addr, &objects, schema.as_deref(), style))
 }
 
-pub fn state_json(file: &StateFile, schemas: &Schemas) -> String {
+pub fn state_json(file: &StateFile, schemas: &Schemas) -> Result<String, String> {
     let lookup = |provider: &Provider, mode, kind: &str| schema(schemas, provider, mode, kind);
-    format!("{}\n", go::compact(&render_state_json(Some(&file.state), &lookup)))
+    Ok(format!("{}\n", go::compact(&render_state_json(Some(&file.state), &lookup)?)))
 }
 
-pub fn plan_json(planned: &Planned) -> String {
+pub fn plan_json(planned: &Planned) -> Result<String, String> {
     let schemas = |provider: &Provider, mode, kind: &str| schema(&planned.schemas, provider, mode, kind);
     let provider_schemas = |provider: &Provider| planned.schemas.get(provider)?.provider().ok();
     let document = PlanDocument {
@@ -83,5 +86,5 @@ pub fn plan_json(planned: &Planned) -> String {
         schemas: &schemas,
         provider_schemas: &provider_schemas,
     };
-    format!("{}\n", go::compact(&render_plan_json(&document)))
+    Ok(format!("{}\n", go::compact(&render_plan_json(&document)?)))
 }

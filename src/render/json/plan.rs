@@ -26,7 +26,8 @@ pub struct PlanDocument<'a> {
     pub provider_schemas: &'a ProviderSchemaLookup<'a>,
 }
 
-pub fn plan_json(document: &PlanDocument<'_>) -> Json {
+/// Errors: as [`super::state::object_value`].
+pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, String> {
     let plan = document.plan;
     let mut out = Map::new();
     set(&mut out, "format_version", "1.2");
@@ -47,7 +48,7 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Json {
     let mut prior = plan.prior_state.clone();
     prior.outputs.retain(|_, output| !output.value.is_null());
     if !prior.is_empty() {
-        set(&mut out, "prior_state", state_json(Some(&prior), document.schemas));
+        set(&mut out, "prior_state", state_json(Some(&prior), document.schemas)?);
     }
     set(&mut out, "configuration", config_json(document.config, document.schemas, document.provider_schemas));
     let relevant: Vec<Json> = plan
@@ -66,7 +67,7 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Json {
     set(&mut out, "applyable", plan.applyable);
     set(&mut out, "complete", plan.complete);
     set(&mut out, "errored", plan.errored);
-    Json::Object(out)
+    Ok(Json::Object(out))
 }
 
 /// Values of root variables, defaults included.

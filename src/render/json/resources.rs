@@ -69,36 +69,37 @@ fn resource_json(shown: &Shown<'_>) -> Json {
 /// A module with its resources and its children; the root has no address.
 pub fn module_tree(resources: &[Shown<'_>]) -> Json {
     let mut by_module: BTreeMap<&ModuleInstance, Vec<Json>> = BTreeMap::new();
-    let mut children: BTreeMap<ModuleInstance, Vec<ModuleInstance>> = BTreeMap::new();
+    let mut children: Children = BTreeMap::new();
     for shown in resources {
         let module = &shown.addr.module;
         by_module.entry(module).or_default().push(resource_json(shown));
         let mut child = module.clone();
         while let Some(parent) = child.parent() {
             let siblings = children.entry(parent.clone()).or_default();
-            if siblings.contains(&child) {
+            if siblings.insert(child.to_string(), child).is_some() {
                 break;
             }
-            siblings.push(child);
             child = parent;
         }
     }
     module_json(&ModuleInstance::root(), &mut by_module, &children)
 }
 
+/// The children of modules, by the texts of their addresses.
+type Children = BTreeMap<ModuleInstance, BTreeMap<String, ModuleInstance>>;
+
 fn module_json(
     module: &ModuleInstance,
     by_module: &mut BTreeMap<&ModuleInstance, Vec<Json>>,
-    children: &BTreeMap<ModuleInstance, Vec<ModuleInstance>>,
+    children: &Children,
 ) -> Json {
     let mut out = Map::new();
     put(&mut out, "resources", by_module.remove(module).unwrap_or_default());
     if !module.is_root() {
         set(&mut out, "address", module.to_string());
     }
-    let mut inner: Vec<&ModuleInstance> = children.get(module).into_iter().flatten().collect();
-    inner.sort_by_cached_key(|child| child.to_string());
-    let inner: Vec<Json> = inner.into_iter().map(|child| module_json(child, by_module, children)).collect();
+    let inner = children.get(module).into_iter().flat_map(BTreeMap::values);
+    let inner: Vec<Json> = inner.map(|child| module_json(child, by_module, children)).collect();
     put(&mut out, "child_modules", inner);
     Json::Object(out)
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use crate::lang::value::Value;
-use crate::model::addr::{Provider, ResourceMode};
+use crate::lang::value::json::from_json;
+use crate::model::addr::{AbsResourceInstance, Provider, ResourceMode};
 use crate::model::schema::Schema;
 use crate::model::state::{Attributes, CheckResult, Object, State};
 use crate::model::version::language_version;
@@ -19,22 +20,24 @@ use super::shape::{put, set};
 pub type SchemaLookup<'a> = dyn Fn(&Provider, ResourceMode, &str) -> Option<Arc<Schema>> + 'a;
 
 /// The whole document; only the format version if there is no state or an empty one.
-pub fn state_json(state: Option<&State>, schemas: &SchemaLookup<'_>) -> Json {
+///
+/// Errors: as [`object_value`].
+pub fn state_json(state: Option<&State>, schemas: &SchemaLookup<'_>) -> Result<Json, String> {
     let mut out = Map::new();
     set(&mut out, "format_version", "1.0");
     if let Some(state) = state.filter(|state| !state.is_empty()) {
         set(&mut out, "terraform_version", language_version());
-        set(&mut out, "values", values_json(state, schemas));
+        set(&mut out, "values", values_json(state, schemas)?);
         put(&mut out, "checks", state.checks.as_deref().map_or(Json::Null, checks_of));
     }
-    Json::Object(out)
+    Ok(Json::Object(out))
 }
 
 fn checks_of(checks: &[CheckResult]) -> Json {
     checks_json(checks)
 }
 
-fn values_json(state: &State, schemas: &SchemaLookup<'_>) -> Json {
+fn values_json(state: &State, schemas: &SchemaLookup<'_>) -> Result<Json, String> {
     let mut out = Map::new();
     let outputs: Map<String, Json> =
         state.outputs.iter().map(|(name, o)| (name.to_string(), output_json(&o.value, o.sensitive))).collect();
@@ -49,35 +52,85 @@ fn values_json(state: &State, schemas: &SchemaLookup<'_>) -> Json {
                 addr,
                 deposed,
                 provider: provider.provider.to_string(),
-                schema_version: object.schema_version,
-                value: object_value(object, schema.as_deref()),
+                // The reference does not say it of deposed objects.
+                schema_version: deposed.map_or(object.schema_version, |_| 0),
+                value: object_value(addr, &provider.provider, object, schema.as_deref())?,
                 object: Some(object),
             });
         }
     }
     set(&mut out, "root_module", module_tree(&shown));
-    Json::Object(out)
+    Ok(Json::Object(out))
 }
 
-/// A stored object's value with everything marked that is sensitive; by its JSON alone if there is no schema.
-pub fn object_value(object: &Object, schema: Option<&Schema>) -> Value {
+/// A stored object's value with everything marked that is sensitive.
+///
+/// Errors, worded as the reference's: the provider has no such type, or describes it in another version or with other
+/// attributes than the object was stored with. What is sensitive in it would not be known.
+pub fn object_value(
+    addr: &AbsResourceInstance,
+    provider: &Provider,
+    object: &Object,
+    schema: Option<&Schema>,
+) -> Result<Value, String> {
+    let resource = &addr.resource.resource;
+    let schema = schema.ok_or_else(|| format!("no schema found for {resource} (in provider {provider})"))?;
+    if schema.version != object.schema_version {
+        return Err(format!(
+            "schema version {} for {resource} in state does not match version {} from the provider",
+            object.schema_version, schema.version
+        ));
+    }
     let value = match &object.attributes {
         Attributes::Value { value, .. } => value.clone(),
-        Attributes::Json(text) => {
-            let typed = schema
-                .filter(|schema| schema.version == object.schema_version)
-                .and_then(|schema| crate::lang::value::json::from_json(text.as_bytes(), schema.implied_type()).ok());
-            typed
-                .or_else(|| crate::lang::value::json::from_untyped_json(text.as_bytes()).ok())
-                .unwrap_or_else(Value::null_dynamic)
-        }
+        Attributes::Json(text) => from_json(text.as_bytes(), schema.implied_type()).map_err(|e| e.to_string())?,
         Attributes::Flat(pairs) => {
             Value::object(pairs.iter().map(|(key, text)| (key.as_str(), Value::string(text))).collect::<Vec<_>>())
         }
     };
-    let value = value.mark_at_paths(&object.sensitive);
-    match schema {
-        Some(schema) => with_schema_marks(&value, &schema.block),
-        None => value,
+    Ok(with_schema_marks(&value.mark_at_paths(&object.sensitive), &schema.block))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::value::Type;
+    use crate::model::addr::{InstanceKey, ModuleInstance, Resource};
+    use crate::model::schema::{Attribute, Block};
+    use crate::model::state::ObjectStatus;
+
+    fn object(schema_version: i64, text: &str) -> Object {
+        Object {
+            status: ObjectStatus::Ready,
+            schema_version,
+            attributes: Attributes::Json(text.into()),
+            sensitive: Arc::default(),
+            identity: None,
+            private: Arc::default(),
+            dependencies: Arc::default(),
+            create_before_destroy: false,
+            keep: false,
+            provider_key: None,
+        }
+    }
+
+    /// What the reference says of the same objects.
+    #[test]
+    fn objects_must_fit_their_schema() {
+        let addr = Resource::managed("x", "a").absolute(ModuleInstance::root()).instance(InstanceKey::Int(1));
+        let provider = Provider::builtin("test");
+        let mut block = Block::default();
+        block.attributes.insert("id".into(), Attribute::new(Type::String));
+        let schema = Schema::new(2, block);
+        let cases = [
+            (2, r#"{"id":"1"}"#, Some(&schema), ""),
+            (2, "{}", None, "no schema found for x.a (in provider terraform.io/builtin/test)"),
+            (1, "{}", Some(&schema), "schema version 1 for x.a in state does not match version 2 from the provider"),
+            (2, r#"{"old":"1"}"#, Some(&schema), "unsupported attribute \"old\""),
+        ];
+        for (version, text, schema, expected) in cases {
+            let found = object_value(&addr, &provider, &object(version, text), schema);
+            assert_eq!(found.err().unwrap_or_default(), expected);
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::base::name::PROGRAM;
 
 use super::snippet::{Snippet, snippet};
-use super::style::{Style, Tint};
+use super::style::Style;
 use super::visible::visible;
 use super::wrap::wrap_paragraphs;
 
@@ -79,7 +79,7 @@ fn join_similar(list: Vec<Diagnostic>) -> Vec<Joined> {
 }
 
 fn compact_warnings(list: &[Joined], style: &Style) -> String {
-    let mut out = format!("\n{}\n\n", style.paint(&[Tint::Bold, Tint::Yellow], "Warnings:"));
+    let mut out = style.fill("\n[bold][yellow]Warnings:[reset]\n\n", &[]);
     for joined in list {
         let _ = writeln!(out, "- {}", joined.first.summary);
         let more = match joined.others {
@@ -112,13 +112,16 @@ fn render(joined: &Joined, style: &Style) -> String {
 fn render_as(joined: &Joined, style: &Style, framed: bool) -> String {
     let diagnostic = &joined.first;
     let (word, tint) = match diagnostic.severity {
-        Severity::Error => ("Error: ", Tint::Red),
-        Severity::Warning => ("Warning: ", Tint::Yellow),
+        Severity::Error => ("Error: ", "[red]"),
+        Severity::Warning => ("Warning: ", "[yellow]"),
     };
     let frame = if framed { 2 } else { 0 };
     let width = style.width.saturating_sub(frame + 1).max(1);
-    let mut body =
-        format!("{}{}\n\n", style.paint(&[Tint::Bold, tint], word), style.bold(visible(&diagnostic.summary)));
+    let heading = style.fill(&format!("[bold]{tint}{word}[reset]"), &[]);
+    // The reset that ends the summary stands at the beginning of the line after next.
+    let summary = if diagnostic.prose_summary { "[reset]{}" } else { "{}" };
+    let summary = style.fill(summary, &[&visible(&diagnostic.summary)]);
+    let mut body = heading + &style.fill("[bold]{}[reset]\n\n", &[&summary]);
     place(&mut body, diagnostic, style);
     let mut detail = visible(&diagnostic.detail).into_owned();
     if joined.others > 0 {
@@ -135,14 +138,10 @@ fn render_as(joined: &Joined, style: &Style, framed: bool) -> String {
     if !framed {
         return format!("\n{body}");
     }
-    if style.colour && detail.is_empty() && diagnostic.subject.is_none() && diagnostic.address.is_none() {
-        // The reference frames the line in which there is no detail.
-        body.push('\n');
-    }
-    let bar = |c| style.paint(&[tint], c);
-    let mut out = format!("{}\n", bar("╷"));
+    let bar = |c| style.fill(&format!("{tint}{c}[reset]"), &[]);
+    let (mut out, lead) = (format!("{}\n", bar("╷")), style.fill(&format!("{tint}│[reset] "), &[]));
     for line in body.strip_suffix('\n').unwrap_or(&body).split('\n') {
-        let _ = writeln!(out, "{} {line}", bar("│"));
+        let _ = writeln!(out, "{lead}{line}");
     }
     let _ = writeln!(out, "{}", bar("╵"));
     out
@@ -175,7 +174,7 @@ fn lines(out: &mut String, found: &Snippet<'_>, style: &Style) {
     let (from, to) = (whole(found.highlight.0), whole(found.highlight.1));
     let (before, rest) = found.code.split_at(from);
     let (inside, after) = rest.split_at(to.saturating_sub(from));
-    let code = format!("{}{}{}", visible(before), style.underline(visible(inside)), visible(after));
+    let code = style.fill("{}[underline]{}[reset]{}", &[&visible(before), &visible(inside), &visible(after)]);
     for (i, line) in code.split('\n').enumerate() {
         let _ = writeln!(out, "{:4}: {}", found.start_line + i, line.trim_end_matches('\r'));
     }
@@ -186,16 +185,17 @@ fn values(out: &mut String, diagnostic: &Diagnostic, style: &Style) {
     if diagnostic.values.is_empty() && call.is_none() {
         return;
     }
-    let bar = style.dark_gray("│");
-    let _ = writeln!(out, "    {}", style.dark_gray("├────────────────"));
+    out.push_str(&style.fill("    [dark_gray]├────────────────[reset]\n", &[]));
     if let Some(call) = call {
         let arguments = call.signature.find('(').map_or("(...)", |at| &call.signature[at..]);
-        let _ = writeln!(out, "    {bar} while calling {}{arguments}", style.bold(&call.name));
+        let lead = style.fill("    [dark_gray]│[reset] while calling [bold]{}[reset](", &[&call.name]);
+        let _ = writeln!(out, "{lead}{}", arguments.trim_start_matches('('));
     }
     let mut values: Vec<_> = diagnostic.values.iter().collect();
     values.sort_by(|a, b| a.traversal.cmp(&b.traversal));
     for value in values {
-        let _ = writeln!(out, "    {bar} {} {}", style.bold(&value.traversal), value.statement);
+        let line = "    [dark_gray]│[reset] [bold]{}[reset] {}\n";
+        out.push_str(&style.fill(line, &[&value.traversal, &value.statement]));
     }
 }
 

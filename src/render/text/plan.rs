@@ -3,7 +3,7 @@
 //! Pure: schemas come in through a look-up, width and colour through the style.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::sync::Arc;
 
 use crate::base::name::{COMMAND, PROGRAM};
@@ -120,7 +120,7 @@ pub fn with_schema_marks(value: &Value, schema: &Block) -> Value {
 }
 
 fn rule(style: &Style) -> String {
-    format!("{}\n", style.dark_gray("─".repeat(style.width.saturating_sub(1))))
+    style.fill("[dark_gray]\n{}", &[&"─".repeat(style.width.saturating_sub(1))]) + "\n"
 }
 
 fn write_legend(out: &mut String, counts: &BTreeMap<Action, usize>, style: &Style) {
@@ -140,7 +140,7 @@ fn write_legend(out: &mut String, counts: &BTreeMap<Action, usize>, style: &Styl
     ];
     for (action, words) in rows {
         if counts.contains_key(&action) {
-            let _ = writeln!(out, "{} {words}", diff::symbol(action, style));
+            let _ = writeln!(out, "{}", style.fill(&format!("{} {words}", diff::symbol_tags(action)), &[]));
         }
     }
 }
@@ -161,9 +161,10 @@ fn write_changes(out: &mut String, text: &PlanText<'_>, changes: &[Shown<'_>], c
     let destroy = count(Action::Delete) + replaced;
     let imported = changes.iter().filter(|shown| shown.change.importing.is_some()).count();
     let import = if imported > 0 { format!("{imported} to import, ") } else { String::new() };
-    let heading = text.style.bold("Plan:");
     let change = count(Action::Update);
-    let _ = writeln!(out, "\n{heading} {import}{add} to add, {change} to change, {destroy} to destroy.");
+    let counted: [&dyn Display; 4] = [&import, &add, &change, &destroy];
+    let line = "\n[bold]Plan:[reset] {}{} to add, {} to change, {} to destroy.\n";
+    out.push_str(&text.style.fill(line, &counted));
 }
 
 fn write_change(out: &mut String, shown: &Shown<'_>, cause: Cause, style: &Style) {
@@ -183,8 +184,9 @@ fn comment(change: &ResourceChange, cause: Cause, style: &Style) -> String {
     if let Some(key) = &change.deposed {
         addr = format!("{addr} (deposed object {key})");
     }
-    let name = style.bold(format!("  # {addr}"));
-    let replaced = style.bold(style.red("replaced"));
+    let (bold, red, reset) = (style.code("[bold]"), style.code("[red]"), style.code("[reset]"));
+    let name = format!("{bold}  # {addr}{reset}");
+    let replaced = format!("{bold}{red}replaced{reset}");
     let moved = change.previous_addr != change.addr;
     let (mut said_moved, mut said_imported) = (false, false);
     let mut out = match (action, change.reason) {
@@ -194,8 +196,7 @@ fn comment(change: &ResourceChange, cause: Cause, style: &Style) -> String {
         (Action::Update, _) => format!("{name} will be updated in-place"),
         (Action::Delete, _) if cause == Cause::Drift => format!("{name} has been deleted"),
         (Action::Delete, _) => {
-            let destroyed = style.bold(style.red("destroyed"));
-            format!("{name} will be {destroyed}{}", delete_reason(change))
+            format!("{name} will be {bold}{red}destroyed{reset}{}", delete_reason(change))
         }
         (Action::DeleteThenCreate | Action::CreateThenDelete | Action::CreateThenForget, reason) => {
             let text = match reason {
@@ -211,10 +212,9 @@ fn comment(change: &ResourceChange, cause: Cause, style: &Style) -> String {
             if action.forgets() { text + &kept } else { text }
         }
         (Action::Forget, _) => {
-            let name = style.bold(format!(" # {addr}"));
             let mut text = format!(
-                "{name} will no longer be managed by {PROGRAM}, but will not be destroyed\n # (destroy = false is set in \
-                 the configuration)"
+                "{bold} # {addr}{reset} will no longer be managed by {PROGRAM}, but {bold}{red}will not be \
+                 destroyed{reset}\n # (destroy = false is set in the configuration)"
             );
             if change.deposed.is_some() {
                 text.push_str("\n # (left over from a partially-failed replacement of this instance)");
@@ -223,30 +223,31 @@ fn comment(change: &ResourceChange, cause: Cause, style: &Style) -> String {
         }
         (Action::NoOp, _) if moved => {
             said_moved = true;
-            let old = style.bold(format!("  # {}", change.previous_addr));
-            format!("{old} has moved to {}", style.bold(&addr))
+            format!("{bold}  # {}{reset} has moved to {bold}{addr}{reset}", change.previous_addr)
         }
         (Action::NoOp, _) => {
             said_imported = true;
-            let generated = if change.generated_config.is_some() { "\n  # (config will be generated)" } else { "" };
-            format!("{name} will be imported{generated}")
+            let generated = if change.generated_config.is_some() { "(config will be generated)" } else { "" };
+            let lead = if generated.is_empty() { String::new() } else { format!("\n  #{reset} ") };
+            format!("{name} will be imported{lead}{generated}")
         }
     };
     out.push('\n');
     if moved && !said_moved {
-        let _ = writeln!(out, "  # (moved from {})", change.previous_addr);
+        let _ = writeln!(out, "  # {reset}(moved from {})", change.previous_addr);
     }
     if let Some(importing) = change.importing.as_ref().filter(|_| !said_imported) {
         let _ = match (&importing.id, &importing.identity) {
-            (Some(id), _) => writeln!(out, "  # (imported from \"{id}\")"),
-            (_, Some(identity)) => writeln!(out, "  # (imported by its identity {identity})"),
-            (None, None) => writeln!(out, "  # (will be imported first)"),
+            (Some(id), _) => writeln!(out, "  # {reset}(imported from \"{id}\")"),
+            (_, Some(identity)) => writeln!(out, "  # {reset}(imported by its identity {identity})"),
+            (None, None) => writeln!(out, "  # {reset}(will be imported first)"),
         };
     }
     if change.importing.is_some() && action.is_replace() && action.destroys() {
-        let _ = writeln!(out, "  # {}", style.yellow("Warning: this will destroy the imported resource"));
+        let yellow = style.code("[yellow]");
+        let _ = writeln!(out, "  # {reset}{yellow}Warning: this will destroy the imported resource{reset}");
     }
-    out
+    out + reset
 }
 
 fn read_reason(reason: ActionReason) -> &'static str {
@@ -327,16 +328,12 @@ fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> 
         return false;
     }
     let style = text.style;
-    let note = format!(
-        "{} {}",
-        style.bold(style.cyan("Note:")),
-        style.bold(format!("Objects have changed outside of {PROGRAM}"))
-    );
     let intro = format!(
         "{PROGRAM} detected the following changes made outside of {PROGRAM} since the last \"{COMMAND} apply\" which may \
                  have affected this plan:"
     );
-    let _ = writeln!(out, "\n{note}\n\n{}", style.wrapped(&intro));
+    let note = "\n[bold][cyan]Note:[reset][bold] Objects have changed outside of {}\n";
+    let _ = writeln!(out, "{}\n{}", style.fill(note, &[&PROGRAM]), style.wrapped(&intro));
     for shown in &drift {
         write_change(out, shown, Cause::Drift, style);
     }
@@ -352,9 +349,6 @@ fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> 
             .to_string()
     };
     let _ = writeln!(out, "\n\n{}", style.wrapped(&close));
-    if !refresh_only {
-        out.push('\n');
-    }
     true
 }
 
@@ -377,14 +371,13 @@ fn shown_drift<'a>(change: &'a ResourceChange, text: &PlanText<'_>) -> Option<Sh
 
 fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {
     let style = text.style;
-    let heading = |words: &str| format!("{} {}", style.bold(style.green("No changes.")), style.bold(words));
     if text.plan.errored {
         if has_drift {
             out.push_str(&rule(style));
         }
-        let failed = style.bold(style.red("Planning failed."));
-        let rest = style.bold(format!("{PROGRAM} encountered an error while generating this plan."));
-        let _ = writeln!(out, "\n{failed} {rest}\n");
+        let failed = "\n[reset][bold][red]Planning failed.[reset][bold] {} encountered an error while generating this \
+                      plan.[reset]\n\n";
+        out.push_str(&style.fill(failed, &[&PROGRAM]));
         return;
     }
     let (title, body) = match text.plan.mode {
@@ -424,7 +417,8 @@ fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {
     if has_drift {
         out.push_str(&rule(style));
     }
-    let _ = writeln!(out, "\n{}\n\n{}", heading(title), style.wrapped(&body));
+    let heading = style.fill("\n[reset][bold][green]No changes.[reset][bold] {}[reset]\n\n", &[&title]);
+    let _ = writeln!(out, "{heading}{}", style.wrapped(&body));
 }
 
 #[cfg(test)]
@@ -433,6 +427,6 @@ mod tests {
 
     #[test]
     fn rules_are_one_column_narrower_than_the_text() {
-        assert_eq!(rule(&Style::plain()), format!("{}\n", "─".repeat(77)));
+        assert_eq!(rule(&Style::plain()), format!("\n{}\n", "─".repeat(77)));
     }
 }

@@ -35,9 +35,9 @@ pub fn line(event: &Event, style: &Style) -> Option<String> {
         }
         Event::ProvisionStarted { addr, kind } => format!("{addr}: Provisioning with '{kind}'..."),
         Event::ProvisionOutput { addr, kind, text } => return Some(output(addr, kind, text, style)),
-        Event::EphemeralStarted { addr, verb } => format!("{addr}: {}...", ephemeral(*verb).0),
+        Event::EphemeralStarted { addr, verb } => format!("{addr}: {}...", ephemeral(*verb).doing),
         Event::EphemeralFinished { addr, verb, failed: false } => {
-            format!("{addr}: {} complete after 0s", ephemeral(*verb).0)
+            format!("{addr}: {} complete after 0s", ephemeral(*verb).done)
         }
         Event::EphemeralDeferred { addr } => format!("{addr}: Configuration unknown, deferring..."),
         Event::ImportPlanned { addr, id } => format!("{addr}: Preparing import... [id={}]", visible(id)),
@@ -49,7 +49,17 @@ pub fn line(event: &Event, style: &Style) -> Option<String> {
         | Event::EphemeralFinished { .. }
         | Event::Diagnostics(_) => return None,
     };
-    Some(format!("{}\n", style.bold(text)))
+    Some(format!("{}\n", style.fill(template(event), &[&text])))
+}
+
+/// Once more than it has to, the reference resets after the first line of a change, a read or a provisioner.
+fn template(event: &Event) -> &'static str {
+    match event {
+        Event::ReadStarted { .. } | Event::ApplyStarted { .. } | Event::ProvisionStarted { .. } => {
+            "[reset][bold]{}[reset]"
+        }
+        _ => "[reset][bold]{}",
+    }
 }
 
 /// The line that says that a change is still going on.
@@ -64,7 +74,7 @@ pub fn still(
     let doing = words(action)?.doing.to_lowercase();
     let id = id.as_ref().map_or(String::new(), |(key, value)| format!("{key}={}, ", shortened(value)));
     let text = format!("{}: Still {doing}... [{id}{} elapsed]", object(addr, deposed), duration(elapsed));
-    Some(format!("{}\n", style.bold(text)))
+    Some(format!("{}\n", style.fill("[reset][bold]{}[reset]", &[&text])))
 }
 
 /// What changes of a kind are called, while they are made and after.
@@ -85,11 +95,11 @@ pub fn words(action: Action) -> Option<Words> {
     })
 }
 
-fn ephemeral(verb: EphemeralVerb) -> (&'static str,) {
+fn ephemeral(verb: EphemeralVerb) -> Words {
     match verb {
-        EphemeralVerb::Open => ("Opening",),
-        EphemeralVerb::Renew => ("Renewing",),
-        EphemeralVerb::Close => ("Closing",),
+        EphemeralVerb::Open => Words { doing: "Opening", done: "Opening" },
+        EphemeralVerb::Renew => Words { doing: "Renewing", done: "Renewal" },
+        EphemeralVerb::Close => Words { doing: "Closing", done: "Closing" },
     }
 }
 
@@ -121,9 +131,9 @@ fn shortened(id: &str) -> String {
 
 /// A provisioner's output, every line led by whose it is.
 fn output(addr: &AbsResourceInstance, kind: &str, text: &str, style: &Style) -> String {
-    let lead = style.bold(format!("{addr} ({kind}):"));
+    let lead = style.fill("[reset][bold]{} ({}):[reset] ", &[&addr, &kind]);
     let lines = text.split(['\n', '\r']).map(str::trim_end).filter(|line| !line.is_empty());
-    lines.map(|line| format!("{lead} {line}\n")).collect()
+    lines.map(|line| format!("{lead}{line}\n")).collect()
 }
 
 /// Whole seconds as `12s`, `1m5s`, `1h0m5s`.

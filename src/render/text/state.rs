@@ -1,10 +1,11 @@
 //! A state for people: every object as a block of the language, then the outputs.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::lang::value::Value;
-use crate::model::addr::AbsResourceInstance;
+use crate::model::addr::{AbsResourceInstance, ModuleInstance, Provider};
 use crate::model::schema::Schema;
 use crate::model::state::{DeposedKey, Object, ObjectStatus, State};
 
@@ -13,50 +14,76 @@ use super::plan::SchemaLookup;
 use super::style::Style;
 
 /// Turns a stored object into its value, sensitive parts marked.
-pub type ObjectValue<'a> = dyn Fn(&Object, Option<&Schema>) -> Value + 'a;
+pub type ObjectValue<'a> =
+    dyn Fn(&AbsResourceInstance, &Provider, &Object, Option<&Schema>) -> Result<Value, String> + 'a;
 
 /// The whole state.
-pub fn state_text(state: &State, schemas: &SchemaLookup<'_>, values: &ObjectValue<'_>, style: &Style) -> String {
+///
+/// Errors: a stored object does not fit its schema.
+pub fn state_text(
+    state: &State,
+    schemas: &SchemaLookup<'_>,
+    values: &ObjectValue<'_>,
+    style: &Style,
+) -> Result<String, String> {
     if state.is_empty() {
-        return "The state file is empty. No resources are represented.\n".into();
+        return Ok("The state file is empty. No resources are represented.\n".into());
     }
     let mut out = String::new();
     let mut all: Vec<_> = state.instances().collect();
-    all.sort_by_cached_key(|(addr, _, _)| (addr.module.clone(), addr.mode(), addr.resource.clone()));
-    let mut last_module = None;
+    // A module's children follow it, by the texts of their addresses.
+    all.sort_by_cached_key(|(addr, _, _)| {
+        let path: Vec<String> = addr.module.0.iter().map(|step| format!("{}{}", step.name, step.key)).collect();
+        (path, addr.mode(), addr.resource.clone())
+    });
+    let mut gaps = Gaps::default();
     for (addr, provider, instance) in &all {
         let schema: Option<Arc<Schema>> = schemas(&provider.provider, addr.mode(), addr.kind());
-        if last_module.as_ref().is_some_and(|module| *module != addr.module) {
-            out.push('\n');
-        }
-        last_module = Some(addr.module.clone());
         let objects = instance.current.iter().map(|o| (None, o));
         for (deposed, object) in objects.chain(instance.deposed.iter().map(|(key, o)| (Some(key), o))) {
-            let value = values(object, schema.as_deref());
+            let value = values(addr, &provider.provider, object, schema.as_deref())?;
+            out.push_str(gaps.before(&addr.module));
             let _ = writeln!(out, "{}", heading(addr, deposed, object));
-            let _ = writeln!(out, "{}\n", object_text(addr, &value, schema.as_deref(), style));
+            let _ = writeln!(out, "{}", object_text(addr, &value, schema.as_deref(), style));
         }
     }
     if !state.outputs.is_empty() {
-        if all.is_empty() {
-            out.push('\n');
-        }
-        out.push_str("\nOutputs:\n\n");
+        out.push_str("\n\nOutputs:\n\n");
         for (name, output) in &state.outputs {
             let text = if output.sensitive { "(sensitive value)".into() } else { plain_text(&output.value, style) };
             let _ = writeln!(out, "{name} = {text}");
         }
-    } else {
-        // The empty line separates objects; none follows the last one.
-        out.truncate(out.trim_end().len() + 1);
     }
-    out
+    Ok(out)
+}
+
+/// The empty lines between objects, as the reference leaves them: two before the first object of a module, but none if
+/// nothing of the modules around it was shown.
+#[derive(Default)]
+struct Gaps {
+    shown: HashSet<ModuleInstance>,
+    last: Option<ModuleInstance>,
+}
+
+impl Gaps {
+    fn before(&mut self, module: &ModuleInstance) -> &'static str {
+        if self.last.as_ref() == Some(module) {
+            return "\n";
+        }
+        let around = (0..module.0.len()).any(|depth| self.shown.contains(&ModuleInstance(module.0[..depth].into())));
+        self.shown.insert(module.clone());
+        self.last = Some(module.clone());
+        if around { "\n\n" } else { "" }
+    }
 }
 
 fn heading(addr: &AbsResourceInstance, deposed: Option<&DeposedKey>, object: &Object) -> String {
-    let deposed = deposed.map_or_else(String::new, |key| format!(" (deposed object {key})"));
-    let tainted = if object.status == ObjectStatus::Tainted { " (tainted)" } else { "" };
-    format!("# {addr}:{tainted}{deposed}")
+    let of = match deposed {
+        Some(key) => format!(" (deposed object {key})"),
+        None if object.status == ObjectStatus::Tainted => " (tainted)".into(),
+        None => String::new(),
+    };
+    format!("# {addr}:{of}")
 }
 
 /// An output's value, drawn by its type as an unchanged part of a plan is.
@@ -93,4 +120,28 @@ pub fn instance_text(
         let _ = writeln!(out, "{}\n{}", heading(addr, *deposed, object), object_text(addr, value, schema, style));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::addr::{InstanceKey, ModuleStep};
+
+    fn module(path: &[&str]) -> ModuleInstance {
+        let step = |name: &&str| ModuleStep { name: (*name).into(), key: InstanceKey::None };
+        ModuleInstance(path.iter().map(step).collect())
+    }
+
+    #[test]
+    fn objects_of_modules_are_apart_only_from_what_is_around_them() {
+        let mut in_modules = Gaps::default();
+        let cases = [(&["a"][..], ""), (&["a"], "\n"), (&["a", "x"], "\n\n"), (&["b"], ""), (&["b", "y"], "\n\n")];
+        for (path, expected) in cases {
+            assert_eq!(in_modules.before(&module(path)), expected, "{path:?}");
+        }
+        let mut below_the_root = Gaps::default();
+        for (path, expected) in [(&[][..], ""), (&[], "\n"), (&["a"], "\n\n"), (&["b"], "\n\n")] {
+            assert_eq!(below_the_root.before(&module(path)), expected, "{path:?}");
+        }
+    }
 }

@@ -55,12 +55,12 @@ impl<'s> Drawing<'s> {
 
     fn null_suffix(&self, action: Action) -> String {
         let shown = action == Action::Delete && !self.hide_null_suffix;
-        if shown { format!(" {}", self.style.dark_gray("-> null")) } else { String::new() }
+        if shown { self.style.fill(" [dark_gray]-> null[reset]", &[]) } else { String::new() }
     }
 
     fn replace_suffix(&self, replace: bool) -> String {
         let shown = (replace || self.force_replace) && !self.hide_replace;
-        if shown { format!(" {}", self.style.red("# forces replacement")) } else { String::new() }
+        if shown { self.style.fill(" [red]# forces replacement[reset]", &[]) } else { String::new() }
     }
 
     fn symbol(&self, action: Action) -> String {
@@ -83,16 +83,21 @@ impl<'s> Drawing<'s> {
 
 /// Three columns that say what is done.
 pub fn symbol(action: Action, style: &Style) -> String {
+    style.fill(symbol_tags(action), &[])
+}
+
+/// As `symbol`, with tags for the colours.
+pub fn symbol_tags(action: Action) -> &'static str {
     match action {
-        Action::DeleteThenCreate => format!("{}/{}", style.red("-"), style.green("+")),
-        Action::CreateThenDelete => format!("{}/{}", style.green("+"), style.red("-")),
-        Action::CreateThenForget => format!("{}/{}", style.green("+"), style.red(".")),
-        Action::Create => format!("  {}", style.green("+")),
-        Action::Delete => format!("  {}", style.red("-")),
-        Action::Forget => format!(" {}", style.red(".")),
-        Action::Read => format!(" {}", style.cyan("<=")),
-        Action::Update => format!("  {}", style.yellow("~")),
-        Action::NoOp => "   ".into(),
+        Action::DeleteThenCreate => "[red]-[reset]/[green]+[reset]",
+        Action::CreateThenDelete => "[green]+[reset]/[red]-[reset]",
+        Action::CreateThenForget => "[green]+[reset]/[red].[reset]",
+        Action::Create => "  [green]+[reset]",
+        Action::Delete => "  [red]-[reset]",
+        Action::Forget => " [red].[reset]",
+        Action::Read => " [cyan]<=[reset]",
+        Action::Update => "  [yellow]~[reset]",
+        Action::NoOp => "   ",
     }
 }
 
@@ -139,7 +144,7 @@ pub fn draw(diff: &Diff, indent: usize, drawing: &Drawing<'_>) -> String {
         Kind::Unknown(Some(before)) if diff.action != Action::Create => {
             let inner = Drawing { hide_null_suffix: true, hide_replace: diff.replace, ..d.inner() };
             let before = draw(before, indent, &inner);
-            format!("{before} {} (known after apply){}", d.arrow(), d.replace_suffix(diff.replace))
+            format!("{before} -> (known after apply){}", d.replace_suffix(diff.replace))
         }
         Kind::Unknown(_) => format!("(known after apply){}", d.replace_suffix(diff.replace)),
         Kind::TypeChange(before, after) => {
@@ -160,18 +165,16 @@ fn warnings(diff: &Diff, indent: usize, d: &Drawing<'_>) -> Vec<String> {
         return Vec::new();
     }
     let what = if is_block { "block" } else { "attribute value" };
-    let warning = d.style.yellow("Warning");
-    let pad = pad(indent);
-    let mut text = if before {
-        format!(
-            "  # {warning}: this {what} will no longer be marked as sensitive\n{pad}  # after applying this change."
-        )
-    } else {
-        format!(
-            "  # {warning}: this {what} will be marked as sensitive and will not\n{pad}  # display in UI output after \
+    let line = match before {
+        true => {
+            "  # [yellow]Warning[reset]: this {} will no longer be marked as sensitive\n{}  # after applying this change."
+        }
+        false => {
+            "  # [yellow]Warning[reset]: this {} will be marked as sensitive and will not\n{}  # display in UI output after \
              applying this change."
-        )
+        }
     };
+    let mut text = d.style.fill(line, &[&what, &pad(indent)]);
     if inner == Action::NoOp && !is_block {
         text.push_str(" The value is unchanged.");
     }

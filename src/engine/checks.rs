@@ -102,7 +102,7 @@ struct Declared {
 /// Everything that has conditions.
 fn declared(run: &Run) -> Vec<Declared> {
     let mut all = Vec::new();
-    let is_walked = matches!(run.verb, Verb::Plan { .. } | Verb::Apply);
+    let is_walked = matches!(run.verb, Verb::Plan { .. } | Verb::Apply { .. });
     let walked_checks = walked_checks(run);
     for module in run.tree.ids() {
         let config = run.tree.module(module);

@@ -27,6 +27,11 @@ pub(super) fn awaited(tasks: &[Task]) -> FxHashSet<AbsResourceInstance> {
     tasks.iter().filter(|t| creates(t.change.action)).map(|t| t.change.addr.clone()).collect()
 }
 
+pub(super) fn destroyed(tasks: &[Task]) -> FxHashSet<AbsResourceInstance> {
+    let changes = tasks.iter().map(|task| &task.change);
+    changes.filter(|c| c.action == Action::Delete && c.deposed.is_none()).map(|c| c.addr.clone()).collect()
+}
+
 /// A built graph, free of the builder's borrows.
 pub(super) struct Parts {
     pub graph: Dag<Node>,
@@ -56,9 +61,9 @@ impl Parts {
     ) -> Parts {
         let tree = builder.tree;
         let order = builder.graph.topological();
-        let dependencies = derive::dependencies(&builder, &order);
-        let create_before_destroy = derive::create_before_destroy(&builder, &order);
-        let read_barriers = derive::read_barriers(&builder);
+        let ancestors = derive::Ancestors::of(&builder, &orphans, &order);
+        let dependencies = ancestors.of_blocks(&builder);
+        let read_barriers = derive::read_barriers(&builder, &ancestors);
         let (mut active, mut filtered) = (vec![true; builder.graph.len()], BTreeSet::new());
         if !targets.is_empty() {
             if verb == Verb::PlanDestroy {
@@ -68,17 +73,20 @@ impl Parts {
             let trimmed = verb == Verb::PlanDestroy;
             (active, filtered) = target::select(&builder.graph, builder.tree, &orphans, imports, targets, trimmed);
         }
-        // Validating changes nothing that a check could have to wait for.
-        if verb != Verb::Validate {
+        let create_before_destroy = derive::create_before_destroy(&builder, &order, &active);
+        // Only apply changes what a check would have to wait for.
+        if matches!(verb, Verb::Apply { .. }) {
             scoped::delay_checks(&mut builder);
         }
         active.resize(builder.graph.len(), true);
         let mut tasks = Vec::new();
-        let is_apply = matches!(verb, Verb::Apply | Verb::ApplyDestroy);
+        let is_apply = matches!(verb, Verb::Apply { .. } | Verb::ApplyDestroy);
         let mut graph = None;
         if is_apply {
             let destroy = verb == Verb::ApplyDestroy;
-            let built = apply_graph::build(&mut builder, changes, state, &create_before_destroy, destroy);
+            let blocks =
+                apply_graph::Blocks { create_before_destroy: &create_before_destroy, dependencies: &dependencies };
+            let built = apply_graph::build(&mut builder, changes, state, blocks, destroy);
             active.resize(built.graph.len(), true);
             tasks = built.tasks;
             activate_needs_of_tasks(&built.graph, &mut active);

@@ -120,6 +120,8 @@ pub struct ResourceSlots {
     pub instances: Box<[InstanceSlot]>,
     /// All instances as one value, kept once all of them are settled.
     pub whole: OnceLock<Value>,
+    /// Set once nothing more becomes of objects that the expansion does not have.
+    pub complete: OnceLock<()>,
 }
 
 #[derive(Default)]
@@ -177,7 +179,7 @@ impl ModuleSlots {
 impl ResourceSlots {
     pub fn new(expansion: Expansion) -> ResourceSlots {
         let instances = (0..expansion.len()).map(|_| InstanceSlot::default()).collect();
-        ResourceSlots { expansion, instances, whole: OnceLock::new() }
+        ResourceSlots { expansion, instances, whole: OnceLock::new(), complete: OnceLock::new() }
     }
 }
 

@@ -35,7 +35,10 @@ pub enum Verb {
         pre_destroy: bool,
     },
     PlanDestroy,
-    Apply,
+    /// `refresh_only`: of a plan that changes nothing but the state; outputs and checks are evaluated by it.
+    Apply {
+        refresh_only: bool,
+    },
     /// Apply of a plan that destroys everything.
     ApplyDestroy,
     /// Values only, from the state.
@@ -80,6 +83,8 @@ pub struct Run {
     pub tasks: Vec<Task>,
     /// In apply: instances whose value a task will find out.
     pub awaited: FxHashSet<AbsResourceInstance>,
+    /// In apply: instances whose current object a task destroys.
+    pub destroyed: FxHashSet<AbsResourceInstance>,
     /// The node of each resource block.
     pub resource_nodes: FxHashMap<(ModuleId, u32), NodeId>,
     /// Nodes that do something; the others are done at once.
@@ -136,7 +141,19 @@ impl Run {
 
     /// Whether failing pre- and postconditions are warnings.
     pub fn is_lenient(&self) -> bool {
-        matches!(self.verb, Verb::Plan { refresh_only: true, .. } | Verb::Plan { pre_destroy: true, .. })
+        matches!(self.verb, Verb::Plan { pre_destroy: true, .. }) || self.is_refresh_only()
+    }
+
+    pub fn is_refresh_only(&self) -> bool {
+        matches!(self.verb, Verb::Plan { refresh_only: true, .. } | Verb::Apply { refresh_only: true })
+    }
+
+    /// True if objects that the configuration does not want stay, which then are part of what references see.
+    pub fn leaves_objects_alone(&self) -> bool {
+        match self.verb {
+            Verb::Plan { .. } | Verb::Apply { .. } => self.is_refresh_only() || !self.targets.is_empty(),
+            _ => false,
+        }
     }
 
     pub fn is_plan(&self) -> bool {
@@ -144,7 +161,7 @@ impl Run {
     }
 
     pub fn is_apply(&self) -> bool {
-        matches!(self.verb, Verb::Apply | Verb::ApplyDestroy)
+        matches!(self.verb, Verb::Apply { .. } | Verb::ApplyDestroy)
     }
 
     /// All diagnostics in the order of the graph's nodes.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use rustc_hash::FxHashSet;
+
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Files;
 use crate::base::source::{Range, SourceFile};
@@ -274,12 +276,13 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
             _ => unknown(),
         };
     };
-    let others = instances_beside(run, module, index, slots);
-    if !others.is_empty() {
-        return whole_resource(slots, others, &unknown);
+    if let Some(value) = slots.whole.get() {
+        return value.clone();
     }
-    let is_settled = || slots.instances.iter().all(InstanceSlot::is_settled);
-    once_settled(&slots.whole, is_settled, || whole_resource(slots, BTreeMap::new(), &unknown))
+    let others = instances_beside(run, module, index, slots);
+    let is_final = others.is_empty() || slots.complete.get().is_some();
+    let is_settled = || is_final && slots.instances.iter().all(InstanceSlot::is_settled);
+    once_settled(&slots.whole, is_settled, || whole_resource(slots, others, &unknown))
 }
 
 /// Instances that the state has beside those that the configuration wants, as long as they stay: those that a plan leaves
@@ -290,33 +293,26 @@ fn instances_beside(
     index: u32,
     slots: &ResourceSlots,
 ) -> BTreeMap<InstanceKey, Value> {
-    let leaves_alone = match run.verb {
-        Verb::Plan { refresh_only: true, .. } => true,
-        Verb::Plan { .. } | Verb::Apply => !run.targets.is_empty(),
-        _ => false,
-    };
-    if !leaves_alone || slots.whole.get().is_some() {
+    if !run.leaves_objects_alone() {
         return BTreeMap::new();
     }
     let config = run.tree.resource(module.id, index);
     let resource = config.addr.absolute(module.addr.clone());
     let Some(schema) = run.schemas.resource(&config.provider, &config.addr) else { return BTreeMap::new() };
     let gathered = run.results.gathered();
-    let going = |key: &InstanceKey| {
-        let is_its = |change: &ResourceChange| change.addr.key() == key && change.action == Action::Delete;
-        let is_of = |change: &&ResourceChange| change.addr.containing_resource() == resource;
-        let tasks = run.tasks.iter().map(|task| &*task.change).filter(is_of);
-        gathered.changes_of(&resource).chain(tasks).any(|change| change.deposed.is_none() && is_its(change))
-    };
+    let is_going = |change: &&ResourceChange| change.deposed.is_none() && change.action == Action::Delete;
+    let planned: FxHashSet<&InstanceKey> =
+        gathered.changes_of(&resource).filter(is_going).map(|change| change.addr.key()).collect();
+    let is_going = |key: &InstanceKey| planned.contains(key) || run.destroyed.contains(&resource.instance(key.clone()));
     let stored = gathered.state.resources.get(&resource).into_iter().flat_map(|stored| &stored.instances);
-    let beside = stored.filter(|(key, _)| slots.expansion.index_of(key).is_none() && !going(key));
+    let beside = stored.filter(|(key, _)| slots.expansion.index_of(key).is_none() && !is_going(key));
     let value = |object| decode(object, &schema).ok().map(|stored| stored.value);
     beside.filter_map(|(key, instance)| Some((key.clone(), value(instance.current.as_ref()?)?))).collect()
 }
 
 /// The value of several slots together. It is kept only if all of them were written before it was built, since nothing
 /// would ever update it.
-fn once_settled(kept: &OnceLock<Value>, is_settled: impl Fn() -> bool, build: impl Fn() -> Value) -> Value {
+fn once_settled(kept: &OnceLock<Value>, is_settled: impl Fn() -> bool, build: impl FnOnce() -> Value) -> Value {
     match kept.get() {
         Some(value) => value.clone(),
         None if is_settled() => kept.get_or_init(build).clone(),
@@ -489,7 +485,7 @@ impl Machine for ModuleScope<'_> {
     }
 
     fn pure_only(&self) -> bool {
-        !matches!(self.run.verb, Verb::Apply | Verb::ApplyDestroy | Verb::Evaluate)
+        !matches!(self.run.verb, Verb::Apply { .. } | Verb::ApplyDestroy | Verb::Evaluate)
     }
 
     fn now(&self) -> (i64, u32) {

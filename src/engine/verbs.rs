@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use tokio::sync::Semaphore;
 
 use super::build::config::Builder;
-use super::build::{apply as apply_graph, orphans};
+use super::build::{apply as apply_graph, derive, orphans};
 use super::checks;
 use super::cycles;
 use super::evaluation::Evaluation;
@@ -22,7 +22,7 @@ use super::input::{
 };
 use super::mistakes;
 use super::moves;
-use super::parts::{Parts, awaited, resource_nodes};
+use super::parts::{Parts, awaited, destroyed, resource_nodes};
 use super::ports::Ports;
 use super::removed::RemovedBlocks;
 use super::results::Results;
@@ -151,18 +151,17 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
         return (None, with(warnings, invalid));
     }
     let errored = found.has_errors();
-    diagnostics
-        .extend(found.into_iter().filter(|d| !errored || !moves::is_blocked_warning(d)).collect::<Diagnostics>());
+    diagnostics.extend(if errored { moves::without_blocked(found) } else { found });
     let mut plan = gather_plan(&run, &input, previous, now, errored);
     if let Some(previous) = refreshed {
         plan.previous_state = previous;
     }
     plan.drift.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
+    // Observed: the errors of its order are not held against the plan, though it cannot be applied with them.
     if !errored {
         diagnostics.extend(check_apply_graph(&run, &plan));
-        plan.errored = diagnostics.has_errors();
     }
-    diagnostics.extend(forget_warning(&plan));
+    diagnostics.extend(forget_warning(&plan.changes));
     plan.applyable = !plan.errored && is_applyable(&plan);
     plan.complete = !plan.errored && input.targets.is_empty();
     (Some(plan), with(warnings, diagnostics))
@@ -193,7 +192,9 @@ async fn plan_ahead_of_destroy(
         return Err(invalid);
     }
     if found.has_errors() {
-        return Err(found.into_iter().filter(|d| !moves::is_blocked_warning(d)).collect());
+        let mut found = moves::without_blocked(found);
+        found.extend(forget_warning(&run.results.gathered().changes));
+        return Err(found);
     }
     let gathered = std::mem::take(&mut *run.results.gathered());
     let calls = std::mem::take(&mut *run.results.calls());
@@ -228,9 +229,10 @@ fn plan_request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) ->
 }
 
 /// Objects that are left alone from now on.
-fn forget_warning(plan: &Plan) -> Option<Diagnostic> {
-    let forgotten: Vec<String> =
-        plan.changes.iter().filter(|c| c.action.forgets()).map(|c| format!("\n - {}", c.addr)).collect();
+fn forget_warning(changes: &[ResourceChange]) -> Option<Diagnostic> {
+    let addrs: BTreeSet<&AbsResourceInstance> =
+        changes.iter().filter(|c| c.action.forgets()).map(|c| &c.addr).collect();
+    let forgotten: Vec<String> = addrs.into_iter().map(|addr| format!("\n - {addr}")).collect();
     if forgotten.is_empty() {
         return None;
     }
@@ -269,17 +271,11 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     if missing.has_errors() {
         return (ApplyOutcome { state }, missing);
     }
-    if plan.mode == Mode::RefreshOnly {
-        for output in plan.outputs.iter().filter(|output| output.action == Action::Delete) {
-            state.outputs.remove(&output.name);
-        }
-        if let Err(errors) = ports.sink.begin(&state).await {
-            return (ApplyOutcome { state }, errors);
-        }
-        state.checks = (!plan.checks.is_empty()).then(|| plan.checks.clone());
-        return (ApplyOutcome { state }, Diagnostics::new());
-    }
-    let verb = if plan.mode == Mode::Destroy { Verb::ApplyDestroy } else { Verb::Apply };
+    let verb = match plan.mode {
+        Mode::Normal => Verb::Apply { refresh_only: false },
+        Mode::RefreshOnly => Verb::Apply { refresh_only: true },
+        Mode::Destroy => Verb::ApplyDestroy,
+    };
     if let Err(errors) = ports.sink.begin(&state).await {
         return (ApplyOutcome { state }, errors);
     }
@@ -304,7 +300,10 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     diagnostics.extend(remove_outputs(&run, plan, ports).await);
     let gathered = std::mem::take(&mut *run.results.gathered());
     state = gathered.state;
-    state.checks = checks::results(&run, gathered.checks, Some(&plan.checks));
+    state.checks = match plan.mode {
+        Mode::RefreshOnly => (!plan.checks.is_empty()).then(|| plan.checks.clone()),
+        _ => checks::results(&run, gathered.checks, Some(&plan.checks)),
+    };
     if ports.stop.is_stopping() && !diagnostics.iter().any(mistakes::is_halted) {
         diagnostics.push(mistakes::halted());
     }
@@ -366,7 +365,12 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
         Verb::Plan { .. } | Verb::PlanDestroy => {
             let (moved, origins) = diagnostics.take(moves::apply(&request.config, &mut state));
             diagnostics.extend(moves::crossing::convert(&tree, &schemas, &mut state, origins, ports).await);
-            diagnostics.extend(moves::check_targets(&moved, &request.targets));
+            if !diagnostics.has_errors() {
+                diagnostics.extend(moves::check_targets(&moved, &request.targets));
+            }
+            if diagnostics.has_errors() {
+                return Err(moves::without_blocked(diagnostics));
+            }
             moved
         }
         _ => BTreeMap::new(),
@@ -394,7 +398,7 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
         cycles::Names { tree: &tree, providers: &parts.providers, orphans: &parts.orphans, tasks: &parts.tasks };
     diagnostics.extend(cycles::report(&parts.graph, &parts.needs, &names));
     if diagnostics.has_errors() {
-        return Err(diagnostics);
+        return Err(moves::without_blocked(diagnostics));
     }
     let mut stored: FxHashMap<(ModuleId, u32), Vec<AbsResource>> = FxHashMap::default();
     for addr in state.resources.keys() {
@@ -429,6 +433,7 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
         imports,
         orphans: parts.orphans,
         awaited: awaited(&parts.tasks),
+        destroyed: destroyed(&parts.tasks),
         tasks: parts.tasks,
         filtered: parts.filtered,
         active: parts.active,
@@ -448,8 +453,16 @@ fn check_apply_graph(run: &Run, plan: &Plan) -> Diagnostics {
     }
     let changes: Vec<Arc<ResourceChange>> = plan.changes.iter().cloned().map(Arc::new).collect();
     let mut builder = Builder::new(&run.tree, &run.schemas);
-    let forced = &run.create_before_destroy;
-    let built = apply_graph::build(&mut builder, &changes, &plan.prior_state, forced, plan.mode == Mode::Destroy);
+    // Apply knows nothing of objects without a block but what the plan says.
+    let without_orphans = (!run.orphans.is_empty()).then(|| {
+        let order = builder.graph.topological();
+        derive::Ancestors::of(&builder, &[], &order).of_blocks(&builder)
+    });
+    let blocks = apply_graph::Blocks {
+        create_before_destroy: &run.create_before_destroy,
+        dependencies: without_orphans.as_ref().unwrap_or(&run.dependencies),
+    };
+    let built = apply_graph::build(&mut builder, &changes, &plan.prior_state, blocks, plan.mode == Mode::Destroy);
     let names = cycles::Names { tree: &run.tree, providers: &builder.providers, orphans: &[], tasks: &built.tasks };
     cycles::report(&built.graph, &builder.needs, &names)
 }

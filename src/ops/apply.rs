@@ -125,12 +125,13 @@ async fn attempt_refresh(setup: &Setup, request: &Request, listener: Arc<dyn Lis
             "There are currently no remote objects tracked in the state, so there is nothing to refresh.",
         );
     }
-    let (planned, variables, found) = session.plan(&request.plan).await;
+    let (planned, _, found) = session.plan(&request.plan).await;
     let failed = found.has_errors();
     diagnostics.extend(found);
     let mut applied = Applied { mode: Mode::RefreshOnly, ..Applied::default() };
     if let Some(planned) = planned.filter(|_| !failed && !setup.misled.get()) {
-        diagnostics.extend(carry_out(&session, &planned, variables, request.plan.parallelism, &mut applied).await);
+        diagnostics.extend(keep(&session, &planned.plan.prior_state).await);
+        applied.state = Some(planned.plan.prior_state.clone());
     }
     diagnostics.extend(session.end().await);
     (applied, diagnostics)
@@ -258,6 +259,22 @@ async fn carry_out(
     applied.tally = counter.tally();
     applied.state = state;
     diagnostics
+}
+
+/// Writes a state that a plan found.
+async fn keep(session: &Session, state: &State) -> Diagnostics {
+    let journal = match JournaledState::new(session.store(), &session.held.loaded) {
+        Ok(journal) => journal,
+        Err(problems) => return problems,
+    };
+    if let Err(problems) = journal.begin(state).await {
+        return problems;
+    }
+    journal.checks(state.checks.as_deref());
+    match journal.finish(Some(state)).await {
+        Ok(_) => Diagnostics::new(),
+        Err(error) => rescue(&journal, error),
+    }
 }
 
 /// The error of a run that was interrupted twice, with the objects in flight.

@@ -2,6 +2,7 @@
 
 use super::expression::{Facts, Kind};
 use super::generate::Generator;
+use super::providers::own_file;
 use super::tree::Block;
 use super::world::{Node, NodeKind, Repetition, World};
 
@@ -146,11 +147,19 @@ impl Generator {
         module.nodes[place.index].name = name;
         let new = module.nodes[place.index].address();
         replace_everywhere(&mut module.nodes, &old, &new);
+        let new_address = new.clone();
         if !self.one_in(4) {
             let (from, to) = if self.one_in(20) { (new, old) } else { (old, new) };
             add_move(world, &place.folder, &from, &to);
-            return Some("rename with moved");
+            if to == new_address {
+                return Some("rename with moved");
+            }
         }
+        // The file of the old object goes, perhaps after that of the new one was written.
+        let node = &mut world.modules.get_mut(&place.folder)?.nodes[place.index];
+        let file = own_file(node);
+        let names = node.values.iter_mut().filter(|(name, _)| node.kind == NodeKind::File && name == "filename");
+        names.for_each(|(_, value)| *value = file.clone());
         Some("rename")
     }
 
@@ -169,6 +178,9 @@ impl Generator {
         let Place { folder, index } = place.clone();
         self.change(world, &place, |g, world, node| {
             let at = g.chance.below(node.values.len());
+            if node.kind.has_fixed(&node.values[at].0) {
+                return;
+            }
             let (fixed, resource) = match node.kind {
                 NodeKind::Variable { .. } => (true, false),
                 NodeKind::Resource => (false, true),

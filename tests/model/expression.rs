@@ -195,7 +195,8 @@ impl Maker<'_> {
         }
     }
 
-    /// Identifiers are compared after normalisation, which `upper` would hide them from.
+    /// Identifiers are compared after normalisation, which `upper` would hide them from, and `length` too: some are longer
+    /// than others.
     fn literal_or_known(&mut self, p: &mut Pieces, depth: usize) -> String {
         let limit = self.limit;
         self.limit.unknown = false;
@@ -230,7 +231,7 @@ impl Maker<'_> {
             2 => format!("length({})", self.sub(p, Kind::Map, d)),
             3 => format!("({} + 1)", self.sub(p, Kind::Number, d)),
             4 => format!("max({}, {})", self.sub(p, Kind::Number, d), self.sub(p, Kind::Number, d)),
-            5 => format!("length({})", self.sub(p, Kind::Text, d)),
+            5 => format!("length({})", self.literal_or_known(p, d)),
             _ => self.conditional(p, Kind::Number, d),
         }
     }

@@ -117,6 +117,6 @@ fn schedules_agree(step: &Step, ours: &Outcome, workspace: &Workspace, alone: bo
         return Some(Finding::new("own: parallelism", report));
     }
     let shown = if other.code == Some(0) { Value::Null } else { workspace.document(&["show", "-json", "p3"]) };
-    let found = difference(&workspace.ids.plan(&ours.shown_again, false), &workspace.ids.plan(&shown, false))?;
+    let found = difference(&workspace.ids.plan(&ours.shown_again), &workspace.ids.plan(&shown))?;
     Some(Finding::new("own: parallelism", format!("{}: {} or {}", found.path, found.ours, found.theirs)))
 }

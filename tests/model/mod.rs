@@ -4,6 +4,7 @@
 //! the reference. A failing history is made small and printed, with what both programs answered.
 
 mod edit;
+mod excuses;
 mod expression;
 mod generate;
 mod invariants;
@@ -114,8 +115,12 @@ impl LongRun {
                         if seed.is_multiple_of(20) {
                             println!("seed {seed}, {total} steps");
                         }
-                        if let Some(finding) = finding.filter(|finding| finding.class != ACCEPTED) {
-                            self.found(lab, seed, history, finding, seen);
+                        match finding {
+                            Some(finding) if finding.class == ACCEPTED => {
+                                println!("seed {seed}, {} steps, {ACCEPTED}: {}", history.len(), finding.report)
+                            }
+                            Some(finding) => self.found(lab, seed, history, finding, seen),
+                            None => {}
                         }
                     }
                 });

@@ -77,14 +77,10 @@ impl Identifiers {
     }
 
     /// Returns a plan as `show -json` prints it, comparable.
-    /// Of a plan to destroy, only what is destroyed counts: the reference makes a normal plan first, and we only refresh.
-    pub fn plan(&self, plan: &Value, destroy: bool) -> Value {
+    pub fn plan(&self, plan: &Value) -> Value {
         let mut plan = self.document(plan);
         if let Some(map) = plan.as_object_mut() {
             map.remove("timestamp");
-            if destroy {
-                map.retain(|name, _| ["resource_changes", "applyable", "errored"].contains(&name.as_str()));
-            }
             if !details() {
                 map.remove("relevant_attributes");
             }
@@ -114,7 +110,7 @@ impl Identifiers {
 
 /// Removes modules without anything in them: after an apply that failed, the reference keeps resources without instances.
 fn remove_empty_modules(module: &mut Value) {
-    let Some(children) = module["child_modules"].as_array_mut() else { return };
+    let Some(children) = module.get_mut("child_modules").and_then(Value::as_array_mut) else { return };
     children.iter_mut().for_each(remove_empty_modules);
     children.retain(|child| child.as_object().is_some_and(|map| map.keys().any(|name| name != "address")));
     if children.is_empty()
@@ -162,8 +158,10 @@ fn tidy(value: &mut Value) {
     match value {
         Value::Object(map) => {
             map.remove("random");
-            if let Some(key) = map.get_mut("deposed").filter(|key| key.is_string()) {
-                *key = "<key>".into();
+            for name in ["deposed", "deposed_key"] {
+                if let Some(key) = map.get_mut(name).filter(|key| key.is_string()) {
+                    *key = "<key>".into();
+                }
             }
             if !details() {
                 // The reference sets it for fewer instances while applying than while planning.
@@ -185,10 +183,23 @@ fn tidy(value: &mut Value) {
 
 fn sort_key(value: &Value) -> String {
     let Some(map) = value.as_object() else { return value.to_string() };
-    let names = ["module", "address", "config_addr", "object_addr", "mode", "type", "name", "index_key", "deposed"];
+    let names = [
+        "module",
+        "address",
+        "config_addr",
+        "object_addr",
+        "mode",
+        "type",
+        "name",
+        "index_key",
+        "deposed",
+        "deposed_key",
+    ];
     let parts = names.iter().map(|name| map.get(*name).unwrap_or(&Value::Null).to_string());
+    // Deposed objects of one instance differ in nothing else.
+    let is_deposed = map.contains_key("deposed") || map.contains_key("deposed_key");
     let known = parts.collect::<Vec<_>>().join(" ");
-    if known.chars().any(|c| c == '"') { known } else { value.to_string() }
+    if known.contains('"') && !is_deposed { known } else { format!("{known} {value}") }
 }
 
 /// The first difference of two documents: where, and both values there.
@@ -239,6 +250,16 @@ fn unmatched(ours: &[Value], theirs: &[Value], path: &str) -> Option<Difference>
     }
     let missing = theirs.iter().find(|element| !mine.contains(&sort_key(element)))?;
     Some(Difference { path, ours: absent(), theirs: short(missing) })
+}
+
+/// Returns the value at the path of a difference.
+pub fn lookup<'v>(document: &'v Value, path: &str) -> Option<&'v Value> {
+    path.trim_start_matches('.').replace('[', ".").replace(']', "").split('.').try_fold(document, |value, step| {
+        match value {
+            Value::Array(list) => list.get(step.parse::<usize>().ok()?),
+            _ => value.get(step),
+        }
+    })
 }
 
 /// The members of a plan that tell most are compared first.

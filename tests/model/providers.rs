@@ -87,8 +87,7 @@ impl Generator {
             }
             NodeKind::File => {
                 let limit = Facts { sensitive: false, ..limit };
-                let name = format!("\"files/{}{}.txt\"", node.name, own_key(node));
-                node.values.push(("filename".to_owned(), Expr::new(name, Kind::Text, Facts::default())));
+                node.values.push(("filename".to_owned(), own_file(node)));
                 let value = self.expression(world, folder, end, node, Kind::Text, limit);
                 node.values.push(("content".to_owned(), value));
             }
@@ -127,6 +126,22 @@ impl Generator {
         node.alias = !node.alias;
         Some("change a provider")
     }
+}
+
+impl NodeKind {
+    /// Returns true for arguments that decide how long what is random is, and which file is written.
+    pub fn has_fixed(self, argument: &str) -> bool {
+        match self {
+            NodeKind::Random(_) => argument != "keepers",
+            NodeKind::File => argument == "filename",
+            _ => false,
+        }
+    }
+}
+
+/// Returns the name of the file that a node writes.
+pub fn own_file(node: &Node) -> Expr {
+    Expr::new(format!("\"files/{}{}.txt\"", node.name, own_key(node)), Kind::Text, Facts::default())
 }
 
 /// What tells the instances of a node apart, as part of a template.

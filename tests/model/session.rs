@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::excuses;
 use super::generate::Generator;
 use super::invariants;
-use super::normal::{Difference, details, difference, elements};
+use super::normal::{Difference, details, difference};
 use super::program::{Answer, Diagnostic, Template, Workspace};
 use super::step::Step;
 use crate::syntax::chance::Chance;
@@ -54,8 +55,8 @@ pub struct Session {
 
 impl Finding {
     /// Ends a history whose programs went different ways on purpose.
-    fn accepted(theirs: &Outcome) -> Finding {
-        Finding::new(ACCEPTED, theirs.plan.display())
+    fn accepted(what: &str) -> Finding {
+        Finding::new(ACCEPTED, what)
     }
 
     pub fn new(class: impl Into<String>, report: impl Into<String>) -> Finding {
@@ -138,20 +139,32 @@ impl Session {
         let before = self.ours.state();
         let alone = self.theirs.is_none();
         let again = alone || self.number.is_multiple_of(2);
-        let (number, theirs) = (self.number, self.theirs.as_mut());
-        let (ours, theirs) = std::thread::scope(|scope| {
-            let other = theirs.map(|workspace| scope.spawn(move || run_step(workspace, step, number, again)));
-            let ours = run_step(&mut self.ours, step, number, again);
-            (ours, other.map(|thread| thread.join().unwrap_or_else(|_| panic!("the reference could not be run"))))
-        });
+        let number = self.number;
+        let (ours, theirs) = both(
+            || Outcome::planned(&self.ours, step),
+            self.theirs.as_ref().map(|workspace| || Outcome::planned(workspace, step)),
+        );
+        // What has no changes is not worth a command each time.
+        let is_wanted = |outcome: &Outcome| outcome.shown["applyable"] == true || number.is_multiple_of(3);
+        let apply = is_wanted(&ours) || theirs.as_ref().is_some_and(is_wanted);
+        let (ours, theirs) = both(
+            || ours.carried_out(&mut self.ours, number, apply, again),
+            theirs
+                .zip(self.theirs.as_mut())
+                .map(|(theirs, other)| move || theirs.carried_out(other, number, apply, again)),
+        );
         let mut finding = invariants::check(&before, step, &ours, &self.ours, alone);
-        if let Some(theirs) = theirs.as_ref().filter(|theirs| is_accepted(step, &ours, theirs)) {
-            return (ours, Some(Finding::accepted(theirs)));
-        }
         if let (Some(theirs), Some(workspace)) = (&theirs, &self.theirs) {
+            if let Some(what) = excuses::of_answers(step, &ours, theirs) {
+                return (ours, Some(Finding::accepted(what)));
+            }
             finding = finding.or_else(|| compare(step, &ours, theirs, &self.ours, workspace));
-            if finding.as_ref().is_some_and(|finding| is_orphan_dependency(step, finding) || is_schema_mark(finding)) {
-                return (ours, Some(Finding::accepted(theirs)));
+            let shown = |f: &Finding| match f.class.starts_with("second plan") {
+                true => self.ours.ids.plan(&ours.shown_again),
+                false => self.ours.ids.plan(&ours.shown),
+            };
+            if let Some(what) = finding.as_ref().and_then(|f| excuses::of_documents(f, &shown(f))) {
+                return (ours, Some(Finding::accepted(what)));
             }
         }
         finding = finding.or_else(|| self.cross(step, &ours));
@@ -183,96 +196,65 @@ fn copy_files(from: &Path, to: &Path) {
     }
 }
 
-/// Runs the commands of one step in one program.
-fn run_step(workspace: &mut Workspace, step: &Step, number: usize, again: bool) -> Outcome {
-    if let Some(tamper) = &step.tamper {
-        let mut state = workspace.state();
-        tamper.apply_to_files(&state, &workspace.folder);
-        if state.is_object() && !tamper.is_about_files() {
-            tamper.apply(&mut state);
-            std::fs::write(workspace.state_path(), serde_json::to_vec_pretty(&state).unwrap()).unwrap();
+/// Does both at the same time.
+fn both<T: Send>(ours: impl FnOnce() -> T, theirs: Option<impl FnOnce() -> T + Send>) -> (T, Option<T>) {
+    std::thread::scope(|scope| {
+        let theirs = theirs.map(|theirs| scope.spawn(theirs));
+        let ours = ours();
+        (ours, theirs.map(|thread| thread.join().unwrap_or_else(|_| panic!("the reference could not be run"))))
+    })
+}
+
+impl Outcome {
+    /// Prepares the working directory and plans.
+    fn planned(workspace: &Workspace, step: &Step) -> Outcome {
+        if let Some(tamper) = &step.tamper {
+            let mut state = workspace.state();
+            tamper.apply_to_files(&state, &workspace.folder);
+            if state.is_object() && !tamper.is_about_files() {
+                tamper.apply(&mut state);
+                std::fs::write(workspace.state_path(), serde_json::to_vec_pretty(&state).unwrap()).unwrap();
+            }
         }
+        step.configuration.write(&workspace.folder).unwrap();
+        let _ = std::fs::remove_file(workspace.folder.join("p"));
+        let mut args = vec!["plan", "-json", "-out=p"];
+        args.extend(step.options.iter().map(String::as_str));
+        let plan = workspace.run(&args);
+        let shown = shown(workspace, "p");
+        Outcome { plan, shown, apply: None, state: Value::Null, again: None, shown_again: Value::Null }
     }
-    step.configuration.write(&workspace.folder).unwrap();
-    let _ = std::fs::remove_file(workspace.folder.join("p"));
-    let mut args = vec!["plan", "-json", "-out=p"];
-    args.extend(step.options.iter().map(String::as_str));
-    let plan = workspace.run(&args);
-    let shown = shown(workspace, "p");
-    // What has no changes is not worth a command each time.
-    let wanted = plan.code == Some(0) && (shown["applyable"] == true || number.is_multiple_of(3));
-    let apply = wanted.then(|| workspace.run(&["apply", "-json", "p"]));
-    let state = workspace.state();
-    workspace.ids.learn(&state, number);
-    let again = (again && apply.is_some()).then(|| {
-        let _ = std::fs::remove_file(workspace.folder.join("p2"));
-        workspace.run(&["plan", "-json", "-detailed-exitcode", "-out=p2"])
-    });
-    let changes = again.as_ref().is_some_and(|answer| answer.code != Some(0));
-    let shown_again = if changes { self::shown(workspace, "p2") } else { Value::Null };
-    Outcome { plan, shown, apply, state, again, shown_again }
+
+    /// Applies the plan if that is wanted and possible, and plans again.
+    fn carried_out(mut self, workspace: &mut Workspace, number: usize, apply: bool, again: bool) -> Outcome {
+        let wanted = self.plan.code == Some(0) && apply;
+        self.apply = wanted.then(|| workspace.run(&["apply", "-json", "p"]));
+        self.state = workspace.state();
+        workspace.ids.learn(&self.state, number);
+        self.again = (again && self.apply.is_some()).then(|| {
+            let _ = std::fs::remove_file(workspace.folder.join("p2"));
+            workspace.run(&["plan", "-json", "-detailed-exitcode", "-out=p2"])
+        });
+        if self.again.as_ref().is_some_and(|answer| answer.code != Some(0)) {
+            self.shown_again = shown(workspace, "p2");
+        }
+        self
+    }
 }
 
 fn shown(workspace: &Workspace, file: &str) -> Value {
     if workspace.folder.join(file).exists() { workspace.document(&["show", "-json", file]) } else { Value::Null }
 }
 
-/// True for answers of the reference from which we differ on purpose; see docs/compatibility.md.
-fn is_accepted(step: &Step, ours: &Outcome, theirs: &Outcome) -> bool {
-    let refresh_only = step.has("-refresh-only");
-    let applied = |outcome: &Outcome| outcome.apply.as_ref().is_some_and(|apply| apply.code == Some(0));
-    let apply_errors = || theirs.apply.iter().flat_map(Answer::errors);
-    let only_theirs = ours.plan.code == Some(0);
-    // Marks of unknown operands: what the reference finds out while planning, we know beforehand.
-    let is_secret = |answer: &Answer| answer.errors().any(|error| error.summary == "Output refers to sensitive values");
-    let another_way = !is_secret(&theirs.plan) || ours.shown.is_null() != theirs.shown.is_null();
-    if is_secret(&ours.plan) && theirs.plan.code == Some(1) && another_way {
-        return true;
-    }
-    theirs.plan.errors().any(|error| {
-        error.summary.starts_with("no change found for")
-            || (refresh_only && error.summary == "Invalid index")
-            // Ephemeral outputs of modules within modules.
-            || (only_theirs && error.summary == "Value not allowed in ephemeral output")
-    }) || (refresh_only
-        && applied(ours)
-        && apply_errors().all(|error| error.summary == "Module output value precondition failed")
-        && !applied(theirs))
-        || (step.is_targeted() && applied(ours) && applied(theirs) && deposed(&theirs.state) > deposed(&ours.state))
-}
-
-/// True for a dependency that only the reference has, on a resource that the configuration has not.
-fn is_orphan_dependency(step: &Step, finding: &Finding) -> bool {
-    let class = &finding.class;
-    let name = || finding.report.rsplit("reference: \"").next()?.split('"').next()?.rsplit('.').next();
-    (class.ends_with("depends_on[]") || class.ends_with("dependencies[]"))
-        && finding.report.contains("ours: (absent)")
-        && name().is_some_and(|name| !step.configuration.display().contains(&format!("\"{name}\"")))
-}
-
-/// True for an attribute of an object to be replaced that only the reference forgets to be sensitive by its schema.
-fn is_schema_mark(finding: &Finding) -> bool {
-    let path = &finding.class;
-    let only_ours = finding.report.contains("\nours: true\nreference: (absent)\n");
-    path.starts_with("plan: .planned_values") && path.contains(".sensitive_values.") && only_ours
-}
-
-/// Returns the number of deposed objects in a state file.
-fn deposed(state: &Value) -> usize {
-    let instances = elements(&state["resources"]).flat_map(|resource| elements(&resource["instances"]));
-    instances.filter(|instance| !instance["deposed"].is_null()).count()
-}
-
 /// Compares what two programs did in one step.
 fn compare(step: &Step, ours: &Outcome, theirs: &Outcome, our: &Workspace, their: &Workspace) -> Option<Finding> {
-    let destroy = step.has("-destroy");
-    let mut their_plan = their.ids.plan(&theirs.shown, destroy);
+    let mut their_plan = their.ids.plan(&theirs.shown);
     if step.has("-refresh-only") && ours.shown["applyable"] == false && their_plan["applyable"] == true {
         // The reference compares how numbers and lists of dependencies are held in memory.
         their_plan["applyable"] = false.into();
     }
     compare_answers("plan", &ours.plan, &theirs.plan, our, their)
-        .or_else(|| documents("plan", our.ids.plan(&ours.shown, destroy), their_plan))
+        .or_else(|| documents("plan", our.ids.plan(&ours.shown), their_plan))
         .or_else(|| match (&ours.apply, &theirs.apply) {
             (Some(ours), Some(theirs)) => compare_answers("apply", ours, theirs, our, their),
             _ => None,
@@ -282,9 +264,7 @@ fn compare(step: &Step, ours: &Outcome, theirs: &Outcome, our: &Workspace, their
             (Some(ours), Some(theirs)) => compare_answers("second plan", ours, theirs, our, their),
             _ => None,
         })
-        .or_else(|| {
-            documents("second plan", our.ids.plan(&ours.shown_again, false), their.ids.plan(&theirs.shown_again, false))
-        })
+        .or_else(|| documents("second plan", our.ids.plan(&ours.shown_again), their.ids.plan(&theirs.shown_again)))
 }
 
 fn compare_answers(what: &str, ours: &Answer, theirs: &Answer, our: &Workspace, their: &Workspace) -> Option<Finding> {

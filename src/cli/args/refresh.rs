@@ -7,7 +7,6 @@ use clap::Command;
 use super::common::*;
 use super::flags::{self, Given, list, number};
 use super::{ArgsError, gather};
-use crate::model::plan::Mode;
 use crate::ops::options::{PlanOptions, StateOptions, VariableArgument};
 
 #[derive(Debug)]
@@ -24,7 +23,7 @@ pub fn command() -> Command {
         .about("Update the state to match remote systems")
         .long_about(format!(
             "Brings the state up to date with what exists, without changing any of it. \
-             The same as \"{COMMAND} apply -refresh-only -auto-approve\"."
+             Use \"{COMMAND} apply -refresh-only\" to see the changes before they are saved."
         ))
         .args([
             number("parallelism", "10", "How many operations to run at the same time at most."),
@@ -47,7 +46,6 @@ pub fn parse(args: &[String]) -> Result<Refresh, ArgsError> {
         diagnostics.error(TOO_MANY, AT_MOST_ONE);
     }
     let mut plan = sound_plan_options(&given, &mut diagnostics);
-    plan.mode = Mode::RefreshOnly;
     plan.refresh = true;
     let json = given.on("json");
     if diagnostics.has_errors() {

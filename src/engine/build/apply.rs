@@ -1,7 +1,7 @@
 //! The graph of an apply: the configuration's, with a task per planned change and the order among them.
 //!
 //! Creating and updating follow the references of the configuration; destroying follows the dependencies that the state
-//! holds, within one module instance. What is destroyed after its replacement exists waits for those that used it.
+//! holds, or the configuration where an object is new, within one module instance. What is destroyed after its replacement exists waits for those that used it.
 
 use std::sync::Arc;
 
@@ -23,16 +23,23 @@ pub struct ApplyGraph {
     pub tasks: Vec<Task>,
 }
 
+/// What is known of each resource block.
+#[derive(Clone, Copy)]
+pub struct Blocks<'b> {
+    pub create_before_destroy: &'b FxHashMap<(ModuleId, u32), bool>,
+    pub dependencies: &'b FxHashMap<(ModuleId, u32), Arc<[ConfigResource]>>,
+}
+
 /// `destroy`: everything goes, so that of the configuration only provider configurations matter.
 pub fn build(
     builder: &mut Builder<'_>,
     changes: &[Arc<ResourceChange>],
     state: &State,
-    create_before_destroy: &FxHashMap<(ModuleId, u32), bool>,
+    blocks: Blocks<'_>,
     destroy: bool,
 ) -> ApplyGraph {
     let tasks = tasks(builder, changes);
-    let mut pass = Pass { graph: Dag::default(), tasks: &tasks, builder, state, forced: create_before_destroy };
+    let mut pass = Pass { graph: Dag::default(), tasks: &tasks, builder, state, blocks };
     let base = pass.copy_blocks();
     let nodes = pass.add_tasks(base);
     pass.connect_blocks(&nodes, destroy);
@@ -81,7 +88,7 @@ struct Pass<'p, 'b> {
     tasks: &'p [Task],
     builder: &'p Builder<'b>,
     state: &'p State,
-    forced: &'p FxHashMap<(ModuleId, u32), bool>,
+    blocks: Blocks<'p>,
 }
 
 impl Pass<'_, '_> {
@@ -198,7 +205,7 @@ impl Pass<'_, '_> {
         }
         let mut groups = Groups::default();
         for (task, of) in self.tasks.iter().zip(nodes) {
-            let dependencies = self.stored_dependencies(task);
+            let dependencies = self.dependencies(task);
             if let Some(create) = of.create.filter(|_| task.change.action != Action::NoOp) {
                 groups.add(task, create, Role::Creator, dependencies.clone());
             }
@@ -210,13 +217,15 @@ impl Pass<'_, '_> {
         groups.connect(&mut self.graph);
     }
 
-    fn stored_dependencies(&self, task: &Task) -> Arc<[ConfigResource]> {
+    /// What the object depends on as the state says; the configuration, where there is none yet.
+    fn dependencies(&self, task: &Task) -> Arc<[ConfigResource]> {
         let instance = self.state.instance(&task.change.addr);
         let object = instance.and_then(|i| match &task.change.deposed {
             Some(key) => i.deposed.get(key),
             None => i.current.as_ref(),
         });
-        object.map_or_else(|| Arc::from([]), |o| o.dependencies.clone())
+        let configured = || task.block.and_then(|block| self.blocks.dependencies.get(&block).cloned());
+        object.map(|o| o.dependencies.clone()).or_else(configured).unwrap_or_default()
     }
 
     /// True if the object goes after what used it was updated.
@@ -230,7 +239,7 @@ impl Pass<'_, '_> {
             // The state says how the object was made: the block may not want it any more, or be another one.
             _ => match self.state.instance(&task.change.addr).and_then(|i| i.current.as_ref()) {
                 Some(object) => object.create_before_destroy,
-                None => task.block.and_then(|b| self.forced.get(&b)).copied().unwrap_or(false),
+                None => task.block.and_then(|b| self.blocks.create_before_destroy.get(&b)).copied().unwrap_or(false),
             },
         }
     }
@@ -306,7 +315,7 @@ struct Groups {
 impl Groups {
     fn add(&mut self, task: &Task, node: NodeId, role: Role, dependencies: Arc<[ConfigResource]>) {
         let addr: &AbsResourceInstance = &task.change.addr;
-        if addr.mode() != ResourceMode::Managed {
+        if addr.mode() != ResourceMode::Managed && role != Role::Creator {
             return;
         }
         let (resource, module) = (addr.config(), addr.module.clone());

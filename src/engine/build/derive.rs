@@ -1,7 +1,6 @@
 //! What follows from the graph of the configuration: stored dependencies, forced order of replacement, what a data
 //! source must see finished before it is read.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -9,47 +8,85 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::config::Builder;
 use crate::engine::graph::{Node, NodeId};
 use crate::engine::references::Need;
+use crate::engine::run::Orphans;
 use crate::engine::tree::ModuleId;
 use crate::model::addr::{ConfigResource, ResourceMode};
 
 type BlockId = (ModuleId, u32);
 
-/// Per resource block: all resources that it depends on, directly or not; sorted by their text. Equal lists are shared.
-pub fn dependencies(builder: &Builder<'_>, order: &[NodeId]) -> FxHashMap<BlockId, Arc<[ConfigResource]>> {
-    let ranks = Ranks::new(builder);
-    let empty: Arc<[u32]> = Arc::from([]);
-    let mut sets: Vec<Arc<[u32]>> = vec![empty; builder.graph.len()];
-    let mut shared: FxHashMap<Arc<[u32]>, Arc<[ConfigResource]>> = FxHashMap::default();
-    let mut found = FxHashMap::default();
-    for node in order {
-        let set = union(builder, &ranks, &sets, *node);
-        if let Node::Resource { module, index } = builder.graph.node(*node) {
-            let list = shared.entry(set.clone()).or_insert_with(|| ranks.resolve(&set)).clone();
-            found.insert((*module, *index), list);
-        }
-        sets[*node as usize] = set;
-    }
-    found
+/// The resources that each node of a graph depends on, directly or not: their ranks, ascending. Equal lists are shared.
+pub struct Ancestors {
+    ranks: Ranks,
+    sets: Vec<Arc<[u32]>>,
 }
 
-/// Resources numbered in the order of their text.
+impl Ancestors {
+    /// `order`: the nodes of the builder's graph, dependencies first.
+    pub fn of(builder: &Builder<'_>, orphans: &[Orphans], order: &[NodeId]) -> Ancestors {
+        let ranks = Ranks::new(builder, orphans);
+        let empty: Arc<[u32]> = Arc::from([]);
+        let mut sets: Vec<Arc<[u32]>> = vec![empty; builder.graph.len()];
+        for node in order {
+            sets[*node as usize] = union(builder, &ranks, &sets, *node);
+        }
+        Ancestors { ranks, sets }
+    }
+
+    /// Per resource block: all resources that it depends on, sorted by their text. Equal lists are shared.
+    pub fn of_blocks(&self, builder: &Builder<'_>) -> FxHashMap<BlockId, Arc<[ConfigResource]>> {
+        let mut shared: FxHashMap<&Arc<[u32]>, Arc<[ConfigResource]>> = FxHashMap::default();
+        let mut found = FxHashMap::default();
+        for (id, node) in builder.graph.nodes() {
+            if let Node::Resource { module, index } = node {
+                let set = &self.sets[id as usize];
+                let list = shared.entry(set).or_insert_with(|| self.ranks.resolve(set)).clone();
+                found.insert((*module, *index), list);
+            }
+        }
+        found
+    }
+
+    /// The managed resources among some nodes: resources count themselves; any other node counts for what it depends on.
+    fn managed(&self, nodes: impl IntoIterator<Item = NodeId>) -> Vec<u32> {
+        let mut found = Vec::new();
+        for node in nodes {
+            match self.ranks.rank.get(&node) {
+                Some(rank) => found.push(*rank),
+                None => found.extend(self.sets[node as usize].iter()),
+            }
+        }
+        found.retain(|rank| self.ranks.addrs[*rank as usize].resource.mode == ResourceMode::Managed);
+        found
+    }
+}
+
+/// Resources, with or without a block, numbered in the order of their text.
 struct Ranks {
     rank: FxHashMap<NodeId, u32>,
     addrs: Vec<ConfigResource>,
 }
 
 impl Ranks {
-    fn new(builder: &Builder<'_>) -> Ranks {
+    fn new(builder: &Builder<'_>, orphans: &[Orphans]) -> Ranks {
         let mut all: Vec<(String, ConfigResource, NodeId)> = Vec::new();
         for (id, node) in builder.graph.nodes() {
-            if let Node::Resource { module, index } = node {
-                let addr = builder.tree.config_addr(*module, *index);
-                all.push((addr.to_string(), addr, id));
-            }
+            let addr = match node {
+                Node::Resource { module, index } => builder.tree.config_addr(*module, *index),
+                Node::Orphans(index) => orphans[*index as usize].resource.clone(),
+                _ => continue,
+            };
+            all.push((addr.to_string(), addr, id));
         }
         all.sort_by(|a, b| a.0.cmp(&b.0));
-        let rank = all.iter().enumerate().map(|(i, (_, _, node))| (*node, i as u32)).collect();
-        Ranks { rank, addrs: all.into_iter().map(|(_, addr, _)| addr).collect() }
+        let mut ranks = Ranks { rank: FxHashMap::default(), addrs: Vec::new() };
+        for (_, addr, node) in all {
+            // Orphans of several provider configurations have one address.
+            if ranks.addrs.last() != Some(&addr) {
+                ranks.addrs.push(addr);
+            }
+            ranks.rank.insert(node, ranks.addrs.len() as u32 - 1);
+        }
+        ranks
     }
 
     fn resolve(&self, set: &[u32]) -> Arc<[ConfigResource]> {
@@ -59,11 +96,12 @@ impl Ranks {
 
 fn union(builder: &Builder<'_>, ranks: &Ranks, sets: &[Arc<[u32]>], node: NodeId) -> Arc<[u32]> {
     let mut parts: Vec<&Arc<[u32]>> = Vec::new();
+    let mut seen: FxHashSet<*const u32> = FxHashSet::default();
     let mut own: Vec<u32> = Vec::new();
     for to in builder.graph.dependencies(node) {
         own.extend(ranks.rank.get(to));
         let set = &sets[*to as usize];
-        if !set.is_empty() && !parts.iter().any(|p| Arc::ptr_eq(p, set)) {
+        if !set.is_empty() && seen.insert(set.as_ptr()) {
             parts.push(set);
         }
     }
@@ -80,8 +118,8 @@ fn union(builder: &Builder<'_>, ranks: &Ranks, sets: &[Arc<[u32]>], node: NodeId
 }
 
 /// Which resource blocks are replaced by creating first: by their own setting, or because something that depends on them
-/// is.
-pub fn create_before_destroy(builder: &Builder<'_>, order: &[NodeId]) -> FxHashMap<BlockId, bool> {
+/// is. Observed: nodes that targets leave out do not count (`active`).
+pub fn create_before_destroy(builder: &Builder<'_>, order: &[NodeId], active: &[bool]) -> FxHashMap<BlockId, bool> {
     let mut forced = vec![false; builder.graph.len()];
     let mut found = FxHashMap::default();
     for node in order.iter().rev() {
@@ -92,7 +130,7 @@ pub fn create_before_destroy(builder: &Builder<'_>, order: &[NodeId]) -> FxHashM
                 && resource.lifecycle.create_before_destroy.unwrap_or(false);
             found.insert((*module, *index), passes);
         }
-        if passes {
+        if passes && active[*node as usize] {
             for to in builder.graph.dependencies(*node) {
                 forced[*to as usize] = true;
             }
@@ -102,31 +140,44 @@ pub fn create_before_destroy(builder: &Builder<'_>, order: &[NodeId]) -> FxHashM
 }
 
 /// For every data source, the managed resources whose pending changes put its reading off: those that it refers to, and
-/// those that a `depends_on` of its own or of a module around it leads to.
-pub fn read_barriers(builder: &Builder<'_>) -> FxHashMap<BlockId, Arc<[ConfigResource]>> {
-    let mut of_modules: BTreeMap<ModuleId, Vec<NodeId>> = BTreeMap::new();
+/// those that a `depends_on` of its own or of a module around it leads to. Equal lists are shared.
+pub fn read_barriers(builder: &Builder<'_>, ancestors: &Ancestors) -> FxHashMap<BlockId, Arc<[ConfigResource]>> {
+    let mut of_modules: Vec<Arc<[u32]>> = Vec::new();
+    let mut shared: FxHashMap<Vec<u32>, Arc<[ConfigResource]>> = FxHashMap::default();
     let mut found = FxHashMap::default();
+    // Parents come before children.
     for module in builder.tree.ids() {
-        let mut explicit = Vec::new();
-        if let Some((parent, call)) = builder.tree.parent(module) {
-            explicit.extend(of_modules.get(&parent).into_iter().flatten().copied());
-            let call = builder.tree.call(parent, call);
-            explicit.extend(explicit_nodes(builder, parent, &call.depends_on, &call.range.file));
-        }
-        of_modules.insert(module, explicit);
+        of_modules.push(match builder.tree.parent(module) {
+            Some((parent, call)) => {
+                let call = builder.tree.call(parent, call);
+                let around = &of_modules[parent as usize];
+                let own = ancestors.managed(explicit_nodes(builder, parent, &call.depends_on, &call.range.file));
+                if own.is_empty() { around.clone() } else { joined(own, around).into() }
+            }
+            None => Arc::from([]),
+        });
         for index in 0..builder.tree.module(module).resources.len() as u32 {
             let resource = builder.tree.resource(module, index);
             if resource.addr.mode != ResourceMode::Data {
                 continue;
             }
-            let mut nodes = of_modules[&module].clone();
-            nodes.extend(explicit_nodes(builder, module, &resource.depends_on, &resource.range.file));
+            let mut nodes = explicit_nodes(builder, module, &resource.depends_on, &resource.range.file);
             let needs = &builder.needs[builder.resource(module, index) as usize];
             nodes.extend(needs.on.iter().filter(|n| matches!(n, Need::Resource(..))).map(|n| builder.node_of(n)));
-            found.insert((module, index), managed_behind(builder, nodes));
+            let set = joined(ancestors.managed(nodes), &of_modules[module as usize]);
+            let list = shared.entry(set).or_insert_with_key(|set| ancestors.ranks.resolve(set)).clone();
+            found.insert((module, index), list);
         }
     }
     found
+}
+
+/// Both, ascending, each once.
+fn joined(mut ranks: Vec<u32>, more: &[u32]) -> Vec<u32> {
+    ranks.extend(more);
+    ranks.sort_unstable();
+    ranks.dedup();
+    ranks
 }
 
 fn explicit_nodes(
@@ -141,26 +192,4 @@ fn explicit_nodes(
     let mut gatherer = crate::engine::references::Gatherer::new(builder.tree, builder.schemas, module);
     gatherer.depends_on(traversals, file);
     gatherer.needs.on.iter().map(|need| builder.node_of(need)).collect()
-}
-
-/// Resources count themselves; anything else counts for the resources that it depends on.
-fn managed_behind(builder: &Builder<'_>, nodes: Vec<NodeId>) -> Arc<[ConfigResource]> {
-    let mut blocks: FxHashSet<NodeId> = FxHashSet::default();
-    let (resources, others): (Vec<NodeId>, Vec<NodeId>) =
-        nodes.into_iter().partition(|n| matches!(builder.graph.node(*n), Node::Resource { .. }));
-    blocks.extend(resources);
-    if !others.is_empty() {
-        let reachable = builder.graph.reachable(others);
-        blocks.extend((0..builder.graph.len() as NodeId).filter(|n| reachable[*n as usize]));
-    }
-    let mut found: Vec<ConfigResource> = blocks
-        .into_iter()
-        .filter_map(|n| match builder.graph.node(n) {
-            Node::Resource { module, index } => Some(builder.tree.config_addr(*module, *index)),
-            _ => None,
-        })
-        .filter(|addr| addr.resource.mode == ResourceMode::Managed)
-        .collect();
-    found.sort();
-    found.into()
 }

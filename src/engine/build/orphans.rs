@@ -37,12 +37,24 @@ pub fn add(builder: &mut Builder<'_>, state: &State, all: bool) -> Vec<Orphans> 
         };
         let node = builder.add(Node::Orphans(orphans.len() as u32));
         builder.graph.connect(node, builder.provider_nodes[provider as usize]);
-        if let Some(block) = builder.tree.find_resource(&resource) {
-            wait_for_prevention(builder, node, block);
+        match builder.tree.find_resource(&resource) {
+            Some(block) => wait_for_prevention(builder, node, block),
+            None if !all => connect_module(builder, node, &resource),
+            None => {}
         }
         orphans.push(Orphans { resource, provider, instances });
     }
     orphans
+}
+
+/// Objects without a block belong to their module as blocks do, as long as there is one: what depends on the module waits
+/// for them.
+fn connect_module(builder: &mut Builder<'_>, node: NodeId, resource: &ConfigResource) {
+    let Some(module) = builder.tree.find(&resource.module) else { return };
+    if let Some(call) = builder.expansion_of(module) {
+        builder.graph.connect(node, call);
+        builder.graph.connect(builder.close(module), node);
+    }
 }
 
 /// A `prevent_destroy` that is an expression has to be known before anything of its block is destroyed.

@@ -7,7 +7,7 @@ use crate::model::addr::ResourceMode;
 
 use super::config::Builder;
 
-/// Data sources of `check` blocks wait for all managed resources.
+/// In apply, data sources of `check` blocks wait for all managed resources.
 pub fn delay_checks(builder: &mut Builder<'_>) {
     let scoped: Vec<NodeId> = builder
         .tree

@@ -1,44 +1,65 @@
 //! `-target`: the part of the graph that a run keeps.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::engine::graph::{Dag, Node, NodeId};
 use crate::engine::imports::Imports;
 use crate::engine::run::Orphans;
 use crate::engine::tree::{ROOT, Tree};
-use crate::model::addr::{AbsResourceInstance, ConfigResource, Target};
+use crate::model::addr::{AbsResourceInstance, ConfigResource, ModuleInstance, Target};
 use crate::model::state::State;
 
 /// The instances that go in a destroy with targets: the targeted ones and, again and again, those that depend on one of
 /// them. Instances of one module do not depend on each other.
-pub fn destroyed(state: &State, targets: &[Target]) -> BTreeSet<AbsResourceInstance> {
-    let mut left: Vec<(AbsResourceInstance, BTreeSet<&ConfigResource>)> = Vec::new();
-    let mut found: BTreeMap<ConfigResource, BTreeSet<AbsResourceInstance>> = BTreeMap::new();
-    for (addr, _, instance) in state.instances() {
-        if targets.iter().any(|target| target.contains(&addr)) {
-            found.entry(addr.config()).or_default().insert(addr);
-            continue;
+pub fn destroyed(state: &State, targets: &[Target]) -> FxHashSet<AbsResourceInstance> {
+    let mut users = Users::of(state);
+    let mut open: Vec<AbsResourceInstance> = state.instances().map(|(addr, ..)| addr).collect();
+    open.retain(|addr| targets.iter().any(|target| target.contains(addr)));
+    let mut found: FxHashSet<AbsResourceInstance> = open.iter().cloned().collect();
+    while let Some(addr) = open.pop() {
+        for user in users.take(&addr) {
+            if found.insert(user.clone()) {
+                open.push(user);
+            }
         }
-        let objects = instance.current.iter().chain(instance.deposed.values());
-        left.push((addr, objects.flat_map(|object| object.dependencies.iter()).collect()));
     }
-    loop {
-        let goes = |(addr, dependencies): &(AbsResourceInstance, BTreeSet<&ConfigResource>)| {
-            let module = addr.config().module;
-            let used = |on: &&&ConfigResource| {
-                let apart = on.module != module;
-                found.get(**on).is_some_and(|gone| apart || gone.iter().any(|of| of.module == addr.module))
-            };
-            dependencies.iter().any(|on| used(&on))
-        };
-        let (more, rest): (Vec<_>, Vec<_>) = left.into_iter().partition(goes);
-        if more.is_empty() {
-            return found.into_values().flatten().collect();
+    found
+}
+
+/// Instances of the state by what they depend on.
+#[derive(Default)]
+struct Users {
+    /// Those in other modules.
+    apart: FxHashMap<ConfigResource, Vec<AbsResourceInstance>>,
+    /// Those in the same module, by its instance.
+    beside: FxHashMap<(ConfigResource, ModuleInstance), Vec<AbsResourceInstance>>,
+}
+
+impl Users {
+    fn of(state: &State) -> Users {
+        let mut users = Users::default();
+        for (addr, _, instance) in state.instances() {
+            let module = addr.module.module();
+            let objects = instance.current.iter().chain(instance.deposed.values());
+            for on in objects.flat_map(|object| object.dependencies.iter()) {
+                let list = match on.module == module {
+                    true => users.beside.entry((on.clone(), addr.module.clone())).or_default(),
+                    false => users.apart.entry(on.clone()).or_default(),
+                };
+                list.push(addr.clone());
+            }
         }
-        for (addr, _) in more {
-            found.entry(addr.config()).or_default().insert(addr);
-        }
-        left = rest;
+        users
+    }
+
+    /// Those that depend on an instance; each is returned once.
+    fn take(&mut self, addr: &AbsResourceInstance) -> impl Iterator<Item = AbsResourceInstance> + use<> {
+        let resource = addr.config();
+        let apart = self.apart.remove(&resource).unwrap_or_default();
+        let beside = self.beside.remove(&(resource, addr.module.clone())).unwrap_or_default();
+        apart.into_iter().chain(beside)
     }
 }
 
@@ -69,15 +90,34 @@ pub fn select(
     };
     let wanted: BTreeSet<NodeId> = graph.nodes().filter(|(_, n)| is_wanted(n)).map(|(id, _)| id).collect();
     let mut keep = graph.reachable(direct.iter().copied().chain(wanted.iter().copied()));
-    direct.retain(|id| !wanted.contains(id));
-    for (id, node) in graph.nodes() {
-        let Node::Output { module: ROOT, .. } = node else { continue };
-        let behind = graph.reachable([id]);
-        let mut resources =
-            graph.nodes().filter(|(n, node)| behind[*n as usize] && matches!(node, Node::Resource { .. })).peekable();
-        if resources.peek().is_some() && resources.all(|(n, _)| keep[n as usize]) {
-            behind.iter().enumerate().filter(|(_, b)| **b).for_each(|(n, _)| keep[n] = true);
+    // Objects without a block are kept as they are if something else that is kept depends on them.
+    let needed = graph.reachable(direct.iter().flat_map(|id| graph.dependencies(*id)).copied());
+    direct.retain(|id| {
+        let is_needed = needed[*id as usize] && matches!(graph.node(*id), Node::Orphans(_));
+        !wanted.contains(id) && !is_needed
+    });
+    let outputs = graph.reachable(settled_outputs(graph, &keep));
+    keep.iter_mut().zip(outputs).for_each(|(keep, output)| *keep |= output);
+    (keep, direct)
+}
+
+/// The root outputs that depend on resources, all of which are kept.
+fn settled_outputs(graph: &Dag<Node>, keep: &[bool]) -> Vec<NodeId> {
+    // Of each node: whether there are resources behind it, and whether all of them are kept.
+    let mut behind = vec![(false, true); graph.len()];
+    let mut found = Vec::new();
+    for id in graph.topological() {
+        let is_resource = |node: &Node| matches!(node, Node::Resource { .. } | Node::Orphans(_) | Node::Generate(_));
+        let mut sum = (false, true);
+        for to in graph.dependencies(id) {
+            let (any, all) = behind[*to as usize];
+            let own = is_resource(graph.node(*to));
+            sum = (sum.0 | any | own, sum.1 & all & (!own || keep[*to as usize]));
+        }
+        behind[id as usize] = sum;
+        if sum == (true, true) && matches!(graph.node(id), Node::Output { module: ROOT, .. }) {
+            found.push(id);
         }
     }
-    (keep, direct)
+    found
 }

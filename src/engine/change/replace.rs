@@ -22,7 +22,26 @@ pub fn changed_paths(requires_replace: &[Path], prior: &Value, planned: &Value) 
             changed.push(path.clone());
         }
     }
+    changed.sort_by_key(position);
     (changed, invalid)
+}
+
+/// The position of a path in a set of the reference (`cty.PathSet`), which JSON output shows: by the CRC-64 (ISO) of the names
+/// of its attributes, as a signed number.
+fn position(path: &Path) -> i64 {
+    let mut crc = 0u64;
+    for step in path.steps() {
+        let name = match step {
+            PathStep::Attr(name) => name.as_bytes(),
+            PathStep::Index(_) => b"#",
+        };
+        crc = name.iter().fold(!crc, |crc, byte| {
+            (0..8)
+                .fold(crc ^ u64::from(*byte), |crc, _| (crc >> 1) ^ (0xd800_0000_0000_0000 & (crc & 1).wrapping_neg()))
+        });
+        crc = !crc;
+    }
+    crc as i64
 }
 
 /// The value at a path; unknown within an unknown value, none where there is nothing.
@@ -58,6 +77,15 @@ mod tests {
         let prior = object("x", Value::string("y"));
         let planned = object("x", Value::unknown(Type::String));
         assert_eq!(changed_paths(&[a, b.clone(), c.clone()], &prior, &planned), (vec![b], vec![c]));
+    }
+
+    /// Observed: plan JSON of `local_file`.
+    #[test]
+    fn changed_paths_are_in_the_order_of_the_reference() {
+        let object = |text: &str| Value::object([("content", Value::string(text)), ("filename", Value::string(text))]);
+        let (content, filename) = (Path::new().attr("content"), Path::new().attr("filename"));
+        let (changed, _) = changed_paths(&[content.clone(), filename.clone()], &object("a"), &object("b"));
+        assert_eq!(changed, [filename, content]);
     }
 
     #[test]

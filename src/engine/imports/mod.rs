@@ -53,6 +53,13 @@ impl Imports {
     pub fn of(&self, block: (ModuleId, u32)) -> impl Iterator<Item = &Statement> {
         self.of_block.get(&block).into_iter().flatten().map(|i| &self.list[*i])
     }
+
+    /// True if there is an import for a resource without a block, which could be written.
+    pub fn stand_for(&self, resource: &ConfigResource, tree: &Tree) -> bool {
+        let found =
+            self.list.iter().any(|s| s.resource == *resource && s.import.for_each.is_none() && !has_key(&s.import.to));
+        found && tree.find_resource(resource).is_none()
+    }
 }
 
 /// Finds the block of every import, and makes those blocks wait for what the imports refer to. `generate`: write
@@ -233,6 +240,9 @@ pub fn plan(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
             break;
         }
         for (addr, named) in diagnostics.take(expand(run, statement, Some(block), false)) {
+            if run.state.instance(&addr).is_some() {
+                continue;
+            }
             let module = run.results.find_module(&run.tree, &addr.module);
             let slots = module.as_ref().and_then(|m| m.resources[block.1 as usize].get());
             if slots.is_none_or(|slots| slots.expansion.index_of(addr.key()).is_none()) {
@@ -241,7 +251,7 @@ pub fn plan(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
                      associated configuration to be imported."
                 );
                 diagnostics.push(Diagnostic::error(NO_TARGET, detail));
-            } else if run.state.instance(&addr).is_none() {
+            } else {
                 run.results.gathered().imports.insert(addr, named);
             }
         }

@@ -163,7 +163,9 @@ pub(super) fn check_targets(moved: &Moved, targets: &[Target]) -> Option<Diagnos
     if excluded.is_empty() {
         return None;
     }
-    let lines: Vec<String> = excluded.iter().map(|addr| format!("\n  -target={:?}", addr.to_string())).collect();
+    // As people target: whole resources.
+    let resources: BTreeSet<AbsResource> = excluded.iter().map(|addr| addr.containing_resource()).collect();
+    let lines: Vec<String> = resources.iter().map(|addr| format!("\n  -target={:?}", addr.to_string())).collect();
     Some(Diagnostic::error(
         "Moved resource instances excluded by targeting",
         format!(
@@ -267,9 +269,9 @@ fn apply_implied(config: &Config, state: &mut State, moved: &mut Moved, blocked:
     }
 }
 
-/// True for the warning of moves that could not be made, which is of no use beside errors.
-pub(super) fn is_blocked_warning(diagnostic: &Diagnostic) -> bool {
-    diagnostic.summary == BLOCKED
+/// Removes the warning of moves that could not be made, which is of no use beside errors.
+pub(super) fn without_blocked(diagnostics: Diagnostics) -> Diagnostics {
+    diagnostics.into_iter().filter(|d| d.summary != BLOCKED).collect()
 }
 
 const BLOCKED: &str = "Unresolved resource instance address changes";

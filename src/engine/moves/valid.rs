@@ -59,11 +59,11 @@ impl Check<'_> {
             return self.error(statement, "Redundant move statement", detail);
         }
         let (noun, short) = nouns(statement);
-        if let Some(range) = still_declared(self.run, statement, module) {
+        if let Some(block) = still_declared(self.run, statement, module) {
+            let place = block.map_or_else(String::new, |range| format!(" at {}", start(&range)));
             let detail = format!(
-                "This statement declares a move from {from}, but that {noun} is still declared at {}.\n\nChange your \
-                 configuration so that this {short} will be declared as {to} instead.",
-                start(&range)
+                "This statement declares a move from {from}, but that {noun} is still declared{place}.\n\nChange your \
+                 configuration so that this {short} will be declared as {to} instead."
             );
             self.error(statement, "Moved object still exists", detail);
         }
@@ -108,14 +108,17 @@ fn nouns(statement: &Statement) -> (&'static str, &'static str) {
 }
 
 /// Returns where the source of a move is declared, if it still exists: a whole resource or module by its block, one instance
-/// by what gives its key.
-fn still_declared(run: &Run, statement: &Statement, module: &ModuleSlots) -> Option<Range> {
+/// by what gives its key. Observed: a resource without a block that is imported exists too.
+fn still_declared(run: &Run, statement: &Statement, module: &ModuleSlots) -> Option<Option<Range>> {
     let steps = &statement.from.module.0;
     let Some((resource, _)) = &statement.from.resource else {
         let (last, before) = steps.split_last()?;
-        return within(run, module, before, &mut |slots| called(run, statement, slots, last));
+        return within(run, module, before, &mut |slots| called(run, statement, slots, last)).map(Some);
     };
-    within(run, module, steps, &mut |slots| declares(run, statement, slots, resource))
+    within(run, module, steps, &mut |slots| {
+        let declared = declares(run, statement, slots, resource).map(Some);
+        declared.or_else(|| is_imported(run, statement, slots, resource).then_some(None))
+    })
 }
 
 /// Calls `f` with the module instance that the steps lead to, if it exists.
@@ -137,6 +140,11 @@ fn declares(run: &Run, statement: &Statement, module: &ModuleSlots, resource: &R
     let slots = module.resources[index].get()?;
     let block = run.tree.resource(module.id, index as u32);
     present(statement, &slots.expansion, [&block.count, &block.for_each], &block.range)
+}
+
+fn is_imported(run: &Run, statement: &Statement, module: &ModuleSlots, resource: &Resource) -> bool {
+    let addr = resource.in_module(module.addr.module());
+    end_key(&statement.from).is_none() && run.imports.stand_for(&addr, &run.tree)
 }
 
 fn called(run: &Run, statement: &Statement, module: &ModuleSlots, step: &ModuleStep) -> Option<Range> {

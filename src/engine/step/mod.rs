@@ -42,6 +42,12 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
             if mistakes.0 && mistakes.1.has_errors() {
                 let said = mistakes.1.iter().chain(needs.deprecated.iter()).chain(&needs.undeclared);
                 run.report(id, said.cloned().collect());
+                if let (Node::Resource { module, index }, Verb::Validate) = (*run.graph.node(id), run.verb) {
+                    let is_new =
+                        |d: &Diagnostic| !mistakes.1.iter().any(|m| (&m.summary, &m.detail) == (&d.summary, &d.detail));
+                    let of_imports = super::imports::validate(&run, (module, index));
+                    run.report(id, of_imports.into_iter().filter(is_new).collect());
+                }
                 return End::Failed;
             }
         }
@@ -67,7 +73,7 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
                 ephemeral::run(&run, module, index, &mut turn).await
             }
             Verb::Plan { .. } => return resource::block::run(run, id, module, index, &mut turn).await,
-            Verb::Apply => resource::expand::run(&run, module, index),
+            Verb::Apply { .. } => resource::expand::run(&run, module, index),
             Verb::Evaluate | Verb::PlanDestroy | Verb::ApplyDestroy => {
                 resource::expand::from_state(&run, module, index)
             }

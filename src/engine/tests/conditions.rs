@@ -335,3 +335,23 @@ async fn failed_plans_list_what_was_not_checked() {
     ];
     assert_eq!(checks.iter().map(shown).collect::<Vec<_>>(), expected);
 }
+
+/// Observed: whether a provisioner failed is another question than whether the object is as it should be.
+#[tokio::test]
+async fn postconditions_are_checked_after_failed_provisioners() {
+    let world = World::new();
+    world.fail(&["note"]);
+    let text = r#"resource "test_thing" "a" {
+      name = "a"
+      provisioner "note" { text = "note" }
+      lifecycle {
+        postcondition {
+          condition     = self.output == "out-a"
+          error_message = "Other."
+        }
+      }
+    }"#;
+    let (state, found) = apply(&world, text, &State::default()).await;
+    assert_eq!(texts(&found), ["note failed: note"]);
+    assert_eq!(state.checks.unwrap()[0].status, CheckStatus::Pass);
+}

@@ -339,3 +339,67 @@ async fn replacement_requests_without_a_key_are_warned_of() {
         assert!(texts(&found).concat().ends_with(expected.unwrap_or_default()), "{:?}", texts(&found));
     }
 }
+
+/// Observed: what targets leave out forces nobody to be created first.
+#[tokio::test]
+async fn replacements_follow_what_targets_keep() {
+    let with = |force: &str| {
+        format!(
+            r#"resource "test_thing" "a" {{
+              name  = "a"
+              force = {force:?}
+            }}
+            resource "test_thing" "b" {{
+              input = test_thing.a.id
+              lifecycle {{ create_before_destroy = true }}
+            }}"#
+        )
+    };
+    let world = World::new();
+    let (state, _) = apply(&world, &with("1"), &State::default()).await;
+    for (of, expected) in [(vec![], "CreateThenDelete"), (targets(&["test_thing.a"]), "DeleteThenCreate")] {
+        let options = Options { targets: of, ..Options::default() };
+        let (planned, _) = plan(&world, &config(&[("main.tf", &with("2"))]), &state, options).await;
+        assert_eq!(actions(&planned.unwrap())[0], format!("{expected} test_thing.a"));
+    }
+}
+
+/// Observed: they go whole.
+#[tokio::test]
+async fn targets_do_not_protect_objects_of_module_instances_that_are_gone() {
+    let child = "resource \"test_thing\" \"a\" {\n for_each = toset([\"x\", \"y\"])\n name = each.key\n}";
+    let with = |more: &str| {
+        config(&[("main.tf", &format!("module \"m\" {{\n source = \"./m\"\n{more}\n}}")), ("m/main.tf", child)])
+    };
+    let world = World::new();
+    let (state, _) = apply_as(&world, &with(""), &State::default(), Mode::Normal).await;
+    let options = Options { targets: targets(&["module.m.test_thing.a[\"x\"]"]), ..Options::default() };
+    let (planned, _) = plan(&world, &with("for_each = toset([\"k\"])"), &state, options).await;
+    let expected = ["Delete module.m.test_thing.a[\"x\"]", "Delete module.m.test_thing.a[\"y\"]"];
+    assert_eq!(actions(&planned.unwrap()), expected);
+}
+
+/// Root outputs are updated if all that they come from is kept, objects without a block included.
+#[tokio::test]
+async fn targets_keep_the_outputs_of_what_they_keep() {
+    let with = |orphan: &str| {
+        let main = "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" { name = \"b\" }\n\
+                    module \"m\" { source = \"./m\" }\n\
+                    output \"a\" { value = test_thing.a.name }\noutput \"ab\" { value = \"${test_thing.a.name}${test_thing.b.name}\" }\n\
+                    output \"m\" {\n value = test_thing.a.name\n depends_on = [module.m]\n}\noutput \"none\" { value = 1 }";
+        config(&[("main.tf", main), ("m/main.tf", orphan)])
+    };
+    let world = World::new();
+    let orphan = "resource \"test_thing\" \"o\" { name = \"o\" }";
+    let (state, _) = apply_as(&world, &with(orphan), &State::default(), Mode::Normal).await;
+    for (of, state, expected) in [
+        ("test_thing.a", State::default(), vec!["a", "m"]),
+        ("test_thing.a", state.clone(), vec!["a"]),
+        ("module.m.test_thing.o", state, vec![]),
+    ] {
+        let options = Options { targets: targets(&[of]), ..Options::default() };
+        let (planned, _) = plan(&world, &with(""), &state, options).await;
+        let outputs: Vec<String> = planned.unwrap().outputs.iter().map(|o| o.name.to_string()).collect();
+        assert_eq!(outputs, expected, "{of}");
+    }
+}

@@ -179,3 +179,47 @@ async fn moves_between_keys_of_a_module_are_a_chain() {
     assert!(actions(&planned).is_empty(), "{:?}", actions(&planned));
     assert_eq!(addresses(&planned.prior_state), ["module.m[0].test_thing.a"]);
 }
+
+/// Observed: resources are listed, and nothing else is said.
+#[tokio::test]
+async fn targets_that_leave_out_moves_are_told_of_whole_resources() {
+    let world = World::new();
+    let before = "resource \"test_thing\" \"a\" {\n count = 2\n name = \"a\"\n}\n\
+                  resource \"test_thing\" \"c\" {}\nresource \"test_thing\" \"d\" {}";
+    let (state, _) = apply(&world, before, &State::default()).await;
+    let after = format!(
+        "{}\nmoved {{\n from = test_thing.a\n to = test_thing.b\n}}\nmoved {{\n from = test_thing.c\n to = test_thing.d\n}}",
+        before.replace("\"a\" {", "\"b\" {").replace("resource \"test_thing\" \"c\" {}", "")
+    );
+    let target = Target::from_instance(parse_abs_instance("test_thing.d").unwrap());
+    let options = Options { targets: vec![target], ..Options::default() };
+    let (_, found) = plan(&world, &config(&[("main.tf", &after)]), &state, options).await;
+    let summaries: Vec<&str> = found.iter().map(|d| &*d.summary).collect();
+    assert_eq!(summaries, ["Resource targeting is in effect", "Moved resource instances excluded by targeting"]);
+    let listed: Vec<&str> =
+        found.iter().flat_map(|d| d.detail.lines()).filter(|l| l.starts_with("  -target")).collect();
+    assert_eq!(listed, ["  -target=\"test_thing.a\"", "  -target=\"test_thing.b\""]);
+}
+
+/// Observed: what the plan ahead of a destroy would forget is said only where it fails.
+#[tokio::test]
+async fn failed_destroys_tell_what_a_plan_would_forget() {
+    let world = World::new();
+    let (state, _) = apply(&world, BEFORE, &State::default()).await;
+    let with = |output: &str| {
+        format!(
+            "removed {{\n from = test_thing.a\n lifecycle {{\n destroy = false\n }}\n}}\n\
+                 resource \"test_thing\" \"c\" {{ name = \"c\" }}\noutput \"o\" {{ value = {output} }}"
+        )
+    };
+    for (output, expected) in [("1", vec![]), ("one([test_thing.c.name, 1]...)", vec!["Too many function arguments"])] {
+        let options = Options { mode: Mode::Destroy, ..Options::default() };
+        let (_, found) = plan(&world, &config(&[("main.tf", &with(output))]), &state, options).await;
+        let mut expected = expected;
+        if !expected.is_empty() {
+            expected.push("Some objects will no longer be managed by Terraform");
+        }
+        let found: Vec<String> = found.iter().map(|d| d.summary.replace("Terrane", "Terraform")).collect();
+        assert_eq!(found, expected);
+    }
+}

@@ -233,3 +233,98 @@ async fn objects_are_destroyed_in_the_order_that_the_state_has_of_them() {
     assert!(found.is_empty(), "{:?}", texts(&found));
     assert_eq!(addresses(&state), ["test_thing.b[\"b\"]", "test_thing.c", "test_thing.d"]);
 }
+
+/// Observed: what is made anew counts as a user by its configuration.
+#[tokio::test]
+async fn objects_destroyed_last_wait_for_new_users() {
+    let with = |keys: &str, user: &str| {
+        format!(
+            r#"resource "test_thing" "a" {{
+              for_each = toset([{keys}])
+              name     = each.key
+              lifecycle {{ create_before_destroy = true }}
+            }}
+            {user}"#
+        )
+    };
+    let user = "resource \"test_thing\" \"b\" {\n name = \"b\"\n depends_on = [test_thing.a]\n}";
+    let world = World::new();
+    let (state, _) = apply(&world, &with("\"x\", \"y\"", ""), &State::default()).await;
+    world.fail(&["b"]);
+    let (state, found) = apply(&world, &with("\"y\"", user), &state).await;
+    assert_eq!(texts(&found), ["create failed: b"]);
+    assert_eq!(addresses(&state), ["test_thing.a[\"x\"]", "test_thing.a[\"y\"]"]);
+    let reader = user.replace("resource", "data");
+    let (_, found) = apply(&world, &with("\"y\"", &reader), &state).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    assert_eq!(world.took()[1..], ["read b", "destroy x"]);
+}
+
+/// Observed: a cycle of the apply is an error of the plan, but the plan itself is as any other.
+#[tokio::test]
+async fn cycles_of_the_apply_are_not_held_against_the_plan() {
+    let with = |input: &str| {
+        format!(
+            r#"resource "test_thing" "a" {{ name = "a" }}
+            resource "test_thing" "b" {{
+              name  = "b"
+              input = {input}
+              lifecycle {{ create_before_destroy = true }}
+            }}"#
+        )
+    };
+    let world = World::new();
+    let (state, _) = apply(&world, &with("test_thing.a.id"), &State::default()).await;
+    let replace = ["test_thing.a", "test_thing.b"].map(|addr| parse_abs_instance(addr).unwrap()).to_vec();
+    let options = Options { replace, ..Options::default() };
+    let (planned, found) = plan(&world, &config(&[("main.tf", &with("1"))]), &state, options).await;
+    assert!(found.iter().any(|d| d.summary.starts_with("Cycle: ")), "{:?}", texts(&found));
+    let planned = planned.unwrap();
+    assert_eq!((planned.errored, planned.applyable, planned.complete), (false, true, true));
+}
+
+/// Observed: the objects of a module that have no block any more are part of the module.
+#[tokio::test]
+async fn data_behind_a_module_waits_for_its_orphans() {
+    let main = |more: &str| {
+        format!(
+            "module \"m\" {{ source = \"./m\" }}\nmodule \"n\" {{\n source = \"./n\"\n depends_on = [module.m]\n}}\n{more}"
+        )
+    };
+    let (orphan, reader) =
+        ("resource \"test_thing\" \"o\" { name = \"o\" }", "data \"test_thing\" \"d\" { name = \"d\" }");
+    let user = "resource \"test_thing\" \"u\" { name = \"u\" }";
+    let world = World::new();
+    let both = config(&[("main.tf", &main("")), ("m/main.tf", orphan), ("n/main.tf", &format!("{reader}\n{user}"))]);
+    let (state, _) = apply_as(&world, &both, &State::default(), Mode::Normal).await;
+    let without = config(&[("main.tf", &main("")), ("m/main.tf", ""), ("n/main.tf", &format!("{reader}\n{user}"))]);
+    let (planned, found) = plan(&world, &without, &state, Options::default()).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    let planned = planned.unwrap();
+    assert_eq!(actions(&planned), ["Delete module.m.test_thing.o", "Read module.n.data.test_thing.d"]);
+    let kept = planned.prior_state.instance(&parse_abs_instance("module.n.test_thing.u").unwrap()).unwrap();
+    let dependencies: Vec<String> =
+        kept.current.as_ref().unwrap().dependencies.iter().map(ToString::to_string).collect();
+    assert_eq!(dependencies, ["module.m.test_thing.o"]);
+}
+
+/// Observed: only in apply do the data sources of checks wait for everything else.
+#[tokio::test]
+async fn plans_read_data_of_checks_at_once() {
+    let world = World::new();
+    let text = r#"resource "test_thing" "a" { name = tostring(var.none.x) }
+    variable "none" {
+      type    = object({ x = string })
+      default = null
+    }
+    check "c" {
+      data "test_thing" "d" { name = "d" }
+      assert {
+        condition     = data.test_thing.d.name == "d"
+        error_message = "Other."
+      }
+    }"#;
+    let (_, found) = plan(&world, &config(&[("main.tf", text)]), &State::default(), Options::default()).await;
+    assert_eq!(found.len(), 1, "{:?}", texts(&found));
+    assert!(world.took().contains(&"read d".to_string()));
+}

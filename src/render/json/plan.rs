@@ -44,11 +44,8 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, String> {
     let outputs: Map<String, Json> =
         plan.outputs.iter().map(|output| (output.name.to_string(), output_change_json(output))).collect();
     put(&mut out, "output_changes", outputs);
-    // An output that is not known yet is null in the state, and has no place in it.
-    let mut prior = plan.prior_state.clone();
-    prior.outputs.retain(|_, output| !output.value.is_null());
-    if !prior.is_empty() {
-        set(&mut out, "prior_state", state_json(Some(&prior), document.schemas)?);
+    if !plan.prior_state.is_empty() {
+        set(&mut out, "prior_state", state_json(Some(&plan.prior_state), document.schemas)?);
     }
     set(&mut out, "configuration", config_json(document.config, document.schemas, document.provider_schemas));
     let relevant: Vec<Json> = plan

@@ -179,9 +179,10 @@ async fn apply_managed(
     }
     let failed = diagnostics.has_errors();
     finish(instance, None, change.action, applied.as_ref().map(|a| &a.value), started, failed);
-    if let Some(applied) = applied.filter(|_| !failed) {
-        diagnostics.extend(conditions::postconditions(instance, &applied.value));
-    }
+    // They are of use where the change failed, too: whether the object is as it should be is another question.
+    let value = applied.map(|a| a.value).filter(|value| !value.is_null());
+    let value = value.unwrap_or_else(|| Value::unknown(instance.schema.implied_type().clone()));
+    diagnostics.extend(conditions::postconditions(instance, &value));
     diagnostics
 }
 
@@ -467,7 +468,7 @@ fn check_known(instance: &Instance<'_>, value: Value, diagnostics: &mut Diagnost
 impl Run {
     /// The key under which the current object of an instance is put aside; the same for all steps of a run.
     pub fn deposed_key(&self, addr: &crate::model::addr::AbsResourceInstance) -> Option<DeposedKey> {
-        debug_assert!(self.verb == Verb::Apply);
+        debug_assert!(matches!(self.verb, Verb::Apply { .. }));
         let mut gathered = self.results.gathered();
         let instance = gathered.state.instance(addr)?;
         instance.current.as_ref()?;

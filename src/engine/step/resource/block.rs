@@ -65,7 +65,10 @@ pub async fn run(run: Arc<Run>, node: NodeId, module: ModuleId, index: u32, turn
     let (work, diagnostics) = work_of_block(&run, node, module, index);
     let failed = diagnostics.has_errors();
     run.report(node, diagnostics);
-    let end = do_all(run, Job { node, block: Some((module, index)), provider }, work, turn).await;
+    let end = do_all(run.clone(), Job { node, block: Some((module, index)), provider }, work, turn).await;
+    for slots in run.results.module_instances(module).iter().filter_map(|m| m.resources[index as usize].get()) {
+        let _ = slots.complete.set(());
+    }
     if failed { End::Failed } else { end }
 }
 
@@ -74,7 +77,8 @@ pub async fn run_orphans(run: Arc<Run>, node: NodeId, index: u32, turn: &mut Tur
     let block = run.tree.find_resource(&orphans.resource);
     let mut work = Vec::new();
     for addr in orphans.instances.iter().filter(|addr| run.is_targeted(node, addr)) {
-        doomed_objects(&run, addr, None, true, &mut work);
+        current_object(&run, addr, None, &mut work);
+        deposed_objects(&run, addr, None, &mut work);
     }
     do_all(run.clone(), Job { node, block, provider: Some(orphans.provider) }, work, turn).await
 }
@@ -117,27 +121,31 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
         for key in stored.instances.keys() {
             let addr = resource.instance(key.clone());
             let wanted = expansion.is_some_and(|e| e.index_of(key).is_some());
-            if run.is_targeted(node, &addr) {
-                doomed_objects(run, &addr, expansion, !wanted, &mut work);
+            let is_targeted = run.is_targeted(node, &addr);
+            // Observed: targets do not protect the objects of module instances that are gone, but for deposed ones.
+            if !wanted && (is_targeted || expansion.is_none()) {
+                current_object(run, &addr, expansion, &mut work);
+            }
+            if is_targeted {
+                deposed_objects(run, &addr, expansion, &mut work);
             }
         }
     }
     (work, diagnostics)
 }
 
-fn doomed_objects(
-    run: &Run,
-    addr: &AbsResourceInstance,
-    expansion: Option<&Expansion>,
-    current: bool,
-    work: &mut Vec<Work>,
-) {
-    let Some(stored) = run.state.instance(addr) else { return };
-    let doomed = |deposed| Work::Doomed { addr: addr.clone(), deposed, expansion: expansion.cloned() };
-    if current && stored.current.is_some() {
-        work.push(doomed(None));
+fn current_object(run: &Run, addr: &AbsResourceInstance, expansion: Option<&Expansion>, work: &mut Vec<Work>) {
+    if run.state.instance(addr).is_some_and(|stored| stored.current.is_some()) {
+        work.push(Work::Doomed { addr: addr.clone(), deposed: None, expansion: expansion.cloned() });
     }
-    work.extend(stored.deposed.keys().map(|key| doomed(Some(key.clone()))));
+}
+
+fn deposed_objects(run: &Run, addr: &AbsResourceInstance, expansion: Option<&Expansion>, work: &mut Vec<Work>) {
+    let keys = run.state.instance(addr).into_iter().flat_map(|stored| stored.deposed.keys());
+    work.extend(keys.map(|key| {
+        let deposed = Some(key.clone());
+        Work::Doomed { addr: addr.clone(), deposed, expansion: expansion.cloned() }
+    }));
 }
 
 /// Does all of it, as many at a time as there are turns.
@@ -340,10 +348,9 @@ async fn managed(
     if refresh_only {
         let value = current.map(|c| c.value);
         diagnostics.extend(conditions::preconditions(instance));
-        if let Some(value) = &value {
-            slot.settle(Some(value.clone()));
-            diagnostics.extend(conditions::postconditions(instance, value));
-        }
+        slot.settle(value.clone());
+        let known = value.clone().unwrap_or_else(|| Value::unknown(instance.schema.implied_type().clone()));
+        diagnostics.extend(conditions::postconditions(instance, &known));
         return (value, diagnostics);
     }
     let (triggered, found) = replace::is_triggered(instance);

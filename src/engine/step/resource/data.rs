@@ -35,7 +35,9 @@ pub async fn plan(instance: &Instance<'_>, refresh_only: bool) -> (Option<Value>
     let is_pending = dependencies_pending(instance);
     if !is_known || is_pending {
         if refresh_only {
-            return (Some(Value::unknown(instance.schema.implied_type().clone())), diagnostics);
+            let unknown = Value::unknown(instance.schema.implied_type().clone());
+            diagnostics.extend(conditions::postconditions(instance, &unknown));
+            return (Some(unknown), diagnostics);
         }
         let after = planned_object(instance, &config);
         let mut change = new_change(instance, Action::Read, instance.null(), after.clone());

@@ -73,6 +73,7 @@ fn fill(run: &Run, instance: &Arc<ModuleSlots>, index: u32, expansion: Expansion
             }
         }
     }
+    let _ = slots.complete.set(());
     let _ = instance.resources[index as usize].set(slots);
 }
 

@@ -47,10 +47,11 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     }
     let value = diagnostics.take(decode_body(&config.body, &schema.block, &block_scope(run, instance, config)));
     conditions(run, instance, config, &mut diagnostics);
-    if diagnostics.has_errors() {
+    let is_sound = !diagnostics.has_errors();
+    diagnostics.extend(imports::validate(run, (module, index)));
+    if !is_sound {
         return diagnostics;
     }
-    diagnostics.extend(imports::validate(run, (module, index)));
     if let IgnoreChanges::Paths(paths) = &config.lifecycle.ignore_changes {
         paths.iter().for_each(|path| check_ignored(&schema.block, path, config, &mut diagnostics));
     }

@@ -1,0 +1,60 @@
+//! Import blocks beside blocks, moves and the state; each expectation was seen on the reference, release 1.11.4.
+
+use super::world::*;
+use crate::model::state::State;
+
+#[tokio::test]
+async fn objects_of_the_state_need_no_instance_to_import() {
+    let with = |count: usize| {
+        format!(
+            "resource \"test_thing\" \"a\" {{\n count = {count}\n name = \"a\"\n}}\n\
+             import {{\n to = test_thing.a[0]\n id = \"x\"\n}}"
+        )
+    };
+    let world = World::new();
+    let without_import = with(1).split("import").next().unwrap().to_owned();
+    let (state, _) = apply(&world, &without_import, &State::default()).await;
+    let (planned, found) = plan(&world, &config(&[("main.tf", &with(0))]), &state, Options::default()).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    assert_eq!(actions(&planned.unwrap()), ["Delete test_thing.a[0]"]);
+
+    let (_, found) = plan(&world, &config(&[("main.tf", &with(0))]), &State::default(), Options::default()).await;
+    let found: Vec<&str> = found.iter().map(|d| &*d.summary).collect();
+    assert_eq!(found, ["Configuration for import target does not exist"]);
+}
+
+#[tokio::test]
+async fn moves_from_imported_resources_without_a_block_are_errors() {
+    let text = r#"
+        resource "test_thing" "b" { name = "b" }
+        import {
+          to = test_thing.a
+          id = "x"
+        }
+        moved {
+          from = test_thing.a
+          to   = test_thing.b
+        }"#;
+    let (planned, found) =
+        plan(&World::new(), &config(&[("main.tf", text)]), &State::default(), Options::default()).await;
+    assert!(planned.is_none());
+    let expected = "Moved object still exists: This statement declares a move from test_thing.a, but that resource is still \
+                    declared.\n\nChange your configuration so that this resource will be declared as test_thing.b instead.";
+    assert_eq!(texts(&found), [expected]);
+}
+
+#[tokio::test]
+async fn validation_reports_imports_beside_errors_of_their_block() {
+    for wrong in ["test_thing.none.id", "test_thing.b.none", "file(1, 2)"] {
+        let text = format!(
+            "resource \"test_thing\" \"a\" {{\n count = 1\n name = {wrong}\n}}\nresource \"test_thing\" \"b\" {{}}\n\
+             import {{\n to = test_thing.a\n id = \"x\"\n}}"
+        );
+        let found = validate(&World::new(), &config(&[("main.tf", &text)])).await;
+        let imports: Vec<&str> = found.iter().filter(|d| d.summary.contains("import")).map(|d| &*d.detail).collect();
+        assert_eq!((imports, found.len()), (vec!["The target resource is using count."], 2), "{wrong}");
+    }
+    let text = "resource \"test_thing\" \"a\" {}\nimport {\n to = test_thing.a\n id = test_thing.none.id\n}";
+    let found = validate(&World::new(), &config(&[("main.tf", text)])).await;
+    assert_eq!(found.len(), 1, "{:?}", texts(&found));
+}

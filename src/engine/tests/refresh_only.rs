@@ -1,0 +1,84 @@
+//! Plans that only refresh, and their applies; each expectation was seen on the reference, release 1.11.4.
+
+use super::world::*;
+use crate::model::plan::{Action, Mode, Plan};
+use crate::model::state::{CheckStatus, State};
+
+async fn refresh_only(world: &std::sync::Arc<World>, text: &str, state: &State) -> (Plan, Vec<String>) {
+    let options = Options { mode: Mode::RefreshOnly, ..Options::default() };
+    let (planned, found) = plan(world, &config(&[("main.tf", text)]), state, options).await;
+    (planned.unwrap(), texts(&found))
+}
+
+#[tokio::test]
+async fn applies_evaluate_outputs_and_checks_again() {
+    let text = r#"
+        resource "test_thing" "a" { name = "a" }
+        output "id" { value = test_thing.a.id }
+        output "name" { value = "known" }
+        check "c" {
+          assert {
+            condition     = test_thing.a.id == "x"
+            error_message = "Other."
+          }
+        }"#;
+    let world = World::new();
+    let (planned, found) = refresh_only(&world, text, &State::default()).await;
+    assert!(planned.applyable);
+    let (state, again) = apply_plan(&world, &config(&[("main.tf", text)]), planned).await;
+    assert_eq!((found.len(), texts(&again)), (1, found));
+    let outputs: Vec<(&str, bool)> = state.outputs.iter().map(|(name, o)| (&**name, o.value.is_null())).collect();
+    assert_eq!(outputs, [("id", true), ("name", false)]);
+    assert_eq!(state.checks.unwrap()[0].status, CheckStatus::Unknown);
+    assert_eq!(addresses(&State { checks: None, ..state }), [""; 0]);
+}
+
+#[tokio::test]
+async fn conditions_of_absent_objects_are_evaluated() {
+    let text = r#"
+        resource "test_thing" "a" {
+          name = "a"
+          lifecycle {
+            postcondition {
+              condition     = path.module == "."
+              error_message = "Elsewhere."
+            }
+          }
+        }
+        resource "test_thing" "b" {
+          name = "b"
+          lifecycle {
+            postcondition {
+              condition     = self.id == "x"
+              error_message = "Other."
+            }
+          }
+        }"#;
+    let (planned, found) = refresh_only(&World::new(), text, &State::default()).await;
+    assert!(found.is_empty(), "{found:?}");
+    let status: Vec<CheckStatus> = planned.checks.iter().map(|check| check.status).collect();
+    assert_eq!(status, [CheckStatus::Pass, CheckStatus::Unknown]);
+}
+
+/// The references of outputs see the objects that the configuration does not want any more.
+#[tokio::test]
+async fn applies_see_objects_that_are_left_alone() {
+    let with = |keys: &str| {
+        format!(
+            r#"resource "test_thing" "a" {{
+              for_each = toset([{keys}])
+              name     = each.key
+            }}
+            output "all" {{ value = join(",", keys(test_thing.a)) }}
+            output "more" {{ value = {} }}"#,
+            keys.len()
+        )
+    };
+    let world = World::new();
+    let (state, _) = apply(&world, &with("\"x\", \"y\""), &State::default()).await;
+    let (planned, _) = refresh_only(&world, &with("\"y\""), &state).await;
+    assert!(planned.outputs.iter().any(|o| o.action == Action::Update) && planned.applyable);
+    let (state, found) = apply_plan(&world, &config(&[("main.tf", &with("\"y\""))]), planned).await;
+    assert!(found.is_empty(), "{:?}", texts(&found));
+    assert_eq!(state.outputs["all"].value.as_str(), Some("x,y"));
+}

@@ -1,0 +1,84 @@
+//! Answers of the reference from which we differ on purpose; each has a line in docs/compatibility.md.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::normal::lookup;
+use super::program::Answer;
+use super::session::{Finding, Outcome};
+use super::step::Step;
+
+/// Returns what is different on purpose, if the programs go different ways from here.
+pub fn of_answers(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
+    let refresh_only = step.has("-refresh-only");
+    let says = |answer: &Answer, summary: &str| answer.errors().any(|error| error.summary.starts_with(summary));
+    let only_theirs = |summary: &str| says(&theirs.plan, summary) && !says(&ours.plan, summary);
+    let only_ours = |summary: &str| says(&ours.plan, summary) && !says(&theirs.plan, summary);
+    let applied = |outcome: &Outcome| outcome.apply.as_ref().is_some_and(|apply| apply.code == Some(0));
+    let secret = "Output refers to sensitive values";
+    // What the reference finds out while planning, we know beforehand.
+    if theirs.plan.code == Some(1)
+        && (only_ours(secret) || ours.shown.is_null() != theirs.shown.is_null())
+        && says(&ours.plan, secret)
+    {
+        return Some("operators keep marks of unknown values");
+    }
+    if only_theirs("no change found for") {
+        return Some("triggers without instances");
+    }
+    if refresh_only && only_theirs("Invalid index") {
+        return Some("postconditions of absent instances");
+    }
+    if only_theirs("Value not allowed in ephemeral output") {
+        return Some("ephemeral outputs of inner modules");
+    }
+    // Forgetting waits for nothing.
+    let is_cycle =
+        |answer: &Answer| answer.errors().any(|e| e.summary.starts_with("Cycle") && e.summary.contains("(forget)"));
+    let cycle = [(Some(&ours.plan), Some(&theirs.plan)), (ours.again.as_ref(), theirs.again.as_ref())];
+    if cycle.iter().any(|(ours, theirs)| theirs.is_some_and(is_cycle) && !ours.is_some_and(|o| says(o, "Cycle"))) {
+        return Some("cycles of forgotten objects");
+    }
+    let no_op = "Cannot apply non-applyable plan";
+    if refresh_only && applied(ours) && theirs.apply.as_ref().is_some_and(|apply| says(apply, no_op)) {
+        return Some("refresh-only plans with nothing but outputs to come");
+    }
+    if only_theirs("Resource has no configuration") {
+        return Some("imports of what is there but not in the configuration");
+    }
+    let mut failures = theirs.apply.iter().flat_map(Answer::errors);
+    let of_output = failures.all(|error| error.summary == "Module output value precondition failed");
+    if refresh_only && applied(ours) && !applied(theirs) && of_output {
+        return Some("preconditions of outputs in refresh-only applies");
+    }
+    let (mine, other) = (changes_made(ours), changes_made(theirs));
+    if step.is_targeted() && applied(ours) && applied(theirs) && other.is_subset(&mine) && other.len() < mine.len() {
+        return Some("planned changes that targets leave out");
+    }
+    None
+}
+
+/// Returns what is different on purpose in documents.
+pub fn of_documents(finding: &Finding, ours: &Value) -> Option<&'static str> {
+    let only_ours = finding.report.contains("\nours: true\nreference: (absent)\n");
+    let is_planned =
+        finding.class.starts_with("plan: .planned_values") || finding.class.starts_with("second plan: .planned_values");
+    if only_ours && is_planned && finding.class.contains(".sensitive_values.") {
+        return Some("marks of the schema in objects to be replaced");
+    }
+    let path = finding.report.split_once(": ").and_then(|(_, rest)| rest.lines().next()).unwrap_or_default();
+    let unknown = lookup(ours, &path.replace(".after_sensitive", ".after_unknown"));
+    if only_ours && path.contains(".after_sensitive") && unknown == Some(&Value::Bool(true)) {
+        return Some("operators keep marks of unknown values");
+    }
+    None
+}
+
+/// The changes that an apply made: addresses and actions.
+fn changes_made(outcome: &Outcome) -> HashSet<(String, String)> {
+    let lines = outcome.apply.iter().flat_map(|apply| apply.out.lines());
+    let events = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let done = events.filter(|event| event["type"] == "apply_complete");
+    done.map(|event| (event["hook"]["resource"]["addr"].to_string(), event["hook"]["action"].to_string())).collect()
+}

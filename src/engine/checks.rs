@@ -38,8 +38,9 @@ pub fn results(run: &Run, records: Vec<CheckRecord>, planned: Option<&[CheckResu
         });
     }
     results.extend(blocks.into_iter().map(|(key, objects)| result(key, objects, 0, Vec::new(), false)));
-    let is_new = |addr: &str| !results.iter().any(|result| result.config_addr == addr);
-    let gone: Vec<CheckResult> = planned.values().filter(|p| is_new(&p.config_addr)).map(|p| unchecked(p)).collect();
+    let known: BTreeSet<&str> = results.iter().map(|result| result.config_addr.as_str()).collect();
+    let gone: Vec<CheckResult> =
+        planned.values().filter(|p| !known.contains(p.config_addr.as_str())).map(|p| unchecked(p)).collect();
     results.extend(gone);
     results.sort_by(|a, b| a.config_addr.cmp(&b.config_addr));
     (!results.is_empty()).then_some(results)

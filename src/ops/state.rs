@@ -78,7 +78,7 @@ fn renamed(problems: Diagnostics, summary: String) -> Diagnostics {
 
 fn unknown(target: &Target) -> Diagnostics {
     let (summary, what, then) = match target {
-        Target::Module(_) | Target::ModuleInstance(_) => (
+        Target::Module(_) => (
             "Unknown module",
             "module",
             format!(

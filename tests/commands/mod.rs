@@ -88,6 +88,7 @@ cases!(
     output_values,
     provider_instances,
     provider_tree,
+    refreshes,
     replace_and_target,
     saved_plans,
     shown_states,

@@ -12,10 +12,8 @@ use super::step::Step;
 /// Returns what is different on purpose, if the programs go different ways from here.
 pub fn of_answers(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
     let refresh_only = step.has("-refresh-only");
-    let says = |answer: &Answer, summary: &str| answer.errors().any(|error| error.summary.starts_with(summary));
     let only_theirs = |summary: &str| says(&theirs.plan, summary) && !says(&ours.plan, summary);
     let only_ours = |summary: &str| says(&ours.plan, summary) && !says(&theirs.plan, summary);
-    let applied = |outcome: &Outcome| outcome.apply.as_ref().is_some_and(|apply| apply.code == Some(0));
     let secret = "Output refers to sensitive values";
     // What the reference finds out while planning, we know beforehand.
     if theirs.plan.code == Some(1)
@@ -27,25 +25,60 @@ pub fn of_answers(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'sta
     if only_theirs("no change found for") {
         return Some("triggers without instances");
     }
-    if refresh_only && only_theirs("Invalid index") {
+    if refresh_only && says(&theirs.plan, "Invalid index") {
         return Some("postconditions of absent instances");
     }
     if only_theirs("Value not allowed in ephemeral output") {
         return Some("ephemeral outputs of inner modules");
     }
-    // Forgetting waits for nothing.
-    let is_cycle =
-        |answer: &Answer| answer.errors().any(|e| e.summary.starts_with("Cycle") && e.summary.contains("(forget)"));
+    of_cycles(ours, theirs).or_else(|| of_imports_and_moves(ours, theirs)).or_else(|| of_applies(step, ours, theirs))
+}
+
+fn says(answer: &Answer, summary: &str) -> bool {
+    answer.errors().any(|error| error.summary.starts_with(summary))
+}
+
+/// Forgetting waits for nothing, and the data of checks not for what depends on their module.
+fn of_cycles(ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
+    let is_cycle = |answer: &Answer| {
+        answer.errors().any(|e| {
+            e.summary.starts_with("Cycle")
+                && ["(forget)", "(execute checks)"].iter().any(|part| e.summary.contains(part))
+        })
+    };
     let cycle = [(Some(&ours.plan), Some(&theirs.plan)), (ours.again.as_ref(), theirs.again.as_ref())];
     if cycle.iter().any(|(ours, theirs)| theirs.is_some_and(is_cycle) && !ours.is_some_and(|o| says(o, "Cycle"))) {
-        return Some("cycles of forgotten objects");
+        return Some("cycles through forgotten objects or checks");
     }
+    None
+}
+
+fn of_imports_and_moves(ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
+    let only = |a: &Outcome, b: &Outcome, summary: &str| says(&a.plan, summary) && !says(&b.plan, summary);
+    let imports = ["Resource has no configuration", "Invalid import 'to' expression"];
+    if imports.into_iter().any(|text| only(theirs, ours, text))
+        && only(ours, theirs, "Configuration for import target does not exist")
+    {
+        return Some("imports for resources without a block");
+    }
+    let blocked = "Unresolved resource instance address changes";
+    let warning = |answer: &Answer| answer.diagnostics.iter().find(|d| d.summary == blocked).cloned();
+    if let (Some(warning), None) = (warning(&theirs.plan), warning(&ours.plan)) {
+        let stored = ours.shown["prior_state"].to_string();
+        let lines = warning.detail.lines().filter_map(|line| line.strip_prefix("  - ")?.split_once(" could not"));
+        if lines.map(|(from, _)| from).all(|from| !stored.contains(&format!("\"address\":\"{from}"))) {
+            return Some("moves of resources without instances");
+        }
+    }
+    None
+}
+
+fn of_applies(step: &Step, ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
+    let refresh_only = step.has("-refresh-only");
+    let applied = |outcome: &Outcome| outcome.apply.as_ref().is_some_and(|apply| apply.code == Some(0));
     let no_op = "Cannot apply non-applyable plan";
     if refresh_only && applied(ours) && theirs.apply.as_ref().is_some_and(|apply| says(apply, no_op)) {
         return Some("refresh-only plans with nothing but outputs to come");
-    }
-    if only_theirs("Resource has no configuration") {
-        return Some("imports of what is there but not in the configuration");
     }
     let mut failures = theirs.apply.iter().flat_map(Answer::errors);
     let of_output = failures.all(|error| error.summary == "Module output value precondition failed");

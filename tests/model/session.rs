@@ -275,10 +275,10 @@ fn compare_answers(what: &str, ours: &Answer, theirs: &Answer, our: &Workspace, 
         return Some(Finding::new(format!("{what}: exit code: {first}"), report()));
     }
     let brief = |answer: &Answer| -> Vec<(String, String)> {
-        // The members of a cycle are in an order by chance.
-        let summary = |d: &Diagnostic| match d.summary.starts_with("Cycle: ") {
-            true => "Cycle".to_owned(),
-            false => d.summary.clone(),
+        // The members of a cycle are in an order by chance; of missing providers, one is named by chance.
+        let summary = |d: &Diagnostic| {
+            let start = ["Cycle: ", "missing provider "].into_iter().find(|start| d.summary.starts_with(start));
+            start.map_or_else(|| d.summary.clone(), str::to_owned)
         };
         let mut list: Vec<_> = answer.diagnostics.iter().map(|d| (d.severity.clone(), summary(d))).collect();
         list.sort();

@@ -74,22 +74,31 @@ pub fn collect(builder: &mut Builder<'_>, verb: Verb, generate: bool) -> Imports
                 let node = builder.resource(block.0, block.1);
                 wait(builder, node, &statement, Some(block));
             }
-            None if !expand::is_static(&statement.import) => {
-                builder.diagnostics.extend(expand::not_static(&statement.import.to));
+            None if builder.tree.find(&statement.resource.module).is_none() => {
+                let detail = format!(
+                    "The configuration for the given import target {} does not exist. All target instances must have an \
+                     associated configuration to be imported.",
+                    address::shown(&statement.import.to)
+                );
+                builder.diagnostics.push(Diagnostic::error(NO_TARGET, detail).at(statement.import.to.range()));
             }
-            None => match missing(builder, &statement, verb, generate) {
-                // Found by the walk: what has a block is planned all the same.
-                Some(error) if verb != Verb::Validate && statement.resource.module.is_root() => {
-                    let node = builder.add(Node::Gate);
-                    builder.needs[node as usize].mistakes.push(error);
-                }
-                Some(error) => builder.diagnostics.push(error),
+            None if !expand::is_static(&statement.import) => {
+                fail_in_walk(builder, expand::not_static(&statement.import.to));
+            }
+            None => match missing(&statement, verb, generate) {
+                Some(error) => fail_in_walk(builder, error.into()),
                 None if verb == Verb::Validate => {}
                 None => add_generated(builder, &mut imports, statement),
             },
         }
     }
     imports
+}
+
+/// Errors that the walk finds: what has a block is validated and planned all the same.
+fn fail_in_walk(builder: &mut Builder<'_>, errors: Diagnostics) {
+    let node = builder.add(Node::Gate);
+    builder.needs[node as usize].mistakes.extend(errors);
 }
 
 /// Makes the blocks that imports are for wait for what those refer to, and nothing else.
@@ -177,17 +186,11 @@ fn keys_of(to: &Expression) -> Vec<Expression> {
 }
 
 /// The error for an import without a block; none if its block is to be written.
-fn missing(builder: &Builder<'_>, statement: &Statement, verb: Verb, generate: bool) -> Option<Diagnostic> {
+fn missing(statement: &Statement, verb: Verb, generate: bool) -> Option<Diagnostic> {
     let import = &statement.import;
     let addr = address::shown(&import.to);
     let resource = &statement.resource;
     let error = |detail: String| Some(Diagnostic::error(NO_TARGET, detail).at(import.to.range()));
-    if builder.tree.find(&resource.module).is_none() {
-        return error(format!(
-            "The configuration for the given import target {addr} does not exist. All target instances must have an \
-             associated configuration to be imported."
-        ));
-    }
     if !resource.module.is_root() {
         return error(format!(
             "Resource {resource} not found. Only resources within the root module are eligible for config generation."

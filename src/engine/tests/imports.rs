@@ -58,3 +58,13 @@ async fn validation_reports_imports_beside_errors_of_their_block() {
     let found = validate(&World::new(), &config(&[("main.tf", text)])).await;
     assert_eq!(found.len(), 1, "{:?}", texts(&found));
 }
+
+#[tokio::test]
+async fn validation_goes_on_where_imports_have_no_block() {
+    for to in ["test_thing.none[0]", "test_thing.none[local.none]"] {
+        let text = format!("output \"o\" {{ value = can(1).x }}\nimport {{\n to = {to}\n id = \"x\"\n}}");
+        let found = validate(&World::new(), &config(&[("main.tf", &text)])).await;
+        assert!(found.iter().any(|d| d.summary == "Unsupported attribute"), "{:?}", texts(&found));
+        assert!(found.len() > 1, "{:?}", texts(&found));
+    }
+}

@@ -82,3 +82,19 @@ async fn applies_see_objects_that_are_left_alone() {
     assert!(found.is_empty(), "{:?}", texts(&found));
     assert_eq!(state.outputs["all"].value.as_str(), Some("x,y"));
 }
+
+/// Observed: dependencies that the configuration has not any more stay, in their place.
+#[tokio::test]
+async fn kept_dependencies_are_no_change() {
+    let with = |input: &str| {
+        format!(
+            r#"resource "test_thing" "a" {{ name = "a" }}
+            resource "test_thing" "b" {{ input = {input} }}
+            resource "test_thing" "c" {{ input = test_thing.b.id }}"#
+        )
+    };
+    let world = World::new();
+    let (state, _) = apply(&world, &with("test_thing.a.name"), &State::default()).await;
+    let (planned, _) = refresh_only(&world, &with("\"a\""), &state).await;
+    assert!(!planned.applyable);
+}

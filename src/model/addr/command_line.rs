@@ -21,21 +21,11 @@ const RESERVED: &[&str] =
 
 /// A module or a resource, all of its instances or one.
 pub fn target(text: &str) -> Result<Target, Diagnostics> {
-    match parts(text)? {
-        (module, None) => Ok(if module.0.iter().all(|step| step.key.is_none()) {
-            Target::Module(module.module())
-        } else {
-            Target::ModuleInstance(module)
-        }),
-        (module, Some((resource, InstanceKey::None))) => {
-            Ok(if !module.is_root() && module.0.iter().all(|step| step.key.is_none()) {
-                Target::ConfigResource(resource.in_module(module.module()))
-            } else {
-                Target::Resource(resource.absolute(module))
-            })
-        }
-        (module, Some((resource, key))) => Ok(Target::Instance(resource.absolute(module).instance(key))),
-    }
+    Ok(match parts(text)? {
+        (module, None) => Target::Module(module),
+        (module, Some((resource, InstanceKey::None))) => Target::Resource(resource.absolute(module)),
+        (module, Some((resource, key))) => Target::Instance(resource.absolute(module).instance(key)),
+    })
 }
 
 /// One resource instance.

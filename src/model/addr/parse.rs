@@ -216,7 +216,7 @@ pub fn parse_target_traversal(traversal: &Traversal, file: &Arc<SourceFile>) -> 
     let mut steps = Steps::new(traversal, file);
     let module = steps.module_instance()?;
     if steps.at_end() {
-        return Ok(Target::ModuleInstance(module));
+        return Ok(Target::Module(module));
     }
     let resource = steps.resource()?;
     let key = steps.key()?;

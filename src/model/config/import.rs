@@ -148,7 +148,7 @@ fn target(to: &Attribute, diags: &mut Diagnostics) -> Option<ConfigResource> {
     let traversal = Traversal { root, steps, span };
     match parse_target_traversal(&traversal, &to.expr.file) {
         Ok(Target::Resource(addr)) if addr.resource.mode == ResourceMode::Managed => Some(addr.config()),
-        Ok(Target::ModuleInstance(_)) => {
+        Ok(Target::Module(_)) => {
             diags.push(Diagnostic::error(INVALID_ADDRESS, INSTANCE_REQUIRED).at(to.expr.range()));
             diags.push(only_managed());
             None

@@ -60,7 +60,7 @@ pub fn endpoint(attribute: &Attribute, diags: &mut Diagnostics) -> Option<MoveEn
     let traversal = static_traversal(expr, diags)?;
     let range = expr.range();
     match parse_target_traversal(&traversal, &expr.file) {
-        Ok(Target::ModuleInstance(module)) => Some(MoveEndpoint { module, resource: None, range }),
+        Ok(Target::Module(module)) => Some(MoveEndpoint { module, resource: None, range }),
         Ok(Target::Resource(addr)) => {
             Some(MoveEndpoint { module: addr.module, resource: Some((addr.resource, InstanceKey::None)), range })
         }
@@ -68,7 +68,6 @@ pub fn endpoint(attribute: &Attribute, diags: &mut Diagnostics) -> Option<MoveEn
             let resource = Some((addr.resource.resource, addr.resource.key));
             Some(MoveEndpoint { module: addr.module, resource, range })
         }
-        Ok(Target::Module(_) | Target::ConfigResource(_)) => None,
         Err(error) => {
             diags.push(error);
             None

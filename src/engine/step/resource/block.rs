@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use tokio::task::JoinSet;
 
 use crate::base::diag::Diagnostics;
@@ -389,11 +390,20 @@ async fn managed(
     (Some(value), diagnostics)
 }
 
-/// What the configuration says joined with what is stored.
+/// What the configuration says joined with what is stored, sorted by text.
 fn merge(configured: &Arc<[ConfigResource]>, stored: &Arc<[ConfigResource]>) -> Arc<[ConfigResource]> {
-    if configured == stored || stored.iter().all(|s| configured.contains(s)) {
-        return configured.clone();
+    if configured == stored {
+        return stored.clone();
     }
-    let extra = stored.iter().filter(|s| !configured.contains(s));
-    configured.iter().chain(extra).cloned().collect()
+    let known: FxHashSet<&ConfigResource> = configured.iter().collect();
+    let extra: Vec<&ConfigResource> = stored.iter().filter(|s| !known.contains(s)).collect();
+    match () {
+        () if extra.is_empty() => configured.clone(),
+        () if extra.len() + configured.len() == stored.len() => stored.clone(),
+        () => {
+            let mut all: Vec<ConfigResource> = configured.iter().chain(extra).cloned().collect();
+            all.sort_by_cached_key(ToString::to_string);
+            all.into()
+        }
+    }
 }

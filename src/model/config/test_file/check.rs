@@ -73,9 +73,7 @@ fn exists(target: &Target, config: &Config) -> bool {
         config.module(&addr.module).is_some_and(|module| module.resources.contains_key(&addr.resource))
     };
     match target {
-        Target::Module(module) => config.module(module).is_some(),
-        Target::ModuleInstance(module) => config.module(&module.module()).is_some(),
-        Target::ConfigResource(addr) => resource(addr),
+        Target::Module(module) => config.module(&module.module()).is_some(),
         Target::Resource(addr) => resource(&addr.config()),
         Target::Instance(addr) => resource(&addr.config()),
     }

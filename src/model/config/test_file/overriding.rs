@@ -81,8 +81,7 @@ fn target(attribute: &Attribute, diags: &mut Diagnostics) -> Option<(Target, Ran
 
 fn kind_of(target: &Target) -> Option<OverrideKind> {
     let mode = match target {
-        Target::Module(_) | Target::ModuleInstance(_) => return Some(OverrideKind::Module),
-        Target::ConfigResource(resource) => resource.resource.mode,
+        Target::Module(_) => return Some(OverrideKind::Module),
         Target::Resource(resource) => resource.resource.mode,
         Target::Instance(instance) => instance.mode(),
     };

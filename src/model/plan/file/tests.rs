@@ -53,9 +53,7 @@ fn sample() -> SavedPlan {
         outputs: vec![output],
         variables: [("v".into(), before)].into(),
         targets: vec![
-            Target::Module(module.module()),
-            Target::ModuleInstance(module),
-            Target::ConfigResource(addr.config()),
+            Target::Module(module),
             Target::Resource(addr.containing_resource()),
             Target::Instance(addr.clone()),
         ],
@@ -129,7 +127,7 @@ fn unknown_numbers_are_errors() {
         ("\"action\":6", "\"action\":9", "unknown action 9"),
         ("\"reason\":4", "\"reason\":15", "unknown action reason 15"),
         ("\"status\":2", "\"status\":4", "unknown check status 4"),
-        ("[4,\"", "[5,\"", "unknown kind of target 5"),
+        ("[2,\"a.b", "[5,\"a.b", "unknown kind of target 5"),
         ("[{\"a\":\"a\"}],1]", "[{\"a\":\"a\"}],8]", "unknown marks 8"),
     ];
     for (from, to, expected) in cases {

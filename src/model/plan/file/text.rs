@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::lang::functions::consistency::Fingerprint;
 use crate::lang::value::{Marks, Path, PathStep, Type, Value, msgpack};
-use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ConfigResource, ModuleInstance, Target};
+use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ModuleInstance, Target};
 use crate::model::plan::{Action, ActionReason, Change, Importing, Mode, OutputChange, ResourceChange};
 use crate::model::state::file::{module_instance, provider_config, resource_instance};
 use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
@@ -285,10 +285,8 @@ fn marks_of(bits: u8) -> Result<Marks, String> {
 fn target_text(target: &Target) -> (u8, String) {
     match target {
         Target::Module(module) => (0, module.to_string()),
-        Target::ModuleInstance(module) => (1, module.to_string()),
-        Target::ConfigResource(resource) => (2, resource.to_string()),
-        Target::Resource(resource) => (3, resource.to_string()),
-        Target::Instance(instance) => (4, instance.to_string()),
+        Target::Resource(resource) => (1, resource.to_string()),
+        Target::Instance(instance) => (2, instance.to_string()),
     }
 }
 
@@ -443,14 +441,9 @@ fn target_of((kind, text): (u8, String)) -> Result<Target, String> {
         text => module_instance(text).map_err(|d| d.detail),
     };
     Ok(match kind {
-        0 => Target::Module(module(&text)?.module()),
-        1 => Target::ModuleInstance(module(&text)?),
-        2 => {
-            let addr = instance_of(&text)?;
-            Target::ConfigResource(ConfigResource { module: addr.module.module(), resource: addr.resource.resource })
-        }
-        3 => Target::Resource(instance_of(&text)?.containing_resource()),
-        4 => Target::Instance(instance_of(&text)?),
+        0 => Target::Module(module(&text)?),
+        1 => Target::Resource(instance_of(&text)?.containing_resource()),
+        2 => Target::Instance(instance_of(&text)?),
         _ => return Err(format!("unknown kind of target {kind}")),
     })
 }

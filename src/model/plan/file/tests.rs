@@ -127,7 +127,7 @@ fn unknown_numbers_are_errors() {
         ("\"action\":6", "\"action\":9", "unknown action 9"),
         ("\"reason\":4", "\"reason\":15", "unknown action reason 15"),
         ("\"status\":2", "\"status\":4", "unknown check status 4"),
-        ("[2,\"a.b", "[5,\"a.b", "unknown kind of target 5"),
+        ("[2,\"module", "[5,\"module", "unknown kind of target 5"),
         ("[{\"a\":\"a\"}],1]", "[{\"a\":\"a\"}],8]", "unknown marks 8"),
     ];
     for (from, to, expected) in cases {

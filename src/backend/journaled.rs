@@ -60,6 +60,16 @@ struct Inner {
     closed: bool,
 }
 
+/// A state to be written.
+struct Snapshot {
+    content: Arc<[u8]>,
+    fingerprint: String,
+    meta: StateMeta,
+    rendered: Rendered,
+    /// Its record in the journal, which has to be durable first.
+    recorded: Option<Durable>,
+}
+
 struct Timing {
     begun: Instant,
     written: u64,
@@ -229,9 +239,9 @@ impl JournaledState {
 
     async fn write_snapshot(&self, timing: &mut Timing) {
         let started = Instant::now();
-        let Some((snapshot, meta, rendered)) = self.inner().snapshot() else { return };
-        timing.written += snapshot.len() as u64;
-        if let Err(reason) = self.store(&snapshot, meta, rendered).await {
+        let Some(snapshot) = self.inner().snapshot() else { return };
+        timing.written += snapshot.content.len() as u64;
+        if let Err(reason) = self.store(snapshot).await {
             // The journal has it all; the last snapshot is the one that must succeed.
             crate::log!(Warn, "state snapshot not written: {reason}");
             let mut inner = self.inner();
@@ -241,16 +251,14 @@ impl JournaledState {
         timing.cost = started.elapsed();
     }
 
-    /// Records the snapshot, then writes it.
-    async fn store(&self, snapshot: &Arc<[u8]>, meta: StateMeta, rendered: Rendered) -> Result<(), String> {
-        let print = fingerprint(snapshot);
-        let durable = self.inner().append(&Record::Snapshot { fingerprint: print.clone(), serial: meta.serial });
-        wait(durable).await.map_err(|problems| crate::model::state::file::problems_text(&problems))?;
-        self.store.write(snapshot.clone()).await.map_err(|e| e.0)?;
+    /// Writes a snapshot once its record is durable.
+    async fn store(&self, snapshot: Snapshot) -> Result<(), String> {
+        wait(snapshot.recorded).await.map_err(|problems| crate::model::state::file::problems_text(&problems))?;
+        self.store.write(snapshot.content).await.map_err(|e| e.0)?;
         let mut inner = self.inner();
-        inner.meta = meta;
-        inner.base = print;
-        inner.stored = Some(rendered);
+        inner.meta = snapshot.meta;
+        inner.base = snapshot.fingerprint;
+        inner.stored = Some(snapshot.rendered);
         Ok(())
     }
 
@@ -261,7 +269,7 @@ impl JournaledState {
     pub async fn finish(&self, state: Option<&State>) -> Result<Vec<ObjectAddress>, FinishError> {
         let _timing = self.writing.lock().await;
         let rendered = state.map(Rendered::of).transpose();
-        let (snapshot, meta, needed, not_rendered) = {
+        let (needed, not_rendered) = {
             let mut inner = self.inner();
             inner.closed = true;
             let not_rendered = match rendered {
@@ -274,22 +282,19 @@ impl JournaledState {
                 Err(problems) => Some(crate::model::state::file::problems_text(&problems)),
             };
             let same = inner.stored.as_ref() == Some(&inner.now);
-            let (snapshot, meta) = inner.next_snapshot();
+            let is_wanted = !same || inner.unsure || self.store.writes_elsewhere();
             // A file that says the same in another form is brought to this one, as the reference does.
-            let needed = !same || inner.unsure || self.store.writes_elsewhere() || fingerprint(&snapshot) != inner.base;
-            (snapshot, meta, needed, not_rendered)
+            let needed = inner.next_snapshot(|print, base| is_wanted || print != base);
+            (needed, not_rendered)
         };
-        if needed {
+        if let Some(snapshot) = needed {
             // A journal that cannot be written must not keep the snapshot from being.
-            let print = fingerprint(&snapshot);
-            let record = Record::Snapshot { fingerprint: print.clone(), serial: meta.serial };
-            let durable = self.inner().append(&record);
-            let _ = wait(durable).await;
-            if let Err(error) = self.store.write(snapshot.clone()).await {
-                return Err(FinishError::Refused { reason: error.0, snapshot });
+            let _ = wait(snapshot.recorded).await;
+            if let Err(error) = self.store.write(snapshot.content.clone()).await {
+                return Err(FinishError::Refused { reason: error.0, snapshot: snapshot.content });
             }
             let mut inner = self.inner();
-            (inner.meta, inner.base) = (meta, print);
+            (inner.meta, inner.base) = (snapshot.meta, snapshot.fingerprint);
             inner.stored = Some(inner.now.clone());
             (inner.dirty, inner.unsure) = (false, false);
         }
@@ -350,14 +355,13 @@ impl Inner {
     }
 
     /// The next snapshot if anything changed since the last one.
-    fn snapshot(&mut self) -> Option<(Arc<[u8]>, StateMeta, Rendered)> {
-        std::mem::take(&mut self.dirty).then(|| {
-            let (snapshot, meta) = self.next_snapshot();
-            (snapshot, meta, self.now.clone())
-        })
+    fn snapshot(&mut self) -> Option<Snapshot> {
+        if std::mem::take(&mut self.dirty) { self.next_snapshot(|_, _| true) } else { None }
     }
 
-    fn next_snapshot(&mut self) -> (Arc<[u8]>, StateMeta) {
+    /// The state as it is now, with its record in the journal: what is recorded before that is in it, what is recorded
+    /// later is not. None if it is not wanted, to judge by its fingerprint and that of the snapshot in the store.
+    fn next_snapshot(&mut self, is_wanted: impl FnOnce(&str, &str) -> bool) -> Option<Snapshot> {
         let mut meta = self.meta.clone();
         meta.terraform_version = language_version().into();
         if self.stored.as_ref() != Some(&self.now) || self.unsure {
@@ -368,7 +372,13 @@ impl Inner {
             meta.lineage = uuid::Uuid::new_v4().to_string();
             self.meta.lineage.clone_from(&meta.lineage);
         }
-        (self.now.to_bytes(&meta).into(), meta)
+        let content: Arc<[u8]> = self.now.to_bytes(&meta).into();
+        let fingerprint = fingerprint(&content);
+        if !is_wanted(&fingerprint, &self.base) {
+            return None;
+        }
+        let recorded = self.append(&Record::Snapshot { fingerprint: fingerprint.clone(), serial: meta.serial });
+        Some(Snapshot { content, fingerprint, meta, rendered: self.now.clone(), recorded })
     }
 }
 

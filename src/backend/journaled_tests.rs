@@ -176,12 +176,14 @@ async fn a_crash_between_snapshot_and_removal_replays_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let run = interrupted(dir.path()).await;
     let journal = dir.path().join(".terraform.tfstate.journal");
-    let (snapshot, meta, rendered) = run.inner().snapshot().unwrap();
-    run.store(&snapshot, meta, rendered).await.unwrap();
+    let snapshot = run.inner().snapshot().unwrap();
+    // Finished while the snapshot is on its way: it is not in it.
+    run.finished(&addr(4), &provider(), &instance("meanwhile")).await.unwrap();
+    run.store(snapshot).await.unwrap();
     run.finished(&addr(5), &provider(), &instance("later")).await.unwrap();
     std::mem::forget(run);
     assert!(journal.exists());
-    let expected = "[0]{\"v\":\"changed\"} [5]{\"v\":\"later\"}";
+    let expected = "[0]{\"v\":\"changed\"} [4]{\"v\":\"meanwhile\"} [5]{\"v\":\"later\"}";
     assert_eq!(loaded(dir.path(), Access::ReadOnly).await, expected);
     assert_eq!(loaded(dir.path(), Access::Locked).await, expected);
 }

@@ -1,4 +1,4 @@
-//! Knows which changes take long, and says so every ten seconds.
+//! Knows which changes and reads of data sources take long, and says so every ten seconds.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -36,22 +36,25 @@ impl Ticker {
     pub fn hear(&self, event: &Event, tell: impl Fn(&Running, Duration) + Send + 'static) {
         match event {
             Event::ApplyStarted { addr, deposed, action, id } => {
-                let running = Running {
-                    addr: addr.clone(),
-                    deposed: deposed.clone(),
-                    action: *action,
-                    id: id.clone(),
-                    started: Instant::now(),
-                    told: 0,
-                };
-                lock(&self.running).insert((addr.clone(), deposed.clone()), running);
+                self.begin((addr.clone(), deposed.clone()), *action, id.clone());
+                self.start(tell);
+            }
+            Event::ReadStarted { addr } => {
+                self.begin((addr.clone(), None), Action::Read, None);
                 self.start(tell);
             }
             Event::ApplyFinished { addr, deposed, .. } => {
                 lock(&self.running).remove(&(addr.clone(), deposed.clone()));
             }
+            Event::ReadFinished { addr, .. } => _ = lock(&self.running).remove(&(addr.clone(), None)),
             _ => {}
         }
+    }
+
+    fn begin(&self, key: Key, action: Action, id: Option<(String, String)>) {
+        let (addr, deposed) = key.clone();
+        let running = Running { addr, deposed, action, id, started: Instant::now(), told: 0 };
+        lock(&self.running).insert(key, running);
     }
 
     fn start(&self, tell: impl Fn(&Running, Duration) + Send + 'static) {
@@ -63,7 +66,7 @@ impl Ticker {
         *task = Some(tokio::spawn(async move {
             loop {
                 tokio::time::sleep(next(&running)).await;
-                for (change, elapsed) in due(&running) {
+                for (change, elapsed) in due(&running, Instant::now()) {
                     tell(&change, elapsed);
                 }
             }
@@ -90,8 +93,7 @@ fn next(running: &Mutex<HashMap<Key, Running>>) -> Duration {
     due.unwrap_or(PERIOD).min(PERIOD)
 }
 
-fn due(running: &Mutex<HashMap<Key, Running>>) -> Vec<(Running, Duration)> {
-    let now = Instant::now();
+fn due(running: &Mutex<HashMap<Key, Running>>, now: Instant) -> Vec<(Running, Duration)> {
     let mut found = Vec::new();
     for change in lock(running).values_mut() {
         if now.duration_since(change.started) >= PERIOD * (change.told + 1) {
@@ -100,4 +102,36 @@ fn due(running: &Mutex<HashMap<Key, Running>>) -> Vec<(Running, Duration)> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::addr::parse::parse_abs_instance;
+
+    #[test]
+    fn long_changes_and_reads_are_told_every_ten_seconds() {
+        let addr = |text: &str| parse_abs_instance(text).unwrap();
+        let (read, made) = (addr("data.test_thing.a"), addr("test_thing.b"));
+        let ticker = Ticker::default();
+        ticker.hear(&Event::ReadStarted { addr: read.clone() }, |_, _| {});
+        let create = Event::ApplyStarted { addr: made, deposed: None, action: Action::Create, id: None };
+        ticker.hear(&create, |_, _| {});
+        let start = Instant::now();
+        let told = |seconds| {
+            let told = due(&ticker.running, start + Duration::from_secs(seconds));
+            let texts = told.iter().map(|(it, elapsed)| format!("{} {:?} {}", it.addr, it.action, elapsed.as_secs()));
+            let mut texts: Vec<String> = texts.collect();
+            texts.sort();
+            texts
+        };
+        assert!(told(9).is_empty());
+        assert_eq!(told(10), ["data.test_thing.a Read 10", "test_thing.b Create 10"]);
+        assert!(told(19).is_empty());
+        ticker.hear(
+            &Event::ReadFinished { addr: read, id: None, elapsed: Duration::from_secs(19), failed: false },
+            |_, _| {},
+        );
+        assert_eq!(told(20), ["test_thing.b Create 20"]);
+    }
 }

@@ -1,6 +1,6 @@
 //! `validate`
 
-use serde_json::json;
+use serde::{Serialize, Serializer};
 
 use crate::base::diag::Diagnostics;
 use crate::cli::Invocation;
@@ -43,14 +43,30 @@ fn result(console: &Console, diagnostics: Diagnostics) {
     console.line(&wrap(&text, console.style.width.saturating_sub(1)));
 }
 
+#[derive(Serialize)]
+struct ResultJson<'a> {
+    format_version: &'static str,
+    valid: bool,
+    error_count: usize,
+    warning_count: usize,
+    #[serde(serialize_with = "one_by_one")]
+    diagnostics: &'a Diagnostics,
+}
+
+/// A document quotes its place in the configuration: tens of thousands of them are not made at once.
+fn one_by_one<S: Serializer>(diagnostics: &&Diagnostics, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(diagnostics.iter().map(diagnostic_json))
+}
+
 fn json_result(console: &Console, diagnostics: &Diagnostics) {
     let errors = diagnostics.iter().filter(|d| d.is_error()).count();
-    let documents: Vec<_> = diagnostics.iter().map(diagnostic_json).collect();
-    console.line(&go::pretty(&json!({
-        "format_version": "1.0",
-        "valid": errors == 0,
-        "error_count": errors,
-        "warning_count": diagnostics.len() - errors,
-        "diagnostics": documents,
-    })));
+    let result = ResultJson {
+        format_version: "1.0",
+        valid: errors == 0,
+        error_count: errors,
+        warning_count: diagnostics.len() - errors,
+        diagnostics,
+    };
+    go::pretty_in_parts(&result, |part| console.print(part));
+    console.print("\n");
 }

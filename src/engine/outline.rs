@@ -388,22 +388,38 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// An ephemeral resource is closed when all who read it are done.
+    /// An ephemeral resource is closed when the last of those are done that read it, directly or through others.
     fn ephemeral_ends(&mut self) {
         let builder = self.builder;
+        let is_ephemeral = |node: &OutlineNode| matches!(&node.kind, Kind::Resource(addr) if addr.resource.mode == ResourceMode::Ephemeral);
+        let opened = (0..self.nodes.len()).filter(|node| self.kept[*node] && is_ephemeral(&self.nodes[*node]));
+        let opened: Vec<u32> = opened.map(|node| node as u32).collect();
+        if opened.is_empty() {
+            return;
+        }
         let ends: BTreeSet<u32> = builder.tree.ids().map(|module| builder.close(module)).collect();
-        for node in 0..self.nodes.len() {
-            let Kind::Resource(addr) = &self.nodes[node].kind else { continue };
-            if addr.resource.mode != ResourceMode::Ephemeral || !self.kept[node] {
-                continue;
+        let mut readers: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
+        for (node, needed) in self.edges.iter().enumerate() {
+            let name = &self.nodes[node].name;
+            let reads = !ends.contains(&(node as u32)) && !name.ends_with("(close)") && name != "(execute checks)";
+            if self.kept[node] && reads {
+                needed.iter().for_each(|of| readers[*of as usize].push(node as u32));
             }
-            let readers = self.dependents(node as u32);
-            let end = self.add(format!("{addr} (close)"), Kind::Other);
-            self.connect(end, node as u32);
-            readers.into_iter().filter(|reader| !ends.contains(reader)).for_each(|reader| self.connect(end, reader));
-            if let Some((_, provider)) = self.users.iter().find(|(user, _)| *user == node as u32).copied() {
+        }
+        for node in opened {
+            let end = self.add(format!("{} (close)", self.address(node)), Kind::Other);
+            self.connect(end, node);
+            last_readers(&readers, node).into_iter().for_each(|reader| self.connect(end, reader));
+            if let Some((_, provider)) = self.users.iter().find(|(user, _)| *user == node).copied() {
                 self.users.push((end, provider));
             }
+        }
+    }
+
+    fn address(&self, node: u32) -> String {
+        match &self.nodes[node as usize].kind {
+            Kind::Resource(addr) => addr.to_string(),
+            _ => self.nodes[node as usize].name.clone(),
         }
     }
 
@@ -507,6 +523,20 @@ impl Outline {
     }
 }
 
+/// Those that read a node, directly or through others, and that nobody reads.
+fn last_readers(readers: &[Vec<u32>], node: u32) -> Vec<u32> {
+    let mut open = readers[node as usize].clone();
+    let mut seen: BTreeSet<u32> = open.iter().copied().collect();
+    let mut last = Vec::new();
+    while let Some(next) = open.pop() {
+        match readers[next as usize].as_slice() {
+            [] => last.push(next),
+            more => open.extend(more.iter().copied().filter(|reader| seen.insert(*reader))),
+        }
+    }
+    last
+}
+
 /// Outer modules first, data sources before the others.
 fn order(addr: &ConfigResource) -> (usize, Module, u8, Arc<str>, Arc<str>) {
     let mode = match addr.resource.mode {
@@ -515,4 +545,20 @@ fn order(addr: &ConfigResource) -> (usize, Module, u8, Arc<str>, Arc<str>) {
         ResourceMode::Ephemeral => 2,
     };
     (addr.module.0.len(), addr.module.clone(), mode, addr.resource.kind.clone(), addr.resource.name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last_readers;
+
+    #[test]
+    fn the_last_readers_are_those_that_nobody_reads() {
+        // 0 is read by 1 and 2; 1 by 3; 2 by 3 and 4; nobody reads 3 and 4; 5 stands apart.
+        let readers = [vec![1, 2], vec![3], vec![3, 4], vec![], vec![], vec![]];
+        for (node, expected) in [(0, vec![3, 4]), (1, vec![3]), (3, vec![]), (5, vec![])] {
+            let mut last = last_readers(&readers, node);
+            last.sort_unstable();
+            assert_eq!(last, expected, "{node}");
+        }
+    }
 }

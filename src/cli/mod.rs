@@ -223,6 +223,11 @@ impl Invocation {
                 }
             }
             ArgsError::Json(diagnostics) => view::json::mistakes(&self.console, diagnostics),
+            ArgsError::TextThenPage(text) => {
+                self.console.red_error_line(&text);
+                let entry = COMMANDS.iter().find(|entry| entry.name == self.command);
+                entry.into_iter().for_each(|entry| self.console.print(&entry_page(entry)));
+            }
             ArgsError::Text { text, usage } => {
                 let entry = COMMANDS.iter().find(|entry| entry.name == self.command);
                 if let (true, Some(entry)) = (usage, entry) {

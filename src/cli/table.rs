@@ -33,6 +33,10 @@ const fn primary(name: &'static str, summary: &'static str, run: Run) -> Entry {
     Entry { name, summary, primary: true, hidden: false, run }
 }
 
+const fn old_name(name: &'static str, run: Run) -> Entry {
+    Entry { name, summary: "Workspace management", primary: false, hidden: true, run }
+}
+
 const fn runs(arguments: fn() -> Command, run: fn(&Invocation, &[String]) -> u8) -> Run {
     Run::Command { arguments, run }
 }
@@ -131,11 +135,29 @@ pub const COMMANDS: &[Entry] = &[
     entry("untaint", "Remove the 'tainted' state from a resource instance", Run::Missing),
     entry("version", "Show the current version", runs(args::version::command, command::version::run)),
     entry("workspace", "Workspace management", Run::Group),
-    entry("workspace delete", "Delete a workspace", Run::Missing),
-    entry("workspace list", "List Workspaces", Run::Missing),
-    entry("workspace new", "Create a new workspace", Run::Missing),
-    entry("workspace select", "Select a workspace", Run::Missing),
-    entry("workspace show", "Show the name of the current workspace", Run::Missing),
+    entry(
+        "workspace delete",
+        "Delete a workspace",
+        runs(args::workspace::delete_command, command::workspace::run_delete),
+    ),
+    entry("workspace list", "List Workspaces", runs(args::workspace::list_command, command::workspace::run_list)),
+    entry("workspace new", "Create a new workspace", runs(args::workspace::new_command, command::workspace::run_new)),
+    entry(
+        "workspace select",
+        "Select a workspace",
+        runs(args::workspace::select_command, command::workspace::run_select),
+    ),
+    entry(
+        "workspace show",
+        "Show the name of the current workspace",
+        runs(args::workspace::show_command, command::workspace::run_show),
+    ),
+    // What workspaces were called before.
+    old_name("env", Run::Group),
+    old_name("env delete", runs(args::workspace::delete_command, command::workspace::run_delete)),
+    old_name("env list", runs(args::workspace::list_command, command::workspace::run_list)),
+    old_name("env new", runs(args::workspace::new_command, command::workspace::run_new)),
+    old_name("env select", runs(args::workspace::select_command, command::workspace::run_select)),
 ];
 
 /// The command that the words name, and how many of them its name takes; a longer name wins.

@@ -11,6 +11,7 @@ pub mod planning;
 pub mod settings;
 pub mod setup;
 pub mod workdir;
+pub mod workspaces;
 
 pub mod backend_record;
 mod host;

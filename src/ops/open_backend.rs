@@ -64,6 +64,12 @@ pub async fn open(
     block: Option<&config::Backend>,
     options: &StateOptions,
 ) -> Result<Opened, Diagnostics> {
+    open_record(in_use(setup, block)?.as_ref(), options, &setup.workdir.workspace).await
+}
+
+/// The record of the backend that `init` opened, if it is still the one that the configuration asks for. None: the local
+/// one with its defaults.
+pub fn in_use(setup: &Setup, block: Option<&config::Backend>) -> Result<Option<BackendRecord>, Diagnostics> {
     let (wanted, diagnostics) = wanted(block, &Map::new());
     // A block of a kind that there is may be wrong in itself: until it was initialised, that alone is said.
     let known = wanted.as_ref().is_none_or(|wanted| table::find(&wanted.kind).is_ok());
@@ -76,7 +82,7 @@ pub async fn open(
             _ => diagnostics,
         });
     }
-    let record = match (wanted, recorded) {
+    Ok(match (wanted, recorded) {
         (None, None) => None,
         // Settings of the command line are in the record only: the block's own must be as they were.
         (Some(wanted), Some(recorded)) if same(&wanted, &recorded) || wanted.hash == recorded.hash => Some(recorded),
@@ -89,8 +95,7 @@ pub async fn open(
             return Err(init_needed(": ", CHANGED));
         }
         (Some(wanted), Some(recorded)) => return Err(init_needed(": ", &other_kind(&wanted, &recorded))),
-    };
-    open_record(record.as_ref(), options, &setup.workdir.workspace).await
+    })
 }
 
 /// Opens the backend of a record (none: the local one with its defaults).
@@ -99,6 +104,16 @@ pub async fn open_record(
     options: &StateOptions,
     workspace: &str,
 ) -> Result<Opened, Diagnostics> {
+    let backend = backend_of(record, options)?;
+    let store = backend
+        .store(workspace)
+        .await
+        .map_err(|e| Diagnostics::from(Diagnostic::error("Failed to open the state", e.to_string())))?;
+    Ok(Opened { backend, store })
+}
+
+/// The backend of a record, without a look at any workspace.
+pub fn backend_of(record: Option<&BackendRecord>, options: &StateOptions) -> Result<Arc<dyn Backend>, Diagnostics> {
     let kind = table::find(record.map_or("local", |r| r.kind.as_str()))?;
     let files = StateFiles {
         state: options.state.clone(),
@@ -109,12 +124,7 @@ pub async fn open_record(
     let text = complete(record, &schema);
     let config = from_json(text.as_bytes(), schema.implied_type())
         .map_err(|e| Diagnostics::from(Diagnostic::error(UNREADABLE_RECORD, format!("{e:?}"))))?;
-    let backend = (kind.open)(&config, &files)?;
-    let store = backend
-        .store(workspace)
-        .await
-        .map_err(|e| Diagnostics::from(Diagnostic::error("Failed to open the state", e.to_string())))?;
-    Ok(Opened { backend, store })
+    (kind.open)(&config, &files)
 }
 
 /// The record's settings with null for those of the schema that it lacks, and without any others.

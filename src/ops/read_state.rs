@@ -1,6 +1,8 @@
 //! Reading the state without its lock, for commands that only look.
 
-use crate::backend::{Access, Loaded};
+use std::sync::Arc;
+
+use crate::backend::{Access, Backend, Loaded};
 use crate::base::diag::Diagnostics;
 
 use super::load;
@@ -13,6 +15,17 @@ pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(Opened, L
     let opened = open(setup, options).await?;
     let loaded = crate::backend::load(&*opened.store, Access::ReadOnly).await?;
     Ok((opened, loaded))
+}
+
+/// The backend that the root module asks for, whatever the workspace.
+pub async fn backend(setup: &Setup) -> Result<Arc<dyn Backend>, Diagnostics> {
+    let (module, diagnostics) = load::backend_module(setup);
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let block = module.as_ref().and_then(|module| module.backend.as_ref());
+    let record = open_backend::in_use(setup, block)?;
+    open_backend::backend_of(record.as_ref(), &StateOptions::default())
 }
 
 /// The backend that the root module asks for. Only as much of the configuration is read as that needs.

@@ -45,12 +45,12 @@ impl WorkDir {
     }
 }
 
-/// Whether a workspace may be called so: what a URL's path segment holds without escapes.
+/// Whether a workspace may be called so: what a URL's path segment holds without escapes, and no folder around it.
 pub fn is_workspace_name(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '~' | '$' | '&' | '+' | '=' | ':' | '@'))
+    !matches!(name, "" | "." | "..")
+        && name.chars().all(|c| {
+            c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~' | '$' | '&' | '+' | '=' | ':' | '@')
+        })
 }
 
 fn invalid_workspace(name: &str) -> Diagnostics {
@@ -70,6 +70,8 @@ mod tests {
         let environment = Environment::of([("TF_DATA_DIR", "d"), ("TF_WORKSPACE", "w-1")]);
         let workdir = WorkDir::open(&environment).unwrap();
         assert_eq!((workdir.workspace.as_str(), workdir.providers_dir()), ("w-1", "d/providers".into()));
-        assert!(WorkDir::open(&Environment::of([("TF_WORKSPACE", "a/b")])).is_err());
+        for name in ["a/b", "ä", ".", ".."] {
+            assert!(WorkDir::open(&Environment::of([("TF_WORKSPACE", name)])).is_err(), "{name}");
+        }
     }
 }

@@ -94,7 +94,8 @@ cases!(
     shown_states,
     test_files,
     validation,
-    variables
+    variables,
+    workspaces
 );
 
 #[test]

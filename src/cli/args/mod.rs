@@ -25,6 +25,7 @@ pub mod show;
 pub mod state;
 pub mod validate;
 pub mod version;
+pub mod workspace;
 
 use clap::{ArgMatches, Command};
 
@@ -39,6 +40,8 @@ pub enum ArgsError {
     Json(Diagnostics),
     /// A line of text; `usage`: with the command's help page.
     Text { text: String, usage: bool },
+    /// A line of text, and then the command's help page, which is no error.
+    TextThenPage(String),
 }
 
 /// The summary where a flag is not understood.

@@ -21,6 +21,7 @@ pub mod show;
 pub mod state;
 pub mod validate;
 pub mod version;
+pub mod workspace;
 
 use std::future::Future;
 use std::sync::Arc;

@@ -1,0 +1,123 @@
+//! `workspace list`, `show`, `new`, `select` and `delete`
+
+use std::path::PathBuf;
+
+use clap::{Arg, Command};
+
+use super::ArgsError;
+use super::common::view_flags;
+use super::flags::{self, Given, duration, switch, text};
+use crate::ops::options::StateOptions;
+
+pub fn list_command() -> Command {
+    flags::command("workspace list")
+        .about("List Workspaces")
+        .long_about("Lists the workspaces of the backend. The one that is in use has an asterisk.")
+        .args(view_flags())
+}
+
+pub fn parse_list(args: &[String]) -> Result<(), ArgsError> {
+    flags::parse(list_command(), args).map(|_| ()).map_err(ArgsError::flag_with_page)
+}
+
+pub fn show_command() -> Command {
+    flags::command("workspace show")
+        .about("Show the name of the current workspace")
+        .long_about("Shows the name of the workspace that is in use.")
+        .args(view_flags())
+}
+
+pub fn parse_show(args: &[String]) -> Result<(), ArgsError> {
+    flags::parse(show_command(), args).map(|_| ()).map_err(ArgsError::flag_with_page)
+}
+
+#[derive(Debug)]
+pub struct New {
+    pub name: String,
+    pub state: Option<PathBuf>,
+    pub options: StateOptions,
+}
+
+pub fn new_command() -> Command {
+    flags::command("workspace new")
+        .about("Create a new workspace")
+        .override_usage("[options] NAME")
+        .long_about("Makes a workspace, which is empty, and selects it.")
+        .args(lock_flags())
+        .args([text("state", "path", "A state file to copy into the new workspace.")])
+        .args(view_flags())
+}
+
+pub fn parse_new(args: &[String]) -> Result<New, ArgsError> {
+    let given = flags::parse(new_command(), args).map_err(ArgsError::flag_with_page)?;
+    let state = given.text("state").filter(|path| !path.is_empty()).map(Into::into);
+    Ok(New { name: name(&given)?, state, options: options(&given) })
+}
+
+#[derive(Debug)]
+pub struct Select {
+    pub name: String,
+    pub or_create: bool,
+}
+
+pub fn select_command() -> Command {
+    flags::command("workspace select")
+        .about("Select a workspace")
+        .override_usage("[options] NAME")
+        .long_about("Makes the commands in this working directory use another workspace.")
+        .args([switch("or-create", false, "Make the workspace if it does not exist.")])
+        .args(view_flags())
+}
+
+pub fn parse_select(args: &[String]) -> Result<Select, ArgsError> {
+    let given = flags::parse(select_command(), args).map_err(ArgsError::flag_with_page)?;
+    Ok(Select { name: name(&given)?, or_create: given.on("or-create") })
+}
+
+#[derive(Debug)]
+pub struct Delete {
+    pub name: String,
+    pub force: bool,
+    pub options: StateOptions,
+}
+
+pub fn delete_command() -> Command {
+    flags::command("workspace delete")
+        .about("Delete a workspace")
+        .override_usage("[options] NAME")
+        .long_about("Removes a workspace with its state. The one that is in use cannot be removed.")
+        .args([switch(
+            "force",
+            false,
+            "Remove the workspace even if its state has objects, which nobody manages from then on.",
+        )])
+        .args(lock_flags())
+        .args(view_flags())
+}
+
+pub fn parse_delete(args: &[String]) -> Result<Delete, ArgsError> {
+    let given = flags::parse(delete_command(), args).map_err(ArgsError::flag_with_page)?;
+    Ok(Delete { name: name(&given)?, force: given.on("force"), options: options(&given) })
+}
+
+fn lock_flags() -> [Arg; 2] {
+    [
+        switch(
+            "lock",
+            true,
+            "Set to false to work without locking the state. Dangerous where others may work on it too.",
+        ),
+        duration("lock-timeout", "0s", "How long to wait for a lock that somebody else holds."),
+    ]
+}
+
+fn options(given: &impl Given) -> StateOptions {
+    StateOptions { lock: given.on("lock"), lock_timeout: given.duration("lock-timeout"), ..StateOptions::default() }
+}
+
+fn name(given: &impl Given) -> Result<String, ArgsError> {
+    match given.positional().as_slice() {
+        [name] => Ok(name.clone()),
+        _ => Err(ArgsError::TextThenPage("Expected a single argument: NAME.\n".into())),
+    }
+}

@@ -1,0 +1,199 @@
+//! `workspace list`, `show`, `new`, `select` and `delete`, also by their old name `env`
+
+use crate::base::name::{COMMAND, PROGRAM};
+use crate::cli::Invocation;
+use crate::cli::args::workspace as args;
+use crate::cli::console::Console;
+use crate::cli::view::human::Human;
+use crate::ops::workspaces::{self, Refusal, Selected};
+
+pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
+    warn_of_old_name(invocation);
+    if let Err(error) = args::parse_list(args) {
+        return invocation.usage_error(error);
+    }
+    let setup = match super::setup(invocation, false) {
+        Ok(setup) => setup,
+        Err(code) => return code,
+    };
+    let console = &invocation.console;
+    match super::run_with(invocation, &setup.stop, workspaces::list(&setup)) {
+        Ok(Ok(names)) => {
+            let mark = |name: &String| if *name == setup.workdir.workspace { "*" } else { " " };
+            let lines: String = names.iter().map(|name| format!("{} {name}\n", mark(name))).collect();
+            console.line(&lines);
+            if setup.workdir.workspace_overridden {
+                console.line(
+                    "\n\nThe active workspace is being overridden using the TF_WORKSPACE environment\nvariable.\n",
+                );
+            }
+            0
+        }
+        Ok(Err(refusal)) => refused(console, refusal),
+        Err(code) => code,
+    }
+}
+
+pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
+    warn_of_old_name(invocation);
+    if let Err(error) = args::parse_show(args) {
+        return invocation.usage_error(error);
+    }
+    match super::setup(invocation, false) {
+        Ok(setup) => {
+            invocation.console.line(&setup.workdir.workspace);
+            0
+        }
+        Err(code) => code,
+    }
+}
+
+pub fn run_new(invocation: &Invocation, args: &[String]) -> u8 {
+    warn_of_old_name(invocation);
+    let args = match args::parse_new(args) {
+        Ok(args) => args,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let setup = match super::setup(invocation, false) {
+        Ok(setup) => setup,
+        Err(code) => return code,
+    };
+    let console = &invocation.console;
+    let listener = Human::new(console.clone(), false);
+    let created = || say_created(console, &args.name);
+    let work = workspaces::create(&setup, &args.name, args.state.as_deref(), &args.options, &listener, created);
+    match super::run_with(invocation, &setup.stop, work) {
+        Ok(Ok(())) => 0,
+        Ok(Err(Refusal::Overridden)) => {
+            console.red_error_line(OVERRIDDEN_NEW);
+            1
+        }
+        Ok(Err(refusal)) => refused(console, refusal),
+        Err(code) => code,
+    }
+}
+
+pub fn run_select(invocation: &Invocation, args: &[String]) -> u8 {
+    warn_of_old_name(invocation);
+    let args = match args::parse_select(args) {
+        Ok(args) => args,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let setup = match super::setup(invocation, false) {
+        Ok(setup) => setup,
+        Err(code) => return code,
+    };
+    let console = &invocation.console;
+    match super::run_with(invocation, &setup.stop, workspaces::select(&setup, &args.name, args.or_create)) {
+        Ok(Ok(Selected::Already)) => 0,
+        Ok(Ok(Selected::Created)) => {
+            say_created(console, &args.name);
+            0
+        }
+        Ok(Ok(Selected::Switched)) => {
+            let name = format!("{:?}", args.name);
+            console.line(&console.style.fill("[reset][green]Switched to workspace {}.", &[&name]));
+            0
+        }
+        Ok(Err(refusal)) => refused(console, refusal),
+        Err(code) => code,
+    }
+}
+
+pub fn run_delete(invocation: &Invocation, args: &[String]) -> u8 {
+    warn_of_old_name(invocation);
+    let args = match args::parse_delete(args) {
+        Ok(args) => args,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let setup = match super::setup(invocation, false) {
+        Ok(setup) => setup,
+        Err(code) => return code,
+    };
+    let console = &invocation.console;
+    let listener = Human::new(console.clone(), false);
+    let work = workspaces::delete(&setup, &args.name, args.force, &args.options, &listener);
+    match super::run_with(invocation, &setup.stop, work) {
+        Ok(Ok(forgotten)) => {
+            let name = format!("{:?}", args.name);
+            console.line(&console.style.fill("[reset][green]Deleted workspace {}!", &[&name]));
+            if forgotten {
+                let text = "[reset][yellow]WARNING: {} was non-empty.\nThe resources managed by the deleted workspace \
+                            may still exist,\nbut are no longer manageable by {} since the state has\nbeen deleted.\n";
+                console.line(&console.style.fill(text, &[&name, &PROGRAM]));
+            }
+            0
+        }
+        Ok(Err(Refusal::Missing(name))) => {
+            console.red_error_line(missing(&name).trim());
+            1
+        }
+        Ok(Err(refusal)) => refused(console, refusal),
+        Err(code) => code,
+    }
+}
+
+fn say_created(console: &Console, name: &str) {
+    let text = "[reset][green][bold]Created and switched to workspace {}![reset][green]\n\nYou're now on a new, empty \
+                workspace. Workspaces isolate their state,\nso if you run \"{} plan\" {} will not see any existing state\nfor \
+                this configuration.";
+    console.line(&console.style.fill(text, &[&format!("{name:?}"), &COMMAND, &PROGRAM]));
+}
+
+fn refused(console: &Console, refusal: Refusal) -> u8 {
+    let text = match refusal {
+        Refusal::Diagnostics(diagnostics) => return super::finish_spaced(console, diagnostics),
+        Refusal::Failed(reason) => reason,
+        Refusal::Exists(name) => format!("Workspace {name:?} already exists"),
+        Refusal::Missing(name) => missing(&name),
+        Refusal::Active(name) => format!(
+            "Workspace {name:?} is your active workspace.\n\nYou cannot delete the currently active workspace. Please switch\nto \
+             another workspace and try again."
+        ),
+        Refusal::Overridden => OVERRIDDEN_SELECT.into(),
+        Refusal::Invalid(name) => format!(
+            "\nThe workspace name {name:?} is not allowed. The name must contain only URL safe\ncharacters, and no path \
+             separators.\n"
+        ),
+    };
+    console.red_error_line(&text);
+    1
+}
+
+fn missing(name: &str) -> String {
+    format!(
+        "\nWorkspace {name:?} doesn't exist.\n\nYou can create this workspace with the \"new\" subcommand \nor include the \
+         \"-or-create\" flag with the \"select\" subcommand."
+    )
+}
+
+const OVERRIDDEN_SELECT: &str = "
+The selected workspace is currently overridden using the TF_WORKSPACE
+environment variable.
+
+To select a new workspace, either update this environment variable or unset
+it and then run this command again.
+";
+
+const OVERRIDDEN_NEW: &str = "
+The workspace is currently overridden using the TF_WORKSPACE environment
+variable. You cannot create a new workspace when using this setting.
+
+To create a new workspace, either unset this environment variable or update it
+to match the workspace name you are trying to create, and then run this command
+again.
+";
+
+fn warn_of_old_name(invocation: &Invocation) {
+    if !invocation.command.starts_with("env ") {
+        return;
+    }
+    let text = format!(
+        "Warning: the \"{COMMAND} env\" family of commands is deprecated.\n\n\"Workspace\" is now the preferred term for what \
+         earlier {PROGRAM} versions\ncalled \"environment\", to reduce ambiguity caused by the latter term colliding\nwith other \
+         concepts.\n\nThe \"{COMMAND} workspace\" commands should be used instead. \"{COMMAND} env\"\nwill be removed in a future \
+         {PROGRAM} version.\n"
+    );
+    let console = &invocation.console;
+    console.line(&console.style.fill("[yellow]{}[reset]", &[&text]));
+}

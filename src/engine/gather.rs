@@ -9,7 +9,7 @@ use super::run::{Run, Verb};
 use crate::lang::value::{Type, Value};
 use crate::model::addr::{AbsResource, ResourceMode};
 use crate::model::plan::{Action, Change, Mode, OutputChange, Plan, ResourceChange};
-use crate::model::state::{ResourceState, State};
+use crate::model::state::{Instance, ResourceState, State};
 
 pub(super) fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), errored: bool) -> Plan {
     let mut gathered = std::mem::take(&mut *run.results.gathered());
@@ -81,12 +81,27 @@ pub(super) fn is_applyable(plan: &Plan) -> bool {
         || plan.outputs.iter().any(|o| o.action != Action::NoOp)
 }
 
-/// Whether two states have the same managed resources, with the same objects.
-fn has_same_objects(a: &State, b: &State) -> bool {
+/// Whether two states have the same managed resources, with the same objects. Identities do not count: the reference's state
+/// has none, so a provider that begins to report them has changed nothing.
+pub(super) fn has_same_objects(a: &State, b: &State) -> bool {
     fn managed(state: &State) -> impl Iterator<Item = (&AbsResource, &Arc<ResourceState>)> {
         state.resources.iter().filter(|(addr, _)| addr.resource.mode == ResourceMode::Managed)
     }
-    managed(a).eq(managed(b))
+    managed(a).count() == managed(b).count()
+        && managed(a).zip(managed(b)).all(|(a, b)| a.0 == b.0 && has_same_instances(a.1, b.1))
+}
+
+fn has_same_instances(a: &ResourceState, b: &ResourceState) -> bool {
+    let anonymous = |instance: &Instance| {
+        let mut instance = instance.clone();
+        for object in instance.current.iter_mut().chain(instance.deposed.values_mut()) {
+            object.identity = None;
+        }
+        instance
+    };
+    a.provider == b.provider
+        && a.instances.keys().eq(b.instances.keys())
+        && a.instances.values().zip(b.instances.values()).all(|(a, b)| a == b || anonymous(a) == anonymous(b))
 }
 
 /// RFC 3339, in UTC, whole seconds.

@@ -1,8 +1,10 @@
 //! Plans that only refresh, and their applies; each expectation was seen on the reference, release 1.11.4.
 
+use super::super::gather::has_same_objects;
 use super::world::*;
 use crate::model::plan::{Action, Mode, Plan};
-use crate::model::state::{CheckStatus, State};
+use crate::model::provider::Identity;
+use crate::model::state::{CheckStatus, Object, ObjectStatus, State};
 
 async fn refresh_only(world: &std::sync::Arc<World>, text: &str, state: &State) -> (Plan, Vec<String>) {
     let options = Options { mode: Mode::RefreshOnly, ..Options::default() };
@@ -97,4 +99,21 @@ async fn kept_dependencies_are_no_change() {
     let (state, _) = apply(&world, &with("test_thing.a.name"), &State::default()).await;
     let (planned, _) = refresh_only(&world, &with("\"a\""), &state).await;
     assert!(!planned.applyable);
+}
+
+/// Observed with a provider that began to report identities after the state was written.
+#[tokio::test]
+async fn new_identities_are_no_change() {
+    let world = World::new();
+    let (state, _) = apply(&world, "resource \"test_thing\" \"a\" { name = \"a\" }", &State::default()).await;
+    let (addr, provider) = state.instances().map(|(addr, provider, _)| (addr, provider.clone())).next().unwrap();
+    let with = |change: fn(&mut Object)| {
+        let mut state = state.clone();
+        change(state.instance_mut(&addr, &provider).current.as_mut().unwrap());
+        state
+    };
+    let identified = with(|object| object.identity = Some(Identity { schema_version: 0, json: "{}".into() }));
+    let tainted = with(|object| object.status = ObjectStatus::Tainted);
+    assert!(has_same_objects(&state, &identified));
+    assert!(!has_same_objects(&state, &tainted) && !has_same_objects(&state, &State::default()));
 }

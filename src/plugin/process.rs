@@ -79,7 +79,7 @@ impl Children {
         let _ = self.0.running.subscribe().wait_for(|running| *running == 0).await;
     }
 
-    /// Kills every process, also those that are still starting, and those that start from now on.
+    /// Kills every process, also those that are still starting. From now on none can be started.
     pub fn kill_all(&self) {
         self.0.killed.send_replace(true);
     }
@@ -91,9 +91,12 @@ impl Children {
         started.listener = Some(listener);
     }
 
-    fn add(&self) -> CountedChild {
+    /// None: all are being killed. Counted before that is asked, so that who kills all waits for this one or keeps it from
+    /// being started.
+    fn add(&self) -> Option<CountedChild> {
         self.0.running.send_modify(|running| *running += 1);
-        CountedChild(self.clone())
+        let counted = CountedChild(self.clone());
+        (!*self.0.killed.borrow()).then_some(counted)
     }
 
     fn tell(&self, name: &str, pid: u32) {
@@ -176,7 +179,7 @@ impl Launch {
             Security::MutualTls => Some(Identity::generate().map_err(StartError)?),
             _ => None,
         };
-        let counted = self.children.add();
+        let counted = self.children.add().ok_or_else(|| StartError("the command is ending".to_owned()))?;
         let mut child = self
             .command(identity.as_ref())
             .spawn()
@@ -473,4 +476,20 @@ pub async fn reattach(address: &Address, version: u16, pid: u32) -> Result<Plugi
     let handshake = Handshake { version, address: address.clone(), certificate: None };
     let channel = connect(&handshake, None, Security::None, pid, START_TIMEOUT).await?;
     Ok(Plugin { channel, version, process: Arc::new(Process::reattached(pid)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Children;
+
+    #[tokio::test]
+    async fn nothing_is_started_once_all_are_killed() {
+        let children = Children::default();
+        let running = children.add();
+        assert!(running.is_some());
+        children.kill_all();
+        assert!(children.add().is_none());
+        drop(running);
+        children.all_ended().await;
+    }
 }

@@ -58,7 +58,7 @@ fn unreadable(state: &str, plan: &str) -> Diagnostics {
 async fn current(setup: &Setup) -> Result<(Shown, Diagnostics), Diagnostics> {
     let (_, loaded) = read_state::current(setup, &StateOptions::default()).await?;
     match loaded.file {
-        None => check_config(setup).map(|()| (Shown::Nothing, loaded.warnings)),
+        None => Ok((Shown::Nothing, loaded.warnings)),
         Some(file) => Ok((of_state(setup, file).await?, loaded.warnings)),
     }
 }

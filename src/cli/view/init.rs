@@ -108,7 +108,7 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
             let (title, text) = (empty_title(), empty_text());
             style.fill("[reset][bold]{}[reset]\n\n{}", &[&title, &text])
         }
-        InitEvent::LockCreated => lock_created(&style.fill("[bold]{}[reset]", &[&LOCK_FILE])),
+        InitEvent::LockCreated => style.fill(&lock_created("[bold]{}[reset]"), &[&LOCK_FILE]),
         InitEvent::BackendSet(_) => style.fill("[reset][green]\n{}", &[&words(event)]),
         InitEvent::BackendUnset(kind) => {
             let unset = style.fill("[reset][green]\n\n{}", &[&words(event)]);

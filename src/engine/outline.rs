@@ -523,7 +523,7 @@ impl Outline {
     }
 }
 
-/// Those that read a node, directly or through others, and that nobody reads.
+/// Those that read a node, directly or through others, and that have no reader themselves.
 fn last_readers(readers: &[Vec<u32>], node: u32) -> Vec<u32> {
     let mut open = readers[node as usize].clone();
     let mut seen: BTreeSet<u32> = open.iter().copied().collect();
@@ -553,7 +553,7 @@ mod tests {
 
     #[test]
     fn the_last_readers_are_those_that_nobody_reads() {
-        // 0 is read by 1 and 2; 1 by 3; 2 by 3 and 4; nobody reads 3 and 4; 5 stands apart.
+        // 0 is read by 1 and 2; 1 by 3; 2 by 3 and 4. 3 and 4 have no reader; 5 neither reads nor is read.
         let readers = [vec![1, 2], vec![3], vec![3, 4], vec![], vec![], vec![]];
         for (node, expected) in [(0, vec![3, 4]), (1, vec![3]), (3, vec![]), (5, vec![])] {
             let mut last = last_readers(&readers, node);

@@ -215,7 +215,7 @@ impl<'a> Gatherer<'a> {
         self.needs.mistakes.extend(unknown.collect::<Diagnostics>());
     }
 
-    /// `depends_on`: whole objects, for order only. Whether they exist is asked until the first mistake.
+    /// `depends_on`: whole objects, for order only. Only up to the first error is it checked that they exist.
     pub fn depends_on(&mut self, traversals: &[Traversal], file: &Arc<SourceFile>) {
         let before = self.needs.mistakes.len();
         for traversal in traversals {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::backend::{Access, Backend, Loaded};
 use crate::base::diag::Diagnostics;
+use crate::model::config::{self, Module};
 
 use super::load;
 use super::open_backend::{self, Opened};
@@ -17,23 +18,24 @@ pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(Opened, L
     Ok((opened, loaded))
 }
 
-/// The backend that the root module asks for, whatever the workspace.
-pub async fn backend(setup: &Setup) -> Result<Arc<dyn Backend>, Diagnostics> {
-    let (module, diagnostics) = load::backend_module(setup);
-    if diagnostics.has_errors() {
-        return Err(diagnostics);
-    }
-    let block = module.as_ref().and_then(|module| module.backend.as_ref());
-    let record = open_backend::in_use(setup, block)?;
+/// The backend that the root module asks for, without a look at its workspaces.
+pub fn backend(setup: &Setup) -> Result<Arc<dyn Backend>, Diagnostics> {
+    let module = backend_module(setup)?;
+    let record = open_backend::in_use(setup, block_of(&module))?;
     open_backend::backend_of(record.as_ref(), &StateOptions::default())
 }
 
 /// The backend that the root module asks for. Only as much of the configuration is read as that needs.
 pub async fn open(setup: &Setup, options: &StateOptions) -> Result<Opened, Diagnostics> {
+    let module = backend_module(setup)?;
+    open_backend::open(setup, block_of(&module), options).await
+}
+
+fn backend_module(setup: &Setup) -> Result<Option<Module>, Diagnostics> {
     let (module, diagnostics) = load::backend_module(setup);
-    if diagnostics.has_errors() {
-        return Err(diagnostics);
-    }
-    let block = module.as_ref().and_then(|module| module.backend.as_ref());
-    open_backend::open(setup, block, options).await
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(module) }
+}
+
+fn block_of(module: &Option<Module>) -> Option<&config::Backend> {
+    module.as_ref().and_then(|module| module.backend.as_ref())
 }

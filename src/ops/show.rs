@@ -69,7 +69,7 @@ async fn of_state(setup: &Setup, file: StateFile) -> Result<Shown, Diagnostics> 
     Ok(Shown::State { file, schemas })
 }
 
-/// As in the reference, a state is shown only beside a configuration without mistakes.
+/// As in the reference, a state is shown only if the configuration has no errors.
 fn check_config(setup: &Setup) -> Result<(), Diagnostics> {
     let (_, problems) = load::config(Path::new("."), setup, &Disk);
     if problems.has_errors() { Err(problems) } else { Ok(()) }

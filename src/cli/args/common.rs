@@ -52,7 +52,7 @@ pub fn view_flags() -> [Arg; 2] {
     ]
 }
 
-pub fn state_flags() -> [Arg; 5] {
+pub fn lock_flags() -> [Arg; 2] {
     [
         switch(
             "lock",
@@ -60,6 +60,14 @@ pub fn state_flags() -> [Arg; 5] {
             "Set to false to work without locking the state. Dangerous where others may work on it too.",
         ),
         duration("lock-timeout", "0s", "How long to wait for a lock that somebody else holds."),
+    ]
+}
+
+pub fn state_flags() -> [Arg; 5] {
+    let [lock, lock_timeout] = lock_flags();
+    [
+        lock,
+        lock_timeout,
         text("state", "path", "Legacy, local backend only: the state file to use."),
         text("state-out", "path", "Legacy, local backend only: where to write the state, if not where it was read."),
         text("backup", "path", "Legacy, local backend only: where to keep the previous state; \"-\" for nowhere."),

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, Command};
+use clap::Command;
 
 use super::ArgsError;
-use super::common::view_flags;
-use super::flags::{self, Given, duration, switch, text};
+use super::common::{lock_flags, view_flags};
+use super::flags::{self, Given, switch, text};
 use crate::ops::options::StateOptions;
 
 pub fn list_command() -> Command {
@@ -89,7 +89,7 @@ pub fn delete_command() -> Command {
         .args([switch(
             "force",
             false,
-            "Remove the workspace even if its state has objects, which nobody manages from then on.",
+            "Remove the workspace even if its state has objects. They are not managed any more then.",
         )])
         .args(lock_flags())
         .args(view_flags())
@@ -98,17 +98,6 @@ pub fn delete_command() -> Command {
 pub fn parse_delete(args: &[String]) -> Result<Delete, ArgsError> {
     let given = flags::parse(delete_command(), args).map_err(ArgsError::flag_with_page)?;
     Ok(Delete { name: name(&given)?, force: given.on("force"), options: options(&given) })
-}
-
-fn lock_flags() -> [Arg; 2] {
-    [
-        switch(
-            "lock",
-            true,
-            "Set to false to work without locking the state. Dangerous where others may work on it too.",
-        ),
-        duration("lock-timeout", "0s", "How long to wait for a lock that somebody else holds."),
-    ]
 }
 
 fn options(given: &impl Given) -> StateOptions {

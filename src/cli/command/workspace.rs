@@ -9,11 +9,8 @@ use crate::ops::workspaces::{self, Refusal, Selected};
 
 pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    if let Err(error) = args::parse_list(args) {
-        return invocation.usage_error(error);
-    }
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
+    let ((), setup) = match super::begin(invocation, args::parse_list(args), |()| &[]) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     let console = &invocation.console;
@@ -36,11 +33,8 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
 
 pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    if let Err(error) = args::parse_show(args) {
-        return invocation.usage_error(error);
-    }
-    match super::setup(invocation, false) {
-        Ok(setup) => {
+    match super::begin(invocation, args::parse_show(args), |()| &[]) {
+        Ok(((), setup)) => {
             invocation.console.line(&setup.workdir.workspace);
             0
         }
@@ -50,12 +44,8 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
 
 pub fn run_new(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    let args = match args::parse_new(args) {
-        Ok(args) => args,
-        Err(error) => return invocation.usage_error(error),
-    };
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
+    let (args, setup) = match super::begin(invocation, args::parse_new(args), |_| &[]) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     let console = &invocation.console;
@@ -75,12 +65,8 @@ pub fn run_new(invocation: &Invocation, args: &[String]) -> u8 {
 
 pub fn run_select(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    let args = match args::parse_select(args) {
-        Ok(args) => args,
-        Err(error) => return invocation.usage_error(error),
-    };
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
+    let (args, setup) = match super::begin(invocation, args::parse_select(args), |_| &[]) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     let console = &invocation.console;
@@ -102,12 +88,8 @@ pub fn run_select(invocation: &Invocation, args: &[String]) -> u8 {
 
 pub fn run_delete(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    let args = match args::parse_delete(args) {
-        Ok(args) => args,
-        Err(error) => return invocation.usage_error(error),
-    };
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
+    let (args, setup) = match super::begin(invocation, args::parse_delete(args), |_| &[]) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     let console = &invocation.console;

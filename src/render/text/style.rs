@@ -22,7 +22,7 @@ impl Style {
     }
 
     /// A template with tags such as `[bold]`, and `{}` where the arguments stand. As in the reference, a text in which
-    /// there is a tag ends in a reset, whatever the last tag was. Tags in arguments are text.
+    /// there is a tag always ends in a reset. Tags in arguments are text.
     pub fn fill(&self, template: &str, args: &[&dyn Display]) -> String {
         let mut out = String::with_capacity(template.len());
         let (mut rest, mut args, mut coloured) = (template, args.iter(), false);

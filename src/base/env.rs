@@ -148,6 +148,14 @@ variables! {
     XDG_DATA_DIRS;
     /// Where users keep what belongs to a session: passwords for OCI registries in `containers/auth.json`.
     XDG_RUNTIME_DIR;
+    /// Where programs keep their settings, instead of `~/.config`: for `-install-autocomplete`.
+    XDG_CONFIG_HOME;
+    /// A command line, set by a shell that wants to complete it.
+    COMP_LINE;
+    /// The place of the cursor in COMP_LINE, in bytes.
+    COMP_POINT;
+    /// The shell that wants candidates, where they take another form than for bash: `zsh`, `fish` or `powershell`.
+    COMP_SHELL;
     /// The folder whose `config.json` has passwords for OCI registries, instead of `~/.docker`.
     DOCKER_CONFIG;
     /// Folders with programs.

@@ -5,6 +5,15 @@ pub fn name<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> O
     candidates.into_iter().find(|candidate| distance(given, candidate) < 3)
 }
 
+/// The closest candidate of those that differ from `given` in at most two edits and a third of its characters: for short
+/// names, of which nearly all are fewer than three edits apart.
+pub fn closest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let length = given.chars().count();
+    let edits = candidates.into_iter().map(|candidate| (distance(given, candidate), candidate));
+    let (_, found) = edits.filter(|(edits, _)| *edits < 3 && edits * 3 <= length).min_by_key(|(edits, _)| *edits)?;
+    Some(found)
+}
+
 /// Insertions, deletions and substitutions of characters that lead from one text to the other.
 fn distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().collect();
@@ -27,7 +36,15 @@ fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::name;
+    use super::{closest, name};
+
+    #[test]
+    fn short_names_must_be_closer() {
+        assert_eq!(closest("autoaprove", ["backup", "auto-approve"]), Some("auto-approve"));
+        assert_eq!(closest("lst", ["rm", "list"]), Some("list"));
+        assert_eq!(closest("bad", ["var", "id"]), None);
+        assert_eq!(closest("vars", ["out", "var", "var-file"]), Some("var"));
+    }
 
     #[test]
     fn close_names_are_found() {

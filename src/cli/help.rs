@@ -8,7 +8,7 @@ use crate::base::name::COMMAND;
 use crate::render::text::wrap::wrap;
 
 use super::args::flags::is_switch;
-use super::table::{COMMANDS, Entry};
+use super::table::{COMMANDS, Entry, Run};
 
 const WIDTH: usize = 78;
 const INDENT: usize = 22;
@@ -84,7 +84,7 @@ pub fn program_page() -> String {
     }
     out.push_str("\nAll other commands:\n");
     for entry in top.iter().filter(|c| !c.primary) {
-        let _ = writeln!(out, "  {:width$}  {}", entry.name, entry.summary);
+        let _ = writeln!(out, "  {:width$}  {}{}", entry.name, entry.summary, missing(entry));
     }
     out.push_str(
         "\nGlobal options (use these before the subcommand, if any):\n\
@@ -96,6 +96,14 @@ pub fn program_page() -> String {
     out
 }
 
+/// What is added to the summary of a command that is not there yet.
+fn missing(entry: &Entry) -> &'static str {
+    match entry.run {
+        Run::Missing => " (not supported yet)",
+        Run::Command { .. } | Run::Group => "",
+    }
+}
+
 /// The page of a group of commands: `state`, `workspace`.
 pub fn group_page(group: &Entry) -> String {
     let mut out = format!("Usage: {COMMAND} [global options] {} <subcommand> [options] [args]\n\n", group.name);
@@ -104,7 +112,7 @@ pub fn group_page(group: &Entry) -> String {
     let members: Vec<_> = COMMANDS.iter().filter_map(|c| Some((c.name.strip_prefix(&prefix)?, c))).collect();
     let width = members.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
     for (name, entry) in members {
-        let _ = writeln!(out, "    {name:width$}    {}", entry.summary);
+        let _ = writeln!(out, "    {name:width$}    {}{}", entry.summary, missing(entry));
     }
     out
 }

@@ -5,6 +5,7 @@
 
 pub mod args;
 mod command;
+mod completion;
 pub mod console;
 mod help;
 mod internal_plugin;
@@ -26,6 +27,7 @@ use crate::model::version::{PROGRAM_VERSION, language_version};
 
 use args::common::ViewOptions;
 use args::{ArgsError, words};
+use completion::install::Change;
 use console::Console;
 use table::{COMMANDS, Entry, Run};
 
@@ -47,6 +49,9 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
     if args.first().is_some_and(|arg| arg == "internal-plugin") {
         return ExitCode::from(internal_plugin::run(&args[1..]));
+    }
+    if completion::answered(&environment) {
+        return ExitCode::SUCCESS;
     }
     log::start(log::Settings::from_environment(&environment));
     log_start(&args);
@@ -74,6 +79,9 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
     let console = Console::new(&environment, terminal, view);
     let original_dir = std::env::current_dir().unwrap_or_default();
 
+    if let Some(code) = change_completion(&console, &environment, &args) {
+        return code;
+    }
     let before = args.iter().position(|arg| !arg.starts_with('-')).unwrap_or(args.len());
     let mut global: Vec<String> = args.drain(..before).collect();
     if let Err(text) = change_directory(&mut global) {
@@ -129,6 +137,7 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
     match &entry.run {
         Run::Command { run, .. } => run(&Invocation { environment, console, original_dir, command: entry.name }, &rest),
         Run::Group => {
+            rest.first().into_iter().for_each(|word| unknown_member(&console, entry, word));
             console.print(&entry_page(entry));
             1
         }
@@ -141,6 +150,37 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
             1
         }
     }
+}
+
+/// Does what `-install-autocomplete` and `-uninstall-autocomplete` ask for; None if neither is among the arguments.
+fn change_completion(console: &Console, environment: &Environment, args: &[String]) -> Option<u8> {
+    let given = |flag: &str| {
+        args.iter()
+            .take_while(|arg| *arg != "--")
+            .any(|arg| arg.trim_start_matches('-') == flag && arg.starts_with('-'))
+    };
+    let change = match (given("install-autocomplete"), given("uninstall-autocomplete")) {
+        (false, false) => return None,
+        (true, true) => {
+            console.error_line(
+                "Error executing CLI: Either the autocomplete install or uninstall flag may be specified, but not both.",
+            );
+            return Some(1);
+        }
+        (true, false) => Change::Install,
+        (false, true) => Change::Uninstall,
+    };
+    let problems = match std::env::current_exe() {
+        Ok(program) => completion::install::change(environment, change, name::current().command(), &program),
+        Err(why) => vec![format!("the path of this program is not known: {why}")],
+    };
+    if problems.is_empty() {
+        return Some(0);
+    }
+    let number = if problems.len() == 1 { "1 error".into() } else { format!("{} errors", problems.len()) };
+    let list: String = problems.iter().map(|problem| format!("\t* {problem}\n")).collect();
+    console.error_line(&format!("Error executing CLI: {number} occurred:\n{list}\n"));
+    Some(1)
 }
 
 fn entry_page(entry: &'static Entry) -> String {
@@ -164,6 +204,15 @@ fn unknown_command(console: &Console, name: &str) -> u8 {
         "{PROGRAM} has no command named {name:?}.{hint}\n\nTo see all of {PROGRAM}'s top-level commands, run:\n  {COMMAND} -help\n",
     ));
     1
+}
+
+/// Says which command of a group was probably meant, before the page that lists them all.
+fn unknown_member(console: &Console, group: &Entry, word: &str) {
+    let prefix = format!("{} ", group.name);
+    let members = COMMANDS.iter().filter_map(|entry| entry.name.strip_prefix(&prefix));
+    if let Some(close) = suggest::closest(word, members) {
+        console.error_line(&format!("{PROGRAM} has no command named \"{prefix}{word}\". Did you mean {close:?}?\n"));
+    }
 }
 
 /// Takes `-chdir=DIR` out of the global options and goes there.

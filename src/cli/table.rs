@@ -61,6 +61,11 @@ pub const COMMANDS: &[Entry] = &[
         runs(args::apply::destroy_command, command::apply::run_destroy),
     ),
     entry(
+        "completion",
+        "Print a script that completes command lines in a shell",
+        runs(args::completion::command, command::completion::run),
+    ),
+    entry(
         "console",
         "Try expressions at an interactive command prompt",
         runs(args::console::command, command::console::run),

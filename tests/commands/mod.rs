@@ -3,6 +3,7 @@
 //!
 //! What is expected was recorded from the reference: `tests/record.sh` does it again.
 
+mod completion;
 mod live;
 mod login;
 mod logs;

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
+use crate::base::suggest;
+
 /// A command without clap's own help, errors and version.
 pub fn command(name: &'static str) -> Command {
     Command::new(name)
@@ -87,7 +89,7 @@ fn flags(command: &Command, rest: &mut std::slice::Iter<'_, String>, normal: &mu
         rest.next();
         let (name, value) = bare.split_once('=').map_or((bare, None), |(name, value)| (name, Some(value)));
         let Some(flag) = command.get_arguments().find(|a| a.get_long() == Some(name)) else {
-            return Err(format!("flag provided but not defined: -{name}"));
+            return Err(format!("flag provided but not defined: -{name}{}", hint(command, name)));
         };
         let value = match value {
             Some(value) => value,
@@ -98,6 +100,13 @@ fn flags(command: &Command, rest: &mut std::slice::Iter<'_, String>, normal: &mu
         normal.push(format!("--{name}={value}"));
     }
     Ok(())
+}
+
+/// The flag that was probably meant.
+fn hint(command: &Command, name: &str) -> String {
+    let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
+    let close = suggest::closest(name, shown.filter_map(|arg| arg.get_long()));
+    close.map_or_else(String::new, |close| format!(". Did you mean \"-{close}\"?"))
 }
 
 pub fn is_switch(flag: &Arg) -> bool {
@@ -239,6 +248,7 @@ mod tests {
     fn mistakes_are_worded_as_the_reference_does() {
         let cases = [
             (vec!["-nope"], "flag provided but not defined: -nope"),
+            (vec!["-refesh"], "flag provided but not defined: -refesh. Did you mean \"-refresh\"?"),
             (vec!["-var"], "flag needs an argument: -var"),
             (vec!["-refresh=maybe"], "invalid boolean value \"maybe\" for -refresh: parse error"),
             (vec!["-parallelism=x"], "invalid value \"x\" for flag -parallelism: parse error"),

@@ -7,6 +7,7 @@ pub mod flags;
 pub mod words;
 
 pub mod apply;
+pub mod completion;
 pub mod console;
 pub mod fmt;
 pub mod force_unlock;

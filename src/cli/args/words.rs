@@ -1,8 +1,29 @@
-//! Splitting `TF_CLI_ARGS` into words as a shell does, without expansions.
+//! Splitting text into words as a shell does, without expansions.
 
 /// The words, or what is wrong with the quoting.
 pub fn split(text: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
+    if let Some(last) = scan(text, &mut words)? {
+        words.push(last);
+    }
+    Ok(words)
+}
+
+/// The words of a line that is being typed, and the one at its end, which is empty behind a space. Its quotes may be open.
+pub fn unfinished(text: &str) -> (Vec<String>, String) {
+    // What could close the last word; a lone backslash at the end counts for nothing.
+    let text = if text.ends_with('\\') { &text[..text.len() - 1] } else { text };
+    for end in ["", "\"", "'"] {
+        let mut words = Vec::new();
+        if let Ok(last) = scan(&format!("{text}{end}"), &mut words) {
+            return (words, last.unwrap_or_default());
+        }
+    }
+    (Vec::new(), text.to_string())
+}
+
+/// Adds the words that end before the end of the text; gives the one that ends with it.
+fn scan(text: &str, words: &mut Vec<String>) -> Result<Option<String>, String> {
     let mut word = String::new();
     let mut got = false;
     let mut chars = text.chars();
@@ -32,10 +53,7 @@ pub fn split(text: &str) -> Result<Vec<String>, String> {
             }
         }
     }
-    if got {
-        words.push(word);
-    }
-    Ok(words)
+    Ok(got.then_some(word))
 }
 
 fn quoted(chars: &mut std::str::Chars<'_>, word: &mut String, quote: char) -> Result<(), String> {

@@ -3,6 +3,7 @@
 //! Owns no rule of any operation: what is typed is `args`, what is done is `ops`, what is shown is `view`.
 
 pub mod apply;
+pub mod completion;
 pub mod console;
 pub mod fmt;
 pub mod force_unlock;

@@ -1,0 +1,23 @@
+//! `completion`
+
+use crate::base::diag::Diagnostic;
+use crate::base::name;
+use crate::cli::Invocation;
+use crate::cli::args::completion::parse;
+use crate::cli::completion::script::script;
+
+pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
+    let shell = match parse(args) {
+        Ok(shell) => shell,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(why) => {
+            let detail = format!("The path of this program is not known: {why}.");
+            return super::finish(&invocation.console, Diagnostic::error("Failed to write the script", detail).into());
+        }
+    };
+    invocation.console.print(&script(shell, name::current().command(), &program.display().to_string()));
+    0
+}

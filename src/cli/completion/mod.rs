@@ -1,0 +1,32 @@
+//! Completion of command lines in shells: what may stand where the user types.
+//!
+//! A shell starts the program with the line in `COMP_LINE` and gets the candidates on standard output. Commands and flags
+//! come from the dispatcher's table, so that there is no second list. Never prints errors: who presses a key must not get
+//! text into the line.
+
+mod candidates;
+pub mod install;
+mod line;
+pub mod script;
+mod sources;
+
+use crate::base::env::{COMP_LINE, COMP_POINT, COMP_SHELL, Environment};
+
+use candidates::candidates;
+use line::Line;
+use script::Form;
+use sources::Project;
+
+/// If a shell asks for candidates: they are printed. Gives whether one did.
+pub fn answered(environment: &Environment) -> bool {
+    let Some(text) = environment.non_empty(COMP_LINE) else { return false };
+    let point = environment.get(COMP_POINT).and_then(|point| point.parse().ok());
+    let line = Line::parse(text, point);
+    let form = Form::of(environment.get(COMP_SHELL));
+    let project = Project::new(environment, &line);
+    let found = candidates(&line, &project);
+    let lines: String = found.iter().map(|candidate| form.line(candidate, &line) + "\n").collect();
+    // A shell that no longer reads is no reason for anything.
+    let _ = std::io::Write::write_all(&mut std::io::stdout(), lines.as_bytes());
+    true
+}

@@ -1,0 +1,179 @@
+//! What shells need to know: how to ask for candidates, and the form in which they want them.
+
+use super::candidates::Candidate;
+use super::line::Line;
+
+/// A shell that there is a script for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    PowerShell,
+}
+
+pub const SHELLS: [Shell; 4] = [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell];
+
+impl Shell {
+    pub fn name(self) -> &'static str {
+        match self {
+            Shell::Bash => "bash",
+            Shell::Zsh => "zsh",
+            Shell::Fish => "fish",
+            Shell::PowerShell => "powershell",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Shell> {
+        SHELLS.into_iter().find(|shell| shell.name() == name)
+    }
+}
+
+/// The script that makes a shell complete the command; `program` is the path of this program.
+pub fn script(shell: Shell, command: &str, program: &str) -> String {
+    let (text, quoted) = match shell {
+        Shell::Bash => (BASH, program.replace('\'', "'\\''")),
+        Shell::Zsh => (ZSH, program.replace('\'', "'\\''")),
+        Shell::Fish => (FISH, program.replace('\\', "\\\\").replace('\'', "\\'")),
+        Shell::PowerShell => (POWERSHELL, program.replace('\'', "''")),
+    };
+    text.replace("COMMAND", command).replace("PROGRAM", &format!("'{quoted}'"))
+}
+
+const BASH: &str = r#"_COMMAND_complete() {
+    local IFS=$'\n'
+    COMPREPLY=($(COMP_LINE="$COMP_LINE" COMP_POINT="$COMP_POINT" COMP_SHELL=bash PROGRAM))
+    if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[/=] ]]; then
+        compopt -o nospace
+    fi
+}
+complete -F _COMMAND_complete COMMAND
+"#;
+
+const ZSH: &str = r#"#compdef COMMAND
+_COMMAND_complete() {
+    local line
+    local -a plain open
+    for line in "${(@f)$(COMP_LINE="${(j: :)words[1,CURRENT-1]} $PREFIX" COMP_SHELL=zsh PROGRAM)}"; do
+        [[ -z $line ]] && continue
+        if [[ $line == *[/=] ]]; then
+            open+=("$line")
+        else
+            plain+=("$line")
+        fi
+    done
+    compadd -a plain
+    compadd -S '' -a open
+}
+if [[ $funcstack[1] == _COMMAND_complete ]]; then
+    _COMMAND_complete "$@"
+else
+    compdef _COMMAND_complete COMMAND
+fi
+"#;
+
+const FISH: &str = r#"function __COMMAND_complete
+    set -lx COMP_LINE (commandline -cp)
+    set -lx COMP_SHELL fish
+    PROGRAM
+end
+complete -f -c COMMAND -a "(__COMMAND_complete)"
+"#;
+
+const POWERSHELL: &str = r#"Register-ArgumentCompleter -Native -CommandName COMMAND -ScriptBlock {
+    param($word, $tree, $position)
+    $env:COMP_LINE = $tree.ToString().PadRight($position).Substring(0, $position)
+    $env:COMP_SHELL = 'powershell'
+    try {
+        & PROGRAM | ForEach-Object {
+            $text, $about = $_ -split "`t", 2
+            if (-not $about) { $about = $text }
+            [System.Management.Automation.CompletionResult]::new($text, $text, 'ParameterValue', $about)
+        }
+    } finally {
+        Remove-Item Env:COMP_LINE, Env:COMP_SHELL
+    }
+}
+"#;
+
+/// How candidates are written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Form {
+    /// What replaces the part of the word behind the last `=` or `:`, with backslashes where the shell needs them. For bash,
+    /// and for shells that do as it does.
+    Tail,
+    /// The whole word; the shell quotes it.
+    Word,
+    /// The whole word and what it means, with a tab between; the shell quotes it.
+    Described,
+    /// The same, quoted for PowerShell, which does not.
+    Quoted,
+}
+
+impl Form {
+    /// As the shell wants it that COMP_SHELL names.
+    pub fn of(shell: Option<&str>) -> Form {
+        match shell.and_then(Shell::named) {
+            Some(Shell::Zsh) => Form::Word,
+            Some(Shell::Fish) => Form::Described,
+            Some(Shell::PowerShell) => Form::Quoted,
+            Some(Shell::Bash) | None => Form::Tail,
+        }
+    }
+
+    pub fn line(self, candidate: &Candidate, line: &Line) -> String {
+        let (word, about) = (&candidate.word, &candidate.about);
+        match self {
+            Form::Tail => escaped(&word[line.word.rfind(['=', ':']).map_or(0, |at| at + 1)..]),
+            Form::Word => word.clone(),
+            Form::Described => format!("{word}\t{about}"),
+            Form::Quoted if word.chars().any(special) => format!("'{}'\t{about}", word.replace('\'', "''")),
+            Form::Quoted => format!("{word}\t{about}"),
+        }
+    }
+}
+
+fn special(c: char) -> bool {
+    !(c.is_alphanumeric() || "-_./=:,+@%".contains(c))
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if special(c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_in_the_form_of_each_shell() {
+        let candidate = Candidate { word: "-target=x.a[\"k v\"]".into(), about: "An instance".into() };
+        let line = Line { before: Vec::new(), word: "-target=x".into() };
+        let cases = [
+            (None, "x.a\\[\\\"k\\ v\\\"\\]"),
+            (Some("bash"), "x.a\\[\\\"k\\ v\\\"\\]"),
+            (Some("zsh"), "-target=x.a[\"k v\"]"),
+            (Some("fish"), "-target=x.a[\"k v\"]\tAn instance"),
+            (Some("powershell"), "'-target=x.a[\"k v\"]'\tAn instance"),
+        ];
+        for (shell, expected) in cases {
+            assert_eq!(Form::of(shell).line(&candidate, &line), expected, "{shell:?}");
+        }
+    }
+
+    #[test]
+    fn scripts_name_the_command_and_the_program() {
+        for shell in SHELLS {
+            let text = script(shell, "terrane", "/it's/terrane");
+            assert!(!text.contains("COMMAND") && !text.contains("PROGRAM"), "{text}");
+            assert!(text.contains("terrane"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Where candidates come from that depend on the project.
+
+use std::fs;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::base::env::Environment;
+use crate::base::stop::Stop;
+use crate::ops::options::StateOptions;
+use crate::ops::settings;
+use crate::ops::setup::Setup;
+use crate::ops::{state, workspaces};
+
+use super::line::Line;
+
+/// Longer, and the user has typed on.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Candidates that depend on the project. What cannot be found out is left out.
+pub trait Sources {
+    /// Files and folders whose paths begin so; folders end in a slash.
+    fn paths(&self, typed: &str) -> Vec<String>;
+    /// The addresses of what the state holds.
+    fn addresses(&self) -> Vec<String>;
+    fn workspaces(&self) -> Vec<String>;
+}
+
+/// The project in the working directory, or in that of the line's `-chdir`.
+pub struct Project {
+    environment: Environment,
+    /// Where paths begin.
+    base: PathBuf,
+}
+
+impl Project {
+    pub fn new(environment: &Environment, line: &Line) -> Project {
+        let base = line.before.iter().find_map(|word| word.strip_prefix("-chdir="));
+        let base = PathBuf::from(base.unwrap_or("."));
+        Project { environment: environment.clone(), base }
+    }
+
+    /// What an operation in the project gives, unless something is wrong.
+    fn ask<T, F: Future<Output = Option<T>>>(&self, work: impl FnOnce(Setup) -> F) -> Option<T> {
+        let here = std::env::current_dir().ok()?;
+        std::env::set_current_dir(&self.base).ok()?;
+        let (settings, _) = settings::load(&self.environment);
+        let setup = Setup::new(&self.environment, settings, here, Stop::new(), None).ok()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+        let done = runtime.block_on(async { tokio::time::timeout(PATIENCE, work(setup)).await.ok().flatten() });
+        // What still waits must not hold up the shell.
+        runtime.shutdown_background();
+        done
+    }
+}
+
+impl Sources for Project {
+    fn paths(&self, typed: &str) -> Vec<String> {
+        let (folder, _) = typed.rsplit_once('/').map_or(("", typed), |(folder, name)| (&typed[..=folder.len()], name));
+        let Ok(entries) = fs::read_dir(self.base.join(Path::new(if folder.is_empty() { "." } else { folder }))) else {
+            return Vec::new();
+        };
+        let mut found: Vec<String> = entries
+            .flatten()
+            .filter_map(|entry| {
+                let name = entry.file_name().into_string().ok()?;
+                let slash = if entry.path().is_dir() { "/" } else { "" };
+                Some(format!("{folder}{name}{slash}"))
+            })
+            // Hidden files are offered once the dot is typed.
+            .filter(|path| !path[folder.len()..].starts_with('.') || typed[folder.len()..].starts_with('.'))
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
+    fn addresses(&self) -> Vec<String> {
+        let found = self.ask(|setup| async move {
+            let (found, _) = state::list(&setup, &StateOptions::default(), &[], None).await.ok()?;
+            Some(found.iter().map(ToString::to_string).collect())
+        });
+        found.unwrap_or_default()
+    }
+
+    fn workspaces(&self) -> Vec<String> {
+        self.ask(|setup| async move { workspaces::list(&setup).await.ok() }).unwrap_or_default()
+    }
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::diag::Diagnostics;
-use crate::model::addr::AbsResourceInstance;
+use crate::model::addr::{AbsResourceInstance, Provider};
 use crate::model::plan::Action;
 use crate::model::state::DeposedKey;
 
@@ -71,6 +71,7 @@ pub enum Event {
     EphemeralFinished {
         addr: AbsResourceInstance,
         verb: EphemeralVerb,
+        elapsed: Duration,
         failed: bool,
     },
     /// An ephemeral resource is not opened, because its configuration is not known yet.
@@ -90,6 +91,17 @@ pub enum Event {
     ImportFinished {
         addr: AbsResourceInstance,
         id: String,
+    },
+    /// A provider has not answered a request for some time; the reference reports none of these requests.
+    RequestPending {
+        /// The address of a resource or of a provider configuration.
+        subject: String,
+        provider: Provider,
+        /// The name in the plugin protocol.
+        request: &'static str,
+        elapsed: Duration,
+        /// The run was interrupted and waits for the answer.
+        stopping: bool,
     },
     /// Found on the way and shown at once rather than at the end.
     Diagnostics(Diagnostics),

@@ -16,8 +16,9 @@ use crate::model::addr::Provider;
 use crate::model::config::Module;
 use crate::model::schema::{FunctionSignature, Parameter};
 
-use super::ports::Providers;
+use super::ports::Ports;
 use super::schemas::Schemas;
+use super::waiting::Request;
 
 /// The prefix of names of functions that come from providers.
 const NAMESPACE: &str = "provider::";
@@ -29,12 +30,12 @@ pub struct ProviderFunctions {
 }
 
 impl ProviderFunctions {
-    pub fn of(schemas: &Schemas, providers: &Arc<dyn Providers>) -> ProviderFunctions {
+    pub fn of(schemas: &Schemas, ports: &Ports) -> ProviderFunctions {
         let mut by_provider: FxHashMap<Provider, BTreeMap<Arc<str>, ProviderFunction>> = FxHashMap::default();
         for (provider, of) in schemas.providers() {
             for name in of.function_names() {
                 let Ok(Some(described)) = of.function(&name) else { continue };
-                let function = ProviderFunction::new(provider, name.clone(), &described, providers.clone());
+                let function = ProviderFunction::new(provider, name.clone(), &described, ports.clone());
                 by_provider.entry(provider.clone()).or_default().insert(name, function);
             }
         }
@@ -65,17 +66,12 @@ struct ProviderFunction {
     name: Arc<str>,
     signature: Signature,
     returns: Type,
-    providers: Arc<dyn Providers>,
+    ports: Ports,
     identity: String,
 }
 
 impl ProviderFunction {
-    fn new(
-        provider: &Provider,
-        name: Arc<str>,
-        described: &FunctionSignature,
-        providers: Arc<dyn Providers>,
-    ) -> ProviderFunction {
+    fn new(provider: &Provider, name: Arc<str>, described: &FunctionSignature, ports: Ports) -> ProviderFunction {
         let signature = Signature {
             name: Cow::Owned(name.to_string()),
             params: described.parameters.iter().map(param).collect(),
@@ -84,7 +80,7 @@ impl ProviderFunction {
         };
         let identity = format!("{NAMESPACE}{provider}::{name}");
         let returns = described.returns.clone();
-        ProviderFunction { provider: provider.clone(), name, signature, returns, providers, identity }
+        ProviderFunction { provider: provider.clone(), name, signature, returns, ports, identity }
     }
 
     /// Nested unknown values are for functions that ask for them.
@@ -96,11 +92,15 @@ impl ProviderFunction {
     }
 
     async fn ask(&self, args: Vec<Value>) -> Result<Value, FunctionError> {
-        let process = self.providers.unconfigured(&self.provider).await.map_err(|errors| {
-            let first = errors.iter().next();
-            FunctionError::new(first.map_or_else(String::new, |e| format!("{}: {}", e.summary, e.detail)))
-        })?;
-        process.call_function(&self.name, args).await.map_err(|error| match error.argument {
+        let answer = async {
+            let process = self.ports.providers.unconfigured(&self.provider).await.map_err(|errors| {
+                let first = errors.iter().next();
+                FunctionError::new(first.map_or_else(String::new, |e| format!("{}: {}", e.summary, e.detail)))
+            })?;
+            Ok(process.call_function(&self.name, args).await)
+        };
+        let request = Request { name: "CallFunction", provider: &self.provider, subject: &self.identity };
+        request.answered(&self.ports, answer).await?.map_err(|error| match error.argument {
             Some(index) => FunctionError::argument(index, error.text),
             None => FunctionError::new(error.text),
         })

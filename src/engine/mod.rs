@@ -37,6 +37,7 @@ mod tests;
 mod tree;
 mod verbs;
 mod visits;
+mod waiting;
 
 use crate::base::diag::Diagnostics;
 use crate::model::addr::ModuleInstance;

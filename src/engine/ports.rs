@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -90,6 +91,12 @@ pub trait Host: Send + Sync {
     fn files(&self) -> &dyn Files;
     /// Seconds since the epoch and nanoseconds.
     fn now(&self) -> (i64, u32);
+    /// The time that has passed since then.
+    fn since(&self, (seconds, nanos): (i64, u32)) -> Duration {
+        let now = self.now();
+        let passed = i128::from(now.0 - seconds) * 1_000_000_000 + i128::from(now.1) - i128::from(nanos);
+        Duration::from_nanos(u64::try_from(passed).unwrap_or(0))
+    }
     /// Ends at that time, in seconds since the epoch and nanoseconds; at once if it has passed.
     async fn wait_until(&self, time: (i64, i32));
     fn random(&self, bytes: &mut [u8]);

@@ -60,9 +60,11 @@ async fn renew(
             () = ports.host.wait_until(due.at) => {}
         }
         ports.observer.event(Event::EphemeralStarted { addr: addr.clone(), verb });
+        let started = ports.host.now();
         let answer = provider.renew_ephemeral(addr.kind(), due.private).await;
         let failed = has_errors(&answer.diagnostics);
-        ports.observer.event(Event::EphemeralFinished { addr: addr.clone(), verb, failed });
+        let elapsed = ports.host.since(started);
+        ports.observer.event(Event::EphemeralFinished { addr: addr.clone(), verb, elapsed, failed });
         reported.extend(answer.diagnostics);
         match answer.renew_at {
             Some(at) if !failed => due = Due { at, private: answer.private },

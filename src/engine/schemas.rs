@@ -7,13 +7,14 @@ use rustc_hash::FxHashMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::value::text::go_quoted;
-use crate::model::addr::{Provider, Resource, ResourceMode};
+use crate::model::addr::{AbsProviderConfig, Provider, Resource, ResourceMode};
 use crate::model::config::Config;
 use crate::model::provider::{NO_PROVISIONER, NO_SCHEMAS};
 use crate::model::schema::{ProviderSchemas, Schema, check};
 use crate::model::state::State;
 
 use super::ports::Ports;
+use super::waiting::Request;
 
 #[derive(Default)]
 pub struct Schemas {
@@ -49,7 +50,11 @@ impl Schemas {
         providers.extend(state.iter().flat_map(|s| s.resources.values()).map(|r| r.provider.provider.clone()));
         providers.sort();
         providers.dedup();
-        let loading = providers.iter().map(|provider| ports.providers.schemas(provider));
+        let loading = providers.iter().map(async |provider| {
+            let addr = AbsProviderConfig::root(provider.clone());
+            let request = Request { name: "GetProviderSchema", provider, subject: &addr };
+            request.answered(ports, ports.providers.schemas(provider)).await
+        });
         let loaded = futures_util::future::join_all(loading).await;
         for (provider, loaded) in providers.into_iter().zip(loaded) {
             match loaded {

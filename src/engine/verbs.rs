@@ -411,7 +411,7 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
         verb: request.verb,
         ports: ports.clone(),
         config: request.config,
-        functions: ProviderFunctions::of(&schemas, &ports.providers),
+        functions: ProviderFunctions::of(&schemas, ports),
         schemas,
         providers: parts.providers,
         provider_of: parts.provider_of,

@@ -46,11 +46,16 @@ fn text(event: &Event) -> Option<String> {
         Event::ProvisionStarted { addr, kind } => format!("provisioner: {addr} ({kind}): started"),
         Event::ProvisionFinished { addr, kind, failed } => format!("provisioner: {addr} ({kind}): {}", end(*failed)),
         Event::EphemeralStarted { addr, verb } => format!("ephemeral: {addr}: {verb:?} started"),
-        Event::EphemeralFinished { addr, verb, failed } => format!("ephemeral: {addr}: {verb:?} {}", end(*failed)),
+        Event::EphemeralFinished { addr, verb, elapsed, failed } => {
+            format!("ephemeral: {addr}: {verb:?} {} after {elapsed:?}", end(*failed))
+        }
         Event::EphemeralDeferred { addr } => format!("ephemeral: {addr}: deferred, its configuration is unknown"),
         Event::ImportPlanned { addr, id } => format!("import: {addr}: planned (id={id})"),
         Event::ImportStarted { addr, id } => format!("import: {addr}: started (id={id})"),
         Event::ImportFinished { addr, id } => format!("import: {addr}: done (id={id})"),
+        Event::RequestPending { subject, provider, request, elapsed, .. } => {
+            format!("provider: {provider}: {request} for {subject} not answered for {elapsed:?}")
+        }
         Event::ProvisionOutput { .. } | Event::Diagnostics(_) => return None,
     })
 }

@@ -238,7 +238,12 @@ fn ports(setup: &Setup, factories: &Arc<Factories>, observer: Arc<dyn Observer>,
 
 /// The engine's doors where nothing is changed and nobody follows.
 pub fn quiet_ports(setup: &Setup, factories: &Arc<Factories>) -> Ports {
-    ports(setup, factories, Arc::new(Deaf), Arc::new(NoSink))
+    watched_ports(setup, factories, Arc::new(Deaf))
+}
+
+/// The engine's doors where nothing is changed.
+pub fn watched_ports(setup: &Setup, factories: &Arc<Factories>, observer: Arc<dyn Observer>) -> Ports {
+    ports(setup, factories, observer, Arc::new(NoSink))
 }
 
 /// Plans what is valid: mistakes that need no state are told without the refresh of a single object.

@@ -1,12 +1,13 @@
 //! `validate`: the configuration checked for itself and against its providers' schemas.
 
 use crate::model::mistakes::UNREADABLE_MODULE;
-use crate::ops::operation::{CANCELED, quiet_ports};
+use crate::ops::operation::{CANCELED, watched_ports};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::ports::Observer;
 use crate::engine::{self, ValidateInput};
 use crate::model::config::module_source::{self, ModuleSource};
 use crate::model::config::{Config, check_versions};
@@ -24,9 +25,9 @@ pub struct ValidateRequest {
 }
 
 /// Everything there is to say about the configuration in a folder.
-pub async fn run(setup: &Setup, request: &ValidateRequest) -> Diagnostics {
+pub async fn run(setup: &Setup, request: &ValidateRequest, observer: &Arc<dyn Observer>) -> Diagnostics {
     loop {
-        let mut diagnostics = attempt(setup, request).await;
+        let mut diagnostics = attempt(setup, request, observer).await;
         if !setup.misled.take() {
             diagnostics.extend(packages::overrides_warning(setup));
             return diagnostics;
@@ -34,7 +35,7 @@ pub async fn run(setup: &Setup, request: &ValidateRequest) -> Diagnostics {
     }
 }
 
-async fn attempt(setup: &Setup, request: &ValidateRequest) -> Diagnostics {
+async fn attempt(setup: &Setup, request: &ValidateRequest, observer: &Arc<dyn Observer>) -> Diagnostics {
     let path = &request.path;
     let dir = Path::new(path);
     if path != "." && !dir.is_dir() {
@@ -46,7 +47,7 @@ async fn attempt(setup: &Setup, request: &ValidateRequest) -> Diagnostics {
     }
     let (loaded, mut diagnostics) = load::any_config_with_tests(dir, request.test_dir.as_deref(), setup);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return diagnostics };
-    diagnostics.extend(one(setup, loaded.config.clone()).await);
+    diagnostics.extend(one(setup, loaded.config.clone(), observer).await);
     let mut done = BTreeSet::new();
     for file in &loaded.tests {
         diagnostics.extend(file.check(&loaded.config));
@@ -61,7 +62,7 @@ async fn attempt(setup: &Setup, request: &ValidateRequest) -> Diagnostics {
                 .as_ref()
                 .filter(|call| matches!(module_source::parse(&call.source), Ok(ModuleSource::Local(_))));
             if call.is_some_and(|call| done.insert(call.source.clone())) {
-                diagnostics.extend(one(setup, Arc::new(config.clone())).await);
+                diagnostics.extend(one(setup, Arc::new(config.clone()), observer).await);
             }
             diagnostics.extend(run.check(config));
         }
@@ -70,7 +71,7 @@ async fn attempt(setup: &Setup, request: &ValidateRequest) -> Diagnostics {
 }
 
 /// One tree of modules.
-async fn one(setup: &Setup, config: Arc<Config>) -> Diagnostics {
+async fn one(setup: &Setup, config: Arc<Config>, observer: &Arc<dyn Observer>) -> Diagnostics {
     let (requirements, mut diagnostics) = Requirements::of_config(&config);
     if diagnostics.has_errors() {
         return diagnostics;
@@ -91,7 +92,7 @@ async fn one(setup: &Setup, config: Arc<Config>) -> Diagnostics {
     diagnostics.extend(found.warnings);
     let factories = Factories::new(setup, found.origins, found.provisioner_programs);
     factories.start_early(requirements.0.keys().cloned());
-    let ports = quiet_ports(setup, &factories);
+    let ports = watched_ports(setup, &factories, observer.clone());
     tokio::select! {
         found = engine::validate(ValidateInput { config, parallelism: 10 }, &ports) => diagnostics.extend(found),
         () = setup.stop.killed() => diagnostics.push(Diagnostic::error(CANCELED, "")),

@@ -1,11 +1,16 @@
 //! `validate`
 
+use std::sync::Arc;
+
 use serde::{Serialize, Serializer};
 
 use crate::base::diag::Diagnostics;
 use crate::cli::Invocation;
 use crate::cli::args::validate::parse;
 use crate::cli::console::Console;
+use crate::cli::view::human::Pending;
+use crate::engine::ports::Observer;
+use crate::ops::listen::Deaf;
 use crate::ops::validate::ValidateRequest;
 use crate::render::json::diagnostic::diagnostic_json;
 use crate::render::json::go;
@@ -17,7 +22,10 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let request = ValidateRequest { path: args.path, test_dir: args.test_dir };
-    let work = crate::ops::validate::run(&setup, &request);
+    // The JSON form is one document.
+    let observer: Arc<dyn Observer> =
+        if args.json { Arc::new(Deaf) } else { Arc::new(Pending(invocation.console.clone())) };
+    let work = crate::ops::validate::run(&setup, &request, &observer);
     let diagnostics = match super::run_with(invocation, &setup.stop, work) {
         Ok(diagnostics) => diagnostics,
         Err(code) => return code,

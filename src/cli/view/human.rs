@@ -37,13 +37,25 @@ impl Observer for Human {
         }
         let console = self.console.clone();
         self.ticker.hear(&event, move |change, elapsed| {
-            let (addr, deposed) = (&change.addr, change.deposed.as_ref());
-            if let Some(line) = progress::still(addr, deposed, change.action, &change.id, elapsed, &console.style) {
+            if let Some(line) = progress::still(&change.addr, change.operation, &change.id, elapsed, &console.style) {
                 console.print(&line);
             }
         });
         if let Some(line) = progress::line(&event, &self.console.style) {
             self.console.print(&line);
+        }
+    }
+}
+
+/// Shows of a validation which requests to providers are not answered.
+pub struct Pending(pub Arc<Console>);
+
+impl Observer for Pending {
+    fn event(&self, event: Event) {
+        if matches!(event, Event::RequestPending { .. })
+            && let Some(line) = progress::line(&event, &self.0.style)
+        {
+            self.0.print(&line);
         }
     }
 }

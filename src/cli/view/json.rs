@@ -76,7 +76,7 @@ impl Observer for Json {
         }
         let console = self.console.clone();
         self.ticker.hear(&event, move |change, elapsed| {
-            if let Some(message) = events::still(&change.addr, change.action, elapsed) {
+            if let Some(message) = events::still(&change.addr, change.operation, elapsed) {
                 write(&console, &message);
             }
         });

@@ -1,4 +1,4 @@
-//! Knows which changes and reads of data sources take long, and says so every ten seconds.
+//! Knows which changes, reads of data sources and operations on ephemeral objects take long, and says so every ten seconds.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -8,6 +8,7 @@ use crate::engine::event::Event;
 use crate::model::addr::AbsResourceInstance;
 use crate::model::plan::Action;
 use crate::model::state::DeposedKey;
+use crate::render::text::progress::Operation;
 
 const PERIOD: Duration = Duration::from_secs(10);
 
@@ -17,8 +18,7 @@ type Key = (AbsResourceInstance, Option<DeposedKey>);
 #[derive(Clone)]
 pub struct Running {
     pub addr: AbsResourceInstance,
-    pub deposed: Option<DeposedKey>,
-    pub action: Action,
+    pub operation: Operation,
     pub id: Option<(String, String)>,
     started: Instant,
     told: u32,
@@ -36,24 +36,30 @@ impl Ticker {
     pub fn hear(&self, event: &Event, tell: impl Fn(&Running, Duration) + Send + 'static) {
         match event {
             Event::ApplyStarted { addr, deposed, action, id } => {
-                self.begin((addr.clone(), deposed.clone()), *action, id.clone());
+                self.begin((addr.clone(), deposed.clone()), Operation::Change(*action), id.clone());
                 self.start(tell);
             }
             Event::ReadStarted { addr } => {
-                self.begin((addr.clone(), None), Action::Read, None);
+                self.begin((addr.clone(), None), Operation::Change(Action::Read), None);
+                self.start(tell);
+            }
+            Event::EphemeralStarted { addr, verb } => {
+                self.begin((addr.clone(), None), Operation::Ephemeral(*verb), None);
                 self.start(tell);
             }
             Event::ApplyFinished { addr, deposed, .. } => {
                 lock(&self.running).remove(&(addr.clone(), deposed.clone()));
             }
-            Event::ReadFinished { addr, .. } => _ = lock(&self.running).remove(&(addr.clone(), None)),
+            Event::ReadFinished { addr, .. } | Event::EphemeralFinished { addr, .. } => {
+                lock(&self.running).remove(&(addr.clone(), None));
+            }
             _ => {}
         }
     }
 
-    fn begin(&self, key: Key, action: Action, id: Option<(String, String)>) {
-        let (addr, deposed) = key.clone();
-        let running = Running { addr, deposed, action, id, started: Instant::now(), told: 0 };
+    fn begin(&self, key: Key, operation: Operation, id: Option<(String, String)>) {
+        let addr = key.0.clone();
+        let running = Running { addr, operation, id, started: Instant::now(), told: 0 };
         lock(&self.running).insert(key, running);
     }
 
@@ -107,31 +113,46 @@ fn due(running: &Mutex<HashMap<Key, Running>>, now: Instant) -> Vec<(Running, Du
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::event::EphemeralVerb;
     use crate::model::addr::parse::parse_abs_instance;
 
     #[test]
-    fn long_changes_and_reads_are_told_every_ten_seconds() {
+    fn long_operations_are_told_every_ten_seconds() {
         let addr = |text: &str| parse_abs_instance(text).unwrap();
         let (read, made) = (addr("data.test_thing.a"), addr("test_thing.b"));
         let ticker = Ticker::default();
         ticker.hear(&Event::ReadStarted { addr: read.clone() }, |_, _| {});
         let create = Event::ApplyStarted { addr: made, deposed: None, action: Action::Create, id: None };
         ticker.hear(&create, |_, _| {});
+        let (opened, verb) = (addr("ephemeral.test_thing.c"), EphemeralVerb::Open);
+        ticker.hear(&Event::EphemeralStarted { addr: opened.clone(), verb }, |_, _| {});
         let start = Instant::now();
         let told = |seconds| {
             let told = due(&ticker.running, start + Duration::from_secs(seconds));
-            let texts = told.iter().map(|(it, elapsed)| format!("{} {:?} {}", it.addr, it.action, elapsed.as_secs()));
+            let texts =
+                told.iter().map(|(it, elapsed)| format!("{} {:?} {}", it.addr, it.operation, elapsed.as_secs()));
             let mut texts: Vec<String> = texts.collect();
             texts.sort();
             texts
         };
         assert!(told(9).is_empty());
-        assert_eq!(told(10), ["data.test_thing.a Read 10", "test_thing.b Create 10"]);
+        assert_eq!(
+            told(10),
+            [
+                "data.test_thing.a Change(Read) 10",
+                "ephemeral.test_thing.c Ephemeral(Open) 10",
+                "test_thing.b Change(Create) 10"
+            ]
+        );
         assert!(told(19).is_empty());
         ticker.hear(
             &Event::ReadFinished { addr: read, id: None, elapsed: Duration::from_secs(19), failed: false },
             |_, _| {},
         );
-        assert_eq!(told(20), ["test_thing.b Create 20"]);
+        ticker.hear(
+            &Event::EphemeralFinished { addr: opened, verb, elapsed: Duration::from_secs(19), failed: false },
+            |_, _| {},
+        );
+        assert_eq!(told(20), ["test_thing.b Change(Create) 20"]);
     }
 }

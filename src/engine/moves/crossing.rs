@@ -13,6 +13,7 @@ use crate::engine::provider_configs;
 use crate::engine::schemas::Schemas;
 use crate::engine::step::resource::object::nonconforming;
 use crate::engine::tree::{ModuleId, Tree};
+use crate::engine::waiting::Request;
 use crate::lang::value::{Value, json};
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
 use crate::model::config::Resource;
@@ -105,7 +106,12 @@ async fn converted(
         source_private: object.private.clone(),
         target_kind: addr.kind().into(),
     };
-    let response = ports.providers.unconfigured(provider).await?.move_resource_state(request).await;
+    let waiting = Request { name: "MoveResourceState", provider, subject: addr };
+    let answer = async {
+        let provider = ports.providers.unconfigured(provider).await?;
+        Ok::<_, Diagnostics>(provider.move_resource_state(request).await)
+    };
+    let response = waiting.answered(ports, answer).await?;
     let failed = has_errors(&response.diagnostics);
     let said = told(response.diagnostics);
     if failed {

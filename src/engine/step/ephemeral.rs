@@ -73,19 +73,25 @@ async fn open(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
         let unknown = Value::unknown(instance.schema.implied_type().clone());
         return (Some(unknown.mark(Marks::EPHEMERAL)), diagnostics);
     }
-    let found = instance.provider.validate_ephemeral_config(kind, bare.clone()).await;
+    let found = instance.provider.validate_ephemeral_config(kind, bare.clone());
+    let found = instance.answered("ValidateEphemeralResourceConfig", found).await;
     diagnostics.extend(instance.about(found));
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
     let verb = EphemeralVerb::Open;
     run.ports.observer.event(Event::EphemeralStarted { addr: addr.clone(), verb });
+    let started = run.ports.host.now();
+    let finish = |failed| {
+        let elapsed = run.ports.host.since(started);
+        run.ports.observer.event(Event::EphemeralFinished { addr: addr.clone(), verb, elapsed, failed });
+    };
     let answer = instance.provider.open_ephemeral(kind, bare).await;
     let mut failed = has_errors(&answer.diagnostics);
     diagnostics.extend(instance.about(answer.diagnostics));
     if !failed && answer.deferred {
         // As the reference, which lets the plan go on.
-        run.ports.observer.event(Event::EphemeralFinished { addr: addr.clone(), verb, failed });
+        finish(failed);
         let unknown = Value::unknown(instance.schema.implied_type().clone());
         return (Some(unknown.mark(Marks::EPHEMERAL)), diagnostics);
     }
@@ -93,7 +99,7 @@ async fn open(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
         diagnostics.push(wrong);
         failed = true;
     }
-    run.ports.observer.event(Event::EphemeralFinished { addr: addr.clone(), verb, failed });
+    finish(failed);
     if failed {
         return (None, diagnostics);
     }
@@ -158,10 +164,12 @@ async fn close_one(run: &Run, addr: AbsResourceInstance, open: OpenEphemeral) ->
     }
     let verb = EphemeralVerb::Close;
     run.ports.observer.event(Event::EphemeralStarted { addr: addr.clone(), verb });
+    let started = run.ports.host.now();
     let found = open.provider.close_ephemeral(addr.kind(), open.private).await;
     let failed = has_errors(&found);
     diagnostics.extend(super::about_body(found, None, Some(&address)));
-    run.ports.observer.event(Event::EphemeralFinished { addr, verb, failed });
+    let elapsed = run.ports.host.since(started);
+    run.ports.observer.event(Event::EphemeralFinished { addr, verb, elapsed, failed });
     diagnostics
 }
 

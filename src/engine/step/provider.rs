@@ -6,12 +6,14 @@ use crate::engine::ports::Configuring;
 use crate::engine::results::Each;
 use crate::engine::run::{Run, Verb};
 use crate::engine::scope::ModuleScope;
+use crate::engine::waiting::Request;
 use crate::lang::syntax::ast::Body;
 use crate::lang::syntax::body::BodySchema;
 
 use crate::lang::value::{Marks, Value};
+use crate::model::addr::AbsProviderConfig;
 use crate::model::provider::NO_SCHEMAS;
-use crate::model::provider::has_errors;
+use crate::model::provider::{ProviderDiagnostics, has_errors};
 use crate::model::schema::decode::decode_body;
 use crate::model::schema::{Schema, StaticSchemas};
 use std::sync::Arc;
@@ -61,9 +63,8 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
     let address = config.addr.to_string();
     if run.verb == Verb::Validate {
         if let (Some(body), Some(_)) = (&body, block) {
-            match run.ports.providers.unconfigured(&config.addr.provider).await {
-                Ok(provider) => {
-                    let (_, found) = provider.validate_provider_config(bare).await;
+            match validate(run, &config.addr, bare).await {
+                Ok(found) => {
                     diagnostics.extend(about_body(found, Some(body), Some(&address)));
                 }
                 Err(errors) => diagnostics.extend(errors),
@@ -92,9 +93,8 @@ async fn configure(run: &Run, index: u32, config: Value, marks: Marks, body: Opt
     let mut diagnostics = Diagnostics::new();
     let addr = &run.providers.get(index).addr;
     let address = addr.to_string();
-    match run.ports.providers.unconfigured(&addr.provider).await {
-        Ok(provider) => {
-            let (_, found) = provider.validate_provider_config(config.clone()).await;
+    match validate(run, addr, config.clone()).await {
+        Ok(found) => {
             let failed = has_errors(&found);
             diagnostics.extend(about_body(found, body, Some(&address)));
             if failed {
@@ -111,7 +111,8 @@ async fn configure(run: &Run, index: u32, config: Value, marks: Marks, body: Opt
     }
     let reusable = !marks.contains(Marks::EPHEMERAL);
     let how = Configuring { reusable, deferral_allowed: run.is_apply() };
-    match run.ports.providers.configured(addr, config, how).await {
+    let request = Request { name: "ConfigureProvider", provider: &addr.provider, subject: addr };
+    match request.answered(&run.ports, run.ports.providers.configured(addr, config, how)).await {
         Ok((provider, found)) => {
             let failed = has_errors(&found);
             diagnostics.extend(about_body(found, body, Some(&address)));
@@ -125,6 +126,16 @@ async fn configure(run: &Run, index: u32, config: Value, marks: Marks, body: Opt
         Err(errors) => diagnostics.extend(errors),
     }
     diagnostics
+}
+
+/// What the provider reports about its configuration.
+async fn validate(run: &Run, addr: &AbsProviderConfig, config: Value) -> Result<ProviderDiagnostics, Diagnostics> {
+    let answer = async {
+        let provider = run.ports.providers.unconfigured(&addr.provider).await?;
+        Ok(provider.validate_provider_config(config).await.1)
+    };
+    let request = Request { name: "ValidateProviderConfig", provider: &addr.provider, subject: addr };
+    request.answered(&run.ports, answer).await
 }
 
 fn schema(run: &Run, index: u32) -> Result<Arc<Schema>, Diagnostic> {

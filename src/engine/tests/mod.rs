@@ -17,4 +17,5 @@ mod refresh_only;
 mod schedule;
 mod schedules;
 mod sink;
+mod waiting;
 pub(super) mod world;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use tokio::sync::watch;
 
 use crate::base::diag::Diagnostics;
 use crate::base::files::{Files, Memory};
@@ -42,8 +43,16 @@ pub struct World {
     pub record: Mutex<StateRecord>,
     /// The objects that were created and not destroyed: their names by id.
     pub objects: Mutex<BTreeMap<String, String>>,
+    /// The request that hangs, by its name in the plugin protocol, and the seconds until it is answered.
+    pub hanging: Mutex<Option<(&'static str, i64)>>,
+    /// What the observer was told of pending requests.
+    pub pending: Mutex<Vec<String>>,
+    clock: watch::Sender<i64>,
     counter: AtomicU64,
 }
+
+/// Seconds since the epoch when a world begins.
+const BEGIN: i64 = 1_000_000_000;
 
 pub fn thing_schema() -> Schema {
     let optional = |ty| Attribute { optional: true, ..Attribute::new(ty) };
@@ -77,6 +86,9 @@ impl World {
             record: Mutex::default(),
             objects: Mutex::default(),
             files: Arc::new(Memory::new()),
+            hanging: Mutex::default(),
+            pending: Mutex::default(),
+            clock: watch::Sender::new(BEGIN),
             counter: AtomicU64::new(1),
         })
     }
@@ -97,9 +109,9 @@ impl World {
     pub fn ports(self: &Arc<World>) -> Ports {
         Ports {
             providers: Arc::new(Plugins(self.clone())),
-            observer: Arc::new(Silent),
+            observer: Arc::new(Ears(self.clone())),
             sink: Arc::new(Sink(self.clone())),
-            host: Arc::new(Machine(self.files.clone())),
+            host: Arc::new(Machine(self.clone())),
             stop: self.schedule.stop.clone(),
         }
     }
@@ -118,14 +130,31 @@ impl World {
         assert!(!asked, "{name} is broken");
     }
 
+    fn hangs_until(&self) -> i64 {
+        self.hanging.lock().unwrap().map_or(BEGIN, |(_, seconds)| BEGIN + seconds)
+    }
+
+    async fn hang_if_asked(&self, request: &str) {
+        if self.hanging.lock().unwrap().is_some_and(|(hanging, _)| hanging == request) {
+            let until = self.hangs_until();
+            self.clock.subscribe().wait_for(|now| *now >= until).await.unwrap();
+        }
+    }
+
     fn is_failing(&self, name: &str) -> bool {
         self.failing.lock().unwrap().iter().any(|n| n == name)
     }
 }
 
-struct Silent;
-impl Observer for Silent {
-    fn event(&self, _: Event) {}
+struct Ears(Arc<World>);
+impl Observer for Ears {
+    fn event(&self, event: Event) {
+        if let Event::RequestPending { subject, provider, request, elapsed, stopping } = event {
+            let stopping = if stopping { " stopping" } else { "" };
+            let line = format!("{subject} {} {request} {}{stopping}", provider.for_display(), elapsed.as_secs());
+            self.0.pending.lock().unwrap().push(line);
+        }
+    }
 }
 
 struct Sink(Arc<World>);
@@ -169,17 +198,23 @@ impl StateSink for Sink {
     }
 }
 
-struct Machine(Arc<Memory>);
+struct Machine(Arc<World>);
 #[async_trait]
 impl Host for Machine {
     fn files(&self) -> &dyn Files {
-        &*self.0
+        &*self.0.files
     }
     fn now(&self) -> (i64, u32) {
-        (1_000_000_000, 0)
+        (*self.0.clock.borrow(), 0)
     }
-    /// The clock stands still.
+    /// The clock stands still, unless a request hangs: then it moves to the time that is waited for.
     async fn wait_until(&self, (seconds, _): (i64, i32)) {
+        let until = seconds.min(self.0.hangs_until());
+        self.0.clock.send_if_modified(|now| {
+            let moves = until > *now;
+            *now = until.max(*now);
+            moves
+        });
         if seconds > self.now().0 {
             std::future::pending().await
         }
@@ -207,6 +242,7 @@ struct Plugins(Arc<World>);
 #[async_trait]
 impl Providers for Plugins {
     async fn schemas(&self, _: &addr::Provider) -> Result<Arc<dyn ProviderSchemas>, Diagnostics> {
+        self.0.hang_if_asked("GetProviderSchema").await;
         let thing = Arc::new(thing_schema());
         let mut region = Block::default();
         region.attributes.insert("region".into(), Attribute { optional: true, ..Attribute::new(Type::String) });
@@ -227,6 +263,7 @@ impl Providers for Plugins {
         config: Value,
         _: Configuring,
     ) -> Result<(Arc<dyn Provider>, ProviderDiagnostics), Diagnostics> {
+        self.0.hang_if_asked("ConfigureProvider").await;
         let region = config.get("region").and_then(Value::as_str).unwrap_or("none").to_string();
         let key = addr.key.as_ref().map_or_else(String::new, |key| format!("[{key}]"));
         self.0.say(format!(
@@ -286,9 +323,11 @@ impl Provider for Things {
         Err(Vec::new())
     }
     async fn validate_provider_config(&self, config: Value) -> (Value, ProviderDiagnostics) {
+        self.0.hang_if_asked("ValidateProviderConfig").await;
         (config, Vec::new())
     }
     async fn validate_resource_config(&self, _: &str, _: Value, _: bool) -> ProviderDiagnostics {
+        self.0.hang_if_asked("ValidateResourceConfig").await;
         Vec::new()
     }
     async fn validate_data_config(&self, _: &str, _: Value) -> ProviderDiagnostics {
@@ -298,10 +337,12 @@ impl Provider for Things {
         Vec::new()
     }
     async fn upgrade_resource_state(&self, request: UpgradeRequest) -> (Value, ProviderDiagnostics) {
+        self.0.hang_if_asked("UpgradeResourceState").await;
         let RawState::Json(text) = request.raw else { panic!("flat state") };
         (json::from_json(&text, thing_schema().implied_type()).unwrap(), Vec::new())
     }
     async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
+        self.0.hang_if_asked("ReadResource").await;
         self.0.schedule.point().await;
         let id = request.current.get("id").and_then(Value::as_str).unwrap_or("").to_string();
         let is_gone = self.0.gone.lock().unwrap().contains(&id);
@@ -309,6 +350,7 @@ impl Provider for Things {
         ReadResponse { new_state, deferred: false, identity: None, private: request.private, diagnostics: Vec::new() }
     }
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
+        self.0.hang_if_asked("PlanResourceChange").await;
         self.0.schedule.point().await;
         self.0.panic_if_asked(&format!("plan {}", name(&request.proposed)));
         let mut planned = request.proposed.clone();
@@ -335,6 +377,7 @@ impl Provider for Things {
         }
     }
     async fn apply_resource_change(&self, request: ApplyRequest) -> ApplyResponse {
+        self.0.hang_if_asked("ApplyResourceChange").await;
         let world = &self.0;
         let (verb, called) = match (request.prior.is_null(), request.planned.is_null()) {
             (true, _) => ("create", name(&request.planned)),

@@ -10,7 +10,7 @@ use crate::engine::event::{EphemeralVerb, Event};
 use crate::model::addr::{AbsResourceInstance, InstanceKey};
 use crate::model::plan::{Action, ActionReason, OutputChange, ResourceChange};
 use crate::model::version::language_version;
-use crate::render::text::progress::{duration, words};
+use crate::render::text::progress::{Operation, awaited, duration, ephemeral, words};
 
 use super::diagnostic::{diagnostic_json, severity_name};
 
@@ -199,16 +199,17 @@ pub fn event(event: &Event) -> Option<Message> {
             provision("provision_errored", addr, kind, format!("{addr}: ({kind}) Provisioning errored"), None)
         }
         Event::EphemeralStarted { addr, verb } => {
-            let text = format!("{addr}: {}...", ephemeral(*verb).1);
-            ephemeral_message("ephemeral_op_start", addr, *verb, text, false)
+            let text = format!("{addr}: {}...", ephemeral(*verb).doing);
+            ephemeral_message("ephemeral_op_start", addr, *verb, text, None)
         }
-        Event::EphemeralFinished { addr, verb, failed: false } => {
-            let text = format!("{addr}: {} complete after 0s", ephemeral(*verb).1);
-            ephemeral_message("ephemeral_op_complete", addr, *verb, text, true)
+        Event::EphemeralFinished { addr, verb, elapsed, failed } => {
+            let (kind, end) =
+                if *failed { ("ephemeral_op_errored", "errored") } else { ("ephemeral_op_complete", "complete") };
+            let text = format!("{addr}: {} {end} after {}", ephemeral(*verb).done, duration(*elapsed));
+            ephemeral_message(kind, addr, *verb, text, Some(*elapsed))
         }
-        Event::EphemeralFinished { addr, verb, failed: true } => {
-            let text = format!("{addr}: {} errored after 0s", ephemeral(*verb).1);
-            ephemeral_message("ephemeral_op_errored", addr, *verb, text, true)
+        Event::RequestPending { subject, elapsed, .. } => {
+            log(format!("{subject}: {}... [{} elapsed]", awaited(event)?, duration(*elapsed)))
         }
         Event::Unchanged { .. }
         | Event::EphemeralDeferred { .. }
@@ -219,11 +220,11 @@ pub fn event(event: &Event) -> Option<Message> {
     })
 }
 
-fn ephemeral(verb: EphemeralVerb) -> (&'static str, &'static str) {
+fn verb_name(verb: EphemeralVerb) -> &'static str {
     match verb {
-        EphemeralVerb::Open => ("open", "Opening"),
-        EphemeralVerb::Renew => ("renew", "Renewing"),
-        EphemeralVerb::Close => ("close", "Closing"),
+        EphemeralVerb::Open => "open",
+        EphemeralVerb::Renew => "renew",
+        EphemeralVerb::Close => "close",
     }
 }
 
@@ -232,13 +233,13 @@ fn ephemeral_message(
     addr: &AbsResourceInstance,
     verb: EphemeralVerb,
     text: String,
-    ended: bool,
+    elapsed: Option<Duration>,
 ) -> Message {
     let mut hook = Map::new();
     hook.insert("resource".into(), resource(addr));
-    hook.insert("action".into(), ephemeral(verb).0.into());
-    if ended {
-        hook.insert("elapsed_seconds".into(), 0.into());
+    hook.insert("action".into(), verb_name(verb).into());
+    if let Some(elapsed) = elapsed {
+        hook.insert("elapsed_seconds".into(), seconds(elapsed).into());
     }
     Message::new(kind, text, json!({ "hook": hook }))
 }
@@ -257,7 +258,7 @@ fn apply_finished(
     failed: bool,
 ) -> Option<Message> {
     let (_, done) = verbs(action)?;
-    let seconds = elapsed.as_secs_f64().round() as u64;
+    let seconds = seconds(elapsed);
     let after = duration(elapsed);
     if failed {
         let text = format!("{addr}: {done} errored after {after}");
@@ -268,11 +269,22 @@ fn apply_finished(
     Some(Message::new("apply_complete", text, hook(addr, Some(action), id, Some(seconds))))
 }
 
+fn seconds(elapsed: Duration) -> u64 {
+    elapsed.as_secs_f64().round() as u64
+}
+
 /// A change still goes on.
-pub fn still(addr: &AbsResourceInstance, action: Action, elapsed: Duration) -> Option<Message> {
-    let (doing, _) = verbs(action)?;
-    let text = format!("{addr}: Still {}... [{} elapsed]", doing.to_lowercase(), duration(elapsed));
-    Some(Message::new("apply_progress", text, hook(addr, Some(action), &None, Some(elapsed.as_secs()))))
+pub fn still(addr: &AbsResourceInstance, operation: Operation, elapsed: Duration) -> Option<Message> {
+    let text = |doing: &str| format!("{addr}: Still {}... [{} elapsed]", doing.to_lowercase(), duration(elapsed));
+    Some(match operation {
+        Operation::Change(action) => {
+            let text = text(verbs(action)?.0);
+            Message::new("apply_progress", text, hook(addr, Some(action), &None, Some(seconds(elapsed))))
+        }
+        Operation::Ephemeral(verb) => {
+            ephemeral_message("ephemeral_op_progress", addr, verb, text(ephemeral(verb).doing), Some(elapsed))
+        }
+    })
 }
 
 fn provision(
@@ -393,7 +405,7 @@ pub fn outputs(outputs: Vec<(String, bool, Json, Json)>) -> Message {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::addr::{ModuleInstance, Resource};
+    use crate::model::addr::{ModuleInstance, Provider, Resource};
 
     /// As the reference writes it.
     #[test]
@@ -409,6 +421,33 @@ mod tests {
             "\n"
         );
         assert_eq!(event(&started).unwrap().line("T"), expected);
+    }
+
+    /// The type for texts that the reference's documentation offers to programs that show them.
+    #[test]
+    fn pending_requests_are_log_messages() {
+        let pending = Event::RequestPending {
+            subject: "provider[\"registry.terraform.io/hashicorp/test\"]".into(),
+            provider: Provider::default_for("test"),
+            request: "ConfigureProvider",
+            elapsed: Duration::from_secs(80),
+            stopping: false,
+        };
+        let expected = concat!(
+            r#"{"@level":"info","@message":"provider[\"registry.terraform.io/hashicorp/test\"]: Still waiting for hashicorp/test "#,
+            r#"to answer ConfigureProvider... [1m20s elapsed]","@module":"terraform.ui","@timestamp":"T","type":"log"}"#,
+            "\n"
+        );
+        assert_eq!(event(&pending).unwrap().line("T"), expected);
+    }
+
+    #[test]
+    fn long_operations_on_ephemeral_objects_are_reported() {
+        let addr = Resource::managed("t", "a").absolute(ModuleInstance::root()).instance(InstanceKey::None);
+        let message = still(&addr, Operation::Ephemeral(EphemeralVerb::Renew), Duration::from_secs(10)).unwrap();
+        assert_eq!((message.kind, &*message.text), ("ephemeral_op_progress", "t.a: Still renewing... [10s elapsed]"));
+        let hook = &message.members["hook"];
+        assert_eq!((&hook["action"], &hook["elapsed_seconds"]), (&json!("renew"), &json!(10)));
     }
 
     #[test]

@@ -36,13 +36,17 @@ pub fn line(event: &Event, style: &Style) -> Option<String> {
         Event::ProvisionStarted { addr, kind } => format!("{addr}: Provisioning with '{kind}'..."),
         Event::ProvisionOutput { addr, kind, text } => return Some(output(addr, kind, text, style)),
         Event::EphemeralStarted { addr, verb } => format!("{addr}: {}...", ephemeral(*verb).doing),
-        Event::EphemeralFinished { addr, verb, failed: false } => {
-            format!("{addr}: {} complete after 0s", ephemeral(*verb).done)
+        Event::EphemeralFinished { addr, verb, elapsed, failed: false } => {
+            format!("{addr}: {} complete after {}", ephemeral(*verb).done, duration(*elapsed))
         }
         Event::EphemeralDeferred { addr } => format!("{addr}: Configuration unknown, deferring..."),
         Event::ImportPlanned { addr, id } => format!("{addr}: Preparing import... [id={}]", visible(id)),
         Event::ImportStarted { addr, id } => format!("{addr}: Importing... [id={}]", visible(id)),
         Event::ImportFinished { addr, id } => format!("{addr}: Import complete [id={}]", visible(id)),
+        Event::RequestPending { subject, stopping, elapsed, .. } => {
+            let hint = if *stopping { "Ctrl-C again to stop without it" } else { "Ctrl-C to stop" };
+            format!("{subject}: {}... [{} elapsed, {hint}]", awaited(event)?, duration(*elapsed))
+        }
         Event::RefreshFinished { .. }
         | Event::Unchanged { .. }
         | Event::ProvisionFinished { .. }
@@ -62,18 +66,23 @@ fn template(event: &Event) -> &'static str {
     }
 }
 
-/// The line that says that a change is still going on.
+/// What is awaited of a provider that has not answered a request.
+pub fn awaited(event: &Event) -> Option<String> {
+    let Event::RequestPending { provider, request, .. } = event else { return None };
+    Some(format!("Still waiting for {} to answer {request}", provider.for_display()))
+}
+
+/// The line that says that a change is still going on. As in the reference, it does not tell deposed objects apart.
 pub fn still(
     addr: &AbsResourceInstance,
-    deposed: Option<&DeposedKey>,
-    action: Action,
+    operation: Operation,
     id: &Option<(String, String)>,
     elapsed: Duration,
     style: &Style,
 ) -> Option<String> {
-    let doing = words(action)?.doing.to_lowercase();
+    let doing = operation.words()?.doing.to_lowercase();
     let id = id.as_ref().map_or(String::new(), |(key, value)| format!("{key}={}, ", shortened(value)));
-    let text = format!("{}: Still {doing}... [{id}{} elapsed]", object(addr, deposed), duration(elapsed));
+    let text = format!("{addr}: Still {doing}... [{id}{} elapsed]", duration(elapsed));
     Some(format!("{}\n", style.fill("[reset][bold]{}[reset]", &[&text])))
 }
 
@@ -95,7 +104,23 @@ pub fn words(action: Action) -> Option<Words> {
     })
 }
 
-fn ephemeral(verb: EphemeralVerb) -> Words {
+/// What may go on for long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    Change(Action),
+    Ephemeral(EphemeralVerb),
+}
+
+impl Operation {
+    fn words(self) -> Option<Words> {
+        match self {
+            Operation::Change(action) => words(action),
+            Operation::Ephemeral(verb) => Some(ephemeral(verb)),
+        }
+    }
+}
+
+pub fn ephemeral(verb: EphemeralVerb) -> Words {
     match verb {
         EphemeralVerb::Open => Words { doing: "Opening", done: "Opening" },
         EphemeralVerb::Renew => Words { doing: "Renewing", done: "Renewal" },
@@ -150,7 +175,7 @@ pub fn duration(elapsed: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::addr::{InstanceKey, ModuleInstance, Resource};
+    use crate::model::addr::{InstanceKey, ModuleInstance, Provider, Resource};
 
     fn addr() -> AbsResourceInstance {
         Resource::managed("terraform_data", "a").absolute(ModuleInstance::root()).instance(InstanceKey::Int(1))
@@ -191,10 +216,33 @@ mod tests {
                 "terraform_data.a[1] (local-exec): a\nterraform_data.a[1] (local-exec): b\n",
             ),
         ];
-        for (event, expected) in cases {
+        let verb = EphemeralVerb::Renew;
+        let pending = |stopping| Event::RequestPending {
+            subject: addr().to_string(),
+            provider: Provider::default_for("test"),
+            request: "ReadResource",
+            elapsed,
+            stopping,
+        };
+        let of_our_own = [
+            (
+                Event::EphemeralFinished { addr: addr(), verb, elapsed, failed: false },
+                "terraform_data.a[1]: Renewal complete after 1m2s\n",
+            ),
+            (
+                pending(false),
+                "terraform_data.a[1]: Still waiting for hashicorp/test to answer ReadResource... [1m2s elapsed, Ctrl-C to stop]\n",
+            ),
+            (
+                pending(true),
+                "terraform_data.a[1]: Still waiting for hashicorp/test to answer ReadResource... [1m2s elapsed, Ctrl-C again to \
+                 stop without it]\n",
+            ),
+        ];
+        for (event, expected) in cases.into_iter().chain(of_our_own) {
             assert_eq!(line(&event, &Style::plain()).unwrap_or_default(), expected);
         }
-        let text = still(&addr(), None, Action::Delete, &id, Duration::from_secs(10), &Style::plain());
+        let text = still(&addr(), Operation::Change(Action::Delete), &id, Duration::from_secs(10), &Style::plain());
         assert_eq!(text.unwrap(), "terraform_data.a[1]: Still destroying... [id=x, 10s elapsed]\n");
     }
 }

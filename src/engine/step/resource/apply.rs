@@ -302,7 +302,7 @@ pub fn finish(
         deposed: deposed.cloned(),
         action,
         id: value.and_then(shown_id),
-        elapsed: data::elapsed(started, host.now()),
+        elapsed: host.since(started),
         failed,
     });
 }

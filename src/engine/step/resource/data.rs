@@ -1,7 +1,6 @@
 //! Data sources: read in plan if everything that they depend on is settled, otherwise in apply.
 
 use crate::engine::mistakes::{INVALID_PROVIDER_OBJECT, unexpected_deferral};
-use std::time::Duration;
 
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::engine::change::proposed::planned_data_object;
@@ -144,7 +143,8 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
     let addr = &instance.addr;
     let (bare, marks) = config.unmark_deep_with_paths();
     let (meta, mut diagnostics) = instance.provider_meta();
-    let found = instance.provider.validate_data_config(addr.kind(), bare.clone()).await;
+    let found = instance.provider.validate_data_config(addr.kind(), bare.clone());
+    let found = instance.answered("ValidateDataResourceConfig", found).await;
     diagnostics.extend(instance.about(found));
     if diagnostics.has_errors() {
         return (None, diagnostics);
@@ -157,7 +157,7 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
     let (value, failed) = (response.state, has_errors(&response.diagnostics));
     diagnostics.extend(instance.about(response.diagnostics));
     let finish = |id: Option<(String, String)>, failed: bool| {
-        let elapsed = elapsed(started, run.ports.host.now());
+        let elapsed = run.ports.host.since(started);
         run.ports.observer.event(Event::ReadFinished { addr: addr.clone(), id, elapsed, failed });
     };
     let wrong = match failed {
@@ -204,10 +204,4 @@ fn check_answer(instance: &Instance<'_>, value: &Value) -> Option<Diagnostic> {
         return Some(instance.bug(INVALID_PROVIDER_OBJECT, what));
     }
     None
-}
-
-/// The time between two moments of the host's clock.
-pub fn elapsed(from: (i64, u32), to: (i64, u32)) -> Duration {
-    let nanos = |(seconds, nanos): (i64, u32)| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
-    Duration::from_nanos(u64::try_from(nanos(to) - nanos(from)).unwrap_or(0))
 }

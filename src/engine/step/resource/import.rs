@@ -18,13 +18,17 @@ use crate::model::state::ObjectStatus;
 use super::object::{Stored, mark, nonconforming};
 use super::{Instance, read};
 
+/// The request in the plugin protocol.
+const IMPORT: &str = "ImportResourceState";
+
 /// The object as it is outside. None with errors.
 pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, Diagnostics) {
     let (addr, kind) = (&instance.addr, instance.addr.kind());
     let (objects, mut diagnostics) = match named {
         Named::Id(id) => {
             instance.run.ports.observer.event(Event::ImportPlanned { addr: addr.clone(), id: id.to_string() });
-            settled(instance, instance.provider.import_resource_state(kind, id).await)
+            let answer = instance.provider.import_resource_state(kind, id);
+            settled(instance, instance.answered(IMPORT, answer).await)
         }
         Named::Identity(value, range) => by_identity(instance, value, range).await,
     };
@@ -125,7 +129,7 @@ async fn by_identity(
     range: &Range,
 ) -> (Option<Vec<ImportedObject>>, Diagnostics) {
     let kind = instance.addr.kind();
-    let schema = match instance.provider.identity_schema(kind).await {
+    let schema = match instance.answered("GetResourceIdentitySchemas", instance.provider.identity_schema(kind)).await {
         Ok(Some(schema)) => schema,
         Ok(None) => {
             let detail = format!(
@@ -147,7 +151,7 @@ async fn by_identity(
     };
     let id = json::to_simple_json(value).unwrap_or_default();
     instance.run.ports.observer.event(Event::ImportPlanned { addr: instance.addr.clone(), id });
-    settled(instance, instance.provider.import_by_identity(kind, identity).await)
+    settled(instance, instance.answered(IMPORT, instance.provider.import_by_identity(kind, identity)).await)
 }
 
 /// The objects of an answer. None with errors.

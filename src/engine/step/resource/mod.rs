@@ -31,6 +31,7 @@ use crate::engine::results::{Each, ModuleSlots};
 use crate::engine::run::Run;
 use crate::engine::scope::ModuleScope;
 use crate::engine::tree::ModuleId;
+use crate::engine::waiting::Request;
 use crate::lang::syntax::ast::Body;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
@@ -90,6 +91,12 @@ impl<'r> Instance<'r> {
             schema,
             create_before_destroy,
         })
+    }
+
+    /// Waits for the provider's answer to a request about this instance; `request` is its name in the plugin protocol.
+    pub async fn answered<T>(&self, request: &'static str, answer: impl Future<Output = T>) -> T {
+        let request = Request { name: request, provider: &self.provider_addr.provider, subject: &self.addr };
+        request.answered(&self.run.ports, answer).await
     }
 
     /// True for an object that is left alone where it would be destroyed, by its block.

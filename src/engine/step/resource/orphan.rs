@@ -102,7 +102,7 @@ pub async fn plan_destroy(
             provider_meta: meta,
             deferral_allowed: instance.run.is_apply(),
         };
-        let response = instance.provider.plan_resource_change(request).await;
+        let response = instance.answered("PlanResourceChange", instance.provider.plan_resource_change(request)).await;
         let failed = has_errors(&response.diagnostics);
         diagnostics.extend(instance.about(response.diagnostics));
         if response.deferred && !failed {

@@ -80,10 +80,9 @@ impl Planner<'_, '_> {
         let private = sound.map_or_else(|| std::sync::Arc::from([]), |c| c.private.clone());
 
         let (bare_config, _) = config.unmark_deep();
-        let found = instance
-            .provider
-            .validate_resource_config(instance.addr.kind(), bare_config.clone(), instance.run.is_apply())
-            .await;
+        let (kind, is_apply) = (instance.addr.kind(), instance.run.is_apply());
+        let found = instance.provider.validate_resource_config(kind, bare_config.clone(), is_apply);
+        let found = instance.answered("ValidateResourceConfig", found).await;
         self.diagnostics.extend(instance.about(found));
         if self.diagnostics.has_errors() {
             return None;
@@ -173,7 +172,8 @@ impl Planner<'_, '_> {
             provider_meta: meta.clone(),
             deferral_allowed: instance.run.is_apply(),
         };
-        let mut response = instance.provider.plan_resource_change(request).await;
+        let mut response =
+            instance.answered("PlanResourceChange", instance.provider.plan_resource_change(request)).await;
         let failed = has_errors(&response.diagnostics);
         if first || failed {
             // Warnings of a second question are those of the first.

@@ -35,7 +35,7 @@ pub async fn refresh(
         provider_meta: meta,
         deferral_allowed: run.is_apply(),
     };
-    let response = instance.provider.read_resource(request).await;
+    let response = instance.answered("ReadResource", instance.provider.read_resource(request)).await;
     let failed = has_errors(&response.diagnostics);
     diagnostics.extend(instance.about(response.diagnostics));
     if response.deferred && !failed {

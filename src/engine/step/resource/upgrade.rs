@@ -50,7 +50,8 @@ pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored
         }
     };
     let request = UpgradeRequest { kind: addr.kind().into(), version: object.schema_version, raw };
-    let (value, found) = instance.provider.upgrade_resource_state(request).await;
+    let answer = instance.provider.upgrade_resource_state(request);
+    let (value, found) = instance.answered("UpgradeResourceState", answer).await;
     let failed = has_errors(&found);
     diagnostics.extend(instance.about(found));
     if failed {

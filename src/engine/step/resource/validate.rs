@@ -16,6 +16,7 @@ use crate::engine::step::expansion::expand;
 use crate::engine::step::resource::provision::missing_host;
 use crate::engine::step::{about_body, connection_schema};
 use crate::engine::tree::ModuleId;
+use crate::engine::waiting::Request;
 use crate::lang::eval::evaluate;
 use crate::lang::eval::evaluate_to;
 use crate::lang::syntax::body::{Body, BodySchema};
@@ -24,6 +25,7 @@ use crate::model::addr::ResourceMode;
 use crate::model::config::ProvisionerBlock;
 use crate::model::config::{IgnoreChanges, PreventDestroy, Resource};
 use crate::model::mistakes::did_you_mean;
+use crate::model::provider::ProviderDiagnostics;
 use crate::model::schema::decode::decode_body;
 use crate::model::schema::{Block, Schema};
 
@@ -59,22 +61,36 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         let address = config.addr.in_module(run.tree.module(module).path.clone()).to_string();
         diagnostics.extend(ephemeral_use::check(&value, &schema.block, Some(&config.body), &address));
     }
-    let bare = value.unmark_deep().0;
-    match run.ports.providers.unconfigured(&config.provider).await {
-        Ok(provider) => {
-            let kind = &config.addr.kind;
-            let found = match config.addr.mode {
-                ResourceMode::Managed => provider.validate_resource_config(kind, bare, false).await,
-                ResourceMode::Data => provider.validate_data_config(kind, bare).await,
-                ResourceMode::Ephemeral => provider.validate_ephemeral_config(kind, bare).await,
-            };
-            let address = config.addr.in_module(run.tree.module(module).path.clone()).to_string();
-            diagnostics.extend(about_body(found, Some(&config.body), Some(&address)));
-        }
+    let address = config.addr.in_module(run.tree.module(module).path.clone()).to_string();
+    match by_provider(run, config, value.unmark_deep().0, &address).await {
+        Ok(found) => diagnostics.extend(about_body(found, Some(&config.body), Some(&address))),
         Err(errors) => diagnostics.extend(errors),
     }
     provisioners(run, instance, config, &schema, &mut diagnostics).await;
     diagnostics
+}
+
+/// What the provider reports about a configuration without marks.
+async fn by_provider(
+    run: &Run,
+    config: &Resource,
+    bare: Value,
+    address: &str,
+) -> Result<ProviderDiagnostics, Diagnostics> {
+    let name = match config.addr.mode {
+        ResourceMode::Managed => "ValidateResourceConfig",
+        ResourceMode::Data => "ValidateDataResourceConfig",
+        ResourceMode::Ephemeral => "ValidateEphemeralResourceConfig",
+    };
+    let answer = async {
+        let (provider, kind) = (run.ports.providers.unconfigured(&config.provider).await?, &config.addr.kind);
+        Ok(match config.addr.mode {
+            ResourceMode::Managed => provider.validate_resource_config(kind, bare, false).await,
+            ResourceMode::Data => provider.validate_data_config(kind, bare).await,
+            ResourceMode::Ephemeral => provider.validate_ephemeral_config(kind, bare).await,
+        })
+    };
+    Request { name, provider: &config.provider, subject: &address }.answered(&run.ports, answer).await
 }
 
 /// What is wrong with conditions whatever they come to.

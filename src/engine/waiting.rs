@@ -1,0 +1,45 @@
+//! Reports requests to providers that stay unanswered for long.
+
+use std::fmt::Display;
+use std::pin::pin;
+use std::time::Duration;
+
+use super::event::Event;
+use super::ports::Ports;
+use crate::model::addr::Provider;
+
+/// Seconds until the first report. Each further report comes after twice the time.
+const FIRST_REPORT: i64 = 10;
+
+/// A request to a provider, for reports.
+pub struct Request<'r> {
+    /// The name in the plugin protocol.
+    pub name: &'static str,
+    pub provider: &'r Provider,
+    /// The address of the resource or provider configuration that the request is about.
+    pub subject: &'r (dyn Display + Sync),
+}
+
+impl Request<'_> {
+    /// Waits for the answer, without a limit.
+    pub async fn answered<T>(&self, ports: &Ports, answer: impl Future<Output = T>) -> T {
+        let mut answer = pin!(answer);
+        let (seconds, nanos) = ports.host.now();
+        let mut elapsed = FIRST_REPORT;
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut answer => return answer,
+                () = ports.host.wait_until((seconds + elapsed, nanos as i32)) => {}
+            }
+            ports.observer.event(Event::RequestPending {
+                subject: self.subject.to_string(),
+                provider: self.provider.clone(),
+                request: self.name,
+                elapsed: Duration::from_secs(elapsed.unsigned_abs()),
+                stopping: ports.stop.is_stopping(),
+            });
+            elapsed *= 2;
+        }
+    }
+}

@@ -50,8 +50,8 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     if args.first().is_some_and(|arg| arg == "internal-plugin") {
         return ExitCode::from(internal_plugin::run(&args[1..]));
     }
-    if completion::answered(&environment) {
-        return ExitCode::SUCCESS;
+    if completion::answered(&environment, &Console::new(&environment, Terminal::detect(), ViewOptions::default())) {
+        return ExitCode::from(console::exit_code(0));
     }
     log::start(log::Settings::from_environment(&environment));
     log_start(&args);

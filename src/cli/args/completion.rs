@@ -4,7 +4,32 @@ use clap::Command;
 
 use super::ArgsError;
 use super::flags::{self, Given};
-use crate::cli::completion::script::{SHELLS, Shell};
+
+/// A shell that there is a script for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    PowerShell,
+}
+
+pub const SHELLS: [Shell; 4] = [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell];
+
+impl Shell {
+    pub fn name(self) -> &'static str {
+        match self {
+            Shell::Bash => "bash",
+            Shell::Zsh => "zsh",
+            Shell::Fish => "fish",
+            Shell::PowerShell => "powershell",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Shell> {
+        SHELLS.into_iter().find(|shell| shell.name() == name)
+    }
+}
 
 pub fn command() -> Command {
     flags::command("completion")

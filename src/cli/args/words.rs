@@ -12,7 +12,7 @@ pub fn split(text: &str) -> Result<Vec<String>, String> {
 /// The words of a line that is being typed, and the one at its end, which is empty behind a space. Its quotes may be open.
 pub fn unfinished(text: &str) -> (Vec<String>, String) {
     // What could close the last word; a lone backslash at the end counts for nothing.
-    let text = if text.ends_with('\\') { &text[..text.len() - 1] } else { text };
+    let text = text.strip_suffix('\\').unwrap_or(text);
     for end in ["", "\"", "'"] {
         let mut words = Vec::new();
         if let Ok(last) = scan(&format!("{text}{end}"), &mut words) {

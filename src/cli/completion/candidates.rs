@@ -2,6 +2,7 @@
 
 use clap::{Arg, Command};
 
+use crate::cli::args::completion::SHELLS;
 use crate::cli::args::flags::is_switch;
 use crate::cli::table::{self, COMMANDS, Entry, Run};
 
@@ -161,7 +162,7 @@ fn values(kind: &Kind, typed: &str, sources: &dyn Sources) -> Vec<Candidate> {
         Kind::Path => plain(sources.paths(typed)),
         Kind::Address => plain(sources.addresses()),
         Kind::Workspace => plain(sources.workspaces()),
-        Kind::Shell => plain(super::script::SHELLS.map(|shell| shell.name().to_string()).into()),
+        Kind::Shell => plain(SHELLS.map(|shell| shell.name().to_string()).into()),
         Kind::Switch => plain(["true", "false"].map(str::to_string).into()),
         Kind::Other => Vec::new(),
     }

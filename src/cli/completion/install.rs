@@ -7,7 +7,9 @@ use crate::base::atomic;
 use crate::base::env::{Environment, HOME, XDG_CONFIG_HOME};
 use crate::base::files::named;
 
-use super::script::{Shell, script};
+use crate::cli::args::completion::Shell;
+
+use super::script::script;
 
 /// What to do with the shells of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

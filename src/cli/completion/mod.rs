@@ -12,13 +12,15 @@ mod sources;
 
 use crate::base::env::{COMP_LINE, COMP_POINT, COMP_SHELL, Environment};
 
+use crate::cli::console::Console;
+
 use candidates::candidates;
 use line::Line;
 use script::Form;
 use sources::Project;
 
 /// If a shell asks for candidates: they are printed. Gives whether one did.
-pub fn answered(environment: &Environment) -> bool {
+pub fn answered(environment: &Environment, console: &Console) -> bool {
     let Some(text) = environment.non_empty(COMP_LINE) else { return false };
     let point = environment.get(COMP_POINT).and_then(|point| point.parse().ok());
     let line = Line::parse(text, point);
@@ -26,7 +28,6 @@ pub fn answered(environment: &Environment) -> bool {
     let project = Project::new(environment, &line);
     let found = candidates(&line, &project);
     let lines: String = found.iter().map(|candidate| form.line(candidate, &line) + "\n").collect();
-    // A shell that no longer reads is no reason for anything.
-    let _ = std::io::Write::write_all(&mut std::io::stdout(), lines.as_bytes());
+    console.print(&lines);
     true
 }

@@ -1,33 +1,9 @@
 //! What shells need to know: how to ask for candidates, and the form in which they want them.
 
+use crate::cli::args::completion::Shell;
+
 use super::candidates::Candidate;
 use super::line::Line;
-
-/// A shell that there is a script for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shell {
-    Bash,
-    Zsh,
-    Fish,
-    PowerShell,
-}
-
-pub const SHELLS: [Shell; 4] = [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell];
-
-impl Shell {
-    pub fn name(self) -> &'static str {
-        match self {
-            Shell::Bash => "bash",
-            Shell::Zsh => "zsh",
-            Shell::Fish => "fish",
-            Shell::PowerShell => "powershell",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<Shell> {
-        SHELLS.into_iter().find(|shell| shell.name() == name)
-    }
-}
 
 /// The script that makes a shell complete the command; `program` is the path of this program.
 pub fn script(shell: Shell, command: &str, program: &str) -> String {
@@ -150,6 +126,8 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::cli::args::completion::SHELLS;
+
     use super::*;
 
     #[test]

@@ -82,7 +82,11 @@ pub const COMMANDS: &[Entry] = &[
         "Generate a Graphviz graph of the steps in an operation",
         runs(args::graph::command, command::graph::run),
     ),
-    entry("import", "Associate existing infrastructure with a resource", Run::Missing),
+    entry(
+        "import",
+        "Associate existing infrastructure with a resource",
+        runs(args::import::command, command::import::run),
+    ),
     entry("login", "Obtain and save credentials for a remote host", runs(args::login::command, command::login::run)),
     entry(
         "logout",

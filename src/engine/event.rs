@@ -83,6 +83,16 @@ pub enum Event {
         addr: AbsResourceInstance,
         id: String,
     },
+    /// The import command is about to ask for an object.
+    ImportRequested {
+        addr: AbsResourceInstance,
+        id: Arc<str>,
+    },
+    /// The provider knows the object: the types of all that belongs to it.
+    ImportPrepared {
+        addr: AbsResourceInstance,
+        kinds: Vec<Arc<str>>,
+    },
     /// In apply: what the plan imported becomes part of the state.
     ImportStarted {
         addr: AbsResourceInstance,

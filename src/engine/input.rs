@@ -74,6 +74,21 @@ pub struct ApplyOutcome {
     pub state: State,
 }
 
+#[derive(Clone, Debug)]
+pub struct ImportInput {
+    pub config: Arc<Config>,
+    /// The state as read.
+    pub state: State,
+    /// By name; variables not listed take their default.
+    pub variables: GivenVariables,
+    /// The instance that the object becomes. A block declares its resource.
+    pub addr: AbsResourceInstance,
+    /// What the provider knows the object by.
+    pub id: Arc<str>,
+    /// At most so many steps run at the same time.
+    pub parallelism: usize,
+}
+
 /// What is needed to evaluate expressions in a module outside of a run.
 #[derive(Clone, Debug)]
 pub struct EvaluateInput {

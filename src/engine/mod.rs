@@ -42,10 +42,12 @@ mod waiting;
 use crate::base::diag::Diagnostics;
 use crate::model::addr::ModuleInstance;
 use crate::model::plan::Plan;
+use crate::model::state::State;
 
 pub use evaluation::{Evaluation, Names};
 pub use input::{
-    ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput,
+    ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, ImportInput, Origin, PlanInput,
+    ValidateInput,
 };
 use ports::Ports;
 
@@ -68,6 +70,12 @@ pub fn missing_variables(plan: &Plan, given: &GivenVariables) -> Diagnostics {
 /// Does what a plan says. The outcome's state holds everything that was done, errors or not.
 pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnostics) {
     verbs::apply(input, ports).await
+}
+
+/// Makes an object that exists managed, whatever the import blocks say. The state with the object and with the outputs
+/// that follow from it; none with errors.
+pub async fn import(input: ImportInput, ports: &Ports) -> (Option<State>, Diagnostics) {
+    verbs::import(input, ports).await
 }
 
 /// What expressions of a module instance evaluate to, by the configuration and the state. None if there is no such

@@ -35,6 +35,8 @@ pub enum Verb {
         pre_destroy: bool,
     },
     PlanDestroy,
+    /// One object becomes managed, by its id. Other objects are taken as they are stored, and nothing is planned.
+    Import,
     /// `refresh_only`: of a plan that changes nothing but the state; outputs and checks are evaluated by it.
     Apply {
         refresh_only: bool,
@@ -139,9 +141,14 @@ impl Run {
         self.active.get(node as usize).copied().unwrap_or(true)
     }
 
-    /// Whether failing pre- and postconditions are warnings.
+    /// Whether failing conditions of resources are warnings.
     pub fn is_lenient(&self) -> bool {
-        matches!(self.verb, Verb::Plan { pre_destroy: true, .. }) || self.is_refresh_only()
+        matches!(self.verb, Verb::Plan { pre_destroy: true, .. } | Verb::Import) || self.is_refresh_only()
+    }
+
+    /// Whether instances are brought up to date in the state, and no changes are planned for them.
+    pub fn plans_nothing(&self) -> bool {
+        matches!(self.verb, Verb::Plan { refresh_only: true, .. } | Verb::Import)
     }
 
     pub fn is_refresh_only(&self) -> bool {
@@ -152,6 +159,7 @@ impl Run {
     pub fn leaves_objects_alone(&self) -> bool {
         match self.verb {
             Verb::Plan { .. } | Verb::Apply { .. } => self.is_refresh_only() || !self.targets.is_empty(),
+            Verb::Import => true,
             _ => false,
         }
     }

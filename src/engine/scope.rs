@@ -282,7 +282,17 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
     let others = instances_beside(run, module, index, slots);
     let is_final = others.is_empty() || slots.complete.get().is_some();
     let is_settled = || is_final && slots.instances.iter().all(InstanceSlot::is_settled);
-    once_settled(&slots.whole, is_settled, || whole_resource(slots, others, &unknown))
+    once_settled(&slots.whole, is_settled, || match run.verb {
+        // Nothing is planned: there may be any number of instances that the state does not have yet.
+        Verb::Import if others.is_empty() && has_no_objects(slots) => Value::dynamic(),
+        _ => whole_resource(slots, others, &unknown),
+    })
+}
+
+/// Whether a block with instance keys has no object at all.
+fn has_no_objects(slots: &ResourceSlots) -> bool {
+    let repeats = matches!(slots.expansion, Expansion::Count(_) | Expansion::ForEach(_));
+    repeats && slots.instances.iter().all(|slot| slot.is_settled() && slot.value().is_none())
 }
 
 /// Instances that the state has beside those that the configuration wants, as long as they stay: those that a plan leaves

@@ -16,9 +16,10 @@ use super::evaluation::Evaluation;
 use super::execute::execute;
 use super::functions::ProviderFunctions;
 use super::gather::{gather_plan, is_applyable, parse_time};
-use super::imports::{self, Imports};
+use super::imports::{self, Imports, Requested};
 use super::input::{
-    ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, Origin, PlanInput, ValidateInput,
+    ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, ImportInput, Origin, PlanInput,
+    ValidateInput,
 };
 use super::mistakes;
 use super::moves;
@@ -48,6 +49,8 @@ struct Request {
     plan_time: Option<(i64, u32)>,
     /// Write configuration for imports that have none.
     generate_config: bool,
+    /// What the import command asks for.
+    import: Option<Requested>,
     /// What apply carries out.
     changes: Vec<Arc<ResourceChange>>,
     /// What functions gave before.
@@ -66,6 +69,7 @@ pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
         parallelism: input.parallelism,
         plan_time: None,
         generate_config: false,
+        import: None,
         changes: Vec::new(),
         calls: FunctionResults::new(),
     };
@@ -73,6 +77,36 @@ pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {
         Ok(run) => execute(run).await.1,
         Err(diagnostics) => diagnostics,
     }
+}
+
+pub async fn import(input: ImportInput, ports: &Ports) -> (Option<State>, Diagnostics) {
+    let request = Request {
+        verb: Verb::Import,
+        config: input.config,
+        state: input.state,
+        variables: input.variables,
+        refresh: false,
+        targets: Vec::new(),
+        force_replace: BTreeSet::new(),
+        parallelism: input.parallelism,
+        // The reference does not know the time of a plan here.
+        plan_time: None,
+        generate_config: false,
+        import: Some(Requested { addr: input.addr, id: input.id }),
+        changes: Vec::new(),
+        calls: FunctionResults::new(),
+    };
+    let (run, found) = match prepare(request, ports).await {
+        Ok(run) => execute(run).await,
+        Err(found) => return (None, found),
+    };
+    if found.has_errors() {
+        return (None, found);
+    }
+    let mut state = std::mem::take(&mut run.results.gathered().state);
+    state.outputs.retain(|name, _| run.config.root.outputs.contains_key(name));
+    state.checks = None;
+    (Some(state), found)
 }
 
 pub async fn evaluate(input: EvaluateInput, ports: &Ports) -> (Option<Evaluation>, Diagnostics) {
@@ -88,6 +122,7 @@ pub async fn evaluate(input: EvaluateInput, ports: &Ports) -> (Option<Evaluation
         // Without a plan nobody knows when it was made.
         plan_time: None,
         generate_config: false,
+        import: None,
         changes: Vec::new(),
         calls: FunctionResults::new(),
     };
@@ -223,6 +258,7 @@ fn plan_request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) ->
         parallelism: input.parallelism,
         plan_time: Some(now),
         generate_config: input.generate_config,
+        import: None,
         changes: Vec::new(),
         calls: FunctionResults::new(),
     }
@@ -290,6 +326,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
         parallelism: input.parallelism,
         plan_time: parse_time(&plan.timestamp),
         generate_config: false,
+        import: None,
         changes: plan.changes.iter().cloned().map(Arc::new).collect(),
         calls: plan.function_results.clone(),
     };
@@ -390,6 +427,7 @@ async fn prepare(request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostic
         if matches!(request.verb, Verb::Validate | Verb::Plan { refresh_only: false, .. }) {
             imports = imports::collect(&mut builder, request.verb, request.generate_config);
         }
+        imports.requested = request.import;
         Parts::of(builder, orphans, &imports, &state, request.verb, &request.changes, &request.targets)
     };
     call_check::check(&request.config, &mut diagnostics);

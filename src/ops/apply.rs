@@ -14,6 +14,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::event::Event;
 use crate::engine::ports::Observer;
 use crate::engine::{self, ApplyInput, GivenVariables};
+use crate::model::addr::{AbsResourceInstance, ResourceMode};
 use crate::model::plan::{Action, Mode};
 use crate::model::state::State;
 
@@ -119,7 +120,8 @@ async fn attempt_refresh(setup: &Setup, request: &Request, listener: Arc<dyn Lis
         Ok(begun) => begun,
         Err(diagnostics) => return (Applied::default(), diagnostics),
     };
-    if session.state().is_empty() {
+    let is_managed = |addr: &AbsResourceInstance| addr.mode() == ResourceMode::Managed;
+    if !session.state().instances().any(|(addr, ..)| is_managed(&addr)) {
         diagnostics.warning(
             "Empty or non-existent state",
             "There are currently no remote objects tracked in the state, so there is nothing to refresh.",
@@ -261,8 +263,8 @@ async fn carry_out(
     diagnostics
 }
 
-/// Writes a state that a plan found.
-async fn keep(session: &Session, state: &State) -> Diagnostics {
+/// Writes a state that a walk found without any change outside.
+pub async fn keep(session: &Session, state: &State) -> Diagnostics {
     let journal = match JournaledState::new(session.store(), &session.held.loaded) {
         Ok(journal) => journal,
         Err(problems) => return problems,

@@ -20,16 +20,13 @@ use crate::render::text::value::console_text;
 
 use super::cached_schemas;
 use super::open_backend::{self, Held};
-use super::operation::quiet_ports;
+use super::operation::{NO_OPERATION, quiet_ports};
 use super::options::{StateOptions, VariableArgument};
 use super::packages::Found;
 use super::provider_factories::Factories;
 use super::setup::Setup;
 use super::variables::{self, Collected};
 use super::{load, packages};
-
-/// The reference starts no operation for a console, but takes the lock all the same.
-const OPERATION: &str = "OperationTypeInvalid";
 
 #[derive(Clone, Debug)]
 pub struct ConsoleRequest {
@@ -112,7 +109,7 @@ async fn hold(setup: &Setup, request: &ConsoleRequest, config: &Config) -> Resul
     if !is_configured() {
         return Ok(None);
     }
-    open_backend::hold(&opened, OPERATION, &request.state, setup, None).await.map(Some)
+    open_backend::hold(&opened, NO_OPERATION, &request.state, setup, None).await.map(Some)
 }
 
 /// Evaluates the configuration. None with errors that leave nothing to ask.

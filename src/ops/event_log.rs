@@ -50,6 +50,8 @@ fn text(event: &Event) -> Option<String> {
             format!("ephemeral: {addr}: {verb:?} {} after {elapsed:?}", end(*failed))
         }
         Event::EphemeralDeferred { addr } => format!("ephemeral: {addr}: deferred, its configuration is unknown"),
+        Event::ImportRequested { addr, id } => format!("import: {addr}: requested (id={id})"),
+        Event::ImportPrepared { addr, kinds } => format!("import: {addr}: prepared ({})", kinds.join(", ")),
         Event::ImportPlanned { addr, id } => format!("import: {addr}: planned (id={id})"),
         Event::ImportStarted { addr, id } => format!("import: {addr}: started (id={id})"),
         Event::ImportFinished { addr, id } => format!("import: {addr}: done (id={id})"),

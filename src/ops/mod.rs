@@ -43,6 +43,7 @@ pub mod fmt;
 pub mod force_unlock;
 mod generated_file;
 pub mod graph;
+pub mod import;
 pub mod plan;
 pub mod plan_file;
 pub mod provider_schemas;

@@ -19,6 +19,7 @@ use crate::model::state::State;
 use super::cached_schemas;
 use super::host::Machine;
 use super::listen::{Deaf, Listener};
+use super::load::LoadedConfig;
 use super::open_backend::{self, Held, Opened};
 use super::options::{PlanOptions, StateOptions, VariableArgument};
 use super::packages;
@@ -31,6 +32,8 @@ use super::{event_log, load, planning};
 
 /// The summary where somebody did not want to wait.
 pub const CANCELED: &str = "operation canceled";
+/// What locks are for where the reference starts no operation, but takes the lock all the same.
+pub const NO_OPERATION: &str = "OperationTypeInvalid";
 /// The summary where a folder has nothing to read.
 pub const NO_CONFIGURATION: &str = "No configuration files";
 
@@ -79,11 +82,26 @@ pub async fn begin(
     }
     let loaded =
         sound(&mut diagnostics, load::config(Path::new("."), &setup.with_variables(&request.variables), &Disk))?;
-    let Some(load::LoadedConfig { config, snapshot }) = loaded else { return Err(diagnostics) };
-    let opened = open_backend::open(setup, config.root.backend.as_ref(), &request.state).await;
+    let Some(loaded) = loaded else { return Err(diagnostics) };
+    open(setup, loaded, collected, operation, &request.state, listener, diagnostics).await
+}
+
+/// Opens the state for a configuration, locks and reads it; starts the providers. `diagnostics`: what was found until
+/// then, which comes before what is found here.
+pub async fn open(
+    setup: &Setup,
+    loaded: LoadedConfig,
+    collected: Collected,
+    operation: &str,
+    state: &StateOptions,
+    listener: Arc<dyn Listener>,
+    mut diagnostics: Diagnostics,
+) -> Result<(Session, Diagnostics), Diagnostics> {
+    let LoadedConfig { config, snapshot } = loaded;
+    let opened = open_backend::open(setup, config.root.backend.as_ref(), state).await;
     let opened = opened.map_err(|problems| joined(&mut diagnostics, problems))?;
     let factories = start(setup, &config, &mut diagnostics).await?;
-    let held = open_backend::hold(&opened, operation, &request.state, setup, Some(&*listener)).await;
+    let held = open_backend::hold(&opened, operation, state, setup, Some(&*listener)).await;
     let mut held = match held {
         Ok(held) => held,
         Err(problems) => {
@@ -142,7 +160,7 @@ fn no_configuration(verb: Verb) -> Diagnostics {
 }
 
 /// Takes the value, or everything found so far if there are errors.
-fn sound<T>(diagnostics: &mut Diagnostics, (value, found): (T, Diagnostics)) -> Result<T, Diagnostics> {
+pub fn sound<T>(diagnostics: &mut Diagnostics, (value, found): (T, Diagnostics)) -> Result<T, Diagnostics> {
     let failed = found.has_errors();
     diagnostics.extend(found);
     if failed { Err(std::mem::take(diagnostics)) } else { Ok(value) }

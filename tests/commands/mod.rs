@@ -76,6 +76,7 @@ cases!(
     forced_unlocks,
     formatting,
     graphs,
+    imports_by_command,
     init_streams,
     installation_settings,
     json_mistakes,

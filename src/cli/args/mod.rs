@@ -13,6 +13,7 @@ pub mod fmt;
 pub mod force_unlock;
 pub mod get;
 pub mod graph;
+pub mod import;
 pub mod init;
 pub mod login;
 pub mod metadata;

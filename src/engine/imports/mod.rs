@@ -1,5 +1,6 @@
-//! `import` blocks: which objects become managed, under which ids. Evaluated in the module that they stand in, beside the
-//! block of the resource that they are for. Never asks a provider: the steps of the resource do.
+//! `import` blocks, and what the import command asks for: which objects become managed, under which ids. Blocks are
+//! evaluated in the module that they stand in, beside the block of the resource that they are for. Never asks a provider:
+//! the steps of the resource do.
 
 mod address;
 mod expand;
@@ -7,6 +8,7 @@ mod expand;
 use crate::base::name::COMMAND;
 use crate::engine::mistakes::INVALID_IMPORT_ID;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 use super::build::config::Builder;
 use super::graph::{Node, NodeId};
@@ -16,7 +18,7 @@ use super::run::{Run, Verb};
 use super::tree::{ModuleId, ROOT, Tree};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::syntax::ast::{ExprKind, Expression, TraversalStep};
-use crate::model::addr::{AbsProviderConfig, ConfigResource, LocalProviderConfig};
+use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ConfigResource, LocalProviderConfig};
 use crate::model::config::Import;
 
 pub use expand::{Named, expand, named};
@@ -30,6 +32,15 @@ pub struct Imports {
     of_block: FxHashMap<(ModuleId, u32), Vec<usize>>,
     /// Those for which configuration is to be written.
     pub generated: Vec<Generated>,
+    /// What the import command asks for, in place of all blocks.
+    pub requested: Option<Requested>,
+}
+
+/// An object that the import command brings in.
+#[derive(Clone, Debug)]
+pub struct Requested {
+    pub addr: AbsResourceInstance,
+    pub id: Arc<str>,
 }
 
 /// An import block where it stands, with the address from the root of the block that it is for.
@@ -246,18 +257,32 @@ pub fn plan(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
             if run.state.instance(&addr).is_some() {
                 continue;
             }
-            let module = run.results.find_module(&run.tree, &addr.module);
-            let slots = module.as_ref().and_then(|m| m.resources[block.1 as usize].get());
-            if slots.is_none_or(|slots| slots.expansion.index_of(addr.key()).is_none()) {
-                let detail = format!(
-                    "The configuration for the given import {addr} does not exist. All target instances must have an \
-                     associated configuration to be imported."
-                );
-                diagnostics.push(Diagnostic::error(NO_TARGET, detail));
-            } else {
-                run.results.gathered().imports.insert(addr, named);
+            match without_instance(run, block, &addr) {
+                Some(error) => diagnostics.push(error),
+                None => drop(run.results.gathered().imports.insert(addr, named)),
             }
         }
     }
     diagnostics
+}
+
+/// Checks that a block has the instance that the import command asks for, if it is the block's.
+pub fn check_requested(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
+    let addr = run.imports.requested.as_ref().map(|requested| &requested.addr);
+    let of_block = addr.filter(|addr| run.tree.find_resource(&addr.config()) == Some(block));
+    of_block.and_then(|addr| without_instance(run, block, addr)).into_iter().collect()
+}
+
+/// The error of an import whose block does not have the instance.
+fn without_instance(run: &Run, block: (ModuleId, u32), addr: &AbsResourceInstance) -> Option<Diagnostic> {
+    let module = run.results.find_module(&run.tree, &addr.module);
+    let slots = module.as_ref().and_then(|m| m.resources[block.1 as usize].get());
+    if slots.is_some_and(|slots| slots.expansion.index_of(addr.key()).is_some()) {
+        return None;
+    }
+    let detail = format!(
+        "The configuration for the given import {addr} does not exist. All target instances must have an associated \
+         configuration to be imported."
+    );
+    Some(Diagnostic::error(NO_TARGET, detail))
 }

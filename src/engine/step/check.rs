@@ -17,7 +17,7 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
             Verb::Validate => {
                 block.asserts.iter().for_each(|assert| diagnostics.extend(examine_message(assert, &scope)))
             }
-            Verb::Plan { .. } | Verb::Apply { .. } => {
+            Verb::Plan { .. } | Verb::Import | Verb::Apply { .. } => {
                 let of = Checked {
                     config_addr: addr(&path.to_string(), &block.name),
                     addr: addr(&instance.addr.to_string(), &block.name),

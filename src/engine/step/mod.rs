@@ -55,7 +55,9 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
     if let Some(needs) = run.needs.get(id as usize).filter(|_| run.verb == Verb::Validate) {
         run.report(id, needs.warnings.clone());
     }
-    if let Some(needs) = run.needs.get(id as usize).filter(|_| matches!(run.verb, Verb::Validate | Verb::Plan { .. })) {
+    if let Some(needs) =
+        run.needs.get(id as usize).filter(|_| matches!(run.verb, Verb::Validate | Verb::Plan { .. } | Verb::Import))
+    {
         run.report(id, needs.deprecated.clone());
     }
     let mut diagnostics = match *run.graph.node(id) {
@@ -72,7 +74,7 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
             _ if run.tree.resource(module, index).addr.mode == ResourceMode::Ephemeral => {
                 ephemeral::run(&run, module, index, &mut turn).await
             }
-            Verb::Plan { .. } => return resource::block::run(run, id, module, index, &mut turn).await,
+            Verb::Plan { .. } | Verb::Import => return resource::block::run(run, id, module, index, &mut turn).await,
             Verb::Apply { .. } => resource::expand::run(&run, module, index),
             Verb::Evaluate | Verb::PlanDestroy | Verb::ApplyDestroy => {
                 resource::expand::from_state(&run, module, index)
@@ -94,9 +96,14 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
     end
 }
 
-/// Whether the node's own expressions matter: where values come from the state only, those of resources do not.
+/// Whether the node's own expressions matter: where objects are what the state says, those of their blocks do not.
 fn is_evaluated(run: &Run, id: NodeId) -> bool {
-    run.verb != Verb::Evaluate || !matches!(run.graph.node(id), Node::Resource { .. })
+    let Node::Resource { module, index } = *run.graph.node(id) else { return true };
+    match run.verb {
+        Verb::Evaluate => false,
+        Verb::Import => run.tree.resource(module, index).addr.mode != ResourceMode::Managed,
+        _ => true,
+    }
 }
 
 /// What a provider said, as diagnostics about a body: each at the place that its path leads to.

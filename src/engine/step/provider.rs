@@ -20,6 +20,8 @@ use std::sync::Arc;
 
 use super::about_body;
 
+const INVALID_CONFIGURATION: &str = "Invalid provider configuration";
+
 pub async fn run(run: &Run, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let config = run.providers.get(index);
@@ -61,6 +63,12 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
     }
     let (bare, marks) = value.unmark_deep();
     let address = config.addr.to_string();
+    if run.verb == Verb::Import && !bare.is_wholly_known() {
+        let detail =
+            format!("The configuration for {address} depends on values that cannot be determined until apply.");
+        diagnostics.push(Diagnostic::error(INVALID_CONFIGURATION, detail).at_opt(block.map(|b| b.range.clone())));
+        return diagnostics;
+    }
     if run.verb == Verb::Validate {
         if let (Some(body), Some(_)) = (&body, block) {
             match validate(run, &config.addr, bare).await {
@@ -151,7 +159,7 @@ fn schema(run: &Run, index: u32) -> Result<Arc<Schema>, Diagnostic> {
 fn requires_configuration(run: &Run, index: u32) -> Diagnostic {
     let provider = &run.providers.get(index).addr.provider;
     Diagnostic::error(
-        "Invalid provider configuration",
+        INVALID_CONFIGURATION,
         format!(
             "Provider \"{provider}\" requires explicit configuration. Add a provider block to the root module and configure \
              the provider's required arguments as described in the provider documentation.\n"

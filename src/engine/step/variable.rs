@@ -30,7 +30,7 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
             Verb::Validate => Value::unknown(variable.ty.clone()),
             _ => {
                 let given = run.variables.get(&variable.name);
-                if given.is_some() && matches!(run.verb, Verb::Plan { .. }) {
+                if given.is_some() && matches!(run.verb, Verb::Plan { .. } | Verb::Import) {
                     diagnostics.extend(deprecated::variable(variable, variable.range.clone()));
                 }
                 let given = Given {

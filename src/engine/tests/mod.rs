@@ -5,6 +5,7 @@ mod conditions;
 mod consistency;
 mod drift;
 mod ephemerals;
+mod import_command;
 mod imports;
 mod instances;
 mod interrupted;

@@ -117,3 +117,17 @@ async fn new_identities_are_no_change() {
     assert!(has_same_objects(&state, &identified));
     assert!(!has_same_objects(&state, &tainted) && !has_same_objects(&state, &State::default()));
 }
+
+#[tokio::test]
+async fn data_sources_that_cannot_be_read_leave_the_state() {
+    let text = r#"
+        resource "test_thing" "a" { name = "a" }
+        data "test_thing" "d" { name = test_thing.a.id }"#;
+    let world = World::new();
+    let (mut state, _) = apply(&world, text, &State::default()).await;
+    state.resources.retain(|addr, _| addr.to_string() != "test_thing.a");
+    assert_eq!(addresses(&state), ["data.test_thing.d"]);
+    let (planned, found) = refresh_only(&world, text, &state).await;
+    assert!(found.is_empty() && !planned.applyable, "{found:?}");
+    assert_eq!(addresses(&planned.prior_state), [""; 0]);
+}

@@ -12,7 +12,7 @@ use crate::base::diag::Diagnostics;
 use crate::base::files::{Files, Memory};
 use crate::engine::event::Event;
 use crate::engine::ports::{Configuring, Host, Observer, Ports, Providers, StateSink};
-use crate::engine::{self, ApplyInput, GivenVariables, PlanInput, ValidateInput};
+use crate::engine::{self, ApplyInput, GivenVariables, ImportInput, PlanInput, ValidateInput};
 use crate::lang::value::{Path, Type, Value, json};
 use crate::model::addr::{self, AbsProviderConfig, AbsResourceInstance, Target};
 use crate::model::config::Config;
@@ -248,7 +248,7 @@ impl Providers for Plugins {
         region.attributes.insert("region".into(), Attribute { optional: true, ..Attribute::new(Type::String) });
         Ok(Arc::new(StaticSchemas {
             provider: Arc::new(Schema::new(0, region)),
-            managed: BTreeMap::from([("test_thing".into(), thing.clone())]),
+            managed: BTreeMap::from([("test_thing".into(), thing.clone()), ("test_other".into(), thing.clone())]),
             data: BTreeMap::from([("test_thing".into(), thing.clone())]),
             ephemeral: BTreeMap::from([("test_thing".into(), thing)]),
             ..StaticSchemas::default()
@@ -411,8 +411,22 @@ impl Provider for Things {
         world.schedule.point().await;
         ApplyResponse { new_state, identity: None, private: Arc::from([]), legacy_type_system: false, diagnostics }
     }
-    async fn import_resource_state(&self, _: &str, _: &str) -> ImportResponse {
-        ImportResponse::objects(Vec::new())
+    /// Finds nothing, unless the id lists what there is: a `+` between names, with `TYPE:` before one of another type.
+    async fn import_resource_state(&self, kind: &str, id: &str) -> ImportResponse {
+        let id = id.strip_prefix("objects ").unwrap_or_default();
+        self.0.say(format!("import {id}"));
+        if self.0.is_failing(id) {
+            return ImportResponse::failed(vec![ProviderDiagnostic::error("import failed", id)]);
+        }
+        let entries = thing_schema().block.attributes.into_iter().map(|(n, a)| (n, Value::null(a.implied_type())));
+        let nothing = Value::object(entries);
+        let object = |part: &str| {
+            let (kind, name) = part.split_once(':').unwrap_or((kind, part));
+            let state = with(&with(&nothing, "id", Value::string(name)), "name", Value::string(name));
+            let private = Arc::from(part.as_bytes());
+            ImportedObject { kind: kind.into(), state, identity: None, private }
+        };
+        ImportResponse::objects(id.split('+').filter(|part| !part.is_empty()).map(object).collect())
     }
     async fn identity_schema(&self, _: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
         let attributes = [(Arc::from("name"), (Type::String, true)), (Arc::from("place"), (Type::String, false))];
@@ -544,6 +558,25 @@ pub async fn apply_plan(world: &Arc<World>, config: &Arc<Config>, plan: Plan) ->
         ApplyInput { config: config.clone(), plan: Arc::new(plan), variables: GivenVariables::new(), parallelism };
     let (outcome, diagnostics) = engine::apply(input, &world.ports()).await;
     (outcome.state, diagnostics)
+}
+
+/// Imports by the command; `id`: the objects that are found. None with errors.
+pub async fn import(
+    world: &Arc<World>,
+    text: &str,
+    state: &State,
+    addr: &str,
+    id: &str,
+) -> (Option<State>, Diagnostics) {
+    let input = ImportInput {
+        config: config(&[("main.tf", text)]),
+        state: state.clone(),
+        variables: GivenVariables::new(),
+        addr: addr::parse::parse_abs_instance(addr).unwrap(),
+        id: format!("objects {id}").into(),
+        parallelism: world.schedule.parallelism,
+    };
+    engine::import(input, &world.ports()).await
 }
 
 pub async fn apply(world: &Arc<World>, text: &str, state: &State) -> (State, Diagnostics) {

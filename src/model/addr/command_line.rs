@@ -2,6 +2,7 @@
 
 use super::parse::BRACKETS_REQUIRED;
 use super::parse::MODULE_NAME_REQUIRED;
+use super::parse::NO_WHOLE_NUMBER;
 use super::parse::TOO_LONG;
 use super::parse::TYPE_AND_NAME_REQUIRED;
 use crate::model::addr::parse::INSTANCE_REQUIRED;
@@ -125,10 +126,9 @@ fn key_of(steps: &[Step]) -> (InstanceKey, &[Step]) {
 fn instance_key(key: &IndexKey) -> Result<InstanceKey, String> {
     match key {
         IndexKey::String(text) => Ok(InstanceKey::Str(text.clone())),
-        IndexKey::Number(text) => text.parse().map(InstanceKey::Int).map_err(|_| {
-            "Invalid resource instance key: value must be a whole number, between -9223372036854775808 and 9223372036854775807."
-                .to_string()
-        }),
+        IndexKey::Number(text) => {
+            text.parse().map(InstanceKey::Int).map_err(|_| format!("Invalid resource instance key: {NO_WHOLE_NUMBER}"))
+        }
     }
 }
 

@@ -24,6 +24,8 @@ pub const TYPE_AND_NAME_REQUIRED: &str = "Resource specification must include a 
 pub const MODULE_NAME_REQUIRED: &str = "Prefix \"module.\" must be followed by a module name.";
 /// What is said of a key that stands without brackets.
 pub const BRACKETS_REQUIRED: &str = "Resource instance key must be given in square brackets.";
+/// What is said of a number that cannot be a key.
+pub const NO_WHOLE_NUMBER: &str = "value must be a whole number, between -9223372036854775808 and 9223372036854775807.";
 /// What is said where an address goes on after its end.
 pub const TOO_LONG: &str = "Unexpected extra operators after address.";
 
@@ -230,13 +232,20 @@ pub fn parse_target_traversal(traversal: &Traversal, file: &Arc<SourceFile>) -> 
 
 /// The address of one resource instance, as `-replace` and the state commands take it.
 pub fn parse_abs_instance(text: &str) -> Result<AbsResourceInstance, Diagnostic> {
-    match parse_target(text)? {
+    let file = SourceFile::new("", text);
+    let traversal = whole_traversal(&file)?;
+    parse_abs_instance_traversal(&traversal, &file)
+}
+
+/// The same from a traversal.
+pub fn parse_abs_instance_traversal(
+    traversal: &Traversal,
+    file: &Arc<SourceFile>,
+) -> Result<AbsResourceInstance, Diagnostic> {
+    match parse_target_traversal(traversal, file)? {
         Target::Resource(resource) => Ok(resource.instance(InstanceKey::None)),
         Target::Instance(instance) => Ok(instance),
-        _ => {
-            let file = SourceFile::new("", text);
-            Err(invalid(INSTANCE_REQUIRED, Span::new(0, text.len()), &file))
-        }
+        _ => Err(invalid(INSTANCE_REQUIRED, traversal.span, file)),
     }
 }
 
@@ -325,18 +334,27 @@ impl<'t> Steps<'t> {
         let Some((Part::Key(key), span)) = self.parts.get(self.next) else { return Ok(InstanceKey::None) };
         self.next += 1;
         instance_key(key)
-            .ok_or_else(|| invalid("Invalid resource key: must be a whole number or a string.", *span, self.file))
+            .ok_or_else(|| invalid(format!("Invalid resource instance key: {NO_WHOLE_NUMBER}"), *span, self.file))
     }
 
     fn module_instance(&mut self) -> Result<ModuleInstance, Diagnostic> {
         let mut path = Vec::new();
         while matches!(self.parts.get(self.next), Some((Part::Name(name), _)) if &***name == "module") {
+            let keyword = self.span();
             self.next += 1;
+            let span = if self.at_end() { keyword } else { self.span() };
+            let name = self.name().ok_or_else(|| self.invalid_module(MODULE_NAME_REQUIRED.into(), span))?;
             let span = self.span();
-            let name = self.name().ok_or_else(|| invalid(MODULE_NAME_REQUIRED, span, self.file))?;
-            path.push(ModuleStep { name, key: self.key()? });
+            let key = self
+                .key()
+                .map_err(|_| self.invalid_module(format!("Invalid module index: {NO_WHOLE_NUMBER}"), span))?;
+            path.push(ModuleStep { name, key });
         }
         Ok(ModuleInstance(path.into()))
+    }
+
+    fn invalid_module(&self, detail: String, span: Span) -> Diagnostic {
+        Diagnostic::error("Invalid address operator", detail).at(span.in_file(self.file))
     }
 
     fn resource(&mut self) -> Result<Resource, Diagnostic> {

@@ -214,6 +214,8 @@ pub fn event(event: &Event) -> Option<Message> {
         Event::Unchanged { .. }
         | Event::EphemeralDeferred { .. }
         | Event::ImportPlanned { .. }
+        | Event::ImportRequested { .. }
+        | Event::ImportPrepared { .. }
         | Event::ImportStarted { .. }
         | Event::ImportFinished { .. }
         | Event::Diagnostics(_) => return None,

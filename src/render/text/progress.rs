@@ -1,5 +1,6 @@
 //! A line for each event of a walk.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::event::{EphemeralVerb, Event};
@@ -40,6 +41,8 @@ pub fn line(event: &Event, style: &Style) -> Option<String> {
             format!("{addr}: {} complete after {}", ephemeral(*verb).done, duration(*elapsed))
         }
         Event::EphemeralDeferred { addr } => format!("{addr}: Configuration unknown, deferring..."),
+        Event::ImportRequested { addr, id } => format!("{addr}: Importing from ID {id:?}..."),
+        Event::ImportPrepared { addr, kinds } => return Some(prepared(addr, kinds, style)),
         Event::ImportPlanned { addr, id } => format!("{addr}: Preparing import... [id={}]", visible(id)),
         Event::ImportStarted { addr, id } => format!("{addr}: Importing... [id={}]", visible(id)),
         Event::ImportFinished { addr, id } => format!("{addr}: Import complete [id={}]", visible(id)),
@@ -152,6 +155,14 @@ fn shortened(id: &str) -> String {
     let head: String = chars[..front].iter().collect();
     let tail: String = chars[chars.len() - back..].iter().collect();
     format!("{head}{dots}{tail}")
+}
+
+/// What the provider is ready to import, a line for each object.
+fn prepared(addr: &AbsResourceInstance, kinds: &[Arc<str>], style: &Style) -> String {
+    let heading = format!("{addr}: Import prepared!");
+    let first = style.fill("[reset][bold][green]{}", &[&heading]);
+    let rest = kinds.iter().map(|kind| style.fill("[reset][green]  Prepared {} for import", &[kind]));
+    [first].into_iter().chain(rest).map(|line| format!("{line}\n")).collect()
 }
 
 /// A provisioner's output, every line led by whose it is.

@@ -25,7 +25,7 @@ use super::orphan::{self, Doomed};
 use super::plan::{Forced, check_prevent_destroy};
 use super::record::{note_change, note_drift, put};
 use super::upgrade::upgrade;
-use super::{Instance, choose, conditions, data, import, plan, read, replace};
+use super::{Instance, choose, conditions, data, import, import_command, plan, read, replace};
 
 /// One thing to do for a block, independent of the others.
 enum Work {
@@ -105,13 +105,15 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
         }
         let _ = instance.resources[index as usize].set(slots);
     }
-    if matches!(run.verb, Verb::Plan { refresh_only: false, .. }) {
-        let found = imports::plan(run, (module, index));
-        if found.has_errors() {
-            work.clear();
-        }
-        diagnostics.extend(found);
+    let found = match run.verb {
+        Verb::Plan { refresh_only: false, .. } => imports::plan(run, (module, index)),
+        Verb::Import => imports::check_requested(run, (module, index)),
+        _ => Diagnostics::new(),
+    };
+    if found.has_errors() {
+        work.clear();
     }
+    diagnostics.extend(found);
     if diagnostics.has_errors() {
         return (work, diagnostics);
     }
@@ -127,7 +129,8 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
             if !wanted && (is_targeted || expansion.is_none()) {
                 current_object(run, &addr, expansion, &mut work);
             }
-            if is_targeted {
+            // The import command leaves deposed objects as they are stored.
+            if is_targeted && run.verb != Verb::Import {
                 deposed_objects(run, &addr, expansion, &mut work);
             }
         }
@@ -263,7 +266,7 @@ async fn doom_one(
         true => ActionReason::None,
         false => orphan::reason(&instance, expansion.as_ref()),
     };
-    let plan = !matches!(run.verb, Verb::Plan { refresh_only: true, .. });
+    let plan = !run.plans_nothing();
     let removed = run.removed.find(&instance.addr.config()).filter(|_| instance.config.is_none());
     let is_removed = removed.is_some_and(|r| !r.destroy);
     // The state remembers what a block said that is gone; a `removed` block in its place knows better.
@@ -296,22 +299,26 @@ async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usiz
         Ok(instance) => instance,
         Err(error) => return error.into(),
     };
-    let refresh_only = matches!(run.verb, Verb::Plan { refresh_only: true, .. });
     let (value, diagnostics) = match config.addr.mode {
-        ResourceMode::Managed => managed(&instance, refresh_only, &slots.instances[position]).await,
-        ResourceMode::Data => data::plan(&instance, refresh_only).await,
+        ResourceMode::Managed => match requested(&instance) {
+            Some(id) => import_command::import(&instance, &id).await,
+            None => managed(&instance, &slots.instances[position]).await,
+        },
+        ResourceMode::Data => data::plan(&instance).await,
         ResourceMode::Ephemeral => (Some(Value::unknown(instance.schema.implied_type().clone())), Diagnostics::new()),
     };
     slots.instances[position].settle(value);
     diagnostics
 }
 
+/// The id by which the import command wants an object to become this instance.
+fn requested(instance: &Instance<'_>) -> Option<Arc<str>> {
+    let run = instance.run;
+    run.imports.requested.as_ref().filter(|it| it.addr == instance.addr).map(|it| it.id.clone())
+}
+
 /// Plans one managed instance. Returns what references see.
-async fn managed(
-    instance: &Instance<'_>,
-    refresh_only: bool,
-    slot: &crate::engine::results::InstanceSlot,
-) -> (Option<Value>, Diagnostics) {
+async fn managed(instance: &Instance<'_>, slot: &crate::engine::results::InstanceSlot) -> (Option<Value>, Diagnostics) {
     let run = instance.run;
     let mut diagnostics = Diagnostics::new();
     let mut current = None;
@@ -346,7 +353,7 @@ async fn managed(
         }
         put(run, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
     }
-    if refresh_only {
+    if run.plans_nothing() {
         let value = current.map(|c| c.value);
         diagnostics.extend(conditions::preconditions(instance));
         slot.settle(value.clone());

@@ -19,7 +19,7 @@ use super::record::{new_change, note_change, put, shown_id};
 use super::{Instance, conditions, ephemeral_use};
 
 /// Reads the data source, or plans to. Returns what references see; none with errors.
-pub async fn plan(instance: &Instance<'_>, refresh_only: bool) -> (Option<Value>, Diagnostics) {
+pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
     let run = instance.run;
     let mut diagnostics = conditions::preconditions(instance);
     if diagnostics.has_errors() {
@@ -33,7 +33,8 @@ pub async fn plan(instance: &Instance<'_>, refresh_only: bool) -> (Option<Value>
     let is_known = config.is_wholly_known();
     let is_pending = dependencies_pending(instance);
     if !is_known || is_pending {
-        if refresh_only {
+        if run.plans_nothing() {
+            put(run, instance, None, None, false);
             let unknown = Value::unknown(instance.schema.implied_type().clone());
             diagnostics.extend(conditions::postconditions(instance, &unknown));
             return (Some(unknown), diagnostics);
@@ -53,7 +54,7 @@ pub async fn plan(instance: &Instance<'_>, refresh_only: bool) -> (Option<Value>
     if let Some(check) = instance.check_around() {
         let value = stored.as_ref().map_or_else(|| planned_object(instance, &config), |stored| stored.value.clone());
         diagnostics.extend(for_check(instance, check, found));
-        if !refresh_only {
+        if !run.plans_nothing() {
             let mut change = new_change(instance, Action::Read, instance.null(), value.clone());
             change.reason = ActionReason::ReadBecauseCheckNested;
             note_change(run, change);

@@ -11,6 +11,7 @@ use crate::engine::event::Event;
 use crate::engine::imports::Named;
 use crate::engine::mistakes::{INVALID_IMPORT_IDENTITY, unexpected_deferral};
 use crate::lang::value::{Type, Value, convert, json};
+use crate::model::addr::AbsResourceInstance;
 use crate::model::plan::Importing;
 use crate::model::provider::{IdentitySchema, ImportResponse, ImportedObject, NO_IDENTITY, has_errors};
 use crate::model::state::ObjectStatus;
@@ -19,7 +20,9 @@ use super::object::{Stored, mark, nonconforming};
 use super::{Instance, read};
 
 /// The request in the plugin protocol.
-const IMPORT: &str = "ImportResourceState";
+pub const IMPORT: &str = "ImportResourceState";
+/// The summary where an imported object has a value that no provider may give.
+pub const IMPORTED_WRITE_ONLY: &str = "Import returned a non-null value for a write-only attribute";
 
 /// The object as it is outside. None with errors.
 pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, Diagnostics) {
@@ -37,8 +40,7 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
     let refuse = |summary: &str, what: String| Diagnostic::error(summary, what);
     let mut objects = objects.into_iter().filter(|object| *object.kind == *kind);
     let Some(object) = objects.next() else {
-        let what = format!("While attempting to import with {with}, the provider returned no instance states.");
-        diagnostics.push(refuse("Import returned no resources", what));
+        diagnostics.push(nothing_returned(named));
         return (None, diagnostics);
     };
     if objects.next().is_some() {
@@ -61,8 +63,7 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
         return (None, diagnostics);
     }
     let (schema, provider) = (&instance.schema.block, instance.provider_addr.to_string());
-    let summary = "Import returned a non-null value for a write-only attribute";
-    let written = write_only::errors(schema, &object.state, addr, summary, &|attribute| {
+    let written = write_only::errors(schema, &object.state, addr, IMPORTED_WRITE_ONLY, &|attribute| {
         format!(
             "While attempting to import with {}, the provider {provider:?} returned a value for the write-only attribute \
              {attribute}.",
@@ -73,7 +74,19 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
         diagnostics.extend(written);
         return (None, diagnostics);
     }
-    let stored = Stored {
+    let current = diagnostics.take(read::refresh(instance, stored(instance, object), None).await);
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    if current.is_none() {
+        diagnostics.push(no_such_object(addr));
+    }
+    (current, diagnostics)
+}
+
+/// An imported object of an instance, before it is read.
+pub fn stored(instance: &Instance<'_>, object: ImportedObject) -> Stored {
+    Stored {
         value: mark(&object.state, &[], &instance.schema.block),
         identity: object.identity,
         private: object.private,
@@ -82,22 +95,24 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
         create_before_destroy: instance.create_before_destroy,
         keep: instance.keep(),
         provider_key: instance.provider_addr.key.clone(),
-    };
-    let current = diagnostics.take(read::refresh(instance, stored, None).await);
-    if diagnostics.has_errors() {
-        return (None, diagnostics);
     }
-    if current.is_none() {
-        let what = format!(
-            "While attempting to import an existing object to {:?}, the provider detected that no object exists with the \
-             given id. Only pre-existing objects can be imported; check that the id is correct and that it is associated \
-             with the provider's configured region or endpoint, or use \"{COMMAND} apply\" to create a new remote object for \
-             this resource.",
-            addr.to_string()
-        );
-        diagnostics.push(refuse("Cannot import non-existent remote object", what));
-    }
-    (current, diagnostics)
+}
+
+/// The error of an import that the provider answered with no object at all.
+pub fn nothing_returned(named: &Named) -> Diagnostic {
+    let detail = format!("While attempting to import with {}, the provider returned no instance states.", shown(named));
+    Diagnostic::error("Import returned no resources", detail)
+}
+
+/// The error of an imported object that is not there when it is read.
+pub fn no_such_object(addr: &AbsResourceInstance) -> Diagnostic {
+    let detail = format!(
+        "While attempting to import an existing object to {:?}, the provider detected that no object exists with the given \
+         id. Only pre-existing objects can be imported; check that the id is correct and that it is associated with the \
+         provider's configured region or endpoint, or use \"{COMMAND} apply\" to create a new remote object for this resource.",
+        addr.to_string()
+    );
+    Diagnostic::error("Cannot import non-existent remote object", detail)
 }
 
 /// How a plan says by what an object was imported.

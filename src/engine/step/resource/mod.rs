@@ -12,6 +12,7 @@ pub mod ephemeral_use;
 pub mod expand;
 pub mod generate;
 pub mod import;
+pub mod import_command;
 pub mod object;
 pub mod orphan;
 pub mod plan;

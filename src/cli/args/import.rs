@@ -1,0 +1,51 @@
+//! `import`
+
+use clap::Command;
+
+use super::ArgsError;
+use super::common::*;
+use super::flags::{self, Given, list, number, switch, text};
+use crate::ops::import::ImportRequest;
+
+#[derive(Debug)]
+pub struct Import {
+    pub request: ImportRequest,
+    pub input: bool,
+}
+
+pub fn command() -> Command {
+    flags::command("import")
+        .about("Associate existing infrastructure with a resource")
+        .override_usage("[options] ADDR ID")
+        .long_about(
+            "Makes an object that exists managed: the state holds it from then on, as the resource instance at ADDR. The \
+             configuration must have a block for the resource. ID is what the provider knows the object by; the provider's \
+             documentation says what that is. Changes no infrastructure.",
+        )
+        .args([
+            text("config", "path", "The folder of the configuration, if it is not the working directory."),
+            number("parallelism", "10", "How many operations to run at the same time at most."),
+            input_flag(),
+            switch("ignore-remote-version", false, "Only for remote backends: accept states of other versions."),
+        ])
+        .args(variable_flags())
+        .args(state_flags())
+        .args(view_flags())
+}
+
+pub fn parse(args: &[String]) -> Result<Import, ArgsError> {
+    // The reference takes targets, and does nothing with them.
+    let command = command().arg(list("target", "address", "").hide(true));
+    let given = flags::parse(command, args).map_err(ArgsError::flag_with_page)?;
+    let [address, id] = <[String; 2]>::try_from(given.positional())
+        .map_err(|_| ArgsError::Text { text: "The import command expects two arguments.".into(), usage: true })?;
+    let request = ImportRequest {
+        address,
+        id,
+        config: given.text("config").filter(|path| !path.is_empty()).map(Into::into),
+        state: state_options(&given),
+        variables: variable_arguments(&given),
+        parallelism: usize::try_from(given.number("parallelism")).unwrap_or(0).max(1),
+    };
+    Ok(Import { request, input: given.on("input") })
+}

@@ -2,6 +2,7 @@
 //!
 //! Reads `src/` as text and never runs it. The rules are tables in `rules`; `docs` holds the documentation to the code.
 
+mod commands;
 mod docs;
 mod imports;
 mod name;

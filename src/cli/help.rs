@@ -1,4 +1,6 @@
 //! Help pages, made from what clap knows of a command.
+//!
+//! Owns how commands describe themselves; the reference of all commands is made of the same descriptions.
 
 use std::fmt::Write;
 
@@ -13,22 +15,72 @@ use super::table::{COMMANDS, Entry, Run};
 const WIDTH: usize = 78;
 const INDENT: usize = 22;
 
-/// The page of one command.
-pub fn page(command: Command) -> String {
-    let name = command.get_name().to_string();
-    let usage = usage(&command);
-    let mut out = format!("Usage: {COMMAND} [global options] {name} {usage}\n");
-    if let Some(about) = command.get_long_about().or(command.get_about()) {
-        let text = wrap(&about.to_string(), WIDTH - 2);
-        let _ = write!(out, "\n{}\n", indented(&text, 2));
-    }
-    let mut flags: Vec<&Arg> = command.get_arguments().filter(|a| a.get_long().is_some() && !a.is_hide_set()).collect();
-    flags.sort_by_key(|flag| flag.get_long());
-    if !flags.is_empty() {
-        out.push_str("\nOptions:\n");
-        for flag in flags {
-            option(&mut out, flag);
+/// What there is to say of a command: for its help page, and for the reference of all commands.
+pub struct Description {
+    pub name: String,
+    /// What follows the name: `[options] NAME`.
+    pub usage: String,
+    pub about: String,
+    pub sections: Vec<Section>,
+}
+
+/// Options under a heading.
+pub struct Section {
+    pub title: String,
+    pub options: Vec<Described>,
+}
+
+pub struct Described {
+    /// As it is typed: `-out=path`, `-lock=false`.
+    pub form: String,
+    pub help: String,
+}
+
+/// Describes a command by its arguments.
+pub fn describe(command: &Command) -> Description {
+    let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
+    let shown = command.get_arguments().filter(|flag| flag.get_long().is_some() && !flag.is_hide_set());
+    let (with_heading, mut others): (Vec<&Arg>, Vec<&Arg>) = shown.partition(|flag| flag.get_help_heading().is_some());
+    let mut sections: Vec<Section> = Vec::new();
+    for flag in with_heading {
+        let title = flag.get_help_heading().unwrap_or_default();
+        match sections.iter_mut().find(|section| section.title == title) {
+            Some(section) => section.options.push(described(flag)),
+            None => sections.push(Section { title: title.into(), options: vec![described(flag)] }),
         }
+    }
+    others.sort_by_key(|flag| flag.get_long());
+    if !others.is_empty() {
+        let title = if sections.is_empty() { "Options" } else { "Other options" };
+        sections.push(Section { title: title.into(), options: others.into_iter().map(described).collect() });
+    }
+    Description { name: command.get_name().to_string(), usage: usage(command), about, sections }
+}
+
+fn described(flag: &Arg) -> Described {
+    let name = flag.get_long().unwrap_or_default();
+    let default = flag.get_default_values().first().and_then(|value| value.to_str());
+    let help = flag.get_help().map(ToString::to_string).unwrap_or_default();
+    if is_switch(flag) {
+        // What is on by default is described by what it does when it is off.
+        let value = if default == Some("true") { "=false" } else { "" };
+        return Described { form: format!("-{name}{value}"), help };
+    }
+    let value = flag.get_value_names().and_then(|names| names.first()).map_or("value", |name| name.as_str());
+    let help = default.map_or_else(|| help.clone(), |default| format!("{help} Default: {default}."));
+    Described { form: format!("-{name}={value}"), help }
+}
+
+/// The page of one command.
+pub fn page(command: &Command) -> String {
+    let Description { name, usage, about, sections } = describe(command);
+    let mut out = format!("Usage: {COMMAND} [global options] {name} {usage}\n");
+    if !about.is_empty() {
+        let _ = write!(out, "\n{}\n", indented(&wrap(&about, WIDTH - 2), 2));
+    }
+    for section in sections {
+        let _ = write!(out, "\n{}:\n", section.title);
+        section.options.iter().for_each(|option| write_option(&mut out, option));
     }
     out.trim_end().to_string() + "\n"
 }
@@ -43,19 +95,9 @@ fn usage(command: &Command) -> String {
     if text.starts_with("[options]") { text } else { "[options]".to_string() }
 }
 
-fn option(out: &mut String, flag: &Arg) {
-    let name = flag.get_long().unwrap_or_default();
-    let value = match (is_switch(flag), flag.get_value_names().and_then(|names| names.first())) {
-        (true, _) => match flag.get_default_values().first().and_then(|v| v.to_str()) {
-            Some("true") => "=true".to_string(),
-            _ => String::new(),
-        },
-        (false, Some(value)) => format!("={value}"),
-        (false, None) => "=value".to_string(),
-    };
-    let head = format!("  -{name}{value}");
-    let help = flag.get_help().map(ToString::to_string).unwrap_or_default();
-    let body = indented(&wrap(&help, WIDTH - INDENT), INDENT);
+fn write_option(out: &mut String, option: &Described) {
+    let head = format!("  {}", option.form);
+    let body = indented(&wrap(&option.help, WIDTH - INDENT), INDENT);
     if head.len() + 2 <= INDENT {
         let _ = write!(out, "\n{head}{}\n", &body[head.len().min(body.len())..]);
     } else {

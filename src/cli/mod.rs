@@ -11,6 +11,7 @@ mod help;
 mod internal_plugin;
 mod line_editor;
 mod prompt;
+pub mod reference;
 mod table;
 mod view;
 
@@ -185,7 +186,7 @@ fn change_completion(console: &Console, environment: &Environment, args: &[Strin
 
 fn entry_page(entry: &'static Entry) -> String {
     match &entry.run {
-        Run::Command { arguments, .. } => help::page(arguments()),
+        Run::Command { arguments, .. } => help::page(&arguments()),
         Run::Group => help::group_page(entry),
         Run::Missing => {
             format!(

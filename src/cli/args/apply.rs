@@ -26,22 +26,25 @@ pub fn command() -> Command {
         .about("Create or update infrastructure")
         .override_usage("[options] [PLAN]")
         .long_about(format!(
-            "Makes reality match the configuration: plans, shows the plan, asks, and carries it out.\n\n\
-             Given a file that \"{COMMAND} plan -out\" wrote, carries out that plan without asking."
+            "Creates or changes infrastructure so that it matches the configuration: makes a plan, shows it, asks for approval \
+             and performs it.\n\nWith PLAN, a file that \"{COMMAND} plan -out\" wrote, it performs that plan and does not ask."
         ))
 }
 
 pub fn destroy_command() -> Command {
-    with_flags(flags::command("destroy"))
+    // What only makes sense for other plans is not listed.
+    ["destroy", "refresh-only", "replace"]
+        .into_iter()
+        .fold(with_flags(flags::command("destroy")), |command, flag| command.mut_arg(flag, |flag| flag.hide(true)))
         .about("Destroy previously-created infrastructure")
-        .long_about(format!("Destroys everything that is managed. The same as \"{COMMAND} apply -destroy\"."))
+        .long_about(format!("Destroys all managed objects of the configuration and of the state. The same as \"{COMMAND} apply -destroy\"."))
 }
 
 fn with_flags(command: Command) -> Command {
     command
-        .args([switch("auto-approve", false, "Carry the plan out without asking."), input_flag(), json_flag()])
-        .args(operation_flags())
-        .args(variable_flags())
+        .args([switch("auto-approve", false, "Do not ask for approval."), input_flag(), json_flag()])
+        .args(customizing(operation_flags().into_iter().chain(variable_flags())))
+        .args([parallelism_flag()])
         .args(state_flags())
         .args(view_flags())
 }

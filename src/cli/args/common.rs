@@ -43,23 +43,15 @@ impl ViewOptions {
 /// Flags that are taken out before the others are read; here for the help pages.
 pub fn view_flags() -> [Arg; 2] {
     [
-        switch(
-            "compact-warnings",
-            false,
-            "Show warnings as a list of their summaries, unless there are errors as well.",
-        ),
-        switch("no-color", false, "Leave colours out of the output."),
+        switch("compact-warnings", false, "Show only the summaries of warnings, unless there are also errors."),
+        switch("no-color", false, "Write no colours."),
     ]
 }
 
 pub fn lock_flags() -> [Arg; 2] {
     [
-        switch(
-            "lock",
-            true,
-            "Set to false to work without locking the state. Dangerous where others may work on it too.",
-        ),
-        duration("lock-timeout", "0s", "How long to wait for a lock that somebody else holds."),
+        switch("lock", true, "Do not lock the state. Dangerous if others may run commands on the same state."),
+        duration("lock-timeout", "0s", "How long to wait for a lock that is held elsewhere, such as 30s or 5m."),
     ]
 }
 
@@ -68,9 +60,17 @@ pub fn state_flags() -> [Arg; 5] {
     [
         lock,
         lock_timeout,
-        text("state", "path", "Legacy, local backend only: the state file to use."),
-        text("state-out", "path", "Legacy, local backend only: where to write the state, if not where it was read."),
-        text("backup", "path", "Legacy, local backend only: where to keep the previous state; \"-\" for nowhere."),
+        text("state", "path", "For the local backend only: the state file to use."),
+        text(
+            "state-out",
+            "path",
+            "For the local backend only: the file to write the new state to. Default: the file that was read.",
+        ),
+        text(
+            "backup",
+            "path",
+            "For the local backend only: the file to keep the previous state in, or \"-\" for none.",
+        ),
     ]
 }
 
@@ -84,22 +84,30 @@ pub fn state_options(given: &ArgMatches) -> StateOptions {
     }
 }
 
-pub fn operation_flags() -> [Arg; 6] {
+pub fn parallelism_flag() -> Arg {
+    number("parallelism", "10", "How many operations may run at the same time.")
+}
+
+/// Flags that decide what a plan is about.
+pub fn operation_flags() -> [Arg; 5] {
     [
-        number("parallelism", "10", "How many operations to run at the same time at most."),
+        switch("destroy", false, "Plan to destroy all managed objects of the configuration and of the state."),
+        switch(
+            "refresh-only",
+            false,
+            "Plan only to update the state and the outputs to what exists. No object is changed.",
+        ),
         switch(
             "refresh",
             true,
-            "Set to false to plan against the stored state without asking what has changed outside.",
+            "Do not ask providers what has changed outside of this program. Faster, but the plan may rest on an outdated state.",
         ),
-        switch("refresh-only", false, "Plan only to bring the state up to date with what has changed outside."),
-        switch("destroy", false, "Plan to destroy everything that is managed."),
+        list("replace", "address", "Replace this resource instance, whether or not it has changes. May be repeated."),
         list(
             "target",
             "address",
-            "Work only on this module, resource or instance and what it depends on. May be repeated.",
+            "Plan only for this module, resource or instance, and for what it depends on. May be repeated. For exceptional use.",
         ),
-        list("replace", "address", "Replace this resource instance even if nothing asks for it. May be repeated."),
     ]
 }
 
@@ -171,11 +179,11 @@ fn first_detail(diagnostics: Diagnostics) -> String {
 
 pub fn variable_flags() -> [Arg; 2] {
     [
-        list("var", "'name=value'", "Set an input variable of the root module. May be repeated."),
+        list("var", "name=value", "The value of an input variable of the root module. May be repeated."),
         list(
             "var-file",
             "path",
-            "Take values of input variables from this file, besides terraform.tfvars and *.auto.tfvars. May be repeated.",
+            "A file with values of input variables, in addition to terraform.tfvars and *.auto.tfvars. May be repeated.",
         ),
     ]
 }
@@ -193,16 +201,23 @@ pub fn variable_arguments(given: &ArgMatches) -> Vec<VariableArgument> {
 }
 
 pub fn input_flag() -> Arg {
-    switch("input", true, "Set to false to never ask for missing input.")
+    switch("input", true, "Do not ask for values that are missing.")
 }
 
 pub fn json_flag() -> Arg {
-    switch("json", false, "Write for programs: JSON in place of text.")
+    switch("json", false, "Write JSON, for programs.")
 }
 
 pub fn test_directory_flag() -> Arg {
-    text("test-directory", "path", "The folder that holds the module's tests; \"tests\" if not set.")
-        .default_value("tests")
+    text("test-directory", "path", "The folder with the test files.").default_value("tests")
+}
+
+/// The heading of the flags that decide what a plan is about.
+pub const PLAN_OPTIONS: &str = "Plan customization options";
+
+/// Flags under the heading that the help pages of `plan` and `apply` begin with.
+pub fn customizing(flags: impl IntoIterator<Item = Arg>) -> impl Iterator<Item = Arg> {
+    flags.into_iter().map(|flag| flag.help_heading(PLAN_OPTIONS))
 }
 
 /// What is said where there are more words than the one that may be there.

@@ -15,13 +15,13 @@ pub fn command() -> Command {
     flags::command("console")
         .about("Try expressions at an interactive command prompt")
         .long_about(
-            "Evaluates expressions of the language, with the values of the configuration and of the state. At a terminal it \
-             is a prompt; from a pipe it reads an expression per line and shows the value of the last. Changes nothing.",
+            "Evaluates expressions with the values of the configuration and of the state. At a terminal it shows a prompt; from \
+             a pipe it reads one expression per line and shows the value of the last one. Changes nothing.",
         )
         .args([
-            switch("plan", false, "Make a plan first and take its values in place of those of the state."),
-            text("scope", "module", "Evaluate in this module instance, such as module.a[0], not in the root module."),
-            text("state", "path", "Legacy, local backend only: the state file to use."),
+            switch("plan", false, "Make a plan first, and use the planned values instead of those of the state."),
+            text("scope", "module", "Evaluate in this module instance, such as module.a[0]. Default: the root module."),
+            text("state", "path", "For the local backend only: the state file to use."),
         ])
         .args(variable_flags())
         .args(view_flags())

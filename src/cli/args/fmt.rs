@@ -21,18 +21,18 @@ pub fn command() -> Command {
         .about("Reformat your configuration in the standard style")
         .override_usage("[options] [target...]")
         .long_about(
-            "Rewrites configuration (.tf, .tofu), values (.tfvars) and test files (.tftest.hcl, .tfmock.hcl, .tfquery.hcl, \
-             .tofutest.hcl) in the standard style. A file with a syntax error is left alone.\n\n\
-             Takes files and folders; the working directory if none is given. A single dash stands for standard input, \
-             whose result goes to standard output.",
+            "Rewrites files in the standard style: configuration (.tf, .tofu), values (.tfvars) and tests (.tftest.hcl, .tfmock.hcl, \
+             .tfquery.hcl, .tofutest.hcl). A file with a syntax error is not changed.\n\n\
+             The targets are files and folders. Default: the working directory. With \"-\" it reads standard input and writes \
+             to standard output.",
         )
         .args([
-            switch("list", true, "Name the files whose style differs. Never for standard input."),
-            switch("write", true, "Write to the files. Never for standard input or with -check."),
-            switch("diff", false, "Show what changes."),
-            switch("check", false, "Change nothing; the exit status is 3 if something would be changed."),
-            switch("recursive", false, "Look into the folders below as well, but for hidden ones."),
-            switch("no-color", false, "Leave colours out of the output."),
+            switch("list", true, "Do not list the files whose formatting differs."),
+            switch("write", true, "Do not write to the files."),
+            switch("diff", false, "Show the differences."),
+            switch("check", false, "Change nothing, and exit with 3 if a file is not formatted."),
+            switch("recursive", false, "Also format files in subfolders, except hidden ones."),
+            switch("no-color", false, "Write no colours."),
         ])
 }
 

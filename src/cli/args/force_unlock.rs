@@ -17,10 +17,10 @@ pub fn command() -> Command {
         .about("Release a stuck lock on the current workspace")
         .override_usage("LOCK_ID")
         .long_about(
-            "Removes a lock on the state that nobody will release any more. Changes no infrastructure. \
-             What locks are depends on the backend; another process's lock on a local state file cannot be removed.",
+            "Removes a lock on the state that a command left behind. Changes no infrastructure. The kind of lock depends on the \
+             backend; the lock of another process on a local state file cannot be removed.",
         )
-        .args([switch("force", false, "Do not ask.")])
+        .args([switch("force", false, "Do not ask for confirmation.")])
         .args(view_flags())
 }
 

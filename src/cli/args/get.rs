@@ -11,9 +11,9 @@ use crate::ops::options::VariableArgument;
 pub fn command() -> Command {
     flags::command("get")
         .about("Install or upgrade modules")
-        .long_about(format!("Fetches the modules that the configuration calls. \"{COMMAND} init\" does so too."))
+        .long_about(format!("Downloads the modules that the configuration calls. \"{COMMAND} init\" does this too."))
         .args([
-            switch("update", false, "Look for newer versions of modules that are there already."),
+            switch("update", false, "Also look for newer versions of modules that are already downloaded."),
             json_flag(),
             test_directory_flag(),
         ])

@@ -21,16 +21,16 @@ pub fn command() -> Command {
     flags::command("graph")
         .about("Generate a Graphviz graph of the steps in an operation")
         .long_about(
-            "Shows in the DOT language which resources wait for which. With -type it shows instead everything that an \
-             operation does, in the order in which it may do it.",
+            "Writes a graph of the dependencies between resources in the DOT language. With -type, writes a graph of all steps of \
+             an operation instead.",
         )
         .args([
-            text("plan", "path", "Show what applying this saved plan does."),
-            text("format", "format", "The language of the graph: dot, or mermaid.").default_value("dot"),
+            text("plan", "path", "The steps of applying this saved plan."),
+            text("format", "format", "The language of the graph: dot or mermaid.").default_value("dot"),
             switch("verbose", false, "Accepted for compatibility; changes nothing.").hide(true),
-            switch("draw-cycles", false, "With -type: draw cycles in red instead of reporting them."),
-            text("type", "type", "The operation to show: plan, plan-refresh-only, plan-destroy or apply."),
-            number("module-depth", "-1", "Accepted for compatibility; changes nothing."),
+            switch("draw-cycles", false, "With -type: show cycles in red instead of reporting an error."),
+            text("type", "type", "The operation: plan, plan-refresh-only, plan-destroy or apply."),
+            number("module-depth", "-1", "Accepted for compatibility; changes nothing.").hide(true),
         ])
         .args(variable_flags())
         .args(view_flags())

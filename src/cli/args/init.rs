@@ -34,27 +34,27 @@ pub fn command() -> Command {
     flags::command("init")
         .about("Prepare your working directory for other commands")
         .long_about(
-            "Prepares a working directory: fetches modules, opens the backend and installs providers. Run it first, and again \
-             whenever any of these change. It never deletes configuration or state and may be run at any time.",
+            "Prepares a working directory: downloads modules, configures the backend and installs providers. Run it first, and \
+             again after changes to any of these. It deletes neither configuration nor state, and may be run any number of times.",
         )
         .args([
-            switch("backend", true, "Set to false to leave the backend as it is."),
+            switch("backend", true, "Do not configure the backend; use what an earlier init configured."),
             switch("cloud", true, "The same as -backend.").hide(true),
-            list("backend-config", "path|key=value", "Settings to merge into the backend block: one, or a file of them. May be repeated."),
-            switch("force-copy", false, "Answer yes to every question about copying state."),
-            text("from-module", "source", "Copy this module into the folder first."),
-            switch("get", true, "Set to false to leave modules as they are."),
+            list("backend-config", "path|key=value", "A setting of the backend, or a file of settings, in addition to the backend block. May be repeated."),
+            switch("force-copy", false, "Answer yes to all questions about copying the state."),
+            text("from-module", "source", "Copy this module into the working directory first, which must be empty."),
+            switch("get", true, "Do not download modules."),
             switch("ignore-remote-version", false, "Accepted; there is no remote backend to ignore.").hide(true),
             input_flag(),
             json_flag(),
-            switch("lock", true, "Set to false to migrate state without locking it."),
-            duration("lock-timeout", "0s", "How long to wait for a lock that somebody else holds."),
-            text("lockfile", "mode", "\"readonly\": use the dependency lock file but never change it."),
-            switch("migrate-state", false, "Configure the backend anew and move existing state to it."),
-            list("plugin-dir", "path", "Find providers in this folder only. May be repeated."),
-            switch("reconfigure", false, "Configure the backend anew, disregarding what was saved."),
+            switch("lock", true, "Do not lock the state while it is migrated."),
+            duration("lock-timeout", "0s", "How long to wait for a lock that is held elsewhere, such as 30s or 5m."),
+            text("lockfile", "mode", "readonly: check providers against the dependency lock file, and fail if it would have to change."),
+            switch("migrate-state", false, "Configure the backend anew, and copy the existing state to it."),
+            list("plugin-dir", "path", "Install providers from this folder only. May be repeated."),
+            switch("reconfigure", false, "Configure the backend anew, and ignore the existing configuration and state."),
             test_directory_flag(),
-            switch("upgrade", false, "Take the newest modules and providers that the constraints allow, not those in the lock file."),
+            switch("upgrade", false, "Install the newest modules and providers that the version constraints allow, whatever the dependency lock file selects."),
         ])
         .args(variable_flags())
         .args(view_flags())

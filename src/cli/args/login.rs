@@ -11,7 +11,7 @@ pub fn command() -> Command {
         .about("Obtain and save credentials for a remote host")
         .override_usage("[hostname]")
         .long_about(
-            "Gets a token from a host, app.terraform.io if none is named, and keeps it: with the credentials helper of the CLI \
+            "Gets an API token from a host (default: app.terraform.io) and saves it: with the credentials helper of the CLI \
              configuration, or else in the file ~/.terraform.d/credentials.tfrc.json.",
         )
         .args([input_flag()])
@@ -23,8 +23,8 @@ pub fn logout_command() -> Command {
         .about("Remove locally-stored credentials for a remote host")
         .override_usage("[hostname]")
         .long_about(
-            "Removes the token that is kept for a host, app.terraform.io if none is named. The host is not asked: the token stays \
-             valid until it is revoked there.",
+            "Removes the saved API token of a host (default: app.terraform.io). The host is not asked: the token stays valid until \
+             it is revoked there.",
         )
         .args(view_flags())
 }

@@ -11,8 +11,8 @@ pub fn command() -> Command {
     flags::command("modules")
         .about("Show all declared modules in a working directory")
         .long_about(
-            "Shows the modules that the configuration calls, as a tree: the name of each call, where the module comes from, and \
-             its version.",
+            "Shows the tree of modules that the configuration calls: the name of each call, the source of the module, and its \
+             version.",
         )
         .args([json_flag()])
         .args(variable_flags())

@@ -24,11 +24,15 @@ pub fn command() -> Command {
     flags::command("output")
         .about("Show output values from your root module")
         .override_usage("[options] [NAME]")
-        .long_about("Shows the output values that the state holds, all of them or the one named.")
+        .long_about("Shows the output values in the state: all of them, or the one with the given name.")
         .args([
             json_flag(),
-            switch("raw", false, "Write the text of one value that is, or converts to, a string, and nothing else."),
-            text("state", "path", "Legacy, local backend only: the state file to use."),
+            switch(
+                "raw",
+                false,
+                "Write only the value, without quotes or a newline. For one value that is or converts to a string.",
+            ),
+            text("state", "path", "For the local backend only: the state file to use."),
         ])
         .args(view_flags())
 }

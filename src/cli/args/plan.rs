@@ -1,7 +1,6 @@
 //! `plan`
 
 use crate::base::name::COMMAND;
-use crate::cli::args::common::TOO_MANY;
 use clap::Command;
 
 use super::common::*;
@@ -24,21 +23,32 @@ pub struct Plan {
 pub fn command() -> Command {
     flags::command("plan")
         .about("Show changes required by the current configuration")
-        .long_about(
-            format!("Works out what would have to be done to make reality match the configuration, and shows it. Changes nothing.\n\n\
-             With -out the plan is kept in a file that \"{COMMAND} apply\" carries out exactly."),
-        )
-        .args(operation_flags())
-        .args(variable_flags())
+        .long_about(format!(
+            "Shows what has to change so that the infrastructure matches the configuration. Changes nothing.\n\n\
+             With -out the plan is also written to a file, and \"{COMMAND} apply FILE\" performs exactly that plan."
+        ))
+        .args(customizing(operation_flags().into_iter().chain(variable_flags())))
         .args([
-            switch("detailed-exitcode", false, "Exit with 0 if nothing would change, 2 if something would, 1 after an error."),
-            text("generate-config-out", "path", "Write configuration for imported resources that have none to a new file."),
+            parallelism_flag(),
+            switch(
+                "detailed-exitcode",
+                false,
+                "Exit with 0 if there are no changes, with 2 if there are changes, with 1 after an error.",
+            ),
+            text(
+                "generate-config-out",
+                "path",
+                "Write the configuration of imported resources that have none to this new file.",
+            ),
             input_flag(),
             json_flag(),
-            text("out", "path", "Keep the plan in this file."),
+            text("out", "path", "Write the plan to this file."),
         ])
         .args(state_flags())
         .args(view_flags())
+        // A plan writes no state.
+        .mut_arg("state-out", |flag| flag.hide(true))
+        .mut_arg("backup", |flag| flag.hide(true))
 }
 
 pub fn parse(args: &[String]) -> Result<Plan, ArgsError> {

@@ -10,7 +10,7 @@ use crate::ops::options::VariableArgument;
 pub fn command() -> Command {
     flags::command("providers")
         .about("Show the providers required for this configuration")
-        .long_about("Shows the tree of modules with the providers that each requires.")
+        .long_about("Shows the tree of modules with the providers that each of them requires.")
         .args([test_directory_flag()])
         .args(variable_flags())
         .args(view_flags())
@@ -36,7 +36,7 @@ pub fn schema_command() -> Command {
     flags::command("providers schema")
         .about("Show schemas for the providers used in the configuration")
         .long_about(
-            "Writes all that the providers of the configuration and of the state describe as one JSON document. The flag -json is \
+            "Writes the schemas of all providers of the configuration and of the state as one JSON document. The flag -json is \
              required.",
         )
         .args([json_flag()])

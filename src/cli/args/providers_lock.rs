@@ -14,26 +14,27 @@ fn platform_flag() -> Arg {
     list(
         "platform",
         "os_arch",
-        "A platform to take packages for, such as linux_amd64. May be repeated. Without it: this machine's.",
+        "A platform to get packages for, such as linux_amd64. May be repeated. Default: the platform of this machine.",
     )
 }
 
 pub fn lock_command() -> Command {
     flags::command("providers lock")
         .about("Write out dependency locks for the configured providers")
+        .override_usage("[options] [provider...]")
         .long_about(
-            "Adds to the dependency lock file the checksums that the providers' origin registries have for other platforms, whatever \
-             installation methods are configured, so that what is locked can be installed there too. Packages are looked at, not \
-             installed. Without arguments all required providers are locked; otherwise those whose source addresses are given.",
+            "Adds checksums of the required providers for the given platforms to the dependency lock file, so that the locked \
+             versions can be installed there too. The checksums come from the origin registries, whatever installation methods are \
+             configured. Nothing is installed. With source addresses as arguments, only those providers are locked.",
         )
         .args([
             switch(
                 "enable-plugin-cache",
                 false,
-                "Use the configured plugin cache: faster, but what is in it does not come from an origin registry.",
+                "Also use packages of the configured plugin cache: faster, but their checksums do not come from an origin registry.",
             ),
-            text("fs-mirror", "dir", "Look for packages in this filesystem mirror, not in the origin registries."),
-            text("net-mirror", "url", "Look for packages in this network mirror, not in the origin registries."),
+            text("fs-mirror", "dir", "Use this filesystem mirror instead of the origin registries."),
+            text("net-mirror", "url", "Use this network mirror instead of the origin registries."),
             platform_flag(),
         ])
         .args(variable_flags())
@@ -55,13 +56,14 @@ pub fn parse_lock(args: &[String]) -> Result<(LockRequest, Vec<VariableArgument>
 pub fn mirror_command() -> Command {
     flags::command("providers mirror")
         .about("Save local copies of all required provider plugins")
+        .override_usage("[options] FOLDER")
         .long_about(
-            "Fills a folder with the packages of all required providers, always from their origin registries. The folder is a \
-             filesystem mirror as it is, and a network mirror behind any web server that offers its files over HTTPS. What it has \
-             already is not fetched again.",
+            "Downloads the packages of all required providers from their origin registries into a folder. The folder is a \
+             filesystem mirror, and also a network mirror if a web server offers its files over HTTPS. Packages that are already there \
+             are not downloaded again.",
         )
         .args([
-            switch("lock-file", true, "Set to false to take the newest versions, not those of the dependency lock file."),
+            switch("lock-file", true, "Download the newest versions, not those of the dependency lock file."),
             platform_flag(),
         ])
         .args(variable_flags())

@@ -1,11 +1,10 @@
 //! `refresh`
 
 use crate::base::name::COMMAND;
-use crate::cli::args::common::TOO_MANY;
 use clap::Command;
 
 use super::common::*;
-use super::flags::{self, Given, list, number};
+use super::flags::{self, Given, list};
 use super::{ArgsError, gather};
 use crate::ops::options::{PlanOptions, StateOptions, VariableArgument};
 
@@ -22,15 +21,15 @@ pub fn command() -> Command {
     flags::command("refresh")
         .about("Update the state to match remote systems")
         .long_about(format!(
-            "Brings the state up to date with what exists, without changing any of it. \
-             Use \"{COMMAND} apply -refresh-only\" to see the changes before they are saved."
+            "Updates the state to what exists. No object is changed. \"{COMMAND} apply -refresh-only\" does the same, but shows \
+             the changes first and asks for approval."
         ))
         .args([
-            number("parallelism", "10", "How many operations to run at the same time at most."),
+            parallelism_flag(),
             list(
                 "target",
                 "address",
-                "Work only on this module, resource or instance and what it depends on. May be repeated.",
+                "Update only this module, resource or instance, and what it depends on. May be repeated.",
             ),
             input_flag(),
             json_flag(),
@@ -62,8 +61,5 @@ pub fn parse(args: &[String]) -> Result<Refresh, ArgsError> {
 
 /// The operation flags that make no sense here but are read together with the others.
 fn hidden_operation_flags() -> impl Iterator<Item = clap::Arg> {
-    operation_flags()
-        .into_iter()
-        .filter(|flag| !matches!(flag.get_id().as_str(), "parallelism" | "target"))
-        .map(|flag| flag.hide(true))
+    operation_flags().into_iter().filter(|flag| flag.get_id() != "target").map(|flag| flag.hide(true))
 }

@@ -16,7 +16,7 @@ pub fn command() -> Command {
     flags::command("show")
         .about("Show the current state or a saved plan")
         .override_usage("[options] [path]")
-        .long_about("Shows the state, or the state or plan in the given file.")
+        .long_about("Shows the current state, or the state file or saved plan with the given path.")
         .args([json_flag()])
         .args(view_flags())
 }

@@ -21,11 +21,11 @@ pub fn command() -> Command {
     flags::command("validate")
         .about("Check whether the configuration is valid")
         .long_about(format!(
-            "Checks the configuration for itself: syntax, names, types, and what the providers say of their blocks. \
-             Reads no state and no remote service, and values of variables only where they decide what is loaded.\n\n\
-             The folder must have been initialised; \"{COMMAND} init -backend=false\" does as much as this needs."
+            "Checks the configuration: syntax, names, types, and the rules of the providers for their blocks. Reads no state and \
+             no remote service. Uses values of variables only if they decide which modules are loaded.\n\n\
+             The working directory must be initialised; \"{COMMAND} init -backend=false\" is enough."
         ))
-        .args([json_flag(), switch("no-tests", false, "Do not look at test files."), test_directory_flag()])
+        .args([json_flag(), switch("no-tests", false, "Do not check test files."), test_directory_flag()])
         .args(variable_flags())
         .args(view_flags())
 }

@@ -9,7 +9,9 @@ use super::flags::{self, Given};
 pub fn command() -> Command {
     flags::command("version")
         .about("Show the current version")
-        .long_about("Shows the versions of this program, of the language it speaks and of the providers in use here.")
+        .long_about(
+            "Shows the version of the language, of this program, and of the providers in the dependency lock file.",
+        )
         .args([json_flag()])
 }
 

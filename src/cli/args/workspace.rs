@@ -12,7 +12,7 @@ use crate::ops::options::StateOptions;
 pub fn list_command() -> Command {
     flags::command("workspace list")
         .about("List Workspaces")
-        .long_about("Lists the workspaces of the backend. The one that is in use has an asterisk.")
+        .long_about("Lists the workspaces. An asterisk marks the current one.")
         .args(view_flags())
 }
 
@@ -23,7 +23,7 @@ pub fn parse_list(args: &[String]) -> Result<(), ArgsError> {
 pub fn show_command() -> Command {
     flags::command("workspace show")
         .about("Show the name of the current workspace")
-        .long_about("Shows the name of the workspace that is in use.")
+        .long_about("Shows the name of the current workspace.")
         .args(view_flags())
 }
 
@@ -42,9 +42,9 @@ pub fn new_command() -> Command {
     flags::command("workspace new")
         .about("Create a new workspace")
         .override_usage("[options] NAME")
-        .long_about("Makes a workspace, which is empty, and selects it.")
+        .long_about("Creates a workspace with an empty state, and selects it.")
         .args(lock_flags())
-        .args([text("state", "path", "A state file to copy into the new workspace.")])
+        .args([text("state", "path", "A state file to copy to the new workspace.")])
         .args(view_flags())
 }
 
@@ -64,8 +64,8 @@ pub fn select_command() -> Command {
     flags::command("workspace select")
         .about("Select a workspace")
         .override_usage("[options] NAME")
-        .long_about("Makes the commands in this working directory use another workspace.")
-        .args([switch("or-create", false, "Make the workspace if it does not exist.")])
+        .long_about("Selects the workspace that the commands in this working directory use.")
+        .args([switch("or-create", false, "Create the workspace if it does not exist.")])
         .args(view_flags())
 }
 
@@ -85,11 +85,11 @@ pub fn delete_command() -> Command {
     flags::command("workspace delete")
         .about("Delete a workspace")
         .override_usage("[options] NAME")
-        .long_about("Removes a workspace with its state. The one that is in use cannot be removed.")
+        .long_about("Deletes a workspace and its state. The current workspace cannot be deleted.")
         .args([switch(
             "force",
             false,
-            "Remove the workspace even if its state has objects. They are not managed any more then.",
+            "Delete the workspace even if its state has objects. The objects stay, and are no longer managed.",
         )])
         .args(lock_flags())
         .args(view_flags())

@@ -92,10 +92,7 @@ pub enum FinishError {
 impl JournaledState {
     /// A run that starts from the state as it was loaded, under the store's lock unless the user wants none.
     pub fn new(store: Arc<dyn StateStore>, loaded: &Loaded) -> Result<JournaledState, Diagnostics> {
-        if loaded.overlaid {
-            let path = store.journal();
-            return Err(another_run(&path).into());
-        }
+        refuse_overlaid(&*store, loaded)?;
         let (meta, stored) = match &loaded.file {
             Some(file) => (file.meta.clone(), Some(Rendered::of(&file.state)?)),
             None => {
@@ -380,6 +377,11 @@ impl Inner {
         let recorded = self.append(&Record::Snapshot { fingerprint: fingerprint.clone(), serial: meta.serial });
         Some(Snapshot { content, fingerprint, meta, rendered: self.now.clone(), recorded })
     }
+}
+
+/// A state that is more than its store holds must not be written over.
+pub(super) fn refuse_overlaid(store: &dyn StateStore, loaded: &Loaded) -> Result<(), Diagnostics> {
+    if loaded.overlaid { Err(another_run(&store.journal()).into()) } else { Ok(()) }
 }
 
 fn another_run(path: &Path) -> Diagnostic {

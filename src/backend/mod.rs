@@ -3,6 +3,7 @@
 //! Owns the two traits, the backends behind them, and what makes a run's results safe whatever the store: the journal,
 //! its replay, and when to write a snapshot. Never knows configuration, plans or the engine.
 
+mod import;
 pub mod journal_writer;
 pub mod journaled;
 pub mod local;
@@ -18,6 +19,7 @@ pub const STATE_NOT_SAVED: &str = "Failed to save state";
 #[cfg(test)]
 mod contract;
 
+pub use import::import;
 pub use journaled::{FinishError, JournaledState};
 pub use lock::{LockInfo, acquire};
 pub use recovery::{Access, Loaded, load, settle};

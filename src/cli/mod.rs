@@ -278,6 +278,11 @@ impl Invocation {
                 let entry = COMMANDS.iter().find(|entry| entry.name == self.command);
                 entry.into_iter().for_each(|entry| self.console.print(&entry_page(entry)));
             }
+            ArgsError::TextThenErrorPage(text) => {
+                self.console.red_error_line(&text);
+                let entry = COMMANDS.iter().find(|entry| entry.name == self.command);
+                entry.into_iter().for_each(|entry| self.console.red_error_line(entry_page(entry).trim_end()));
+            }
             ArgsError::Text { text, usage } => {
                 let entry = COMMANDS.iter().find(|entry| entry.name == self.command);
                 if let (true, Some(entry)) = (usage, entry) {

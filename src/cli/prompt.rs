@@ -23,7 +23,7 @@ impl Ask for Prompt {
             return Err(NoAnswer::Interrupted);
         }
         self.console.print(&text(&self.console, question));
-        let secret = question.secret;
+        let (secret, bare) = (question.secret, question.bare);
         // Whoever is interrupted while it is hidden what is typed gets the terminal back as it was.
         let _mode = secret.then(term::Mode::keep);
         let read = tokio::task::spawn_blocking(move || {
@@ -37,7 +37,11 @@ impl Ask for Prompt {
             Ok(Some(line)) => {
                 // A secret's own line break is not shown.
                 let hidden = secret && self.console.terminal.input;
-                self.console.print(if hidden { "\n\n" } else { "\n" });
+                self.console.print(match (bare, hidden) {
+                    (true, _) => "",
+                    (false, true) => "\n\n",
+                    (false, false) => "\n",
+                });
                 Ok(line)
             }
             Ok(None) => Err(NoAnswer::Failed("EOF".to_string())),
@@ -47,6 +51,9 @@ impl Ask for Prompt {
 }
 
 fn text(console: &Console, question: &Question) -> String {
+    if question.bare {
+        return format!("{} ", question.title);
+    }
     let style = &console.style;
     let apart = if question.apart { "\n" } else { "" };
     let mut lines: String = question.text.lines().map(|line| format!("  {line}\n")).collect();

@@ -214,7 +214,7 @@ fn question(mode: Mode, workspace: &str) -> Question {
             format!("{PROGRAM} will perform the actions described above.\nOnly 'yes' will be accepted to approve."),
         ),
     };
-    Question { title, text, secret: false, apart: true }
+    Question { title, text, apart: true, ..Question::default() }
 }
 
 /// Carries the plan out and keeps what comes of it.

@@ -13,6 +13,8 @@ pub struct Question {
     pub secret: bool,
     /// Set apart from what was printed before by an empty line.
     pub apart: bool,
+    /// Only the title is shown, for the rest was shown before.
+    pub bare: bool,
 }
 
 /// Why there is no answer.

@@ -52,4 +52,5 @@ pub mod providers_lock;
 pub mod providers_mirror;
 pub mod show;
 pub mod state;
+pub mod state_edits;
 pub mod validate;

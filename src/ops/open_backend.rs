@@ -178,7 +178,18 @@ pub async fn hold(
     setup: &Setup,
     listener: Option<&dyn Listener>,
 ) -> Result<Held, Diagnostics> {
-    let store = opened.store.clone();
+    hold_store(&opened.store, operation, options, setup, listener).await
+}
+
+/// As `hold`, for any store.
+pub async fn hold_store(
+    store: &Arc<dyn StateStore>,
+    operation: &str,
+    options: &StateOptions,
+    setup: &Setup,
+    listener: Option<&dyn Listener>,
+) -> Result<Held, Diagnostics> {
+    let store = store.clone();
     let lock = if options.lock {
         crate::log!(Trace, "backend/local: requesting state lock for workspace {:?}", setup.workdir.workspace);
         let info = LockInfo::new(operation);

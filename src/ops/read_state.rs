@@ -6,6 +6,7 @@ use crate::backend::{Access, Backend, Loaded};
 use crate::base::diag::Diagnostics;
 use crate::model::config::{self, Module};
 
+use super::backend_record::BackendRecord;
 use super::load;
 use super::open_backend::{self, Opened};
 use super::options::StateOptions;
@@ -20,9 +21,13 @@ pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(Opened, L
 
 /// The backend that the root module asks for, without a look at its workspaces.
 pub fn backend(setup: &Setup) -> Result<Arc<dyn Backend>, Diagnostics> {
+    open_backend::backend_of(record(setup)?.as_ref(), &StateOptions::default())
+}
+
+/// The record of the backend in use. None: the local one with its defaults.
+pub fn record(setup: &Setup) -> Result<Option<BackendRecord>, Diagnostics> {
     let module = backend_module(setup)?;
-    let record = open_backend::in_use(setup, block_of(&module))?;
-    open_backend::backend_of(record.as_ref(), &StateOptions::default())
+    open_backend::in_use(setup, block_of(&module))
 }
 
 /// The backend that the root module asks for. Only as much of the configuration is read as that needs.

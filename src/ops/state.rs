@@ -56,7 +56,7 @@ pub async fn list(
 }
 
 /// As people expect instances to be listed: by module, data before managed, type, name, key.
-fn sorted(state: &State) -> Vec<(AbsResourceInstance, &Instance)> {
+pub(super) fn sorted(state: &State) -> Vec<(AbsResourceInstance, &Instance)> {
     let mut all: Vec<_> = state.instances().map(|(addr, _, instance)| (addr, instance)).collect();
     all.sort_by(|(a, _), (b, _)| {
         let depth = |addr: &AbsResourceInstance| addr.module.0.len();

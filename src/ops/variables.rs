@@ -179,7 +179,7 @@ async fn ask(variable: &Variable, setup: &Setup) -> Result<Option<String>, Diagn
         title: format!("var.{}", variable.name),
         text: variable.description.clone().unwrap_or_default(),
         secret: variable.sensitive,
-        apart: false,
+        ..Question::default()
     };
     match somebody.ask(&question).await {
         Ok(text) => Ok(Some(text)),

@@ -10,6 +10,8 @@ static IDS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}").unwrap());
 static TIMES: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)").unwrap());
+/// In the names of backups.
+static DATES: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\.[0-9]{10}\.").unwrap());
 static LENGTHS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(after|\[id=[^\]]*,) \d+s\b").unwrap());
 static DEPOSED: LazyLock<Regex> = LazyLock::new(|| Regex::new("deposed object [0-9a-f]{8}").unwrap());
 /// Of objects that are numbered by chance.
@@ -20,8 +22,9 @@ static HOLDERS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(Who: +|Created: 
 static SERIALS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(\"serial\": )[0-9]+").unwrap());
 /// The program, as the start of a command that people may run.
 static COMMANDS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(^|[ \"'`\n])terraform ([a-z-])").unwrap());
+/// What is reported in any order.
 static PROGRESS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(␛\[0m␛\[1m)?\S+: (Creating|Creation complete|Destroying|Destruction complete|Modifying|Modifications complete|Refreshing state|Reading|Read complete)").unwrap()
+    Regex::new(r"^(␛\[0m␛\[1m)?\S+: (Creating|Creation complete|Destroying|Destruction complete|Modifying|Modifications complete|Refreshing state|Reading|Read complete)|^(Would move|Move) |^  (module\.\S+\.)?null_resource\.\w$").unwrap()
 });
 
 /// One stream of a command that calls itself `name` and ran below `place`.
@@ -41,6 +44,16 @@ pub fn screen(text: &str, name: &str, place: &Path) -> String {
         true => named(&text, name),
         false => unwrapped(&in_order(&text), name),
     }
+}
+
+/// A state file, with its serial.
+pub fn state(text: &str) -> String {
+    IDS.replace(&documents(text).unwrap_or_else(|| text.to_string()), "[id]")
+}
+
+/// A file's name without the time that it was made.
+pub fn undated(name: &str) -> String {
+    DATES.replace(name, ".[time].")
 }
 
 trait Replace {
@@ -117,13 +130,9 @@ fn unwrapped(text: &str, name: &str) -> String {
     let bare = |line: &str| line.trim_start_matches("│").trim().to_string();
     let mut flush = |paragraph: &mut Vec<&str>| {
         let lines: Vec<String> = paragraph.drain(..).map(String::from).collect();
-        let about_us =
-            lines.iter().any(|line| named(line, name).contains("Terrane") || named(line, name).contains("terrane "));
-        match about_us {
-            true => {
-                let words = lines.iter().map(|line| bare(line)).collect::<Vec<_>>().join(" ");
-                out += &(named(&words, name) + "\n");
-            }
+        let words = named(&lines.iter().map(|line| bare(line)).collect::<Vec<_>>().join(" "), name);
+        match words.contains("Terrane") || words.contains("terrane ") {
+            true => out += &(words + "\n"),
             false => lines.iter().for_each(|line| out += &format!("{line}\n")),
         }
     };

@@ -1,5 +1,6 @@
 //! Plays the commands of a case in a folder of its own and writes down what they show.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -30,7 +31,7 @@ impl Player {
     }
 
     /// Every line of `steps.txt` with what came of it. A line is a command's arguments, with variables before them and
-    /// `< FILE` for its input behind them as in a shell; or `cp FROM TO`, `rm FILE`; or a comment.
+    /// `< FILE` for its input behind them as in a shell; or `cp FROM TO`, `rm FILE`, `cat FILE`, `ls`; or a comment.
     pub fn play(&self) -> String {
         let steps = std::fs::read_to_string(self.case.join("steps.txt")).unwrap();
         let mut played = String::new();
@@ -41,10 +42,23 @@ impl Player {
                     std::fs::copy(self.work().join(from), self.work().join(to)).unwrap();
                 }
                 ["rm", file] => std::fs::remove_file(self.work().join(file)).unwrap(),
+                ["cat", file] => {
+                    let text = std::fs::read_to_string(self.work().join(file)).unwrap();
+                    played += &normal::state(&text);
+                }
+                ["ls"] => played += &self.files(),
                 words => played += &self.command(words),
             }
         }
         played
+    }
+
+    /// The names of the files that are there, a line each.
+    fn files(&self) -> String {
+        let entries = std::fs::read_dir(self.work()).unwrap().flatten();
+        let names: BTreeSet<String> =
+            entries.map(|entry| normal::undated(&entry.file_name().to_string_lossy())).collect();
+        names.into_iter().map(|name| format!("{name}\n")).collect()
     }
 
     fn work(&self) -> PathBuf {

@@ -204,6 +204,10 @@ pub fn input_flag() -> Arg {
     switch("input", true, "Do not ask for values that are missing.")
 }
 
+pub fn ignore_remote_version_flag() -> Arg {
+    switch("ignore-remote-version", false, "Accepted; there is no remote backend to ignore.").hide(true)
+}
+
 pub fn json_flag() -> Arg {
     switch("json", false, "Write JSON, for programs.")
 }

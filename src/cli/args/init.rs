@@ -44,7 +44,7 @@ pub fn command() -> Command {
             switch("force-copy", false, "Answer yes to all questions about copying the state."),
             text("from-module", "source", "Copy this module into the working directory first, which must be empty."),
             switch("get", true, "Do not download modules."),
-            switch("ignore-remote-version", false, "Accepted; there is no remote backend to ignore.").hide(true),
+            ignore_remote_version_flag(),
             input_flag(),
             json_flag(),
             switch("lock", true, "Do not lock the state while it is migrated."),

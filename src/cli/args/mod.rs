@@ -25,6 +25,8 @@ pub mod providers_lock;
 pub mod refresh;
 pub mod show;
 pub mod state;
+pub mod state_edits;
+pub mod taint;
 pub mod validate;
 pub mod version;
 pub mod workspace;
@@ -44,6 +46,8 @@ pub enum ArgsError {
     Text { text: String, usage: bool },
     /// A line of text, and then the command's help page, which is no error.
     TextThenPage(String),
+    /// A line of text, and then the command's help page, which is part of the error.
+    TextThenErrorPage(String),
 }
 
 /// The summary where a flag is not understood.

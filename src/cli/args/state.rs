@@ -62,7 +62,7 @@ pub fn parse_show(args: &[String]) -> Result<Show, ArgsError> {
             address: address.clone(),
             state: given.text("state").filter(|path| !path.is_empty()).map(Into::into),
         }),
-        _ => Err(ArgsError::Text { text: "Exactly one argument expected.\n".into(), usage: true }),
+        _ => Err(ArgsError::TextThenPage("Exactly one argument expected.\n".into())),
     }
 }
 

@@ -21,6 +21,8 @@ pub mod providers_lock;
 pub mod refresh;
 pub mod show;
 pub mod state;
+pub mod state_edits;
+pub mod taint;
 pub mod validate;
 pub mod version;
 pub mod workspace;

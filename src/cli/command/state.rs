@@ -7,7 +7,7 @@ use crate::cli::view::shown;
 use crate::ops::options::StateOptions;
 use crate::ops::state::{self, Refusal, ShowRefusal};
 
-fn no_state() -> String {
+pub(super) fn no_state() -> String {
     format!(
         "No state file was found!\n\nState management commands require a state file. Run this command\n\
                         in a directory where {PROGRAM} has been run or use the -state flag\nto point the command to a specific state location."

@@ -10,7 +10,7 @@ use crate::model::addr::parse::INVALID_ADDRESS;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::SourceFile;
+use crate::base::source::{SourceFile, Span};
 use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
 use crate::lang::syntax::parser;
 
@@ -33,23 +33,27 @@ pub fn target(text: &str) -> Result<Target, Diagnostics> {
 pub fn resource_instance(text: &str) -> Result<AbsResourceInstance, Diagnostics> {
     match parts(text)? {
         (module, Some((resource, key))) => Ok(resource.absolute(module).instance(key)),
-        (_, None) => Err(invalid(INSTANCE_REQUIRED)),
+        (_, None) => Err(invalid(text, INSTANCE_REQUIRED)),
     }
 }
 
 type Parts = (ModuleInstance, Option<(Resource, InstanceKey)>);
 
 fn parts(text: &str) -> Result<Parts, Diagnostics> {
-    let file = SourceFile::new("<address>", text);
+    // A place without a file: the address is not shown again.
+    let file = SourceFile::new("", text);
     let (traversal, diagnostics) = parser::parse_traversal(file);
     match traversal {
-        Some(traversal) if !diagnostics.has_errors() => of_traversal(&traversal).map_err(invalid),
+        Some(traversal) if !diagnostics.has_errors() => of_traversal(&traversal).map_err(|why| invalid(text, why)),
         _ => Err(diagnostics),
     }
 }
 
-fn invalid(detail: impl Into<String>) -> Diagnostics {
-    Diagnostic::error(INVALID_ADDRESS, detail).into()
+fn invalid(text: &str, detail: impl Into<String>) -> Diagnostics {
+    let detail = detail.into();
+    let summary = if detail == MODULE_NAME_REQUIRED { "Invalid address operator" } else { INVALID_ADDRESS };
+    let whole = Span::new(0, text.len()).in_file(&SourceFile::new("", text));
+    Diagnostic::error(summary, detail).at(whole).into()
 }
 
 /// The names and keys of a traversal, one after the other.

@@ -4,6 +4,7 @@
 
 pub mod file;
 pub mod journal;
+pub mod moving;
 mod object;
 mod snapshot;
 

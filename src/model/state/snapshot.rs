@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::lang::value::Value;
-use crate::model::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey};
+use crate::model::addr::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, Provider};
 
 use super::{DeposedKey, Object};
 
@@ -106,6 +106,28 @@ impl State {
         if resource.instances.is_empty() {
             self.resources.remove(&key);
         }
+    }
+
+    /// Forgets an instance with all of its objects.
+    pub fn forget(&mut self, addr: &AbsResourceInstance) {
+        let key = addr.containing_resource();
+        let Some(shared) = self.resources.get_mut(&key) else { return };
+        let resource = Arc::make_mut(shared);
+        resource.instances.remove(addr.key());
+        if resource.instances.is_empty() {
+            self.resources.remove(&key);
+        }
+    }
+
+    /// Hands the resources of a provider over to another one; their configurations keep their module and alias. Gives
+    /// the addresses of these resources.
+    pub fn replace_provider(&mut self, from: &Provider, to: &Provider) -> Vec<AbsResource> {
+        let mut replaced = Vec::new();
+        for (addr, resource) in self.resources.iter_mut().filter(|(_, of)| of.provider.provider == *from) {
+            Arc::make_mut(resource).provider.provider = to.clone();
+            replaced.push(addr.clone());
+        }
+        replaced
     }
 
     /// Every instance with its address and provider configuration, in order.

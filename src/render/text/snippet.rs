@@ -44,7 +44,7 @@ pub fn snippet(diagnostic: &Diagnostic) -> Option<Snippet<'_>> {
         diagnostic.context.as_ref().filter(|c| c.file.name() == file.name()).map_or(shown, |c| c.span.to(shown));
     // What was given on the command line or in the environment is not shown again.
     let empty = file.text().is_empty() && !file.name().ends_with(".json");
-    if empty || file.name().starts_with("<value for ") || file.name() == CONSOLE_INPUT {
+    if empty || file.name().is_empty() || file.name().starts_with("<value for ") || file.name() == CONSOLE_INPUT {
         return None;
     }
     let start_line = file.position(whole.start).line;

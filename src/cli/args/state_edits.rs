@@ -1,0 +1,193 @@
+//! `state mv`, `state push`, `state replace-provider` and `state rm`
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgMatches, Command};
+
+use super::ArgsError;
+use super::common::{ignore_remote_version_flag, lock_flags, view_flags};
+use super::flags::{self, Given, switch, text};
+use crate::ops::state_edits::{EditOptions, Locking, Move, ReplaceProvider};
+
+pub fn mv_command() -> Command {
+    flags::command("state mv")
+        .about("Move an item in the state")
+        .override_usage("[options] SOURCE DESTINATION")
+        .long_about(
+            "Changes the address of objects in the state: of a resource instance, of a resource with all of its instances, or \
+             of a module and the modules in it. The new address may be in another module or another state file. Change the \
+             configuration to match; \"moved\" blocks do the same as part of a plan. A backup of each state is always written.",
+        )
+        .args([switch("dry-run", false, "Show what would be moved, and move nothing.")])
+        .args(edit_flags())
+        .args([
+            text("backup-out", "path", "For the local backend only: the file to keep the previous state of -state-out in."),
+            text("state-out", "path", "For the local backend only: the state file to move to. Default: the same state."),
+        ])
+        .args(view_flags())
+}
+
+pub fn parse_mv(args: &[String]) -> Result<Move, ArgsError> {
+    let given = flags::parse(mv_command(), args).map_err(bad_flags)?;
+    let [source, destination] = two(&given)?;
+    Ok(Move {
+        source,
+        destination,
+        dry_run: given.on("dry-run"),
+        options: options(&given),
+        state_out: path(&given, "state-out"),
+        backup_out: backup(&given, "backup-out"),
+    })
+}
+
+#[derive(Debug)]
+pub struct Remove {
+    pub addresses: Vec<String>,
+    pub dry_run: bool,
+    pub options: EditOptions,
+}
+
+pub fn rm_command() -> Command {
+    flags::command("state rm")
+        .about("Remove instances from the state")
+        .override_usage("[options] ADDRESS...")
+        .long_about(
+            "Removes resource instances from the state without destroying their objects: single instances, all instances of a \
+             resource, or all in a module. The next apply creates those that the configuration still has. A backup of the state \
+             is always written.",
+        )
+        .args([switch("dry-run", false, "Show what would be removed, and remove nothing.")])
+        .args(edit_flags())
+        .args(view_flags())
+}
+
+pub fn parse_rm(args: &[String]) -> Result<Remove, ArgsError> {
+    let given = flags::parse(rm_command(), args).map_err(bad_flags)?;
+    let addresses = given.positional();
+    if addresses.is_empty() {
+        return Err(ArgsError::TextThenPage("At least one address is required.\n".into()));
+    }
+    Ok(Remove { addresses, dry_run: given.on("dry-run"), options: options(&given) })
+}
+
+pub fn replace_provider_command() -> Command {
+    flags::command("state replace-provider")
+        .about("Replace provider in the state")
+        .override_usage("[options] FROM_PROVIDER TO_PROVIDER")
+        .long_about(
+            "Assigns all resources of one provider in the state to another provider, such as a fork of it. Both are source \
+             addresses as in \"required_providers\": hashicorp/aws or example.com/acme/aws. A backup of the state is always \
+             written.",
+        )
+        .args([switch("auto-approve", false, "Do not ask for confirmation.")])
+        .args(edit_flags())
+        .args(view_flags())
+}
+
+pub fn parse_replace_provider(args: &[String]) -> Result<ReplaceProvider, ArgsError> {
+    let with_page = |text: String| ArgsError::TextThenPage(format!("Error parsing command-line flags: {text}\n"));
+    let given = flags::parse(replace_provider_command(), args).map_err(with_page)?;
+    let [from, to] = two(&given)?;
+    Ok(ReplaceProvider { from, to, auto_approve: given.on("auto-approve"), options: options(&given) })
+}
+
+#[derive(Debug)]
+pub struct Push {
+    /// `-`: standard input.
+    pub path: String,
+    pub force: bool,
+    pub locking: Locking,
+}
+
+pub fn push_command() -> Command {
+    flags::command("state push")
+        .about("Update remote state from a local state file")
+        .override_usage("[options] PATH")
+        .long_about(
+            "Replaces the current state, wherever the backend stores it, by a state file. \"-\" as the path reads standard \
+             input. The file must have the lineage of the current state and a higher serial, unless that state is empty.",
+        )
+        .args([switch("force", false, "Replace the state even if the lineages differ or its serial is higher.")])
+        .args(lock_flags())
+        .args([ignore_remote_version_flag()])
+        .args(view_flags())
+}
+
+pub fn parse_push(args: &[String]) -> Result<Push, ArgsError> {
+    let given = flags::parse(push_command(), args).map_err(bad_flags)?;
+    match given.positional().as_slice() {
+        [path] => Ok(Push { path: path.clone(), force: given.on("force"), locking: locking(&given) }),
+        _ => Err(ArgsError::TextThenPage("Exactly one argument expected.\n".into())),
+    }
+}
+
+fn edit_flags() -> Vec<Arg> {
+    let mut flags: Vec<Arg> = lock_flags().into();
+    flags.push(text("state", "path", "For the local backend only: the state file to use."));
+    flags.push(text("backup", "path", "For the local backend only: the file to keep the previous state in. Default: a file beside the state, with the time in its name."));
+    flags.push(ignore_remote_version_flag());
+    flags
+}
+
+fn options(given: &ArgMatches) -> EditOptions {
+    EditOptions { locking: locking(given), state: path(given, "state"), backup: backup(given, "backup") }
+}
+
+fn locking(given: &ArgMatches) -> Locking {
+    Locking { lock: given.on("lock"), lock_timeout: given.duration("lock-timeout") }
+}
+
+fn path(given: &ArgMatches, flag: &str) -> Option<PathBuf> {
+    given.text(flag).filter(|path| !path.is_empty()).map(Into::into)
+}
+
+/// Backups cannot be turned off.
+fn backup(given: &ArgMatches, flag: &str) -> Option<PathBuf> {
+    path(given, flag).filter(|path| path.as_os_str() != "-")
+}
+
+fn two(given: &ArgMatches) -> Result<[String; 2], ArgsError> {
+    given.positional().try_into().map_err(|_| ArgsError::TextThenPage("Exactly two arguments expected.\n".into()))
+}
+
+fn bad_flags(text: String) -> ArgsError {
+    ArgsError::Text { text: format!("Error parsing command-line flags: {text}\n"), usage: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(String::from).collect()
+    }
+
+    #[test]
+    fn backups_cannot_be_turned_off() {
+        let backups = |line: &str| {
+            let found = parse_mv(&words(line)).unwrap();
+            (found.options.backup, found.backup_out)
+        };
+        assert_eq!(backups("-backup=- -backup-out= a.b a.c"), (None, None));
+        assert_eq!(backups("-backup=x -backup-out=y a.b a.c"), (Some("x".into()), Some("y".into())));
+    }
+
+    #[test]
+    fn words_are_counted() {
+        let complaint = |error: ArgsError| match error {
+            ArgsError::TextThenPage(text) => text,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(complaint(parse_mv(&words("a.b")).unwrap_err()), "Exactly two arguments expected.\n");
+        assert_eq!(
+            complaint(parse_replace_provider(&words("a b c")).unwrap_err()),
+            "Exactly two arguments expected.\n"
+        );
+        assert_eq!(complaint(parse_rm(&[]).unwrap_err()), "At least one address is required.\n");
+        assert_eq!(complaint(parse_push(&words("a b")).unwrap_err()), "Exactly one argument expected.\n");
+        assert_eq!(
+            complaint(parse_replace_provider(&words("-nope a b")).unwrap_err()),
+            "Error parsing command-line flags: flag provided but not defined: -nope\n"
+        );
+    }
+}

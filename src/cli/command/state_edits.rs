@@ -1,0 +1,153 @@
+//! `state mv`, `state push`, `state replace-provider` and `state rm`
+
+use crate::base::name::PROGRAM;
+use crate::cli::Invocation;
+use crate::cli::args::state_edits as args;
+use crate::cli::console::Console;
+use crate::cli::view::human::Human;
+use crate::model::addr::{AbsResource, AbsResourceInstance, Provider, Target};
+use crate::ops::state_edits::{self, Moved, Refusal, Which};
+
+use super::state::no_state;
+
+pub fn run_mv(invocation: &Invocation, args: &[String]) -> u8 {
+    let (args, setup) = match super::begin(invocation, args::parse_mv(args), |_| &[]) {
+        Ok(begun) => begun,
+        Err(code) => return code,
+    };
+    let console = &invocation.console;
+    let listener = Human::new(console.clone(), false);
+    let verb = if args.dry_run { "Would move" } else { "Move" };
+    let moved = |moved: Moved| {
+        // Of an instance the new address is shown as it was given.
+        let to = match moved.from {
+            Target::Instance(_) => args.destination.clone(),
+            _ => moved.to.to_string(),
+        };
+        console.line(&format!("{verb} {:?} to {to:?}", moved.from.to_string()));
+    };
+    match super::run_with(invocation, &setup.stop, state_edits::mv(&setup, &args, &listener, moved)) {
+        Ok(Ok(count)) => {
+            if !args.dry_run {
+                console.line(&format!("Successfully moved {count} object(s)."));
+            }
+            0
+        }
+        Ok(Err(refusal)) => refused(console, refusal, "source state", unsaved),
+        Err(code) => code,
+    }
+}
+
+pub fn run_rm(invocation: &Invocation, args: &[String]) -> u8 {
+    let (args, setup) = match super::begin(invocation, args::parse_rm(args), |_| &[]) {
+        Ok(begun) => begun,
+        Err(code) => return code,
+    };
+    let console = &invocation.console;
+    let listener = Human::new(console.clone(), false);
+    let verb = if args.dry_run { "Would remove" } else { "Removed" };
+    let removed = |addr: &AbsResourceInstance| console.line(&format!("{verb} {addr}"));
+    let work = state_edits::remove(&setup, &args.options, &args.addresses, args.dry_run, &listener, removed);
+    match super::run_with(invocation, &setup.stop, work) {
+        Ok(Ok(count)) => {
+            match (args.dry_run, count) {
+                (true, 0) => console.line("Would have removed nothing."),
+                (true, _) => {}
+                (false, count) => console.line(&format!("Successfully removed {count} resource instance(s).")),
+            }
+            0
+        }
+        Ok(Err(refusal)) => refused(console, refusal, "state", unsaved),
+        Err(code) => code,
+    }
+}
+
+pub fn run_replace_provider(invocation: &Invocation, args: &[String]) -> u8 {
+    let args = match args::parse_replace_provider(args) {
+        Ok(args) => args,
+        Err(error) => return invocation.usage_error(error),
+    };
+    let setup = match super::setup(invocation, !args.auto_approve) {
+        Ok(setup) => setup,
+        Err(code) => return code,
+    };
+    let console = &invocation.console;
+    let listener = Human::new(console.clone(), false);
+    let planned = |from: &Provider, to: &Provider, resources: &[AbsResource]| {
+        show_replacement(console, from, to, resources, args.auto_approve);
+    };
+    let work = state_edits::replace_provider(&setup, &args, &listener, planned);
+    match super::run_with(invocation, &setup.stop, work) {
+        Ok(Ok(outcome)) => {
+            console.line(&match outcome {
+                Some(0) => "No matching resources found.".to_owned(),
+                Some(count) => format!("\nSuccessfully replaced provider for {count} resources."),
+                None => "Cancelled replacing providers.".to_owned(),
+            });
+            0
+        }
+        Ok(Err(refusal)) => refused(console, refusal, "source state", unsaved),
+        Err(code) => code,
+    }
+}
+
+fn show_replacement(console: &Console, from: &Provider, to: &Provider, resources: &[AbsResource], approved: bool) {
+    let line = |template: &str, args: &[&dyn std::fmt::Display]| console.line(&console.style.fill(template, args));
+    console.line(&format!("{PROGRAM} will perform the following actions:\n"));
+    line("  [yellow]~[reset] Updating provider:", &[]);
+    line("    [red]-[reset] {}", &[from]);
+    line("    [green]+[reset] {}\n", &[to]);
+    line("[bold]Changing[reset] {} resources:\n", &[&resources.len()]);
+    resources.iter().for_each(|addr| console.line(&format!("  {addr}")));
+    if !approved {
+        line("\n[bold]Do you want to make these changes?[reset]\nOnly 'yes' will be accepted to continue.\n", &[]);
+    }
+}
+
+pub fn run_push(invocation: &Invocation, args: &[String]) -> u8 {
+    let (args, setup) = match super::begin(invocation, args::parse_push(args), |_| &[]) {
+        Ok(begun) => begun,
+        Err(code) => return code,
+    };
+    let console = &invocation.console;
+    let listener = Human::new(console.clone(), false);
+    let work = state_edits::push(&setup, &args.path, args.force, args.locking, &listener);
+    match super::run_with(invocation, &setup.stop, work) {
+        Ok(Ok(())) => 0,
+        Ok(Err(refusal)) => {
+            refused(console, refusal, "destination state", |reason| format!("Failed to write state: {reason}"))
+        }
+        Err(code) => code,
+    }
+}
+
+/// Says why a state was not changed. `source`: what that state is called; `unsaved`: what is said if it cannot be written.
+pub fn refused(console: &Console, refusal: Refusal, source: &str, unsaved: impl Fn(&str) -> String) -> u8 {
+    console.red_error_line(&match refusal {
+        Refusal::Diagnostics(diagnostics) => return super::finish_spaced(console, diagnostics),
+        Refusal::Unopened(reason) => format!(
+            "Error loading the state: {reason}\n\nPlease ensure that your {PROGRAM} state exists and that you've\nconfigured it \
+             properly. You can use the \"-state\" flag to point\n{PROGRAM} at another state file."
+        ),
+        Refusal::Unread { which: Which::Source, reason } => format!("Failed to refresh {source}: {reason}"),
+        Refusal::Unread { which: Which::Destination, reason } => {
+            format!("Failed to refresh destination state: {reason}")
+        }
+        Refusal::NoState => no_state(),
+        Refusal::ModuleExists => MODULE_EXISTS.into(),
+        Refusal::NotSaved(reason) => unsaved(&reason),
+        Refusal::NoSource(reason) => reason,
+        Refusal::NoAnswer(reason) => format!("Error asking for approval: {reason}"),
+    });
+    1
+}
+
+const MODULE_EXISTS: &str = "Error moving state: destination module already exists\n\nPlease ensure your addresses and state \
+                             paths are valid. No\nstate was persisted. Your existing states are untouched.";
+
+fn unsaved(reason: &str) -> String {
+    format!(
+        "Error saving the state: {reason}\n\nThe state was not saved. No items were removed from the persisted\nstate. No backup \
+         was created since no modification occurred. Please\nresolve the issue above and try again."
+    )
+}

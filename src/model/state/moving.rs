@@ -1,0 +1,215 @@
+//! Objects that get another address by hand: what `state mv` does, within one state or from one to another.
+//!
+//! Owns which objects an address means there, and what keeps them from moving. Never knows the configuration: what
+//! `moved` blocks do is another matter.
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::model::addr::{
+    AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance, ResourceMode, Target,
+};
+
+use super::{Instance, State};
+
+const INVALID_SOURCE: &str = "Invalid source address";
+const INVALID_TARGET: &str = "Invalid target address";
+const INVALID_REQUEST: &str = "Invalid state move request";
+
+/// Why nothing may be moved.
+#[derive(Debug, PartialEq, Eq)]
+pub enum MoveError {
+    Invalid(Diagnostics),
+    /// The state has objects in the module instance that others were to become.
+    ModuleExists,
+}
+
+impl From<Diagnostic> for MoveError {
+    fn from(diagnostic: Diagnostic) -> MoveError {
+        MoveError::Invalid(diagnostic.into())
+    }
+}
+
+/// Moves what an address names to another one, in this state, or into another where one is given. A module comes with
+/// the modules in it. `moved` hears of each move; after an error the states are not to be used.
+pub fn move_objects(
+    from: &mut State,
+    to: Option<&mut State>,
+    source: &Target,
+    destination: &Target,
+    mut moved: impl FnMut(&Target, &Target),
+) -> Result<usize, MoveError> {
+    let sources = sources(from, source);
+    if sources.is_empty() {
+        let detail = format!("Cannot move {source}: does not match anything in the current state.");
+        return Err(Diagnostic::error(INVALID_SOURCE, detail).into());
+    }
+    let mut moving = Moving { from, to };
+    for one in &sources {
+        let new = match one {
+            Target::Module(module) => moving.module(module, source, destination)?,
+            Target::Resource(resource) => moving.resource(resource, destination)?,
+            Target::Instance(instance) => moving.instance(instance, destination)?,
+        };
+        moved(one, &new);
+        moving.forget_dependencies(one);
+    }
+    Ok(sources.len())
+}
+
+/// What moves as one: the module instances below a module, each by itself; a resource, which is its instance if that has no
+/// key.
+fn sources(state: &State, source: &Target) -> Vec<Target> {
+    match source {
+        Target::Module(outer) => {
+            let mut modules: Vec<_> = state.resources.keys().map(|addr| &addr.module).collect();
+            modules.retain(|module| module.starts_with(outer));
+            modules.sort();
+            modules.dedup();
+            modules.into_iter().cloned().map(Target::Module).collect()
+        }
+        Target::Resource(addr) => match state.resources.get(addr) {
+            Some(resource) if resource.instances.contains_key(&InstanceKey::None) => {
+                vec![Target::Instance(addr.instance(InstanceKey::None))]
+            }
+            Some(_) => vec![source.clone()],
+            None => Vec::new(),
+        },
+        Target::Instance(_) => vec![source.clone()],
+    }
+}
+
+struct Moving<'a> {
+    from: &'a mut State,
+    /// None: the same.
+    to: Option<&'a mut State>,
+}
+
+impl Moving<'_> {
+    fn to(&mut self) -> &mut State {
+        self.to.as_deref_mut().unwrap_or(self.from)
+    }
+
+    fn module(&mut self, module: &ModuleInstance, outer: &Target, destination: &Target) -> Result<Target, MoveError> {
+        let (Target::Module(outer), Target::Module(new)) = (outer, destination) else {
+            let detail = format!("Cannot move {module} to {destination}: the target must also be a module.");
+            return Err(Diagnostic::error(INVALID_TARGET, detail).into());
+        };
+        let within = &module.0[outer.0.len()..];
+        let new = ModuleInstance(new.0.iter().chain(within).cloned().collect());
+        if self.to().resources.keys().any(|addr| addr.module == new) {
+            return Err(MoveError::ModuleExists);
+        }
+        let addresses: Vec<_> = self.from.resources.keys().filter(|addr| addr.module == *module).cloned().collect();
+        for addr in addresses {
+            let Some(resource) = self.from.resources.remove(&addr) else { continue };
+            self.to().resources.insert(addr.resource.absolute(new.clone()), resource);
+        }
+        Ok(Target::Module(new))
+    }
+
+    fn resource(&mut self, addr: &AbsResource, destination: &Target) -> Result<Target, MoveError> {
+        let Target::Resource(new) = destination else {
+            let detail = format!(
+                "Cannot move {addr} to {destination}: the source is a whole resource (not a resource instance) so the target \
+                 must also be a whole resource."
+            );
+            return Err(Diagnostic::error(INVALID_TARGET, detail).into());
+        };
+        let mut problems = unlike(addr, new);
+        if self.to().resources.contains_key(new) {
+            problems.error(INVALID_TARGET, taken("resource", new));
+        }
+        if problems.has_errors() {
+            return Err(MoveError::Invalid(problems));
+        }
+        if let Some(resource) = self.from.resources.remove(addr) {
+            self.to().resources.insert(new.clone(), resource);
+        }
+        Ok(destination.clone())
+    }
+
+    fn instance(&mut self, addr: &AbsResourceInstance, destination: &Target) -> Result<Target, MoveError> {
+        let new = match destination {
+            Target::Instance(new) => new.clone(),
+            Target::Resource(new) => new.instance(InstanceKey::None),
+            Target::Module(_) => {
+                let detail =
+                    format!("Cannot move {addr} to {destination}: the target must also be a resource instance.");
+                return Err(Diagnostic::error(INVALID_TARGET, detail).into());
+            }
+        };
+        let (resource, new_resource) = (addr.containing_resource(), new.containing_resource());
+        let mut problems = unlike(&resource, &new_resource);
+        if self.to().instance(&new).is_some() {
+            problems.error(INVALID_TARGET, taken("resource instance", &new));
+        }
+        let found = self.from.resources.get(&resource).and_then(|of| Some((of, of.instances.get(addr.key())?)));
+        let Some((provider, instance)) = found.map(|(of, instance)| (of.provider.clone(), instance.clone())) else {
+            problems.error(INVALID_SOURCE, format!("The current state does not contain {addr}."));
+            return Err(MoveError::Invalid(problems));
+        };
+        if problems.has_errors() {
+            return Err(MoveError::Invalid(problems));
+        }
+        self.from.forget(addr);
+        // A resource that exists keeps its provider; a new one brings that of the old.
+        let place = self.to().resource_mut(new_resource, &provider);
+        place.instances.insert(new.key().clone(), instance);
+        Ok(Target::Instance(new))
+    }
+
+    /// Forgets the dependencies of all objects that depend on what moved: the next apply finds them anew.
+    fn forget_dependencies(&mut self, moved: &Target) {
+        for resource in self.to().resources.values_mut() {
+            if !resource.instances.values().any(|instance| depends_on(instance, moved)) {
+                continue;
+            }
+            let dependents =
+                Arc::make_mut(resource).instances.values_mut().filter(|instance| depends_on(instance, moved));
+            for instance in dependents {
+                if let Some(object) = &mut Arc::make_mut(instance).current {
+                    object.dependencies = Arc::default();
+                }
+            }
+        }
+    }
+}
+
+fn depends_on(instance: &Instance, moved: &Target) -> bool {
+    let is_of = |dependency: &ConfigResource| match moved {
+        // A dependency is on all instances of a module.
+        Target::Module(module) => {
+            module.0.iter().all(|step| step.key.is_none()) && dependency.module.starts_with(&module.module())
+        }
+        Target::Resource(addr) => *dependency == addr.config(),
+        Target::Instance(addr) => *dependency == addr.config(),
+    };
+    instance.current.as_ref().is_some_and(|object| object.dependencies.iter().any(is_of))
+}
+
+fn taken(what: &str, addr: &impl std::fmt::Display) -> String {
+    format!("Cannot move to {addr}: there is already a {what} at that address in the current state.")
+}
+
+/// Why objects of one resource cannot become such of another.
+fn unlike(from: &AbsResource, to: &AbsResource) -> Diagnostics {
+    let mut problems = Diagnostics::new();
+    let (old, new) = (&from.resource, &to.resource);
+    if old.mode != new.mode {
+        let why = match old.mode {
+            ResourceMode::Managed => "a managed resource can be moved only to another managed resource address",
+            ResourceMode::Data => "a data resource can be moved only to another data resource address",
+            ResourceMode::Ephemeral => "cannot change resource mode",
+        };
+        problems.error(INVALID_REQUEST, format!("Cannot move {from} to {to}: {why}."));
+    }
+    if old.kind != new.kind {
+        problems.error(INVALID_REQUEST, format!("Cannot move {from} to {to}: resource types don't match."));
+    }
+    problems
+}
+
+#[cfg(test)]
+#[path = "moving_tests.rs"]
+mod tests;

@@ -1,0 +1,52 @@
+//! `state push`
+
+use std::io::Read;
+use std::path::Path;
+
+use super::{Locking, Refusal, Which, check_configuration, hold};
+use crate::backend;
+use crate::base::files::{Disk, Files};
+use crate::model::state::file::{self, StateFile, problems_text};
+use crate::ops::listen::Listener;
+use crate::ops::options::StateOptions;
+use crate::ops::read_state;
+use crate::ops::setup::Setup;
+
+/// Writes a state file, or what comes from standard input for `-`, in place of the current state. Unless `force`, it must be
+/// a later one of the same history.
+pub async fn push(
+    setup: &Setup,
+    path: &str,
+    force: bool,
+    locking: Locking,
+    listener: &dyn Listener,
+) -> Result<(), Refusal> {
+    check_configuration(setup)?;
+    let source = source(path)?;
+    let store = read_state::open(setup, &StateOptions::default()).await?.store;
+    let held = hold(setup, locking, store, "state-push", Which::Destination, listener).await?;
+    let written = backend::import(&*held.store, &held.loaded, source, force).await;
+    let released = held.release().await;
+    match written {
+        Err(reason) => Err(Refusal::NotSaved(reason)),
+        Ok(()) if released.has_errors() => Err(released.into()),
+        Ok(()) => Ok(()),
+    }
+}
+
+fn source(path: &str) -> Result<StateFile, Refusal> {
+    let content = match path {
+        "-" => {
+            let mut content = Vec::new();
+            std::io::stdin().read_to_end(&mut content).map(|_| content)
+        }
+        path => Disk.read(Path::new(path)),
+    };
+    let content = content.map_err(|error| Refusal::NoSource(error.to_string()))?;
+    let unread = |reason: String| Refusal::NoSource(format!("Error reading source state {path:?}: {reason}"));
+    match file::read(&content) {
+        Ok(Some(file)) => Ok(file),
+        Ok(None) => Err(unread("no state".into())),
+        Err(problems) => Err(unread(problems_text(&problems))),
+    }
+}

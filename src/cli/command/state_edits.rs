@@ -1,6 +1,7 @@
 //! `state mv`, `state push`, `state replace-provider` and `state rm`
 
 use crate::base::name::PROGRAM;
+use crate::base::term;
 use crate::cli::Invocation;
 use crate::cli::args::state_edits as args;
 use crate::cli::console::Console;
@@ -111,7 +112,7 @@ pub fn run_push(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let console = &invocation.console;
     let listener = Human::new(console.clone(), false);
-    let work = state_edits::push(&setup, &args.path, args.force, args.locking, &listener);
+    let work = state_edits::push(&setup, &args.path, args.force, args.locking, &listener, term::read_all);
     match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok(())) => 0,
         Ok(Err(refusal)) => {

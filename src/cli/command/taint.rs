@@ -1,6 +1,5 @@
 //! `taint` and `untaint`
 
-use crate::base::diag::Diagnostic;
 use crate::cli::Invocation;
 use crate::cli::args::ArgsError;
 use crate::cli::args::taint::{self as args, Taint};
@@ -43,12 +42,7 @@ fn run(invocation: &Invocation, args: Result<Taint, ArgsError>, mark: Mark) -> u
             console.line(&format!("Resource instance {addr} has been {what}."));
             0
         }
-        Ok(Ok(Marked::Missing)) => {
-            let detail = format!(
-                "Resource instance {addr} was not found, but this is not an error because -allow-missing was set."
-            );
-            super::finish_spaced(console, Diagnostic::warning("No such resource instance", detail).into())
-        }
+        Ok(Ok(Marked::Missing(warning))) => super::finish_spaced(console, warning.into()),
         Ok(Err(Refusal::Unread { reason, .. })) => {
             console.red_error_line(&format!("Failed to load state: {reason}"));
             1

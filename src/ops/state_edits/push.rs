@@ -1,6 +1,6 @@
 //! `state push`
 
-use std::io::Read;
+use std::io;
 use std::path::Path;
 
 use super::{Locking, Refusal, Which, check_configuration, hold};
@@ -12,7 +12,7 @@ use crate::ops::options::StateOptions;
 use crate::ops::read_state;
 use crate::ops::setup::Setup;
 
-/// Writes a state file, or what comes from standard input for `-`, in place of the current state. Unless `force`, it must be
+/// Writes a state file, or the input for `-`, in place of the current state. Unless `force`, it must be
 /// a later one of the same history.
 pub async fn push(
     setup: &Setup,
@@ -20,9 +20,10 @@ pub async fn push(
     force: bool,
     locking: Locking,
     listener: &dyn Listener,
+    input: impl FnOnce() -> io::Result<Vec<u8>>,
 ) -> Result<(), Refusal> {
     check_configuration(setup)?;
-    let source = source(path)?;
+    let source = source(path, input)?;
     let store = read_state::open(setup, &StateOptions::default()).await?.store;
     let held = hold(setup, locking, store, "state-push", Which::Destination, listener).await?;
     let written = backend::import(&*held.store, &held.loaded, source, force).await;
@@ -34,12 +35,9 @@ pub async fn push(
     }
 }
 
-fn source(path: &str) -> Result<StateFile, Refusal> {
+fn source(path: &str, input: impl FnOnce() -> io::Result<Vec<u8>>) -> Result<StateFile, Refusal> {
     let content = match path {
-        "-" => {
-            let mut content = Vec::new();
-            std::io::stdin().read_to_end(&mut content).map(|_| content)
-        }
+        "-" => input(),
         path => Disk.read(Path::new(path)),
     };
     let content = content.map_err(|error| Refusal::NoSource(error.to_string()))?;

@@ -18,11 +18,11 @@ pub enum Mark {
 }
 
 /// What became of a mark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Marked {
     Done,
-    /// The instance is not there, which the caller allows.
-    Missing,
+    /// The instance is not there, which the caller allows; worth a warning.
+    Missing(Diagnostic),
 }
 
 /// Says of an instance's object that it is to be replaced, or that it is not.
@@ -46,7 +46,7 @@ pub async fn mark(
     let mut editing = Editing::of_store(setup, locking, store, operation, Which::Source, listener).await?;
     let result = match set(&mut editing.state, addr, mark) {
         Ok(()) => editing.save().await.map(|()| Marked::Done),
-        Err(Unmarked::Missing(_)) if allow_missing => Ok(Marked::Missing),
+        Err(Unmarked::Missing(_)) if allow_missing => Ok(Marked::Missing(allowed(addr))),
         Err(Unmarked::Missing(problem) | Unmarked::Wrong(problem)) => Err(Diagnostics::from(problem).into()),
     };
     editing.done(result).await
@@ -59,7 +59,7 @@ enum Unmarked {
 }
 
 fn set(state: &mut State, addr: &AbsResourceInstance, mark: Mark) -> Result<(), Unmarked> {
-    let missing = |detail: String| Diagnostic::error("No such resource instance", detail);
+    let missing = |detail: String| Diagnostic::error(MISSING, detail);
     if state.is_empty() {
         return Err(Unmarked::Missing(missing(NOTHING.into())));
     }
@@ -89,5 +89,12 @@ fn set(state: &mut State, addr: &AbsResourceInstance, mark: Mark) -> Result<(), 
     Ok(())
 }
 
+fn allowed(addr: &AbsResourceInstance) -> Diagnostic {
+    let detail =
+        format!("Resource instance {addr} was not found, but this is not an error because -allow-missing was set.");
+    Diagnostic::warning(MISSING, detail)
+}
+
+const MISSING: &str = "No such resource instance";
 const NOTHING: &str = "The state currently contains no resource instances whatsoever. This may occur if the configuration has \
                        never been applied or if it has recently been destroyed.";

@@ -179,7 +179,7 @@ fn anchors(text: &str, tokens: &[Token]) -> Vec<Anchor> {
                 None => add(attribute.span, place),
             }
         }
-        add(closing(block), Place::BlockEnd);
+        add(closing(block, text), Place::BlockEnd);
     }
     anchors.sort_by_key(|anchor| anchor.span.start);
     anchors
@@ -201,9 +201,11 @@ fn elements(attribute: &Attribute, tokens: &[Token]) -> Option<Elements> {
     Some((open, items.iter().filter_map(element).collect(), close))
 }
 
-fn closing(block: &Block) -> Span {
+/// The closing brace. A block that nothing closes ends where the parser gave up, behind any character.
+fn closing(block: &Block, text: &str) -> Span {
     let end = block.close.end as usize;
-    Span::new(end.saturating_sub(1), end)
+    let brace = text.get(..end).is_some_and(|before| before.ends_with('}'));
+    Span::new(end - usize::from(brace), end)
 }
 
 fn slice(text: &str, span: Span) -> &str {
@@ -238,6 +240,17 @@ mod tests {
     use crate::model::deps::lock::{LOCK_FILE, Lock};
 
     const HEAD: &str = "# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n";
+
+    #[test]
+    fn broken_files_are_read_as_far_as_they_can_be() {
+        // The end of the block that nothing closes is looked at from each comment before it.
+        for text in ["# c\u{fffd}", "# c\n  x\u{e}\u{2}#\u{fffd}", "v = 1 # c\n  # d\n  \u{fffd}"] {
+            let text = &format!("provider \"a\" {{\n  v = 1\n  {text}");
+            let (lock, diags) = Lock::parse(SourceFile::new(LOCK_FILE, text));
+            assert!(diags.has_errors(), "{text:?}");
+            let _ = lock.to_text_keeping(text);
+        }
+    }
 
     fn rewritten(text: &str) -> String {
         let (lock, diags) = Lock::parse(SourceFile::new(LOCK_FILE, text));

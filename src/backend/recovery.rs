@@ -130,6 +130,8 @@ async fn replay(
 /// Removes a journal that was replayed.
 pub fn settle(store: &dyn StateStore, loaded: &mut Loaded) -> Result<(), Diagnostics> {
     if std::mem::take(&mut loaded.replayed) {
+        // A run that was not interrupted would have left this state.
+        store.restart_backup();
         journal_writer::remove(&store.journal()).map_err(io_error)?;
     }
     Ok(())

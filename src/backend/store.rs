@@ -59,6 +59,9 @@ pub trait StateStore: Send + Sync {
         Duration::ZERO
     }
 
+    /// The run begins with what is stored now: the first write from here on keeps a backup of that, if the store makes any.
+    fn restart_backup(&self) {}
+
     /// True if what is written does not replace what is read, so that even an unchanged state must be written.
     fn writes_elsewhere(&self) -> bool {
         false

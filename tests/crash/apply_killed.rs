@@ -74,6 +74,29 @@ fn no_reported_instance_is_lost() {
     assert_eq!(project.run(&["plan", "-detailed-exitcode"]).code, Some(0));
 }
 
+/// What the run had done is written first, and the backup holds it.
+#[test]
+fn a_state_is_changed_by_hand_after_a_kill() {
+    let project = Project::new(
+        "resource \"terraform_data\" \"first\" {}\nresource \"terraform_data\" \"gate\" {\n  input = \
+         terraform_data.first.id\n  provisioner \"local-exec\" {\n    command = \"sleep 60\"\n  }\n}\n",
+    );
+    let mut apply = Running::start(project.command(program(), &["apply", "-auto-approve", "-no-color"]));
+    apply.until(|screen| screen.contains("terraform_data.gate: Provisioning"));
+    processes::kill(apply.child.id() as i32);
+    apply.finish();
+    processes::all_gone(project.mark());
+
+    let unlocked = ["state", "rm", "-lock=false", "terraform_data.first"];
+    project.run(&unlocked).expect(1, &["Error: State is being changed by another run"]);
+    let recovered = ["Warning: Changes of an interrupted run were recovered", "Removed terraform_data.first"];
+    project.run(&["state", "rm", "-backup=kept", "terraform_data.first"]).expect(0, &recovered);
+    assert!(!project.exists("work/.terraform.tfstate.journal"));
+    assert_eq!(project.ok(&["state", "list"]).out, "terraform_data.gate\n");
+    assert_eq!(project.ok(&["state", "list", "-state=kept"]).out, "terraform_data.first\nterraform_data.gate\n");
+    project.ok(&["untaint", "terraform_data.gate"]);
+}
+
 /// The instances that the screen reports as complete.
 fn completed(screen: &str) -> impl Iterator<Item = usize> {
     screen.lines().filter(|line| line.contains(": Creation complete after ")).filter_map(index)

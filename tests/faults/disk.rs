@@ -64,8 +64,9 @@ fn a_full_disk_ends_in_errored_tfstate() {
     assert!(done.iter().all(|address| kept.contains(address)), "done: {done:?}\nkept: {kept:?}");
     processes::all_gone(project.mark());
 
-    // The remedy, by hand.
-    std::fs::rename(project.path("work/errored.tfstate"), project.path("work/terraform.tfstate")).unwrap();
+    // The remedy.
+    project.ok(&["state", "push", "errored.tfstate"]);
+    assert_eq!(listed(&project, &["state", "list"]), kept);
     let rest = format!("Resources: {} added, 0 changed, 0 destroyed.", 40 - kept.len());
     project.ok(&["apply", "-auto-approve"]).expect(0, &[&rest]);
 }
@@ -105,6 +106,9 @@ fn a_backup_that_cannot_be_made_saves_the_state_elsewhere() {
     assert_eq!(project.read("work/terraform.tfstate"), before, "a state that cannot be backed up is not touched");
     assert_eq!(listed(&project, &["state", "list", "-state=errored.tfstate"]), ["terraform_data.small"]);
     assert!(!project.exists("work/.terraform.tfstate.journal"));
+    project.ok(&["state", "push", "errored.tfstate"]);
+    assert_eq!(project.read("work/terraform.tfstate.backup"), before);
+    project.ok(&["plan", "-detailed-exitcode"]).expect(0, &["No changes."]);
 }
 
 #[test]

@@ -50,6 +50,15 @@ const READS: &[&[&str]] = &[
     &["show", "kept.plan"],
 ];
 
+/// Every command that changes the state by hand, and what comes behind its flags.
+const EDITS: &[(&[&str], &[&str])] = &[
+    (&["state", "mv"], &["terraform_data.first", "terraform_data.second"]),
+    (&["state", "rm"], &["terraform_data.first"]),
+    (&["state", "replace-provider", "-auto-approve"], &["terraform.io/builtin/terraform", "example.com/acme/other"]),
+    (&["taint"], &["terraform_data.first"]),
+    (&["untaint"], &["terraform_data.first"]),
+];
+
 const HELD: &[&str] =
     &["Error acquiring the state lock", "resource temporarily unavailable", "Operation: OperationTypeApply"];
 
@@ -93,6 +102,13 @@ fn our_lock_survives_every_read() {
     for refused in [&["plan"][..], &["apply", "-auto-approve"], &["destroy", "-auto-approve"], &["refresh"]] {
         project.run(refused).expect(1, &locked_out);
         assert!(is_locked(&project), "lost by {refused:?}");
+    }
+    for (edit, words) in EDITS {
+        project.run(&[edit, *words].concat()).expect(1, &locked_out);
+        // Nor do they write over what the holder does.
+        let unlocked = [edit, &["-lock=false"][..], words].concat();
+        project.run(&unlocked).expect(1, &["Error: State is being changed by another run"]);
+        assert!(is_locked(&project), "lost by {edit:?}");
     }
     let reference = reference();
     if let Some(terraform) = &reference {

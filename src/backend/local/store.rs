@@ -92,6 +92,10 @@ impl StateStore for LocalStore {
         beside(&self.inner.paths.write, ".", ".journal")
     }
 
+    fn restart_backup(&self) {
+        self.inner.held().backed_up = false;
+    }
+
     fn writes_elsewhere(&self) -> bool {
         self.inner.paths.read != self.inner.paths.write
     }

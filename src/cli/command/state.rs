@@ -103,7 +103,8 @@ pub fn run_pull(invocation: &Invocation, args: &[String]) -> u8 {
     match super::run_with(invocation, &setup.stop, state::pull(&setup)) {
         Ok(Ok(content)) => {
             if let Some(content) = content {
-                invocation.console.print(&String::from_utf8_lossy(&content));
+                // The file ends in a line ending, and the reference adds another one.
+                invocation.console.line(&String::from_utf8_lossy(&content));
             }
             0
         }

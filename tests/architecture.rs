@@ -1,11 +1,12 @@
 //! The house rules, as tests: who may import whom, who may touch the world, and what every file has.
 //!
-//! Reads `src/` as text and never runs it. The rules are tables in `rules`; `docs` holds the documentation to the code.
+//! Reads `src/` as text. The rules are tables in `rules`; `docs` compares the documentation with the code; `pages` runs its commands.
 
 mod commands;
 mod docs;
 mod imports;
 mod name;
+mod pages;
 mod rules;
 mod summaries;
 

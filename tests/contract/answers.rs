@@ -180,3 +180,43 @@ fn an_import_gives_one_object() {
         assert_eq!(calls(&project, &["read"]).len(), reads, "{summary}");
     }
 }
+
+/// Refused objects leave no state, and what is said of them no address.
+#[test]
+fn the_import_command_takes_what_is_there() {
+    let resource = "resource \"scripted_thing\" \"a\" {}\n";
+    let import = ["import", "-parallelism=1", "scripted_thing.a", "i"];
+    let found = json!([{"set": {"id": "i"}}]);
+    let absent = "While attempting to import an existing object to \"scripted_thing.a\", the provider detected";
+    let secret = "\"scripted_thing.a.secret\" during import.";
+    let cases = [
+        (json!({"import": [{"objects": 0}]}), ["Error: Import returned no resources", "with ID \"i\", the provider"]),
+        (json!({"import": [{"error": "Unknown id"}]}), ["Error: Unknown id", "As scripted."]),
+        (json!({"import": [{"set": {"": null}}]}), ["Error: Cannot import non-existent remote object", absent]),
+        (
+            json!({"import": found, "read": [{"set": {"": null}}]}),
+            ["Error: Cannot import non-existent remote object", absent],
+        ),
+        (json!({"import": found, "read": [{"error": "Unreadable"}]}), ["Error: Unreadable", "As scripted."]),
+        (
+            json!({"import": found, "read": [{"deferred": true}]}),
+            ["Error: Provider deferred changes when", "\"scripted_thing.a\""],
+        ),
+        (
+            json!({"import": [{"set": {"secret": "opensesame"}}]}),
+            ["Error: Import returned a non-null value for a write-only attribute", secret],
+        ),
+    ];
+    for (answers, texts) in cases {
+        let project = project(resource, &answers);
+        let outcome = project.run(&import);
+        outcome.expect(1, &texts);
+        assert!(!outcome.text().contains("with scripted_thing.a"), "{}", outcome.text());
+        assert_eq!(stored(&project), Json::Null);
+        is_kept_nowhere(&project, &outcome);
+    }
+    // A deferral is not looked at.
+    let deferred = project(resource, &json!({"import": [{"set": {"id": "i"}, "deferred": true}]}));
+    deferred.ok(&import);
+    assert_eq!(stored(&deferred)["attributes"]["id"], json!("i"));
+}

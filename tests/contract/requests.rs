@@ -257,3 +257,26 @@ fn data_sources_that_a_destroy_removes_are_not_shown() {
     project.ok(&["apply", "plan"]);
     assert!(!project.read("work/terraform.tfstate").contains("scripted_thing"));
 }
+
+/// Nothing else is asked: no object is validated, planned or read again. Stored objects are brought to the current schema.
+#[test]
+fn the_import_command_asks_for_one_object_and_reads_it() {
+    let answers = json!({"import": [{"set": {"id": "i"}, "private": "found"}], "read": [{"set": {"name": "n"}}]});
+    let resource = |name: &str| format!("resource \"scripted_thing\" {name:?} {{\n  name = \"x\"\n}}\n");
+    let all = ["validate", "upgrade", "read", "plan", "apply", "import"];
+    let project = project(&resource("a"), &answers);
+    project.ok(&["import", "scripted_thing.a", "i"]);
+    let asked = calls(&project, &all);
+    let read = json!({"call": "read", "private": "found", "deferral": false});
+    assert_eq!(parts(&asked, &["call", "private", "deferral"])[1..], [read]);
+    assert_eq!((&asked[0]["call"], &asked[0]["id"], asked.len()), (&json!("import"), &json!("i"), 2));
+    let object = stored(&project);
+    assert_eq!((&object["private"], &object["attributes"]["name"]), (&json!("Zm91bmQ="), &json!("n")));
+
+    configure(&project, &(resource("a") + &resource("b")));
+    project.ok(&["import", "-parallelism=1", "scripted_thing.b", "i"]);
+    let mut asked: Vec<String> = calls(&project, &all).iter().map(|call| call["call"].to_string()).collect();
+    asked.sort();
+    assert_eq!(asked, ["\"import\"", "\"read\"", "\"upgrade\""]);
+    project.ok(&["plan"]).expect(0, &["0 to add, 2 to change, 0 to destroy"]);
+}

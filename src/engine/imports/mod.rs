@@ -275,10 +275,12 @@ pub fn check_requested(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
 
 /// The error of an import whose block does not have the instance.
 fn without_instance(run: &Run, block: (ModuleId, u32), addr: &AbsResourceInstance) -> Option<Diagnostic> {
-    let module = run.results.find_module(&run.tree, &addr.module);
-    let slots = module.as_ref().and_then(|m| m.resources[block.1 as usize].get());
-    if slots.is_some_and(|slots| slots.expansion.index_of(addr.key()).is_some()) {
-        return None;
+    if let Some(module) = run.results.find_module(&run.tree, &addr.module) {
+        // Without slots, the block could not be expanded, which is an error of its own.
+        let slots = module.resources[block.1 as usize].get();
+        if slots.is_none_or(|slots| slots.expansion.index_of(addr.key()).is_some()) {
+            return None;
+        }
     }
     let detail = format!(
         "The configuration for the given import {addr} does not exist. All target instances must have an associated \

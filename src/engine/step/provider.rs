@@ -64,9 +64,7 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
     let (bare, marks) = value.unmark_deep();
     let address = config.addr.to_string();
     if run.verb == Verb::Import && !bare.is_wholly_known() {
-        let detail =
-            format!("The configuration for {address} depends on values that cannot be determined until apply.");
-        diagnostics.push(Diagnostic::error(INVALID_CONFIGURATION, detail).at_opt(block.map(|b| b.range.clone())));
+        diagnostics.push(not_known(&address).at_opt(block.map(|b| b.range.clone())));
         return diagnostics;
     }
     if run.verb == Verb::Validate {
@@ -154,6 +152,12 @@ fn schema(run: &Run, index: u32) -> Result<Arc<Schema>, Diagnostic> {
         }
         None => Ok(StaticSchemas::default().provider),
     }
+}
+
+/// The error of a configuration that the import command cannot use: it applies nothing, so the values stay unknown.
+fn not_known(address: &str) -> Diagnostic {
+    let detail = format!("The configuration for {address} depends on values that cannot be determined until apply.");
+    Diagnostic::error(INVALID_CONFIGURATION, detail)
 }
 
 fn requires_configuration(run: &Run, index: u32) -> Diagnostic {

@@ -67,7 +67,30 @@ async fn objects_that_are_not_there_are_errors() {
     assert_eq!(found.len(), 1, "{found:?}");
 }
 
-/// Nobody else's object is asked for or changed, and nothing is planned.
+const CHANGED: &str = r#"
+    resource "test_thing" "a" {}
+    resource "test_thing" "kept" { name = "changed" }
+    resource "test_thing" "later" {}
+    resource "test_thing" "fewer" { count = 1 }
+    moved {
+      from = test_thing.former
+      to   = test_thing.later
+    }
+    import {
+      to = test_thing.later
+      id = "later"
+    }
+    removed {
+      from = test_thing.gone
+      lifecycle { destroy = false }
+    }
+    data "test_thing" "fewer" {
+      count = 1
+      name  = "read"
+    }
+    output "names" { value = [test_thing.kept.name, test_thing.fewer[*].id, test_thing.later.name, test_thing.a.id] }"#;
+
+/// Other objects are neither read nor changed, and nothing is planned.
 #[tokio::test]
 async fn other_objects_stay_as_they_are_stored() {
     let world = World::new();
@@ -85,29 +108,7 @@ async fn other_objects_stay_as_they_are_stored() {
     let (state, _) = apply(&world, before, &State::default()).await;
     world.took();
     world.gone.lock().unwrap().push("id-1".into());
-    let text = r#"
-        resource "test_thing" "a" {}
-        resource "test_thing" "kept" { name = "changed" }
-        resource "test_thing" "later" {}
-        resource "test_thing" "fewer" { count = 1 }
-        moved {
-          from = test_thing.former
-          to   = test_thing.later
-        }
-        import {
-          to = test_thing.later
-          id = "later"
-        }
-        removed {
-          from = test_thing.gone
-          lifecycle { destroy = false }
-        }
-        data "test_thing" "fewer" {
-          count = 1
-          name  = "read"
-        }
-        output "names" { value = [test_thing.kept.name, test_thing.fewer[*].id, test_thing.later.name, test_thing.a.id] }"#;
-    let state = imported(&world, text, &state, "test_thing.a", "x").await;
+    let state = imported(&world, CHANGED, &state, "test_thing.a", "x").await;
     let log = world.took();
     assert_eq!(log.iter().filter(|line| !line.starts_with("configure")).count(), 2, "{log:?}");
     let expected = [

@@ -23,6 +23,22 @@ async fn objects_of_the_state_need_no_instance_to_import() {
     assert_eq!(found, ["Configuration for import target does not exist"]);
 }
 
+/// A block whose instances are not known has that error alone.
+#[tokio::test]
+async fn imports_say_nothing_of_blocks_that_cannot_be_expanded() {
+    let blocks = r#"
+        resource "test_thing" "a" { count = length(test_thing.b.output) }
+        resource "test_thing" "b" { name = "b" }"#;
+    let with = format!("{blocks}\nimport {{\n to = test_thing.a[0]\n id = \"x\"\n}}");
+    let world = World::new();
+    let (_, found) = plan(&world, &config(&[("main.tf", &with)]), &State::default(), Options::default()).await;
+    let (_, of_command) = import(&world, blocks, &State::default(), "test_thing.a[0]", "x").await;
+    for found in [found, of_command] {
+        let found: Vec<&str> = found.iter().map(|d| &*d.summary).collect();
+        assert_eq!(found, ["Invalid count argument"]);
+    }
+}
+
 #[tokio::test]
 async fn moves_from_imported_resources_without_a_block_are_errors() {
     let text = r#"

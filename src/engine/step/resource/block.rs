@@ -105,11 +105,7 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
         }
         let _ = instance.resources[index as usize].set(slots);
     }
-    let found = match run.verb {
-        Verb::Plan { refresh_only: false, .. } => imports::plan(run, (module, index)),
-        Verb::Import => imports::check_requested(run, (module, index)),
-        _ => Diagnostics::new(),
-    };
+    let found = imports_of_block(run, (module, index));
     if found.has_errors() {
         work.clear();
     }
@@ -136,6 +132,14 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
         }
     }
     (work, diagnostics)
+}
+
+fn imports_of_block(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
+    match run.verb {
+        Verb::Plan { refresh_only: false, .. } => imports::plan(run, block),
+        Verb::Import => imports::check_requested(run, block),
+        _ => Diagnostics::new(),
+    }
 }
 
 fn current_object(run: &Run, addr: &AbsResourceInstance, expansion: Option<&Expansion>, work: &mut Vec<Work>) {

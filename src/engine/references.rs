@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::identifier::is_identifier;
 use crate::base::name::PROGRAM;
 use crate::base::source::{Range, SourceFile};
 use crate::lang::eval::traversal::apply_step;
@@ -520,11 +521,6 @@ fn check_block_steps(kind: &str, nested: &NestedBlock, steps: &[TraversalStep], 
         ),
     };
     Diagnostic::error(summary, detail).at(first.span().in_file(file)).into()
-}
-
-fn is_identifier(text: &str) -> bool {
-    let starts = |c: char| c == '_' || c.is_alphabetic();
-    text.chars().next().is_some_and(starts) && text.chars().all(|c| starts(c) || c == '-' || c.is_numeric())
 }
 
 pub fn adjective(mode: ResourceMode) -> &'static str {

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sha2::{Digest, Sha256};
 
 use crate::base::env::{self, Environment};
+use crate::base::hex::hex;
 use crate::plugin::schema_cache::SchemaCache;
 
 use super::provider_factories::Factories;
@@ -67,7 +68,7 @@ fn fingerprint(environment: &Environment) -> String {
     for (name, value) in environment.iter().filter(|(name, _)| !is_neutral(name)) {
         hash.update(format!("{}:{name}{}:{value}", name.len(), value.len()));
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(hash.finalize())
 }
 
 /// Whether the command has to start anew, because it was misled by the cache.

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Disk;
+use crate::base::identifier::is_identifier;
 use crate::base::name::PROGRAM;
 use crate::base::source::SourceFile;
 use crate::engine::{self, EvaluateInput, Evaluation, Names, PlanInput};
 use crate::lang::functions::type_of::{Typed, typed};
-use crate::lang::syntax::lexer::is_identifier;
 use crate::lang::syntax::parse_expression;
 use crate::model::addr::ModuleInstance;
 use crate::model::config::Config;

@@ -20,6 +20,7 @@ use sha2::{Digest, Sha256};
 use super::wire::schema::WireSchemas;
 use super::wire::{v5::V5, v6::V6};
 use crate::base::atomic;
+use crate::base::hex::hex;
 use crate::log;
 use crate::model::schema::ProviderSchemas;
 
@@ -161,7 +162,7 @@ impl SchemaCache {
 
 /// A name that is safe in a path and long enough not to be met twice.
 fn digits(key: &str) -> String {
-    Sha256::digest(key.as_bytes()).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(key.as_bytes())[..16])
 }
 
 fn parse(mut content: Bytes) -> Option<Entry> {

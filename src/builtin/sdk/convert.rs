@@ -35,10 +35,6 @@ pub fn strings_map(value: &Value) -> BTreeMap<String, String> {
     value.entries().iter().filter_map(|(key, value)| Some((key.to_string(), value.as_str()?.to_owned()))).collect()
 }
 
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 pub fn b64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }

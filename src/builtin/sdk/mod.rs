@@ -14,7 +14,7 @@ mod stored;
 
 pub use attribute::{Attr, Rule, Shape};
 pub use check::{at_least, at_least_sum_of, exactly_one_of, invalid_value, one_true};
-pub use convert::{b64, bool_of, hex, int_of, object_with, strings_map, text_of};
+pub use convert::{b64, bool_of, int_of, object_with, strings_map, text_of};
 pub use plan::{Planned, plan};
 pub use provider::BuiltIn;
 pub use resource::{DataSource, Ephemeral, Function, Move, Resource, not_importable};

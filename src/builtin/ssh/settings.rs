@@ -1,5 +1,6 @@
 //! The `connection` block for SSH: its defaults and the checks that need no network.
 
+use crate::base::duration;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -113,7 +114,7 @@ impl Settings {
             agent_identity: get("agent_identity"),
             platform,
             script_path: get("script_path").unwrap_or_else(|| default_script_path(platform).to_owned()),
-            timeout: get("timeout").and_then(|text| parse_duration(&text)).unwrap_or(DEFAULT_TIMEOUT),
+            timeout: get("timeout").and_then(|text| duration::parse(&text).ok()).unwrap_or(DEFAULT_TIMEOUT),
             target,
         })
     }
@@ -171,36 +172,6 @@ fn port(get: &dyn Fn(&str) -> Option<String>, name: &str) -> Result<Option<u16>,
     }
 }
 
-/// A duration as Go writes it: `300ms`, `1h30m`, `1.5s`; none if it is not one.
-pub fn parse_duration(text: &str) -> Option<Duration> {
-    let mut rest = text.strip_prefix('+').unwrap_or(text);
-    if rest == "0" {
-        return Some(Duration::ZERO);
-    }
-    let mut total = 0.0;
-    if rest.is_empty() {
-        return None;
-    }
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let number: f64 = rest[..digits].parse().ok()?;
-        rest = &rest[digits..];
-        let unit = rest.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(rest.len());
-        total += number
-            * match &rest[..unit] {
-                "ns" => 1e-9,
-                "us" | "µs" | "μs" => 1e-6,
-                "ms" => 1e-3,
-                "s" => 1.0,
-                "m" => 60.0,
-                "h" => 3600.0,
-                _ => return None,
-            };
-        rest = &rest[unit..];
-    }
-    Duration::try_from_secs_f64(total).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -251,23 +222,6 @@ mod tests {
             (&[("host", "h"), ("proxy_host", "p"), ("proxy_scheme", "ftp")], "proxy: unknown scheme: ftp"),
         ] {
             assert_eq!(read(pairs).unwrap_err(), expected);
-        }
-    }
-
-    #[test]
-    fn durations() {
-        for (text, expected) in [
-            ("5m", Some(300_000)),
-            ("1h30m", Some(5_400_000)),
-            ("1.5s", Some(1_500)),
-            ("250ms", Some(250)),
-            ("0", Some(0)),
-            ("5", None),
-            ("", None),
-            ("5 m", None),
-            ("-3s", None),
-        ] {
-            assert_eq!(parse_duration(text).map(|d| d.as_millis()), expected, "{text}");
         }
     }
 }

@@ -48,7 +48,9 @@ pub fn number(name: &'static str, default: &'static str, help: &'static str) -> 
 
 /// A length of time such as `1m30s`.
 pub fn duration(name: &'static str, default: &'static str, help: &'static str) -> Arg {
-    text(name, "duration", help).default_value(default).value_parser(parse_duration)
+    text(name, "duration", help)
+        .default_value(default)
+        .value_parser(|text: &str| crate::base::duration::parse(text).map_err(|_| "duration".to_string()))
 }
 
 /// The arguments sorted out, or what is wrong with the first one that is wrong.
@@ -124,7 +126,7 @@ fn check(flag: &Arg, name: &str, value: &str) -> Result<(), String> {
     let sound = if kind == TypeId::of::<i64>() {
         integer(value).is_ok()
     } else if kind == TypeId::of::<Duration>() {
-        parse_duration(value).is_ok()
+        crate::base::duration::parse(value).is_ok()
     } else {
         true
     };
@@ -141,38 +143,6 @@ fn boolean(text: &str) -> Result<bool, String> {
 
 fn integer(text: &str) -> Result<i64, String> {
     text.parse().map_err(|_| "integer".to_string())
-}
-
-/// A length of time as the reference writes it: numbers with units, `1h30m`, `0.5s`, `300ms`; zero needs no unit.
-pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let bad = || "duration".to_string();
-    let mut rest = text.strip_prefix('+').unwrap_or(text);
-    if rest == "0" {
-        return Ok(Duration::ZERO);
-    }
-    if rest.is_empty() {
-        return Err(bad());
-    }
-    let mut seconds = 0.0;
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(bad)?;
-        let (number, after) = rest.split_at(digits);
-        let number: f64 = number.parse().map_err(|_| bad())?;
-        let unit_end = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
-        let (unit, after) = after.split_at(unit_end);
-        let scale = match unit {
-            "ns" => 1e-9,
-            "us" | "µs" | "μs" => 1e-6,
-            "ms" => 1e-3,
-            "s" => 1.0,
-            "m" => 60.0,
-            "h" => 3600.0,
-            _ => return Err(bad()),
-        };
-        seconds += number * scale;
-        rest = after;
-    }
-    Duration::try_from_secs_f64(seconds).map_err(|_| bad())
 }
 
 /// What a command was given, by the flag's name.

@@ -4,7 +4,7 @@ use clap::Command;
 
 use super::ArgsError;
 use super::common::*;
-use super::flags::{self, Given, list, number, switch, text};
+use super::flags::{self, Given, list, switch, text};
 use crate::ops::import::ImportRequest;
 
 #[derive(Debug)]
@@ -18,13 +18,12 @@ pub fn command() -> Command {
         .about("Associate existing infrastructure with a resource")
         .override_usage("[options] ADDR ID")
         .long_about(
-            "Makes an object that exists managed: the state holds it from then on, as the resource instance at ADDR. The \
-             configuration must have a block for the resource. ID is what the provider knows the object by; the provider's \
-             documentation says what that is. Changes no infrastructure.",
+            "Adds an existing object to the state, as the resource instance at ADDR. The configuration must have a block for the \
+             resource. ID is what the provider knows the object by; see the provider's documentation. Changes no infrastructure.",
         )
         .args([
-            text("config", "path", "The folder of the configuration, if it is not the working directory."),
-            number("parallelism", "10", "How many operations to run at the same time at most."),
+            text("config", "path", "The folder of the configuration. Default: the working directory."),
+            parallelism_flag(),
             input_flag(),
             switch("ignore-remote-version", false, "Only for remote backends: accept states of other versions."),
         ])

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::install::package::hash::{hex, of_archive};
+use crate::base::hex::{self, hex};
+use crate::install::package::hash::of_archive;
 use crate::model::deps::hash::{Hash, Scheme};
 
 use super::{Archive, Authentication, AuthenticationError, Step};
@@ -97,16 +98,7 @@ pub(super) fn entry(line: &[u8]) -> Option<(&str, &str)> {
 
 /// A checksum in hexadecimal digits.
 pub fn parse(text: &str) -> Option<[u8; 32]> {
-    let digits = text.as_bytes();
-    if digits.len() != 64 {
-        return None;
-    }
-    let mut sum = [0; 32];
-    for (byte, pair) in sum.iter_mut().zip(digits.chunks_exact(2)) {
-        let digit = |b: u8| char::from(b).to_digit(16);
-        *byte = u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()?;
-    }
-    Some(sum)
+    hex::bytes(text)?.try_into().ok()
 }
 
 fn zip_hash(sum: &[u8; 32]) -> Hash {

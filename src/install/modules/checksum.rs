@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::base::atomic;
 use crate::base::files::named;
+use crate::base::hex::hex;
 use crate::install::package::hash;
 use crate::model::deps::Hash;
 
@@ -75,10 +76,10 @@ fn sum(dir: &Path, files: &BTreeSet<String>) -> io::Result<Hash> {
         };
         let digest = if metadata.is_symlink() {
             let leads = fs::read_link(&path).map_err(|e| named(e, "readlink", &path))?;
-            hash::hex(&Sha256::digest(format!("link:{}", leads.display())))
+            hex(&Sha256::digest(format!("link:{}", leads.display())))
         } else {
             let content = fs::read(&path).map_err(|e| named(e, "read", &path))?;
-            hash::hex(&Sha256::digest(&content))
+            hex(&Sha256::digest(&content))
         };
         lines.push((name.clone(), digest));
     }

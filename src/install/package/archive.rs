@@ -13,6 +13,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use sha2::{Digest, Sha256};
 
 use crate::base::files::named;
+use crate::base::hex::hex;
 use crate::base::stop::Stop;
 use crate::model::addr::Provider;
 use crate::model::deps::Hash;
@@ -134,7 +135,7 @@ fn extract(archive: &Path, contents: Contents, folder: Option<&Path>, stop: &Sto
     let files: Vec<&Entry> = entries.iter().filter(|entry| !entry.is_dir).collect();
     let unpacked = files.iter().zip(&sums).map(|(entry, sum)| (hash::slashed(&entry.path), sum.clone()));
     let in_archive = files.iter().zip(&sums).map(|(entry, sum)| (entry.name.clone(), sum.clone()));
-    let nothing = hash::hex(&Sha256::digest([]));
+    let nothing = hex(&Sha256::digest([]));
     let folders = entries.iter().filter(|entry| entry.is_dir).map(|entry| (entry.name.clone(), nothing.clone()));
     Ok(Hashes {
         unpacked: hash::combine(unpacked.collect()),
@@ -248,7 +249,7 @@ impl Output {
         {
             file.sync_all().map_err(|e| named(e, "sync", path))?;
         }
-        Ok(hash::hex(&self.hasher.finalize()))
+        Ok(hex(&self.hasher.finalize()))
     }
 }
 

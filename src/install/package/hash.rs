@@ -11,6 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use crate::base::files::named;
+use crate::base::hex::hex;
 use crate::base::stop::Stop;
 use crate::model::deps::hash::{Hash, Scheme};
 
@@ -77,10 +78,6 @@ pub fn combine(mut lines: Vec<(String, String)>) -> Hash {
         hasher.update(format!("{sum}  {name}\n"));
     }
     Hash::new(Scheme::H1, &STANDARD.encode(hasher.finalize()))
-}
-
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 pub(super) fn slashed(path: &Path) -> String {

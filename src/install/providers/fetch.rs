@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::base::hex::hex;
 use crate::base::http::Request;
 use crate::install::authenticate::{Archive, Authentication, Step};
 use crate::install::event::{FailedStep, InstallEvent};
@@ -99,7 +100,7 @@ impl Fetch<'_> {
     }
 
     async fn unpack(&self, local: Local, place: Place) -> Result<Hash, Problem> {
-        let zip_hash = Hash::new(Scheme::Zh, &hash::hex(&local.sha256));
+        let zip_hash = Hash::new(Scheme::Zh, &hex(&local.sha256));
         let (provider, limits, stop) = (self.provider.clone(), self.input.limits, self.input.http.stop().clone());
         let target = place.dir().to_path_buf();
         let staged = blocking(move || archive::stage(&local.path, &target, &provider, &limits, &stop)).await?;

@@ -192,8 +192,8 @@ impl fmt::Display for SourceError {
 mod tests {
     use super::*;
 
+    use crate::base::hex::hex;
     use crate::install::authenticate::checksum::ArchiveChecksum;
-    use crate::install::package::hash::hex;
 
     #[test]
     fn reported_hashes_count_where_they_belong_to_signed_archives() {

@@ -8,10 +8,10 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use url::Url;
 
+use crate::base::hex::hex;
 use crate::base::http::{Answer, FailureKind, Request};
 use crate::install::authenticate::checksum::{ArchiveChecksum, parse as parse_checksum};
 use crate::install::authenticate::{Step, Steps};
-use crate::install::package::hash::hex;
 use crate::install::registry::discovery::Hosts;
 use crate::model::addr::Provider;
 use crate::model::deps::Version;

@@ -10,6 +10,7 @@ use super::builtin::{Allow as _, Builtin, Outcome, fail, int, number, quoted, st
 use super::filesystem::read_argument;
 use super::rsa;
 use super::signature::{CallContext, FunctionError};
+use crate::base::hex::hex;
 use crate::lang::value::{Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
@@ -58,10 +59,6 @@ pub(super) fn table() -> Vec<Builtin> {
         Builtin::new("rsadecrypt", vec![string("ciphertext"), string("privatekey")], s, rsa::decrypt)
             .doc("The text that was encrypted for a private key."),
     ]
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 fn of_content(a: &[Value], context: &CallContext<'_>, f: fn(&[u8]) -> String) -> Outcome {

@@ -4,6 +4,7 @@
 
 use super::builtin::{Builtin, Outcome, fail_argument, quoted, string, text};
 use super::signature::{CallContext, FunctionError};
+use crate::base::duration::{self, DurationError};
 use crate::lang::value::{Type, Value};
 
 pub(super) fn table() -> Vec<Builtin> {
@@ -341,60 +342,20 @@ fn bad_verb<T>(verb: &str) -> Result<T, FunctionError> {
 
 fn time_add(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let mut moment = Timestamp::parse(text(a, 0)).map_err(FunctionError::new)?;
-    let nanos = parse_duration(text(a, 1)).map_err(FunctionError::new)?;
+    let nanos = duration::nanoseconds(text(a, 1)).map_err(|why| bad_duration(text(a, 1), &why))?;
     let total = i64::from(moment.nanos) + nanos % 1_000_000_000;
     moment.seconds += nanos / 1_000_000_000 + total.div_euclid(1_000_000_000);
     moment.nanos = total.rem_euclid(1_000_000_000) as u32;
     Ok(Value::string(moment.text()))
 }
 
-/// Nanoseconds of a duration as Go writes it: `1h30m`, `-1.5s`.
-fn parse_duration(source: &str) -> Result<i64, String> {
-    let invalid = || format!("time: invalid duration {}", quoted(source));
-    let (negative, mut rest) = match source.as_bytes().first() {
-        Some(b'-') => (true, &source[1..]),
-        Some(b'+') => (false, &source[1..]),
-        _ => (false, source),
-    };
-    if rest == "0" {
-        return Ok(0);
-    }
-    if rest.is_empty() {
-        return Err(invalid());
-    }
-    let mut total: i128 = 0;
-    while !rest.is_empty() {
-        let whole_length = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let (whole, after) = rest.split_at(whole_length);
-        let fraction_length = match after.strip_prefix('.') {
-            Some(f) => 1 + f.bytes().take_while(u8::is_ascii_digit).count(),
-            None => 0,
-        };
-        let (fraction, after) = after.split_at(fraction_length);
-        let fraction = fraction.trim_start_matches('.');
-        if whole.is_empty() && fraction.is_empty() {
-            return Err(invalid());
-        }
-        let unit_length = after.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(after.len());
-        let (unit, after) = after.split_at(unit_length);
-        let scale: i128 = match unit {
-            "ns" => 1,
-            "us" | "µs" | "μs" => 1_000,
-            "ms" => 1_000_000,
-            "s" => 1_000_000_000,
-            "m" => 60_000_000_000,
-            "h" => 3_600_000_000_000,
-            "" => return Err(format!("time: missing unit in duration {}", quoted(source))),
-            _ => return Err(format!("time: unknown unit {} in duration {}", quoted(unit), quoted(source))),
-        };
-        let number = |digits: &str| if digits.is_empty() { Some(0) } else { digits.parse::<i128>().ok() };
-        let whole = number(whole).ok_or_else(invalid)?;
-        total = total.checked_add(whole.checked_mul(scale).ok_or_else(invalid)?).ok_or_else(invalid)?;
-        let fraction: String = fraction.chars().take(18).collect();
-        total += number(&fraction).ok_or_else(invalid)? * scale / 10i128.pow(fraction.len() as u32);
-        rest = after;
-    }
-    i64::try_from(if negative { -total } else { total }).map_err(|_| invalid())
+fn bad_duration(source: &str, why: &DurationError) -> FunctionError {
+    let source = quoted(source);
+    FunctionError::new(match why {
+        DurationError::Invalid => format!("time: invalid duration {source}"),
+        DurationError::MissingUnit => format!("time: missing unit in duration {source}"),
+        DurationError::UnknownUnit(unit) => format!("time: unknown unit {} in duration {source}", quoted(unit)),
+    })
 }
 
 /// A timestamp as `timeadd` would write it, without fractions of a second; nothing if it is none.

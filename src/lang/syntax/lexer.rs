@@ -3,6 +3,7 @@
 //! One pass over the bytes, no copies. Never fails: what does not belong to the language becomes a token of its own kind.
 
 use super::token::{Token, TokenKind};
+use crate::base::identifier;
 
 /// What a file is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +35,6 @@ pub fn scan(text: &str, start: Start) -> Vec<Token> {
     let end = text.len();
     lexer.push(TokenKind::End, end, end);
     lexer.tokens
-}
-
-/// True for a name that can be written without quotes.
-pub fn is_identifier(text: &str) -> bool {
-    !text.is_empty() && ident_end(text, 0) == text.len()
 }
 
 #[derive(Clone, Copy)]
@@ -410,8 +406,7 @@ fn ident_end(text: &str, start: usize) -> usize {
             b'0'..=b'9' | b'-' if at > start => at += 1,
             0x80.. => {
                 let Some(c) = text[at..].chars().next() else { break };
-                let belongs =
-                    if at > start { unicode_ident::is_xid_continue(c) } else { unicode_ident::is_xid_start(c) };
+                let belongs = if at > start { identifier::is_continue(c) } else { identifier::is_start(c) };
                 if !belongs {
                     break;
                 }

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
+use crate::base::identifier::is_identifier;
 use rustc_hash::FxBuildHasher;
 use serde_json::{Value as Json, json};
 
@@ -350,13 +351,6 @@ fn from_json_array(parts: &[Json]) -> Result<Type, String> {
         }
         _ => Err("invalid complex type kind name".into()),
     }
-}
-
-/// Whether a name can be written without quotes in the language.
-pub fn is_identifier(name: &str) -> bool {
-    let mut chars = name.chars();
-    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
-        && chars.all(|c| c.is_alphanumeric() || c == '_' || c == '-')
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::syntax::ast::Block;
 
 use super::block::Local;
-use super::names::{BAD_IDENTIFIER, is_identifier};
+use super::names::BAD_IDENTIFIER;
+use crate::base::identifier::is_identifier;
 
 pub fn decode(block: &Block, diags: &mut Diagnostics) -> Vec<Local> {
     let attributes = diags.take(block.body.just_attributes());

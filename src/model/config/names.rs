@@ -1,6 +1,7 @@
 //! Which names are valid, and the references that are written as text of their own: traversals in quotes, provider
 //! names, `depends_on`.
 
+use crate::base::identifier::is_identifier;
 use crate::base::name::PROGRAM;
 use crate::lang::syntax::mistakes::{not_a_list, not_a_reference};
 use crate::model::mistakes::INVALID_LOCAL_NAME;
@@ -20,13 +21,6 @@ use super::block::ProviderRef;
 /// The detail of every message about a bad identifier.
 pub const BAD_IDENTIFIER: &str =
     "A name must start with a letter or underscore and may contain only letters, digits, underscores, and dashes.";
-
-/// True for what may name a block: an identifier of the language.
-pub fn is_identifier(name: &str) -> bool {
-    let mut chars = name.chars();
-    let starts = |c: char| c == '_' || c.is_alphabetic();
-    chars.next().is_some_and(starts) && chars.all(|c| starts(c) || c == '-' || c.is_numeric())
-}
 
 /// Reports a label that is not an identifier.
 pub fn check_label(block: &Block, label: usize, summary: &str, diags: &mut Diagnostics) {

@@ -8,8 +8,9 @@ use crate::lang::syntax::ast::{Attribute, Block};
 use crate::lang::syntax::body::BodySchema;
 
 use super::block::ProviderBlock;
-use super::names::{BAD_IDENTIFIER, check_provider_name, is_identifier};
+use super::names::{BAD_IDENTIFIER, check_provider_name};
 use super::{constant, module_call, requirements};
+use crate::base::identifier::is_identifier;
 
 const RESERVED: [&str; 3] = ["count", "depends_on", "source"];
 

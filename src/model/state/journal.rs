@@ -19,6 +19,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::hex::hex;
 use crate::base::process::ProcessId;
 use crate::model::addr::AbsResourceInstance;
 
@@ -56,10 +57,6 @@ pub enum Record {
 /// What identifies a state file's content: hex SHA-256, or nothing if there is no content.
 pub fn fingerprint(content: &[u8]) -> String {
     if content.is_empty() { String::new() } else { hex(&Sha256::digest(content)) }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 #[derive(Serialize, Deserialize, Default)]

@@ -8,7 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use sha1::{Digest, Sha1};
 
 use super::{checksum_attributes, checksums};
-use crate::builtin::sdk::{Attr, Resource, Rule, Shape, exactly_one_of, hex, object_with, text_of};
+use crate::base::hex::hex;
+use crate::builtin::sdk::{Attr, Resource, Rule, Shape, exactly_one_of, object_with, text_of};
 use crate::builtin::wording::{base64_text, io_text};
 use crate::lang::value::{Path, Value};
 use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};

@@ -12,7 +12,8 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
-use crate::builtin::sdk::{Attr, BuiltIn, Function, b64, hex};
+use crate::base::hex::hex;
+use crate::builtin::sdk::{Attr, BuiltIn, Function, b64};
 use crate::builtin::wording::io_text;
 use crate::lang::value::{Type, Value};
 use crate::model::provider::FunctionError;

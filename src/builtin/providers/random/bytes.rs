@@ -6,7 +6,8 @@ use num_bigint::BigUint;
 
 use super::source::system_bytes;
 use super::{LONGEST, count_of, keepers, retry_error};
-use crate::builtin::sdk::{Attr, Resource, Rule, Shape, at_least, b64, hex, object_with, text_of};
+use crate::base::hex::hex;
+use crate::builtin::sdk::{Attr, Resource, Rule, Shape, at_least, b64, object_with, text_of};
 use crate::builtin::wording::base64_text;
 use crate::lang::value::{Type, Value};
 use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};

@@ -1,6 +1,6 @@
 //! A value as the language's syntax, laid out as the formatter would.
 
-use crate::lang::syntax::lexer::is_identifier;
+use crate::base::identifier::is_identifier;
 use crate::lang::syntax::quote::quoted;
 use crate::lang::value::Value;
 

@@ -87,7 +87,7 @@ fn encode_tfvars(value: &Value) -> Result<Value, String> {
                     variable names"
             .into());
     }
-    if let Some(name) = value.entries().keys().find(|name| !crate::lang::syntax::lexer::is_identifier(name)) {
+    if let Some(name) = value.entries().keys().find(|name| !crate::base::identifier::is_identifier(name)) {
         return Err(format!(
             "invalid variable name {name:?}: must be a valid identifier, per Terraform's rules for input variable \
              declarations"

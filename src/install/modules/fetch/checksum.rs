@@ -7,6 +7,7 @@ use std::path::Path;
 use sha1::Digest;
 
 use crate::base::files::named;
+use crate::base::hex::{self, hex};
 
 use super::FetchError;
 
@@ -40,8 +41,8 @@ impl Wanted {
             }
             None => (None, text),
         };
-        let value =
-            hex(digits).ok_or_else(|| FetchError::new(format!("invalid checksum: {digits:?} is not hexadecimal")))?;
+        let value = hex::bytes(digits)
+            .ok_or_else(|| FetchError::new(format!("invalid checksum: {digits:?} is not hexadecimal")))?;
         let kind = kind.or(match value.len() {
             16 => Some(Kind::Md5),
             20 => Some(Kind::Sha1),
@@ -85,12 +86,7 @@ impl Wanted {
         if got == self.value {
             return Ok(());
         }
-        let shown = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
-        Err(FetchError::new(format!(
-            "Checksums did not match.\nExpected: {}\nGot: {}",
-            shown(&self.value),
-            shown(&got)
-        )))
+        Err(FetchError::new(format!("Checksums did not match.\nExpected: {}\nGot: {}", hex(&self.value), hex(&got))))
     }
 }
 
@@ -104,13 +100,6 @@ fn digest<D: Digest>(path: &Path) -> io::Result<Vec<u8>> {
             n => digest.update(&buffer[..n]),
         }
     }
-}
-
-fn hex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).ok()).collect()
 }
 
 #[cfg(test)]

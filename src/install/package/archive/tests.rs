@@ -147,7 +147,7 @@ fn the_archive_s_own_hash_is_over_its_names() {
     let entries = [program(), entry("d/", 0o040_755, ""), entry("d/./g", FILE | 0o644, "y")];
     let (_dir, result) = staged(&zip_of(&entries), &Limits::default());
     let hashes = result.unwrap().hashes().clone();
-    let sum = |content: &str| hash::hex(&Sha256::digest(content));
+    let sum = |content: &str| hex(&Sha256::digest(content));
     let line = |name: &str, content: &str| (name.to_owned(), sum(content));
     assert_eq!(hashes.archive, hash::combine(vec![line(PROGRAM, "#!"), line("d/", ""), line("d/./g", "y")]));
     assert_eq!(hashes.unpacked, hash::combine(vec![line(PROGRAM, "#!"), line("d/g", "y")]));

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
+use crate::base::identifier::is_identifier;
 use crate::lang::value::Value;
 use crate::lang::value::text::go_quoted;
-use crate::lang::value::ty::is_identifier;
 use crate::model::plan::Action;
 use crate::render::text::style::Style;
 use crate::render::text::visible::visible;

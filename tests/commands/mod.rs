@@ -11,6 +11,7 @@ mod mistakes;
 mod names;
 pub mod normal;
 mod prompt;
+mod state_pull;
 mod transcript;
 
 use std::collections::BTreeSet;

@@ -7,12 +7,11 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use super::here;
-use crate::support;
+use crate::support::{self, Project};
 
 /// A fenced block of a page.
 struct Block {
@@ -71,46 +70,41 @@ fn script(blocks: &[Block]) -> String {
     script
 }
 
-/// A folder with what the pages' commands need: the program on the `PATH`, and where a build puts it. `cargo` does nothing.
-fn workplace() -> tempfile::TempDir {
-    let place = tempfile::Builder::new().prefix("terrane-page-").tempdir().unwrap();
-    let path = |below: &str| place.path().join(below);
-    for folder in ["home", "bin", "work/target/release", "work/docs/examples/quickstart"] {
-        std::fs::create_dir_all(path(folder)).unwrap();
-    }
+/// What the pages' commands need: the program on the `PATH`, and where a build puts it. `cargo` does nothing.
+fn workplace() -> Project {
+    let mut place = Project::new("");
+    std::fs::remove_file(place.path("work/main.tf")).unwrap();
     for link in ["bin/terrane", "work/target/release/terrane"] {
-        symlink(support::program(), path(link)).unwrap();
+        std::fs::create_dir_all(place.path(link).parent().unwrap()).unwrap();
+        symlink(support::program(), place.path(link)).unwrap();
     }
-    std::fs::write(path("bin/cargo"), "#!/bin/sh\n").unwrap();
-    std::fs::set_permissions(path("bin/cargo"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    place.script("bin/cargo", "#!/bin/sh\n");
+    place.write("home/.bashrc", "");
     let example = "docs/examples/quickstart/main.tf";
-    std::fs::copy(here(example), path("work").join(example)).unwrap();
-    std::fs::write(path("home/.bashrc"), "").unwrap();
+    place.write(&format!("work/{example}"), &std::fs::read_to_string(here(example)).unwrap());
     // Every question is answered.
-    std::fs::write(path("answers"), "yes\n".repeat(5000)).unwrap();
+    place.write("answers", &"yes\n".repeat(5000));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths([place.path("bin")].into_iter().chain(std::env::split_paths(&path))).unwrap();
+    place.set("PATH", PathBuf::from(path));
     place
 }
 
 /// Runs the blocks; the output of each `sh` block, by its number.
 fn run(page: &str, blocks: &[Block]) -> Vec<(usize, String)> {
     let place = workplace();
-    let (script_file, bin) = (place.path().join("script"), place.path().join("bin"));
-    std::fs::write(&script_file, script(blocks)).unwrap();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths([bin].into_iter().chain(std::env::split_paths(&path))).unwrap();
-    let mut command = Command::new("sh");
-    command.arg(script_file).current_dir(place.path().join("work")).env_clear();
-    command.env("PATH", path).env("HOME", place.path().join("home")).env("NO_COLOR", "1");
-    command.stdin(Stdio::from(File::open(place.path().join("answers")).unwrap()));
-    let output = command.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{page}: a command failed:\n{text}");
+    let script = place.write("script", &script(blocks));
+    let mut command = place.command(Path::new("sh"), &[script.to_str().unwrap()]);
+    command.stdin(File::open(place.path("answers")).unwrap());
+    let outcome = place.finish(command);
+    assert!(outcome.code == Some(0), "{page}: a command failed:\n{}{}", outcome.out, outcome.err);
+    let text = outcome.out;
     let mut parts = Vec::new();
     let mut part = String::new();
     for line in text.lines() {
         match line.strip_prefix("@@@ ").and_then(|number| number.parse().ok()) {
             Some(number) => parts.push((number, std::mem::take(&mut part))),
-            None => part = part + line + "\n",
+            None => part += &format!("{line}\n"),
         }
     }
     parts

@@ -51,7 +51,7 @@ impl From<Diagnostics> for Refusal {
     }
 }
 
-/// Imports one object, and writes the state. Gives what else there is to say.
+/// Imports one object, and writes the state. Gives what else there is to say, such as that the lock could not be given back.
 pub async fn run(setup: &Setup, request: &ImportRequest, listener: Arc<dyn Listener>) -> Result<Diagnostics, Refusal> {
     let addr = address(&request.address)?;
     loop {
@@ -75,8 +75,9 @@ async fn attempt(
     let (session, mut diagnostics) =
         open(&setup, config, collected, NO_OPERATION, &request.state, listener, diagnostics).await?;
     diagnostics.extend(import(&session, request, addr).await);
+    let failed = diagnostics.has_errors();
     diagnostics.extend(session.end().await);
-    if diagnostics.has_errors() { Err(diagnostics.into()) } else { Ok(diagnostics) }
+    if failed { Err(diagnostics.into()) } else { Ok(diagnostics) }
 }
 
 /// The instance that an address names. Data sources and ephemeral resources have nothing to import.

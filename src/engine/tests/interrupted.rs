@@ -56,6 +56,15 @@ async fn an_interrupted_validation_is_an_error() {
 }
 
 #[tokio::test]
+async fn an_interrupted_import_leaves_no_state() {
+    let world = stopping(0);
+    let (state, found) = import(&world, THREE, &State::default(), "test_thing.b", "x").await;
+    assert!(state.is_none());
+    assert_eq!(texts(&found), ["execution halted: "]);
+    assert_eq!(world.took(), ["configure none", "import x", "stop"]);
+}
+
+#[tokio::test]
 async fn an_interrupted_apply_keeps_what_was_done() {
     let config = config(&[("main.tf", THREE)]);
     let (planned, _) = plan(&World::new(), &config, &State::default(), Options::default()).await;

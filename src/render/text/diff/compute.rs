@@ -7,7 +7,7 @@ use crate::lang::value::{Type, Value};
 use crate::model::plan::Action;
 use crate::model::schema::{Attribute, Block, NestedBlock, Nesting, ObjectShape};
 
-use super::change::{Change, is_nil, join};
+use super::change::{Change, is_nil, join, same};
 use super::dynamic::dynamic;
 use super::slices::{Pairs, pair_indices, pair_lists, pair_sets};
 use super::{Blocks, Diff, Kind};
@@ -209,7 +209,7 @@ fn known_by_type(ty: &Type, change: &Change<'_>) -> Diff {
             Diff { kind, action: change.action(), replace: change.replaces() }
         }
         Type::List(element) => {
-            let pairs = pair_lists(change.before.elements(), change.after.elements(), |_| element.is_object());
+            let pairs = pair_lists(change.before.elements(), change.after.elements(), same, |_| element.is_object());
             collection(change, elements(change, pairs, |c| by_type(element, c)), list)
         }
         Type::Set(element) => {

@@ -1,5 +1,6 @@
 //! Drawing a difference as the lines of a plan.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -215,7 +216,8 @@ fn text(diff: &Diff, before: &Value, after: &Value, indent: usize, d: &Drawing<'
     let (old_json, new_json) = (old.and_then(document), new.and_then(document));
     let replace = d.replace_suffix(diff.replace);
     let multiline = |t: Option<&str>| t.is_some_and(|t| t.contains('\n'));
-    let lines = match diff.action {
+    let mut out = format!("<<-EOT{replace}\n");
+    match diff.action {
         Action::Create | Action::NoOp => {
             if new_json.is_some() {
                 let old_json = if diff.action == Action::NoOp { new_json.clone() } else { None };
@@ -224,7 +226,7 @@ fn text(diff: &Diff, before: &Value, after: &Value, indent: usize, d: &Drawing<'
             if !multiline(new) {
                 return format!("{}{replace}", plain(after, d));
             }
-            marked_lines(new.unwrap_or("").trim(), Action::NoOp, indent, d)
+            write_lines(&mut out, new.unwrap_or("").trim(), indent, d);
         }
         Action::Delete => {
             if before.is_null() {
@@ -236,7 +238,7 @@ fn text(diff: &Diff, before: &Value, after: &Value, indent: usize, d: &Drawing<'
             if !multiline(old) {
                 return format!("{}{}{replace}", plain(before, d), d.null_suffix(diff.action));
             }
-            marked_lines(old.unwrap_or("").trim(), Action::NoOp, indent, d)
+            write_lines(&mut out, old.unwrap_or("").trim(), indent, d);
         }
         _ => {
             if old_json.is_some() && new_json.is_some() {
@@ -254,36 +256,38 @@ fn text(diff: &Diff, before: &Value, after: &Value, indent: usize, d: &Drawing<'
             if !multiline(old) && !multiline(new) {
                 return format!("{} {} {}{replace}", plain(before, d), d.arrow(), plain(after, d));
             }
-            changed_lines(old, new, indent, d)
+            write_changed_lines(&mut out, old, new, indent, d);
         }
-    };
-    let suffix = d.null_suffix(diff.action);
-    format!("<<-EOT{replace}\n{}\n{}{}EOT{suffix}", lines.join("\n"), pad(indent), d.symbol(Action::NoOp))
+    }
+    let _ = write!(out, "{}{}EOT{}", pad(indent), d.symbol(Action::NoOp), d.null_suffix(diff.action));
+    out
 }
 
-fn marked_lines(text: &str, action: Action, indent: usize, d: &Drawing<'_>) -> Vec<String> {
-    text.split('\n').map(|line| format!("{}{}{}", pad(indent + 1), d.symbol(action), visible(line))).collect()
+fn write_lines(out: &mut String, text: &str, indent: usize, d: &Drawing<'_>) {
+    let lead = format!("{}{}", pad(indent + 1), d.symbol(Action::NoOp));
+    for line in text.split('\n') {
+        let _ = writeln!(out, "{lead}{}", visible(line));
+    }
 }
 
-fn changed_lines(old: Option<&str>, new: Option<&str>, indent: usize, d: &Drawing<'_>) -> Vec<String> {
-    let split = |text: Option<&str>| -> Vec<Value> {
-        let Some(text) = text else { return vec![Value::string(plain(&Value::null_dynamic(), d))] };
+fn write_changed_lines(out: &mut String, old: Option<&str>, new: Option<&str>, indent: usize, d: &Drawing<'_>) {
+    fn split<'t>(text: Option<&'t str>, d: &Drawing<'_>) -> Vec<Cow<'t, str>> {
+        let Some(text) = text else { return vec![Cow::Owned(plain(&Value::null_dynamic(), d))] };
         let text = if text.contains('\n') { text.trim() } else { text };
-        text.split('\n').map(|line| Value::string(visible(line))).collect()
-    };
-    let (old, new) = (split(old), split(new));
-    let line = |action, value: &Value| {
-        format!("{}{}{}", pad(indent + 1), d.symbol(action), value.as_str().unwrap_or_default())
-    };
-    let lines = |(b, a): (Option<usize>, Option<usize>)| {
-        let (old, new) = (b.map(|b| &old[b]), a.map(|a| &new[a]));
-        if old == new {
-            return old.map(|old| line(Action::NoOp, old)).into_iter().collect::<Vec<_>>();
+        text.split('\n').map(visible).collect()
+    }
+    let (old, new) = (split(old, d), split(new, d));
+    let [unchanged, removed, added] =
+        [Action::NoOp, Action::Delete, Action::Create].map(|action| format!("{}{}", pad(indent + 1), d.symbol(action)));
+    for (before, after) in pair_lists(&old, &new, |a, b| a == b, |_| false) {
+        let (before, after) = (before.map(|i| &old[i]), after.map(|i| &new[i]));
+        if let Some(line) = before {
+            let _ = writeln!(out, "{}{line}", if before == after { &unchanged } else { &removed });
         }
-        let removed = old.map(|old| line(Action::Delete, old));
-        removed.into_iter().chain(new.map(|new| line(Action::Create, new))).collect()
-    };
-    pair_lists(&old, &new, |_| false).into_iter().flat_map(lines).collect()
+        if let Some(line) = after.filter(|_| before != after) {
+            let _ = writeln!(out, "{added}{line}");
+        }
+    }
 }
 
 fn json(diff: &Diff, before: Option<Value>, after: Option<Value>, indent: usize, d: &Drawing<'_>) -> String {

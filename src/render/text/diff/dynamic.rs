@@ -44,7 +44,7 @@ fn of_form(form: Form, change: &Change<'_>) -> Diff {
     let (kind, action) = match form {
         Form::Array => {
             let is_object = |v: &_| self::form(v) == Form::Object;
-            let pairs = pair_lists(change.before.elements(), change.after.elements(), is_object);
+            let pairs = pair_lists(change.before.elements(), change.after.elements(), same, is_object);
             let elements = elements(change, pairs, dynamic);
             let action = elements.iter().fold(change.collection_action(), |action, e| join(action, e.action));
             (Kind::List { elements, context: true }, action)

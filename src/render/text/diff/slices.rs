@@ -1,7 +1,5 @@
 //! Pairing the elements of two sequences.
 
-use crate::lang::value::Value;
-
 use super::change::{Change, same};
 
 /// Indices before and after of each pair, in the order in which they are shown.
@@ -10,12 +8,17 @@ pub(super) type Pairs = Vec<(Option<usize>, Option<usize>)>;
 /// Pairs two lists. Lists of one length are compared index by index, unless every element of the first is found in the
 /// second; others by their longest common subsequence. Objects that stand opposite each other between common elements
 /// are taken for changed versions of one another.
-pub(super) fn pair_lists(before: &[Value], after: &[Value], is_object: impl Fn(&Value) -> bool) -> Pairs {
+pub(super) fn pair_lists<T>(
+    before: &[T],
+    after: &[T],
+    same: impl Fn(&T, &T) -> bool,
+    is_object: impl Fn(&T) -> bool,
+) -> Pairs {
     let reordered = || before.iter().all(|b| after.iter().any(|a| same(b, a)));
     if before.len() == after.len() && !reordered() {
         return pair_indices(before.len(), after.len());
     }
-    let common = longest_common(before, after);
+    let common = longest_common(before, after, &same);
     let mut pairs = Pairs::new();
     let (mut b, mut a, mut c) = (0, 0, 0);
     while b < before.len() || a < after.len() || c < common.len() {
@@ -62,7 +65,7 @@ pub(super) fn pair_sets(change: &Change<'_>) -> Pairs {
 
 /// Index pairs of a longest common subsequence. Equal ends are cut off first, so that the table is small where little
 /// changed.
-fn longest_common(before: &[Value], after: &[Value]) -> Vec<(usize, usize)> {
+fn longest_common<T>(before: &[T], after: &[T], same: impl Fn(&T, &T) -> bool) -> Vec<(usize, usize)> {
     let prefix = before.iter().zip(after).take_while(|(a, b)| same(a, b)).count();
     let (rest_b, rest_a) = (&before[prefix..], &after[prefix..]);
     let suffix = rest_b.iter().rev().zip(rest_a.iter().rev()).take_while(|(a, b)| same(a, b)).count();
@@ -70,7 +73,7 @@ fn longest_common(before: &[Value], after: &[Value]) -> Vec<(usize, usize)> {
     let mut common: Vec<(usize, usize)> = (0..prefix).map(|i| (i, i)).collect();
     // A larger table would cost more than it is worth to a reader.
     if mid_b.len().saturating_mul(mid_a.len()) <= 4_000_000 {
-        common.extend(table_walk(mid_b, mid_a).into_iter().map(|(b, a)| (prefix + b, prefix + a)));
+        common.extend(table_walk(mid_b, mid_a, same).into_iter().map(|(b, a)| (prefix + b, prefix + a)));
     }
     common.extend((0..suffix).rev().map(|i| (before.len() - 1 - i, after.len() - 1 - i)));
     common
@@ -78,7 +81,7 @@ fn longest_common(before: &[Value], after: &[Value]) -> Vec<(usize, usize)> {
 
 /// The longest common subsequence by dynamic programming. Of several, the one that a walk from the end of both finds which
 /// goes back in `after` where either way is as long.
-fn table_walk(before: &[Value], after: &[Value]) -> Vec<(usize, usize)> {
+fn table_walk<T>(before: &[T], after: &[T], same: impl Fn(&T, &T) -> bool) -> Vec<(usize, usize)> {
     let width = after.len() + 1;
     let mut lengths = vec![0u32; (before.len() + 1) * width];
     let mut equal = vec![false; before.len() * after.len()];
@@ -111,6 +114,7 @@ fn table_walk(before: &[Value], after: &[Value]) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lang::value::Value;
 
     #[test]
     fn pairs_by_index_or_by_longest_common_subsequence() {
@@ -123,8 +127,8 @@ mod tests {
             ("ab", "ba", vec![(Some(0), None), (Some(1), Some(0)), (None, Some(1))]),
         ];
         for (before, after, expected) in cases {
-            assert_eq!(pair_lists(&values(before), &values(after), |_| false), expected, "{before} {after}");
+            assert_eq!(pair_lists(&values(before), &values(after), same, |_| false), expected, "{before} {after}");
         }
-        assert_eq!(pair_lists(&values("ab"), &values("c"), |_| true), vec![(Some(0), Some(0)), (Some(1), None)]);
+        assert_eq!(pair_lists(&values("ab"), &values("c"), same, |_| true), vec![(Some(0), Some(0)), (Some(1), None)]);
     }
 }

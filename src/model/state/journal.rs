@@ -12,9 +12,11 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::io;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::ser::{Formatter, Serializer};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
@@ -23,10 +25,13 @@ use crate::base::hex::hex;
 use crate::base::process::ProcessId;
 use crate::model::addr::AbsResourceInstance;
 
-use super::file::{Piece, compact, merge_checks, merge_output, merge_resource, resource_instance};
+use super::file::{Piece, compact_parts, merge_checks, merge_output, merge_resource, resource_instance};
 use super::{DeposedKey, State};
 
 const FORMAT: u32 = 1;
+
+/// How many digits a line begins with.
+const DIGITS: usize = 16;
 
 /// What the journal is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,8 +84,8 @@ struct Line<'a> {
     addr: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deposed: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    entry: Option<Box<RawValue>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    entry: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pieces: Option<Vec<Line<'a>>>,
 }
@@ -92,13 +97,33 @@ impl Line<'_> {
 
     /// With its check and its line ending.
     fn encode(&self) -> Vec<u8> {
-        let json = serde_json::to_string(self).unwrap_or_default();
-        format!("{} {json}\n", check_digits(json.as_bytes())).into_bytes()
+        let mut line = vec![b' '; DIGITS + 1];
+        // Writing to memory does not fail.
+        let _ = self.serialize(&mut Serializer::with_formatter(&mut line, CompactEntries));
+        let digits = check_digits(&line[DIGITS + 1..]);
+        line[..DIGITS].copy_from_slice(digits.as_bytes());
+        line.push(b'\n');
+        line
+    }
+}
+
+/// Writes entries, which are text already, without the space between their tokens.
+struct CompactEntries;
+
+impl Formatter for CompactEntries {
+    fn write_raw_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        let mut written = Ok(());
+        compact_parts(fragment, |part| {
+            if written.is_ok() {
+                written = writer.write_all(part.as_bytes());
+            }
+        });
+        written
     }
 }
 
 fn check_digits(json: &[u8]) -> String {
-    hex(&Sha256::digest(json)[..8])
+    hex(&Sha256::digest(json)[..DIGITS / 2])
 }
 
 impl Header {
@@ -153,8 +178,10 @@ impl Record {
     }
 }
 
-fn piece_line(piece: &Piece) -> Line<'static> {
-    let raw = |text: &str| RawValue::from_string(compact(text)).ok();
+fn piece_line(piece: &Piece) -> Line<'_> {
+    fn raw(text: &str) -> Option<&RawValue> {
+        serde_json::from_str(text).ok()
+    }
     match piece {
         Piece::Instance(addr, text) => Line { addr: Some(addr.to_string()), entry: raw(text), ..Line::of("instance") },
         Piece::GoneInstance(addr) => Line { addr: Some(addr.to_string()), ..Line::of("gone") },
@@ -285,7 +312,7 @@ fn pieces(record: &Record) -> &[Piece] {
 /// The JSON of a whole line whose digits are right.
 fn checked(line: &[u8]) -> Option<&[u8]> {
     let line = line.strip_suffix(b"\n")?;
-    let (digits, rest) = line.split_at_checked(16)?;
+    let (digits, rest) = line.split_at_checked(DIGITS)?;
     let json = rest.strip_prefix(b" ")?;
     (check_digits(json).as_bytes() == digits).then_some(json)
 }

@@ -62,13 +62,19 @@ pub fn new_line(depth: usize, out: &mut Vec<u8>) {
 
 /// The same JSON without the space between tokens; text in strings and the digits of numbers stay as they are.
 pub fn compact(raw: &str) -> String {
-    let bytes = raw.as_bytes();
     let mut out = String::with_capacity(raw.len());
+    compact_parts(raw, |part| out.push_str(part));
+    out
+}
+
+/// As `compact`, part by part.
+pub fn compact_parts(raw: &str, mut write: impl FnMut(&str)) {
+    let bytes = raw.as_bytes();
     let (mut start, mut i) = (0, 0);
     while i < bytes.len() {
         match bytes[i] {
             b' ' | b'\n' | b'\t' | b'\r' => {
-                out.push_str(&raw[start..i]);
+                write(&raw[start..i]);
                 i = skip_space(bytes, i);
                 start = i;
             }
@@ -76,8 +82,7 @@ pub fn compact(raw: &str) -> String {
             _ => i += 1,
         }
     }
-    out.push_str(&raw[start..]);
-    out
+    write(&raw[start..]);
 }
 
 /// How deep objects are looked into for repeated keys.

@@ -48,7 +48,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let set = protox::compile(FILES, ["proto"])?;
     check_same_on_the_wire(&set)?;
     // All bytes are slices of the message that they came in: a schema of five megabytes is never copied.
-    prost_build::Config::new().bytes(["."]).compile_fds(set)?;
+    let mut config = prost_build::Config::new();
+    for package in ["tfplugin5", "tfplugin6"] {
+        let message = format!(".{package}.DynamicValue");
+        config.extern_path(message, "crate::plugin::wire::dynamic_value::DynamicValue");
+    }
+    config.bytes(["."]).compile_fds(set)?;
     Ok(())
 }
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::failure::UNSUPPORTED_METHOD;
-use super::provider_client::{ProviderClient, capabilities, one, shared};
+use super::provider_client::{ProviderClient, capabilities, one};
 use super::wire::protocol::{Call, Protocol};
 use super::wire::v6::message as wire;
+use super::wire::value::shared;
 use super::wire::{diagnostic, value};
 use crate::lang::value::{Type, Value, json};
 use crate::model::provider::{
@@ -74,7 +75,7 @@ impl<P: Protocol> ProviderClient<P> {
         let (mut objects, deferred) = (Vec::new(), response.deferred.is_some());
         for imported in response.imported_resources {
             let schema = self.managed(&imported.type_name).await?;
-            let state = self.read_value(call, imported.state, schema.implied_type(), &mut diagnostics);
+            let state = self.read_value(call, imported.state, schema.implied_type(), &[], &mut diagnostics);
             if let Some(state) = state {
                 let private = shared(&imported.private);
                 let identity = self.identity_of(&imported.type_name, imported.identity).await;

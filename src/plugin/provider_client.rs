@@ -16,9 +16,11 @@ use super::grpc::client::Method;
 use super::process::{Plugin, Process};
 use super::schema_cache::{Entry, SchemaCache};
 use super::schema_source::confirm;
+use super::wire::dynamic_value::DynamicValue;
 use super::wire::protocol::{Call, Protocol};
 use super::wire::schema::WireSchemas;
 use super::wire::v6::message as wire;
+use super::wire::value::{bytes_of, shared};
 use super::wire::{diagnostic, function, value};
 use crate::lang::value::{Type, Value};
 use crate::model::provider::{
@@ -183,21 +185,23 @@ impl<P: Protocol> ProviderClient<P> {
     }
 
     /// The module's provider_meta for a provider that wants one.
-    async fn meta(&self, meta: &Value) -> Result<Option<wire::DynamicValue>, ProviderDiagnostics> {
+    async fn meta(&self, meta: &Value) -> Result<Option<DynamicValue>, ProviderDiagnostics> {
         let schema = self.wire_schemas().await?.provider_meta().map_err(|error| vec![unreadable(error)])?;
         let Some(schema) = schema else { return Ok(None) };
         let ty = schema.implied_type();
         if meta.is_null() { Ok(value::to_wire(&Value::null(ty.clone()), ty)) } else { Ok(value::to_wire(meta, ty)) }
     }
 
+    /// A value of an answer. What the provider returns as it was in the request is not copied if it is long.
     pub(super) fn read_value(
         &self,
         call: Call,
-        value: Option<wire::DynamicValue>,
+        value: Option<DynamicValue>,
         ty: &Type,
+        request: &[&Value],
         diagnostics: &mut ProviderDiagnostics,
     ) -> Option<Value> {
-        value::from_wire(value, ty).map_err(|error| diagnostics.push(self.garbage(call, error))).ok()
+        value::from_wire_like(value, ty, request).map_err(|error| diagnostics.push(self.garbage(call, error))).ok()
     }
 
     async fn validate<A: Message + 'static>(&self, call: Call, request: A) -> ProviderDiagnostics {
@@ -213,7 +217,7 @@ impl<P: Protocol> ProviderClient<P> {
         let schema = self.managed(&request.kind).await?;
         let ty = schema.implied_type();
         let raw = match request.raw {
-            RawState::Json(json) => wire::RawState { json: bytes_of(&json), ..Default::default() },
+            RawState::Json(json) => wire::RawState { json, ..Default::default() },
             RawState::Flat(entries) => wire::RawState { flatmap: entries.into_iter().collect(), ..Default::default() },
         };
         let request = wire::upgrade_resource_state::Request {
@@ -223,7 +227,7 @@ impl<P: Protocol> ProviderClient<P> {
         };
         let response: wire::upgrade_resource_state::Response = self.call(call, request).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
-        let value = self.read_value(call, response.upgraded_state, ty, &mut diagnostics);
+        let value = self.read_value(call, response.upgraded_state, ty, &[], &mut diagnostics);
         Ok((value.unwrap_or_else(|| Value::null(ty.clone())), diagnostics))
     }
 
@@ -241,7 +245,7 @@ impl<P: Protocol> ProviderClient<P> {
         };
         let response: wire::read_resource::Response = self.call(call, message).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
-        let state = self.read_value(call, response.new_state, ty, &mut diagnostics);
+        let state = self.read_value(call, response.new_state, ty, &[&request.current], &mut diagnostics);
         let new_state = state.unwrap_or_else(|| request.current.clone());
         let identity = self.identity_of(&request.kind, response.new_identity).await;
         Ok(ReadResponse {
@@ -269,7 +273,8 @@ impl<P: Protocol> ProviderClient<P> {
         };
         let response: wire::plan_resource_change::Response = self.call(call, message).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
-        let planned = self.read_value(call, response.planned_state, ty, &mut diagnostics);
+        let planned =
+            self.read_value(call, response.planned_state, ty, &[&request.prior, &request.proposed], &mut diagnostics);
         Ok(PlanResponse {
             planned: planned.unwrap_or_else(|| Value::null(ty.clone())),
             deferred: response.deferred.is_some(),
@@ -295,7 +300,8 @@ impl<P: Protocol> ProviderClient<P> {
         };
         let response: wire::apply_resource_change::Response = self.call(call, message).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
-        let state = self.read_value(call, response.new_state, ty, &mut diagnostics);
+        let state =
+            self.read_value(call, response.new_state, ty, &[&request.prior, &request.planned], &mut diagnostics);
         Ok(ApplyResponse {
             identity: self.identity_of(&request.kind, response.new_identity).await,
             new_state: state.unwrap_or_else(|| request.prior.clone()),
@@ -313,14 +319,14 @@ impl<P: Protocol> ProviderClient<P> {
             source_provider_address: request.source_provider,
             source_type_name: request.source_kind.to_string(),
             source_schema_version: request.source_version,
-            source_state: Some(wire::RawState { json: bytes_of(&request.source_state), ..Default::default() }),
+            source_state: Some(wire::RawState { json: request.source_state, ..Default::default() }),
             target_type_name: request.target_kind.to_string(),
             source_private: bytes_of(&request.source_private),
             ..Default::default()
         };
         let response: wire::move_resource_state::Response = self.call(call, message).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
-        let state = self.read_value(call, response.target_state, ty, &mut diagnostics);
+        let state = self.read_value(call, response.target_state, ty, &[], &mut diagnostics);
         let state = state.unwrap_or_else(|| Value::null(ty.clone()));
         Ok(MoveResponse { state, private: shared(&response.target_private), diagnostics })
     }
@@ -338,7 +344,7 @@ impl<P: Protocol> ProviderClient<P> {
         let response: wire::read_data_source::Response = self.call(call, message).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
         let deferred = response.deferred.is_some();
-        let state = self.read_value(call, response.state, ty, &mut diagnostics);
+        let state = self.read_value(call, response.state, ty, &[&request.config], &mut diagnostics);
         Ok(ReadDataResponse { state: state.unwrap_or_else(|| Value::null(ty.clone())), deferred, diagnostics })
     }
 
@@ -354,7 +360,7 @@ impl<P: Protocol> ProviderClient<P> {
         };
         let response: wire::open_ephemeral_resource::Response = self.call(call, message).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
-        let result = self.read_value(call, response.result, ty, &mut diagnostics);
+        let result = self.read_value(call, response.result, ty, &[config], &mut diagnostics);
         Ok(OpenEphemeralResponse {
             result: result.unwrap_or_else(|| Value::null(ty.clone())),
             deferred: response.deferred.is_some(),
@@ -408,14 +414,6 @@ fn found<T>(
         Ok(None) => Err(vec![ProviderDiagnostic::error(missing(), "")]),
         Err(error) => Err(vec![unreadable(error)]),
     }
-}
-
-fn bytes_of(data: &[u8]) -> Bytes {
-    if data.is_empty() { Bytes::new() } else { Bytes::copy_from_slice(data) }
-}
-
-pub(super) fn shared(data: &[u8]) -> Arc<[u8]> {
-    Arc::from(data)
 }
 
 #[async_trait]

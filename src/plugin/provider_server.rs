@@ -10,7 +10,8 @@ use prost::Message;
 use tokio::sync::OnceCell;
 use tonic::Status;
 
-use super::grpc::{self, encoded};
+use super::grpc::{self, Reply, reply};
+use super::wire::dynamic_value::DynamicValue;
 use super::wire::protocol::{Call, Protocol};
 use super::wire::v6::message as wire;
 use super::wire::{diagnostic, function, schema, value};
@@ -36,12 +37,12 @@ impl<P: Protocol> ProviderServer<P> {
     }
 
     /// Answers a call, if the path is one of a provider.
-    pub async fn answer(&self, path: &str, request: Bytes) -> Option<Result<Bytes, Status>> {
+    pub async fn answer(&self, path: &str, request: Bytes) -> Option<Result<Reply, Status>> {
         let call = P::call(path)?;
         Some(self.dispatch(call, request).await)
     }
 
-    async fn dispatch(&self, call: Call, request: Bytes) -> Result<Bytes, Status> {
+    async fn dispatch(&self, call: Call, request: Bytes) -> Result<Reply, Status> {
         match call {
             Call::PlanResourceChange => self.plan(read(request)?).await,
             Call::ApplyResourceChange => self.apply(read(request)?).await,
@@ -55,7 +56,7 @@ impl<P: Protocol> ProviderServer<P> {
             Call::ConfigureProvider => self.configure(read(request)?).await,
             Call::StopProvider => {
                 let error = self.provider.stop().await.err().unwrap_or_default();
-                Ok(encoded(&wire::stop_provider::Response { error }))
+                Ok(reply(&wire::stop_provider::Response { error }))
             }
             Call::ImportResourceState => self.import(read(request)?).await,
             Call::MoveResourceState => self.move_state(read(request)?).await,
@@ -91,7 +92,7 @@ impl<P: Protocol> ProviderServer<P> {
         found(self.schemas().await?.provider().map(Some), String::new)
     }
 
-    async fn meta(&self, meta: Option<wire::DynamicValue>) -> Answer<Value> {
+    async fn meta(&self, meta: Option<DynamicValue>) -> Answer<Value> {
         if meta.is_none() {
             return Ok(no_provider_meta());
         }
@@ -102,19 +103,19 @@ impl<P: Protocol> ProviderServer<P> {
         }
     }
 
-    async fn get_schema(&self) -> Result<Bytes, Status> {
+    async fn get_schema(&self) -> Result<Reply, Status> {
         let schemas = match self.schemas().await {
             Ok(schemas) => schemas,
             Err(failures) => {
                 let diagnostics = diagnostic::to_wire(failures);
-                return Ok(encoded(&wire::get_provider_schema::Response { diagnostics, ..Default::default() }));
+                return Ok(reply(&wire::get_provider_schema::Response { diagnostics, ..Default::default() }));
             }
         };
         let response = schema::to_response::<P>(&**schemas).map_err(Status::internal)?;
-        Ok(response.into())
+        Ok(Reply::Message(response.into()))
     }
 
-    async fn get_metadata(&self) -> Result<Bytes, Status> {
+    async fn get_metadata(&self) -> Result<Reply, Status> {
         use wire::get_metadata::{DataSourceMetadata, EphemeralMetadata, FunctionMetadata, ResourceMetadata, Response};
         let response = match self.schemas().await {
             Err(failures) => Response { diagnostics: diagnostic::to_wire(failures), ..Default::default() },
@@ -134,10 +135,10 @@ impl<P: Protocol> ProviderServer<P> {
                 }
             }
         };
-        Ok(encoded(&response))
+        Ok(reply(&response))
     }
 
-    async fn get_functions(&self) -> Result<Bytes, Status> {
+    async fn get_functions(&self) -> Result<Reply, Status> {
         let mut response = wire::get_functions::Response::default();
         match self.schemas().await {
             Err(failures) => response.diagnostics = diagnostic::to_wire(failures),
@@ -149,19 +150,19 @@ impl<P: Protocol> ProviderServer<P> {
                 }
             }
         }
-        Ok(encoded(&response))
+        Ok(reply(&response))
     }
 
-    async fn validate_provider(&self, request: wire::validate_provider_config::Request) -> Result<Bytes, Status> {
+    async fn validate_provider(&self, request: wire::validate_provider_config::Request) -> Result<Reply, Status> {
         let answer = async {
             let config = decode(request.config, self.provider_schema().await?.implied_type())?;
             Ok(self.provider.validate_provider_config(config).await.1)
         };
         let diagnostics = diagnostic::to_wire(either(answer.await));
-        Ok(encoded(&wire::validate_provider_config::Response { diagnostics }))
+        Ok(reply(&wire::validate_provider_config::Response { diagnostics }))
     }
 
-    async fn configure(&self, request: wire::configure_provider::Request) -> Result<Bytes, Status> {
+    async fn configure(&self, request: wire::configure_provider::Request) -> Result<Reply, Status> {
         let answer = async {
             let request = ConfigureRequest {
                 terraform_version: request.terraform_version,
@@ -173,7 +174,7 @@ impl<P: Protocol> ProviderServer<P> {
         Ok(only_diagnostics(either(answer.await)))
     }
 
-    async fn validate_resource(&self, request: wire::validate_resource_config::Request) -> Result<Bytes, Status> {
+    async fn validate_resource(&self, request: wire::validate_resource_config::Request) -> Result<Reply, Status> {
         let kind = &request.type_name;
         let answer = async {
             let config = decode(request.config, self.managed(kind).await?.implied_type())?;
@@ -183,7 +184,7 @@ impl<P: Protocol> ProviderServer<P> {
         Ok(only_diagnostics(either(answer.await)))
     }
 
-    async fn validate_data(&self, request: wire::validate_data_resource_config::Request) -> Result<Bytes, Status> {
+    async fn validate_data(&self, request: wire::validate_data_resource_config::Request) -> Result<Reply, Status> {
         let kind = &request.type_name;
         let answer = async {
             let config = decode(request.config, self.data(kind).await?.implied_type())?;
@@ -192,14 +193,14 @@ impl<P: Protocol> ProviderServer<P> {
         Ok(only_diagnostics(either(answer.await)))
     }
 
-    async fn upgrade(&self, request: wire::upgrade_resource_state::Request) -> Result<Bytes, Status> {
+    async fn upgrade(&self, request: wire::upgrade_resource_state::Request) -> Result<Reply, Status> {
         let answer = async {
             let schema = self.managed(&request.type_name).await?;
             let raw = request.raw_state.unwrap_or_default();
             let raw = if raw.json.is_empty() {
                 RawState::Flat(raw.flatmap.into_iter().collect())
             } else {
-                RawState::Json(raw.json.as_ref().into())
+                RawState::Json(raw.json)
             };
             let request = UpgradeRequest { kind: request.type_name.into(), version: request.version, raw };
             let (state, diagnostics) = self.provider.upgrade_resource_state(request).await;
@@ -209,10 +210,10 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::upgrade_resource_state::Response { diagnostics, ..Default::default() };
-        Ok(encoded(&settle(answer.await, failed)))
+        Ok(reply(&settle(answer.await, failed)))
     }
 
-    async fn read(&self, request: wire::read_resource::Request) -> Result<Bytes, Status> {
+    async fn read(&self, request: wire::read_resource::Request) -> Result<Reply, Status> {
         let answer = async {
             let schema = self.managed(&request.type_name).await?;
             let ty = schema.implied_type();
@@ -234,18 +235,20 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::read_resource::Response { diagnostics, ..Default::default() };
-        Ok(encoded(&settle(answer.await, failed)))
+        Ok(reply(&settle(answer.await, failed)))
     }
 
-    async fn plan(&self, request: wire::plan_resource_change::Request) -> Result<Bytes, Status> {
+    async fn plan(&self, request: wire::plan_resource_change::Request) -> Result<Reply, Status> {
         let answer = async {
             let schema = self.managed(&request.type_name).await?;
             let ty = schema.implied_type();
+            let prior = decode(request.prior_state, ty)?;
+            let proposed = decode_like(request.proposed_new_state, ty, &[&prior])?;
             let request = PlanRequest {
                 kind: request.type_name.into(),
-                prior: decode(request.prior_state, ty)?,
-                proposed: decode(request.proposed_new_state, ty)?,
-                config: decode(request.config, ty)?,
+                config: decode_like(request.config, ty, &[&proposed])?,
+                prior,
+                proposed,
                 prior_private: request.prior_private.as_ref().into(),
                 provider_meta: self.meta(request.provider_meta).await?,
                 deferral_allowed: allows_deferral(request.client_capabilities),
@@ -262,20 +265,22 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::plan_resource_change::Response { diagnostics, ..Default::default() };
-        Ok(encoded(&settle(answer.await, failed)))
+        Ok(reply(&settle(answer.await, failed)))
     }
 
-    async fn apply(&self, request: wire::apply_resource_change::Request) -> Result<Bytes, Status> {
+    async fn apply(&self, request: wire::apply_resource_change::Request) -> Result<Reply, Status> {
         let prior = request.prior_state.clone();
         let answer = async {
             let schema = self.managed(&request.type_name).await?;
             let ty = schema.implied_type();
             let kind = request.type_name.clone();
+            let prior = decode(request.prior_state, ty)?;
+            let planned = decode_like(request.planned_state, ty, &[&prior])?;
             let request = ApplyRequest {
                 kind: request.type_name.into(),
-                prior: decode(request.prior_state, ty)?,
-                planned: decode(request.planned_state, ty)?,
-                config: decode(request.config, ty)?,
+                config: decode_like(request.config, ty, &[&planned])?,
+                prior,
+                planned,
                 planned_private: request.planned_private.as_ref().into(),
                 provider_meta: self.meta(request.provider_meta).await?,
             };
@@ -291,7 +296,7 @@ impl<P: Protocol> ProviderServer<P> {
         // Nothing was done: the object is what it was.
         let failed =
             |diagnostics| wire::apply_resource_change::Response { diagnostics, new_state: prior, ..Default::default() };
-        Ok(encoded(&settle(answer.await, failed)))
+        Ok(reply(&settle(answer.await, failed)))
     }
 
     /// What identifies an object, for the wire.
@@ -303,7 +308,7 @@ impl<P: Protocol> ProviderServer<P> {
         Ok(Some(wire::ResourceIdentityData { identity_data: value::to_wire(&value, &ty) }))
     }
 
-    async fn identity_schemas(&self) -> Result<Bytes, Status> {
+    async fn identity_schemas(&self) -> Result<Reply, Status> {
         let answer = async {
             let mut identity_schemas = HashMap::new();
             for kind in self.schemas().await?.managed_names() {
@@ -314,10 +319,10 @@ impl<P: Protocol> ProviderServer<P> {
             Ok(wire::get_resource_identity_schemas::Response { identity_schemas, diagnostics: Vec::new() })
         };
         let failed = |diagnostics| wire::get_resource_identity_schemas::Response { diagnostics, ..Default::default() };
-        Ok(encoded(&settle(answer.await, failed)))
+        Ok(reply(&settle(answer.await, failed)))
     }
 
-    async fn import(&self, request: wire::import_resource_state::Request) -> Result<Bytes, Status> {
+    async fn import(&self, request: wire::import_resource_state::Request) -> Result<Reply, Status> {
         let answer = async {
             let kind = &request.type_name;
             let response = match request.identity {
@@ -345,17 +350,17 @@ impl<P: Protocol> ProviderServer<P> {
             Ok(wire::import_resource_state::Response { imported_resources, diagnostics, deferred })
         };
         let failed = |diagnostics| wire::import_resource_state::Response { diagnostics, ..Default::default() };
-        Ok(encoded(&settle(answer.await, failed)))
+        Ok(reply(&settle(answer.await, failed)))
     }
 
-    async fn move_state(&self, request: wire::move_resource_state::Request) -> Result<Bytes, Status> {
+    async fn move_state(&self, request: wire::move_resource_state::Request) -> Result<Reply, Status> {
         let answer = async {
             let schema = self.managed(&request.target_type_name).await?;
             let request = MoveRequest {
                 source_provider: request.source_provider_address,
                 source_kind: request.source_type_name.into(),
                 source_version: request.source_schema_version,
-                source_state: request.source_state.unwrap_or_default().json.as_ref().into(),
+                source_state: request.source_state.unwrap_or_default().json,
                 source_private: request.source_private.as_ref().into(),
                 target_kind: request.target_type_name.into(),
             };
@@ -368,10 +373,10 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::move_resource_state::Response { diagnostics, ..Default::default() };
-        Ok(encoded(&settle(answer.await, failed)))
+        Ok(reply(&settle(answer.await, failed)))
     }
 
-    async fn read_data(&self, request: wire::read_data_source::Request) -> Result<Bytes, Status> {
+    async fn read_data(&self, request: wire::read_data_source::Request) -> Result<Reply, Status> {
         let answer = async {
             let schema = self.data(&request.type_name).await?;
             let ty = schema.implied_type();
@@ -389,13 +394,13 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::read_data_source::Response { diagnostics, ..Default::default() };
-        Ok(encoded(&settle(answer.await, failed)))
+        Ok(reply(&settle(answer.await, failed)))
     }
 
     async fn validate_ephemeral(
         &self,
         request: wire::validate_ephemeral_resource_config::Request,
-    ) -> Result<Bytes, Status> {
+    ) -> Result<Reply, Status> {
         let kind = &request.type_name;
         let answer = async {
             let config = decode(request.config, self.ephemeral(kind).await?.implied_type())?;
@@ -404,7 +409,7 @@ impl<P: Protocol> ProviderServer<P> {
         Ok(only_diagnostics(either(answer.await)))
     }
 
-    async fn open_ephemeral(&self, request: wire::open_ephemeral_resource::Request) -> Result<Bytes, Status> {
+    async fn open_ephemeral(&self, request: wire::open_ephemeral_resource::Request) -> Result<Reply, Status> {
         let kind = &request.type_name;
         let answer = async {
             let schema = self.ephemeral(kind).await?;
@@ -419,25 +424,25 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::open_ephemeral_resource::Response { diagnostics, ..Default::default() };
-        Ok(encoded(&settle(answer.await, failed)))
+        Ok(reply(&settle(answer.await, failed)))
     }
 
-    async fn renew_ephemeral(&self, request: wire::renew_ephemeral_resource::Request) -> Result<Bytes, Status> {
+    async fn renew_ephemeral(&self, request: wire::renew_ephemeral_resource::Request) -> Result<Reply, Status> {
         let private = request.private.unwrap_or_default().to_vec();
         let response = self.provider.renew_ephemeral(&request.type_name, private).await;
-        Ok(encoded(&wire::renew_ephemeral_resource::Response {
+        Ok(reply(&wire::renew_ephemeral_resource::Response {
             diagnostics: diagnostic::to_wire(response.diagnostics),
             renew_at: response.renew_at.map(timestamp),
             private: Some(response.private.into()),
         }))
     }
 
-    async fn close_ephemeral(&self, request: wire::close_ephemeral_resource::Request) -> Result<Bytes, Status> {
+    async fn close_ephemeral(&self, request: wire::close_ephemeral_resource::Request) -> Result<Reply, Status> {
         let private = request.private.unwrap_or_default().to_vec();
         Ok(only_diagnostics(self.provider.close_ephemeral(&request.type_name, private).await))
     }
 
-    async fn call_function(&self, request: wire::call_function::Request) -> Result<Bytes, Status> {
+    async fn call_function(&self, request: wire::call_function::Request) -> Result<Reply, Status> {
         let name = &request.name;
         let answer = async {
             let schemas = self.schemas().await.map_err(as_function_error)?;
@@ -455,7 +460,7 @@ impl<P: Protocol> ProviderServer<P> {
             Ok(result) => (result, None),
             Err(error) => (None, Some(function::to_error(error))),
         };
-        Ok(encoded(&wire::call_function::Response { result, error }))
+        Ok(reply(&wire::call_function::Response { result, error }))
     }
 }
 
@@ -479,12 +484,17 @@ fn found<T>(result: Result<Option<Arc<T>>, String>, missing: impl FnOnce() -> St
     }
 }
 
-fn decode(value: Option<wire::DynamicValue>, ty: &Type) -> Answer<Value> {
-    value::from_wire(value, ty).map_err(|error| vec![bad(error)])
+fn decode(value: Option<DynamicValue>, ty: &Type) -> Answer<Value> {
+    decode_like(value, ty, &[])
+}
+
+/// As `decode`; long texts that are in one of the other values are shared with it.
+fn decode_like(value: Option<DynamicValue>, ty: &Type, others: &[&Value]) -> Answer<Value> {
+    value::from_wire_like(value, ty, others).map_err(|error| vec![bad(error)])
 }
 
 /// A provider that failed may have no value of the right type: the caller gets null then.
-fn encode(value: &Value, ty: &Type) -> Option<wire::DynamicValue> {
+fn encode(value: &Value, ty: &Type) -> Option<DynamicValue> {
     if value.is_null() { value::to_wire(&Value::null(ty.clone()), ty) } else { value::to_wire(value, ty) }
 }
 
@@ -510,8 +520,8 @@ fn either(answer: Answer<ProviderDiagnostics>) -> ProviderDiagnostics {
 }
 
 /// The answer of every call that has only diagnostics, which are its first field.
-fn only_diagnostics(diagnostics: ProviderDiagnostics) -> Bytes {
-    encoded(&wire::validate_resource_config::Response { diagnostics: diagnostic::to_wire(diagnostics) })
+fn only_diagnostics(diagnostics: ProviderDiagnostics) -> Reply {
+    reply(&wire::validate_resource_config::Response { diagnostics: diagnostic::to_wire(diagnostics) })
 }
 
 fn as_function_error(failures: ProviderDiagnostics) -> FunctionError {

@@ -64,8 +64,8 @@ impl ProvisionerClient {
         let schema = self.schema().await?;
         let connection = convert::connection_type();
         let message = wire::provision_resource::Request {
-            config: value::to_wire(&request.config, schema.implied_type()).map(convert::value_to_5),
-            connection: value::to_wire(&convert::connection(&request.connection), &connection).map(convert::value_to_5),
+            config: value::to_wire(&request.config, schema.implied_type()),
+            connection: value::to_wire(&convert::connection(&request.connection), &connection),
         };
         let path = Method::new(&format!("{}{METHOD}", convert::SERVICE));
         let mut answer = match self.channel.open(&path, message).await {
@@ -112,7 +112,7 @@ impl Provisioner for ProvisionerClient {
             Ok(schema) => schema,
             Err(failures) => return failures,
         };
-        let config = value::to_wire(&config, schema.implied_type()).map(convert::value_to_5);
+        let config = value::to_wire(&config, schema.implied_type());
         let request = wire::validate_provisioner_config::Request { config };
         match self.call::<_, wire::validate_provisioner_config::Response>("ValidateProvisionerConfig", request).await {
             Ok(response) => diagnostic::from_wire(convert::diagnostics_from_5(response.diagnostics)),

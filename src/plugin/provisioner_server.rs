@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use tonic::Status;
 
 use super::grpc::{Reply, encoded};
+use super::wire::dynamic_value::DynamicValue;
 use super::wire::protocol::Protocol;
 use super::wire::v5::{V5, message as wire};
 use super::wire::{diagnostic, provisioner as convert, schema, value};
@@ -62,7 +63,7 @@ impl ProvisionerServer {
 
     async fn provision(&self, request: Bytes) -> Result<Reply, Status> {
         let request = read::<wire::provision_resource::Request>(request)?;
-        let connection = value::from_wire(request.connection.map(convert::value_from_5), &convert::connection_type());
+        let connection = value::from_wire(request.connection, &convert::connection_type());
         let connection = connection.map_err(|error| Status::internal(error.to_string()))?;
         let config = match self.config(request.config).await {
             Ok(config) => config,
@@ -100,9 +101,9 @@ impl ProvisionerServer {
         Ok(Reply::Stream(stream))
     }
 
-    async fn config(&self, config: Option<wire::DynamicValue>) -> Result<Value, ProviderDiagnostics> {
+    async fn config(&self, config: Option<DynamicValue>) -> Result<Value, ProviderDiagnostics> {
         let schema = self.provisioner.schema().await?;
-        value::from_wire(config.map(convert::value_from_5), schema.implied_type()).map_err(|error| {
+        value::from_wire(config, schema.implied_type()).map_err(|error| {
             vec![ProviderDiagnostic::error(INVALID_CALL, format!("The request cannot be read: {error}."))]
         })
     }

@@ -232,8 +232,8 @@ impl Services {
 
     async fn answer(&self, path: &str, request: Bytes) -> Option<Result<Reply, Status>> {
         match &self.main {
-            Main::Provider5(provider) => Some(provider.answer(path, request).await?.map(Reply::Message)),
-            Main::Provider6(provider) => Some(provider.answer(path, request).await?.map(Reply::Message)),
+            Main::Provider5(provider) => provider.answer(path, request).await,
+            Main::Provider6(provider) => provider.answer(path, request).await,
             Main::Provisioner(provisioner) => provisioner.answer(path, request).await,
         }
     }

@@ -276,7 +276,7 @@ async fn everything_crosses_both_protocols() {
         let applied = provider.apply_resource_change(apply).await;
         assert_eq!(applied.new_state, thing("x", Value::string("made")));
         assert!(applied.legacy_type_system && applied.diagnostics[0].summary == "Half done");
-        let raw = RawState::Json(Arc::from(&br#"{"id":"i","name":"x","tags":{"k":"v"}}"#[..]));
+        let raw = RawState::Json(br#"{"id":"i","name":"x","tags":{"k":"v"}}"#.as_slice().into());
         let upgrade = UpgradeRequest { kind: kind.clone(), version: 0, raw };
         assert_eq!(provider.upgrade_resource_state(upgrade).await.0, thing("x", Value::string("i")));
 

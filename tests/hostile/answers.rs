@@ -6,6 +6,7 @@ use prost::Message;
 use terrane::lang::value::{Type, Value, msgpack};
 use terrane::model::addr::ResourceMode;
 use terrane::model::schema::set::ProviderSchemas;
+use terrane::plugin::wire::dynamic_value::DynamicValue;
 use terrane::plugin::wire::protocol::Protocol;
 use terrane::plugin::wire::schema::WireSchemas;
 use terrane::plugin::wire::v5::V5;
@@ -71,8 +72,8 @@ fn schemas() -> Vec<u8> {
 /// An answer to a plan.
 fn plan(ty: &Type) -> Vec<u8> {
     let object = Value::object([("id", Value::string("a")), ("n", Value::unknown_not_null(Type::Number))]);
-    let state = message::DynamicValue { msgpack: msgpack::encode(&object, ty).into(), json: Bytes::new() };
-    let json = message::DynamicValue { msgpack: Bytes::new(), json: Bytes::from("{\"id\":\"a\",\"n\":1}") };
+    let state = DynamicValue::of(msgpack::encode_in_pieces(&object, ty));
+    let json = DynamicValue::of_json(Bytes::from("{\"id\":\"a\",\"n\":1}"));
     let step = |selector| message::attribute_path::Step { selector: Some(selector) };
     use message::attribute_path::step::Selector;
     let steps = vec![

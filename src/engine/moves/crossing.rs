@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::base::source::Range;
 use crate::engine::change::write_only;
@@ -14,6 +16,7 @@ use crate::engine::schemas::Schemas;
 use crate::engine::step::resource::object::nonconforming;
 use crate::engine::tree::{ModuleId, Tree};
 use crate::engine::waiting::Request;
+use crate::lang::value::text::text_bytes;
 use crate::lang::value::{Value, json};
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
 use crate::model::config::Resource;
@@ -84,9 +87,9 @@ async fn converted(
             format!("The provider {shown:?} does not support moved operations across resource types and providers."),
         );
     }
-    let source_state: Arc<[u8]> = match &object.attributes {
-        Attributes::Json(text) => text.as_bytes().into(),
-        Attributes::Value { value, ty } => json::to_json(value, ty).unwrap_or_default().into_bytes().into(),
+    let source_state: Bytes = match &object.attributes {
+        Attributes::Json(text) => text_bytes(text.clone()),
+        Attributes::Value { value, ty } => json::to_json(value, ty).unwrap_or_default().into(),
         Attributes::Flat(_) => {
             let from = &origin.kind;
             return at(

@@ -4,6 +4,8 @@
 //! extension of at most one byte reads as a plain unknown, as the reference's readers do. Where the type is `Dynamic`, an
 //! array of two holds the type (as JSON) and the value. Marks cannot be written: remove them first.
 
+mod write;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,14 +14,17 @@ use std::sync::Arc;
 use num_traits::ToPrimitive;
 use rmp::Marker;
 use rmp::decode::{self as dec, Bytes};
-use rmp::encode as enc;
 
 use super::text::lossy_text;
-use super::unknown::safe_prefix;
+pub use write::Pieces;
+use write::write;
+
 use super::{Number, ObjectType, PathStep, Refinement, Type, Value};
 
 /// Levels of arrays and maps within a value whose type is not wholly known; types in JSON nest no deeper either.
 const DEEPEST: usize = 256;
+/// The length in bytes from which texts are shared rather than copied.
+pub const LONG_TEXT: usize = 64 << 10;
 const PLAIN_UNKNOWN: i8 = 0;
 const REFINED_UNKNOWN: i8 = 12;
 
@@ -58,86 +63,42 @@ fn fail<T>(message: impl Into<String>) -> Result<T> {
 
 /// Writes a value that conforms to the type. Marks are ignored.
 pub fn encode(value: &Value, ty: &Type) -> Vec<u8> {
-    let mut out = Vec::with_capacity(256);
+    let mut out = Pieces::new(usize::MAX);
+    write(value, ty, &mut out);
+    out.bytes
+}
+
+/// As `encode`; texts from [`LONG_TEXT`] on are not copied.
+pub fn encode_in_pieces(value: &Value, ty: &Type) -> Pieces {
+    let mut out = Pieces::new(LONG_TEXT);
     write(value, ty, &mut out);
     out
 }
 
+/// Adds the long texts of a value.
+pub fn long_texts(value: &Value, texts: &mut Vec<Arc<str>>) {
+    match value.as_arc_str() {
+        Some(text) if text.len() >= LONG_TEXT => texts.push(text),
+        _ => {
+            value.elements().iter().for_each(|element| long_texts(element, texts));
+            value.entries().values().for_each(|entry| long_texts(entry, texts));
+        }
+    }
+}
+
 /// Reads one value of the type; anything after it is an error.
 pub fn decode(bytes: &[u8], ty: &Type) -> Result<Value> {
+    decode_sharing(bytes, ty, Vec::new())
+}
+
+/// As `decode`; long texts that are known already, or come more than once, are not copied.
+pub fn decode_sharing(bytes: &[u8], ty: &Type, known: Vec<Arc<str>>) -> Result<Value> {
     if ty.has_dynamic() && nests_deeper_than(bytes, DEEPEST) {
         return fail(format!("nested more than {DEEPEST} levels deep"));
     }
-    let mut input = Bytes::new(bytes);
+    let mut input = Input { bytes: Bytes::new(bytes), long_texts: known };
     let value = read(&mut input, ty)?;
-    if input.remaining_slice().is_empty() { Ok(value) } else { fail("extra bytes after msgpack value") }
-}
-
-// Writing to a `Vec` cannot fail, so the results of the low-level writers say nothing.
-fn write(value: &Value, ty: &Type, out: &mut Vec<u8>) {
-    if ty.is_dynamic() && !(value.ty().is_dynamic()) {
-        let _ = enc::write_array_len(out, 2);
-        let _ = enc::write_bin(out, &value.ty().to_json_bytes());
-        return write(value, value.ty(), out);
-    }
-    if !value.is_known() {
-        return write_unknown(value, out);
-    }
-    if value.is_null() {
-        let _ = enc::write_nil(out);
-    } else if let Some(text) = value.as_str() {
-        let _ = enc::write_str(out, text);
-    } else if let Some(b) = value.as_bool() {
-        let _ = enc::write_bool(out, b);
-    } else if let Some(n) = value.as_number() {
-        write_number(n, out);
-    } else {
-        write_compound(value, ty, out);
-    }
-}
-
-/// An integer of 64 bits with a sign, a fraction that a float holds exactly, or the digits as text: integers beyond 64
-/// bits are never floats. Observed on cty 1.16.
-fn write_number(n: &Number, out: &mut Vec<u8>) {
-    if let Some(v) = n.as_i64() {
-        let _ = enc::write_sint(out, v);
-    } else if let Some(f) = n.as_exact_f64().filter(|_| !n.is_integer()) {
-        let _ = enc::write_f64(out, f);
-    } else {
-        let _ = enc::write_str(out, &n.to_string());
-    }
-}
-
-fn write_compound(value: &Value, ty: &Type, out: &mut Vec<u8>) {
-    match ty {
-        Type::List(t) | Type::Set(t) => {
-            let _ = enc::write_array_len(out, value.len() as u32);
-            value.elements().iter().for_each(|v| write(v, t, out));
-        }
-        Type::Tuple(types) => {
-            let _ = enc::write_array_len(out, value.len() as u32);
-            value.elements().iter().zip(types.iter()).for_each(|(v, t)| write(v, t, out));
-        }
-        Type::Map(t) => {
-            let _ = enc::write_map_len(out, value.len() as u32);
-            for (key, v) in value.entries() {
-                let _ = enc::write_str(out, key);
-                write(v, t, out);
-            }
-        }
-        Type::Object(object) => {
-            let entries = value.entries();
-            let _ = enc::write_map_len(out, object.attributes.len() as u32);
-            for (name, t) in &object.attributes {
-                let _ = enc::write_str(out, name);
-                match entries.get(name) {
-                    Some(v) => write(v, t, out),
-                    None => drop(enc::write_nil(out)),
-                }
-            }
-        }
-        _ => drop(enc::write_nil(out)),
-    }
+    if input.bytes.remaining_slice().is_empty() { Ok(value) } else { fail("extra bytes after msgpack value") }
 }
 
 /// Keys of the map inside a refined unknown.
@@ -150,56 +111,25 @@ mod fact {
     pub const LENGTH_MAX: i64 = 6;
 }
 
-fn write_unknown(value: &Value, out: &mut Vec<u8>) {
-    let Some(facts) = value.refinement().filter(|f| !f.is_empty()) else {
-        let _ = enc::write_ext_meta(out, 1, PLAIN_UNKNOWN);
-        return out.push(0);
-    };
-    let mut body = Vec::new();
-    let mut count = 0;
-    let key = |body: &mut Vec<u8>, count: &mut u32, key: i64| {
-        *count += 1;
-        let _ = enc::write_sint(body, key);
-    };
-    if facts.not_null {
-        key(&mut body, &mut count, fact::IS_NULL);
-        let _ = enc::write_bool(&mut body, false);
-    }
-    if let Some(prefix) = &facts.string_prefix {
-        key(&mut body, &mut count, fact::STRING_PREFIX);
-        let _ = enc::write_str(&mut body, shortened(prefix));
-    }
-    for (k, bound) in [(fact::NUMBER_MIN, &facts.number_min), (fact::NUMBER_MAX, &facts.number_max)] {
-        if let Some((n, inclusive)) = bound {
-            key(&mut body, &mut count, k);
-            let _ = enc::write_array_len(&mut body, 2);
-            write_number(n, &mut body);
-            let _ = enc::write_bool(&mut body, *inclusive);
-        }
-    }
-    if facts.length_min > 0 {
-        key(&mut body, &mut count, fact::LENGTH_MIN);
-        let _ = enc::write_sint(&mut body, facts.length_min as i64);
-    }
-    if let Some(max) = facts.length_max.filter(|max| *max < i64::MAX as u64) {
-        key(&mut body, &mut count, fact::LENGTH_MAX);
-        let _ = enc::write_sint(&mut body, max as i64);
-    }
-    let mut content = Vec::with_capacity(body.len() + 1);
-    let _ = enc::write_map_len(&mut content, count);
-    content.extend(body);
-    let _ = enc::write_ext_meta(out, content.len() as u32, REFINED_UNKNOWN);
-    out.extend(content);
+/// What is read, and the long texts that values can share.
+struct Input<'a> {
+    bytes: Bytes<'a>,
+    long_texts: Vec<Arc<str>>,
 }
 
-/// Longer prefixes are not worth their bytes; the reference cuts them the same way.
-fn shortened(prefix: &str) -> &str {
-    const LONGEST: usize = 256;
-    if prefix.len() <= LONGEST {
-        return prefix;
+impl Input<'_> {
+    fn text(&mut self, marker: Marker) -> Result<Value> {
+        let text = read_text(&mut self.bytes, marker)?;
+        if text.len() < LONG_TEXT {
+            return Ok(Value::string(text));
+        }
+        if let Some(known) = self.long_texts.iter().find(|known| ***known == *text) {
+            return Ok(Value::shared_string(known.clone()));
+        }
+        let value = Value::string(text);
+        self.long_texts.extend(value.as_arc_str());
+        Ok(value)
     }
-    let end = (0..LONGEST).rev().find(|i| prefix.is_char_boundary(*i)).unwrap_or(0);
-    safe_prefix(&prefix[..end])
 }
 
 fn marker(input: &Bytes<'_>) -> Result<Marker> {
@@ -227,25 +157,25 @@ fn is_extension(marker: Marker) -> bool {
     )
 }
 
-fn read(input: &mut Bytes<'_>, ty: &Type) -> Result<Value> {
-    let marker = marker(input)?;
+fn read(input: &mut Input<'_>, ty: &Type) -> Result<Value> {
+    let marker = marker(&input.bytes)?;
     if is_extension(marker) {
-        return read_unknown(input, ty);
+        return read_unknown(&mut input.bytes, ty);
     }
     if ty.is_dynamic() {
         return read_dynamic(input, marker);
     }
     if marker == Marker::Null {
-        dec::read_nil(input).map_err(broken)?;
+        dec::read_nil(&mut input.bytes).map_err(broken)?;
         return Ok(Value::null(ty.clone()));
     }
     match ty {
-        Type::String => Ok(Value::string(read_text(input, marker)?)),
-        Type::Bool => match dec::read_bool(input) {
+        Type::String => input.text(marker),
+        Type::Bool => match dec::read_bool(&mut input.bytes) {
             Ok(b) => Ok(Value::bool(b)),
             Err(_) => fail("bool is required"),
         },
-        Type::Number => Ok(Value::number(read_number(input, marker)?)),
+        Type::Number => Ok(Value::number(read_number(&mut input.bytes, marker)?)),
         Type::List(t) => {
             let elements = read_elements(input, t, "a list is required")?;
             Ok(Value::list(element_type(t, elements.iter()), elements))
@@ -255,7 +185,7 @@ fn read(input: &mut Bytes<'_>, ty: &Type) -> Result<Value> {
             Ok(Value::set(element_type(t, elements.iter()), elements))
         }
         Type::Tuple(types) => {
-            let length = array_length(input, "a tuple is required")?;
+            let length = array_length(&mut input.bytes, "a tuple is required")?;
             if length != types.len() {
                 return fail(format!("a tuple of length {} is required", types.len()));
             }
@@ -264,10 +194,10 @@ fn read(input: &mut Bytes<'_>, ty: &Type) -> Result<Value> {
             Ok(Value::tuple(elements?))
         }
         Type::Map(t) => {
-            let length = map_length(input, "a map is required")?;
+            let length = map_length(&mut input.bytes, "a map is required")?;
             let mut entries = BTreeMap::new();
             for _ in 0..length {
-                let key = read_key(input)?;
+                let key = read_key(&mut input.bytes)?;
                 let value = read(input, t).map_err(|e| e.within(Value::string(&*key)))?;
                 entries.insert(Arc::from(key), value);
             }
@@ -286,24 +216,24 @@ fn element_type<'v>(wanted: &Type, mut elements: impl Iterator<Item = &'v Value>
     elements.find(|element| !element.ty().is_dynamic()).map_or_else(|| wanted.clone(), |element| element.ty().clone())
 }
 
-fn read_elements(input: &mut Bytes<'_>, ty: &Type, otherwise: &str) -> Result<Vec<Value>> {
-    let length = array_length(input, otherwise)?;
+fn read_elements(input: &mut Input<'_>, ty: &Type, otherwise: &str) -> Result<Vec<Value>> {
+    let length = array_length(&mut input.bytes, otherwise)?;
     // A length is only believed as far as there are bytes for it.
-    let mut elements = Vec::with_capacity(length.min(input.remaining_slice().len()));
+    let mut elements = Vec::with_capacity(length.min(input.bytes.remaining_slice().len()));
     for i in 0..length {
         elements.push(read(input, ty).map_err(|e| e.within(Value::int(i as i64)))?);
     }
     Ok(elements)
 }
 
-fn read_object(input: &mut Bytes<'_>, ty: &Type, object: &ObjectType) -> Result<Value> {
-    let length = map_length(input, "an object is required")?;
+fn read_object(input: &mut Input<'_>, ty: &Type, object: &ObjectType) -> Result<Value> {
+    let length = map_length(&mut input.bytes, "an object is required")?;
     if length != object.attributes.len() {
         return fail(format!("an object with {} attributes is required ({length} given)", object.attributes.len()));
     }
     let mut attributes = BTreeMap::new();
     for _ in 0..length {
-        let key = read_key(input)?;
+        let key = read_key(&mut input.bytes)?;
         let Some((name, t)) = object.attributes.get_key_value(&*key) else {
             return Err(MsgpackError::new("unsupported attribute").within(Value::string(&*key)));
         };
@@ -364,16 +294,16 @@ fn read_number(input: &mut Bytes<'_>, marker: Marker) -> Result<Number> {
     }
 }
 
-fn read_dynamic(input: &mut Bytes<'_>, marker: Marker) -> Result<Value> {
+fn read_dynamic(input: &mut Input<'_>, marker: Marker) -> Result<Value> {
     if marker == Marker::Null {
-        dec::read_nil(input).map_err(broken)?;
+        dec::read_nil(&mut input.bytes).map_err(broken)?;
         return Ok(Value::null_dynamic());
     }
-    let length = array_length(input, "a dynamic value is required")?;
+    let length = array_length(&mut input.bytes, "a dynamic value is required")?;
     if length != 2 {
         return fail(format!("dynamic value array must have exactly two elements ({length} given)"));
     }
-    let text = read_key(input)?;
+    let text = read_key(&mut input.bytes)?;
     let ty = Type::from_json_bytes(text.as_bytes()).map_err(|e| MsgpackError::new(format!("invalid type: {e}")))?;
     read(input, &ty)
 }

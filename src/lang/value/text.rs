@@ -4,6 +4,9 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::sync::Arc;
+
+use bytes::Bytes;
 
 use crate::base::source::is_printable;
 
@@ -18,6 +21,17 @@ pub fn lossy_text(bytes: &[u8]) -> Cow<'_, str> {
         out.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
     }
     Cow::Owned(out)
+}
+
+/// The bytes of a text, without a copy.
+pub fn text_bytes(text: Arc<str>) -> Bytes {
+    struct Text(Arc<str>);
+    impl AsRef<[u8]> for Text {
+        fn as_ref(&self) -> &[u8] {
+            self.0.as_bytes()
+        }
+    }
+    Bytes::from_owner(Text(text))
 }
 
 /// Writes a string the way Go's `%q` does.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use crate::base::diag::Severity;
 use crate::lang::value::{Path, Type, Value};
 
@@ -54,7 +56,7 @@ pub struct ConfigureRequest {
 #[derive(Clone, Debug)]
 pub enum RawState {
     /// The text of a JSON object.
-    Json(Arc<[u8]>),
+    Json(Bytes),
     /// The flat form of states before version 4.
     Flat(Vec<(String, String)>),
 }
@@ -191,7 +193,7 @@ pub struct MoveRequest {
     pub source_provider: String,
     pub source_kind: Arc<str>,
     pub source_version: i64,
-    pub source_state: Arc<[u8]>,
+    pub source_state: Bytes,
     pub source_private: Arc<[u8]>,
     pub target_kind: Arc<str>,
 }

@@ -12,6 +12,7 @@ use tonic::{Request, Status, Streaming};
 
 use super::body::{self, Ended, Incoming, failure};
 use super::codec::{Bare, Encoded};
+use super::pieces::Pieces;
 use super::{CONNECTION_WINDOW, FRAME_SIZE, STREAM_WINDOW, STREAMS, Transport};
 
 /// A connection to a plugin. Cheap to clone; the connection closes when the last clone is dropped.
@@ -68,7 +69,7 @@ impl Channel {
     pub async fn call<M: Message + 'static>(&self, method: &Method, request: M) -> Result<Bytes, Status> {
         let mut grpc = self.grpc.clone();
         grpc.ready().await?;
-        let answer = grpc.unary(Request::new(Encoded(request)), method.0.clone(), Bare::default()).await?;
+        let answer = grpc.unary(outgoing(request), method.0.clone(), Bare::default()).await?;
         Ok(answer.into_inner())
     }
 
@@ -76,9 +77,16 @@ impl Channel {
     pub async fn open<M: Message + 'static>(&self, method: &Method, request: M) -> Result<Streaming<Bytes>, Status> {
         let mut grpc = self.grpc.clone();
         grpc.ready().await?;
-        let answer = grpc.server_streaming(Request::new(Encoded(request)), method.0.clone(), Bare::default()).await?;
+        let answer = grpc.server_streaming(outgoing(request), method.0.clone(), Bare::default()).await?;
         Ok(answer.into_inner())
     }
+}
+
+fn outgoing<M: Message>(message: M) -> Request<Encoded<M>> {
+    let Some(pieces) = Pieces::of(&message) else { return Request::new(Encoded(Some(message))) };
+    let mut request = Request::new(Encoded(None));
+    request.extensions_mut().insert(pieces);
+    request
 }
 
 /// The HTTP/2 connection, as the service that tonic calls.
@@ -98,14 +106,18 @@ impl tower_service::Service<http::Request<tonic::body::Body>> for Connection {
     }
 
     fn call(&mut self, request: http::Request<tonic::body::Body>) -> Self::Future {
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
+        let pieces = head.extensions.remove::<Pieces>();
         let sent = self.sender.send_request(http::Request::from_parts(head, ()), false);
         let ended = self.ended.clone();
         Box::pin(async move {
             let work = async {
                 let (response, mut stream) = sent?;
                 // A request is one message, which is there already.
-                body::send(body, &mut stream).await?;
+                match pieces {
+                    Some(pieces) => pieces.send(&mut stream, true)?,
+                    None => body::send(body, &mut stream).await?,
+                }
                 response.await
             };
             match work.await {

@@ -16,13 +16,14 @@ pub trait Outgoing: Send + Sync + 'static {
     fn write(self, buffer: &mut EncodeBuf<'_>) -> Result<(), Status>;
 }
 
-/// A message to be encoded.
-pub struct Encoded<M>(pub M);
+/// A message to be encoded; none: it is sent as [`Pieces`] instead.
+pub struct Encoded<M>(pub Option<M>);
 
 impl<M: Message + 'static> Outgoing for Encoded<M> {
     fn write(self, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        buffer.reserve(self.0.encoded_len());
-        self.0.encode(buffer).map_err(|error| Status::internal(error.to_string()))
+        let Some(message) = self.0 else { return Ok(()) };
+        buffer.reserve(message.encoded_len());
+        message.encode(buffer).map_err(|error| Status::internal(error.to_string()))
     }
 }
 

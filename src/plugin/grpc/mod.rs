@@ -5,6 +5,7 @@
 mod body;
 pub mod client;
 mod codec;
+mod pieces;
 pub mod server;
 
 use bytes::Bytes;
@@ -12,6 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tonic::Status;
 
 pub use client::Channel;
+use pieces::Pieces;
 pub use server::{Reply, Service};
 
 /// What gRPC runs over: a socket, or TLS over a socket.
@@ -26,7 +28,12 @@ const CONNECTION_WINDOW: u32 = 1 << 30;
 const FRAME_SIZE: u32 = 1 << 20;
 const STREAMS: u32 = 1 << 16;
 
-/// A message for a [`Reply`].
+/// The reply that is one message.
+pub fn reply<M: prost::Message>(message: &M) -> Reply {
+    Pieces::of(message).map_or_else(|| Reply::Message(encoded(message)), Reply::Pieces)
+}
+
+/// A message of a [`Reply`].
 pub fn encoded<M: prost::Message>(message: &M) -> Bytes {
     message.encode_to_vec().into()
 }

@@ -15,6 +15,7 @@ use tonic::{Status, Streaming};
 
 use super::body::{self, Ended, Incoming};
 use super::codec::Bare;
+use super::pieces::Pieces;
 use super::{CONNECTION_WINDOW, FRAME_SIZE, STREAM_WINDOW, STREAMS, Transport};
 
 /// What is called: paths are "/package.Service/Method".
@@ -47,6 +48,8 @@ impl Messages {
 /// The answer to a call; its messages are encoded.
 pub enum Reply {
     Message(Bytes),
+    /// A large message.
+    Pieces(Pieces),
     /// Messages until the sender is dropped; an error ends the call.
     Stream(mpsc::Receiver<Result<Bytes, Status>>),
     /// Nothing more.
@@ -94,13 +97,24 @@ async fn answer(request: http::Request<h2::RecvStream>, mut respond: SendRespons
         // The caller has lost interest; so have we.
         _ = std::future::poll_fn(|cx| respond.poll_reset(cx)) => return,
     };
-    let (head, body) = response.into_parts();
+    let (mut head, body) = response.into_parts();
+    let pieces = head.extensions.remove::<Pieces>();
     let head = http::Response::from_parts(head, ());
     // Failing to send means that the caller is gone: nobody to tell.
     let Ok(mut stream) = respond.send_response(head, body.is_end_stream()) else { return };
+    if pieces.is_some_and(|pieces| pieces.send(&mut stream, false).is_err()) {
+        return;
+    }
     if !body.is_end_stream() {
         let _ = body::send(body, &mut stream).await;
     }
+}
+
+fn response(reply: Reply) -> tonic::Response<Reply> {
+    let Reply::Pieces(pieces) = reply else { return tonic::Response::new(reply) };
+    let mut response = tonic::Response::new(Reply::End);
+    response.extensions_mut().insert(pieces);
+    response
 }
 
 /// One call of a service, as tonic wants it.
@@ -121,7 +135,7 @@ impl tower_service::Service<tonic::Request<Streaming<Bytes>>> for Handler {
     fn call(&mut self, request: tonic::Request<Streaming<Bytes>>) -> Self::Future {
         let (path, service) = (std::mem::take(&mut self.path), self.service.clone());
         let messages = Messages(request.into_inner());
-        Box::pin(async move { service.call(&path, messages).await.map(tonic::Response::new) })
+        Box::pin(async move { service.call(&path, messages).await.map(response) })
     }
 }
 

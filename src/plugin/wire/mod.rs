@@ -3,6 +3,7 @@
 //! Owns the messages and nothing of how they travel. Never decides what a provider is asked.
 
 pub mod diagnostic;
+pub mod dynamic_value;
 pub mod function;
 pub mod protocol;
 pub mod provisioner;

@@ -81,14 +81,6 @@ pub fn connection_object(value: &Value) -> Value {
     Value::object(attributes)
 }
 
-pub fn value_to_5(value: v6::DynamicValue) -> v5::DynamicValue {
-    v5::DynamicValue { msgpack: value.msgpack, json: value.json }
-}
-
-pub fn value_from_5(value: v5::DynamicValue) -> v6::DynamicValue {
-    v6::DynamicValue { msgpack: value.msgpack, json: value.json }
-}
-
 /// Diagnostics are the same on the wire, so they go through it.
 pub fn diagnostics_from_5(diagnostics: Vec<v5::Diagnostic>) -> Vec<v6::Diagnostic> {
     diagnostics.iter().filter_map(|one| v6::Diagnostic::decode(one.encode_to_vec().as_slice()).ok()).collect()

@@ -203,7 +203,7 @@ mod tests {
             source_provider: provider.into(),
             source_kind: kind.into(),
             source_version: 0,
-            source_state: Arc::from(&br#"{"id":"1","triggers":{"a":"b"}}"#[..]),
+            source_state: br#"{"id":"1","triggers":{"a":"b"}}"#.as_slice().into(),
             source_private: Arc::from([]),
             target_kind: "terraform_data".into(),
         };

@@ -4,6 +4,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::change::write_only;
 use crate::lang::value::json;
 use crate::lang::value::surplus::without_surplus;
+use crate::lang::value::text::text_bytes;
 use crate::model::addr::ResourceMode;
 use crate::model::provider::{RawState, UpgradeRequest, has_errors};
 use crate::model::schema::Schema;
@@ -32,7 +33,7 @@ pub async fn upgrade(instance: &Instance<'_>, object: &Object) -> (Option<Stored
     let stripped = current_without_surplus(object, schema);
     let object = stripped.as_ref().unwrap_or(object);
     let raw = match &object.attributes {
-        Attributes::Json(text) if addr.mode() == ResourceMode::Managed => RawState::Json(text.as_bytes().into()),
+        Attributes::Json(text) if addr.mode() == ResourceMode::Managed => RawState::Json(text_bytes(text.clone())),
         Attributes::Flat(entries) => RawState::Flat(entries.to_vec()),
         // Known since earlier in this run. The reference keeps no values between its walks, so that providers are used to
         // being asked again.

@@ -173,8 +173,10 @@ fn write_change(out: &mut String, shown: &Shown<'_>, cause: Cause, style: &Style
     let header = format!("{} {:?} {:?}", resource.mode.keyword(), &*resource.kind, &*resource.name);
     // What is imported is new to its reader, changed or not.
     let drawing = Drawing { show_unchanged: change.importing.is_some(), ..Drawing::new(style) };
-    let (symbol, body) = (diff::symbol(change.action, style), diff::draw_with(&shown.diff, 0, &drawing));
-    let _ = writeln!(out, "\n{}{symbol} {header} {body}", comment(change, cause, style));
+    let symbol = diff::symbol(change.action, style);
+    let _ = write!(out, "\n{}{symbol} {header} ", comment(change, cause, style));
+    diff::write_with(out, &shown.diff, 0, &drawing);
+    out.push('\n');
 }
 
 /// The lines above a change: which object, what happens to it and why.

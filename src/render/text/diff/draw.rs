@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::base::identifier::is_identifier;
 use crate::lang::value::Value;
-use crate::lang::value::text::go_quoted;
+use crate::lang::value::text::{go_quoted, write_go_quoted};
 use crate::model::plan::Action;
 use crate::render::text::style::Style;
 use crate::render::text::visible::visible;
@@ -125,15 +125,22 @@ fn is_important(name: &str) -> bool {
 
 /// Draws a difference in a given way.
 pub fn draw(diff: &Diff, indent: usize, drawing: &Drawing<'_>) -> String {
+    let mut out = String::new();
+    write_diff(&mut out, diff, indent, drawing);
+    out
+}
+
+/// As `draw`. Texts, which may be long, are drawn in place.
+pub fn write_diff(out: &mut String, diff: &Diff, indent: usize, drawing: &Drawing<'_>) {
     let d = drawing;
-    match &diff.kind {
-        Kind::Primitive { before, after, text: true } => text(diff, before, after, indent, d),
-        Kind::Primitive { before, after, text: false } => primitive(diff, before, after, d),
+    let drawn = match &diff.kind {
+        Kind::Primitive { before, after, text: true } => return write_text(out, diff, before, after, indent, d),
+        Kind::Primitive { before, after, text: false } => return write_primitive(out, diff, before, after, d),
+        Kind::Block { attributes, blocks } => return write_block(out, diff, attributes, blocks, indent, d),
         Kind::List { elements, context } => list(diff, elements, *context, indent, d),
         Kind::Set { elements, nested } => set(diff, elements, *nested, indent, d),
         Kind::Map { elements, nested } => map(diff, elements, *nested, indent, d),
         Kind::Object { attributes, nested } => object(diff, attributes, *nested, indent, d),
-        Kind::Block { attributes, blocks } => block(diff, attributes, blocks, indent, d),
         Kind::Sensitive { .. } => {
             format!("(sensitive value){}{}", d.null_suffix(diff.action), d.replace_suffix(diff.replace))
         }
@@ -144,15 +151,18 @@ pub fn draw(diff: &Diff, indent: usize, drawing: &Drawing<'_>) -> String {
         }
         Kind::Unknown(Some(before)) if diff.action != Action::Create => {
             let inner = Drawing { hide_null_suffix: true, hide_replace: diff.replace, ..d.inner() };
-            let before = draw(before, indent, &inner);
-            format!("{before} -> (known after apply){}", d.replace_suffix(diff.replace))
+            write_diff(out, before, indent, &inner);
+            format!(" -> (known after apply){}", d.replace_suffix(diff.replace))
         }
         Kind::Unknown(_) => format!("(known after apply){}", d.replace_suffix(diff.replace)),
         Kind::TypeChange(before, after) => {
             let inner = Drawing { hide_null_suffix: true, ..d.clone() };
-            format!("{} {} {}", draw(before, indent, &inner), d.arrow(), draw(after, indent, &inner))
+            write_diff(out, before, indent, &inner);
+            let _ = write!(out, " {} ", d.arrow());
+            return write_diff(out, after, indent, &inner);
         }
-    }
+    };
+    out.push_str(&drawn);
 }
 
 /// Lines that stand above a part: a change of its sensitivity.
@@ -188,79 +198,98 @@ fn write_warnings(out: &mut String, diff: &Diff, indent: usize, d: &Drawing<'_>)
     }
 }
 
-fn primitive(diff: &Diff, before: &Value, after: &Value, d: &Drawing<'_>) -> String {
-    let shown = |v: &Value| plain(v, d);
-    let replace = d.replace_suffix(diff.replace);
+fn write_primitive(out: &mut String, diff: &Diff, before: &Value, after: &Value, d: &Drawing<'_>) {
     match diff.action {
-        Action::Create => format!("{}{replace}", shown(after)),
-        Action::Delete => format!("{}{}{replace}", shown(before), d.null_suffix(diff.action)),
-        Action::NoOp => format!("{}{replace}", shown(before)),
-        _ => format!("{} {} {}{replace}", shown(before), d.arrow(), shown(after)),
+        Action::Create => write_plain(out, after, d),
+        Action::Delete => {
+            write_plain(out, before, d);
+            out.push_str(&d.null_suffix(diff.action));
+        }
+        Action::NoOp => write_plain(out, before, d),
+        _ => write_plain_change(out, before, after, d),
     }
+    out.push_str(&d.replace_suffix(diff.replace));
 }
 
-fn plain(value: &Value, d: &Drawing<'_>) -> String {
-    if let Some(b) = value.as_bool() {
-        b.to_string()
+fn write_plain_change(out: &mut String, before: &Value, after: &Value, d: &Drawing<'_>) {
+    write_plain(out, before, d);
+    let _ = write!(out, " {} ", d.arrow());
+    write_plain(out, after, d);
+}
+
+fn write_plain(out: &mut String, value: &Value, d: &Drawing<'_>) {
+    let _ = if let Some(b) = value.as_bool() {
+        write!(out, "{b}")
     } else if let Some(n) = value.as_number() {
-        n.to_string()
+        write!(out, "{n}")
     } else if let Some(s) = value.as_str() {
-        go_quoted(s)
+        out.reserve(s.len() + 2);
+        write_go_quoted(s, out);
+        Ok(())
     } else {
-        d.style.dark_gray("null")
-    }
+        write!(out, "{}", d.style.dark_gray("null"))
+    };
 }
 
-fn text(diff: &Diff, before: &Value, after: &Value, indent: usize, d: &Drawing<'_>) -> String {
+fn write_text(out: &mut String, diff: &Diff, before: &Value, after: &Value, indent: usize, d: &Drawing<'_>) {
     let (old, new) = (before.as_str(), after.as_str());
     let (old_json, new_json) = (old.and_then(document), new.and_then(document));
-    let replace = d.replace_suffix(diff.replace);
     let multiline = |t: Option<&str>| t.is_some_and(|t| t.contains('\n'));
-    let mut out = format!("<<-EOT{replace}\n");
+    let replace = d.replace_suffix(diff.replace);
+    let head = format!("<<-EOT{replace}\n");
     match diff.action {
         Action::Create | Action::NoOp => {
             if new_json.is_some() {
                 let old_json = if diff.action == Action::NoOp { new_json.clone() } else { None };
-                return json(diff, old_json, new_json, indent, d);
+                return out.push_str(&json(diff, old_json, new_json, indent, d));
             }
             if !multiline(new) {
-                return format!("{}{replace}", plain(after, d));
+                write_plain(out, after, d);
+                return out.push_str(&replace);
             }
-            write_lines(&mut out, new.unwrap_or("").trim(), indent, d);
+            out.push_str(&head);
+            write_lines(out, new.unwrap_or("").trim(), indent, d);
         }
         Action::Delete => {
             if before.is_null() {
-                return format!("{}{replace}", plain(before, d));
+                write_plain(out, before, d);
+                return out.push_str(&replace);
             }
             if old_json.is_some() {
-                return json(diff, old_json, None, indent, d);
+                return out.push_str(&json(diff, old_json, None, indent, d));
             }
             if !multiline(old) {
-                return format!("{}{}{replace}", plain(before, d), d.null_suffix(diff.action));
+                return write_primitive(out, diff, before, after, d);
             }
-            write_lines(&mut out, old.unwrap_or("").trim(), indent, d);
+            out.push_str(&head);
+            write_lines(out, old.unwrap_or("").trim(), indent, d);
         }
         _ => {
             if old_json.is_some() && new_json.is_some() {
-                return json(diff, old_json, new_json, indent, d);
+                return out.push_str(&json(diff, old_json, new_json, indent, d));
             }
             if old_json.is_some() || new_json.is_some() {
-                let part = |before: &Value, after: &Value, action| {
-                    let kind = Kind::Primitive { before: before.clone(), after: after.clone(), text: true };
-                    Box::new(Diff { kind, action, replace: false })
-                };
-                let null = Value::null_dynamic();
-                let kind = Kind::TypeChange(part(before, &null, Action::Delete), part(&null, after, Action::Create));
-                return draw(&Diff { kind, ..diff.clone() }, indent, d);
+                return write_diff(out, &type_change(diff, before, after), indent, d);
             }
             if !multiline(old) && !multiline(new) {
-                return format!("{} {} {}{replace}", plain(before, d), d.arrow(), plain(after, d));
+                return write_primitive(out, diff, before, after, d);
             }
-            write_changed_lines(&mut out, old, new, indent, d);
+            out.push_str(&head);
+            write_changed_lines(out, old, new, indent, d);
         }
     }
     let _ = write!(out, "{}{}EOT{}", pad(indent), d.symbol(Action::NoOp), d.null_suffix(diff.action));
-    out
+}
+
+/// A text that begins or ends to be JSON: removed as one, added as the other.
+fn type_change(diff: &Diff, before: &Value, after: &Value) -> Diff {
+    let part = |before: &Value, after: &Value, action| {
+        let kind = Kind::Primitive { before: before.clone(), after: after.clone(), text: true };
+        Box::new(Diff { kind, action, replace: false })
+    };
+    let null = Value::null_dynamic();
+    let kind = Kind::TypeChange(part(before, &null, Action::Delete), part(&null, after, Action::Create));
+    Diff { kind, ..diff.clone() }
 }
 
 fn write_lines(out: &mut String, text: &str, indent: usize, d: &Drawing<'_>) {
@@ -272,7 +301,7 @@ fn write_lines(out: &mut String, text: &str, indent: usize, d: &Drawing<'_>) {
 
 fn write_changed_lines(out: &mut String, old: Option<&str>, new: Option<&str>, indent: usize, d: &Drawing<'_>) {
     fn split<'t>(text: Option<&'t str>, d: &Drawing<'_>) -> Vec<Cow<'t, str>> {
-        let Some(text) = text else { return vec![Cow::Owned(plain(&Value::null_dynamic(), d))] };
+        let Some(text) = text else { return vec![d.style.dark_gray("null").into()] };
         let text = if text.contains('\n') { text.trim() } else { text };
         text.split('\n').map(visible).collect()
     }
@@ -445,27 +474,30 @@ fn write_attributes(out: &mut String, attributes: &BTreeMap<Arc<str>, Diff>, ind
             continue;
         }
         write_warnings(out, attribute, indent + 1, options);
-        let text = draw(attribute, indent + 1, options);
         let symbol = options.symbol(attribute.action);
         let name = padded(valid_name(name), width);
-        let _ = writeln!(out, "{}{symbol}{name} = {text}", pad(indent + 1));
+        let _ = write!(out, "{}{symbol}{name} = ", pad(indent + 1));
+        write_diff(out, attribute, indent + 1, options);
+        out.push('\n');
     }
     write_hidden(out, "attribute", hidden, indent, d);
 }
 
-fn block(
+fn write_block(
+    out: &mut String,
     diff: &Diff,
     attributes: &BTreeMap<Arc<str>, Diff>,
     blocks: &BTreeMap<Arc<str>, Blocks>,
     indent: usize,
     d: &Drawing<'_>,
-) -> String {
+) {
     if attributes.is_empty() && blocks.is_empty() {
-        return format!("{{}}{}", d.replace_suffix(diff.replace));
+        let _ = write!(out, "{{}}{}", d.replace_suffix(diff.replace));
+        return;
     }
-    let mut out = format!("{{{}\n", d.replace_suffix(diff.replace));
+    let _ = writeln!(out, "{{{}", d.replace_suffix(diff.replace));
     let inner = d.inner();
-    write_attributes(&mut out, attributes, indent, &inner);
+    write_attributes(out, attributes, indent, &inner);
     let mut hidden = 0;
     for (kind, group) in blocks {
         let unknown = Diff { kind: Kind::Unknown(None), action: diff.action, replace: false };
@@ -483,19 +515,19 @@ fn block(
                 shown = true;
             }
             let options = Drawing { force_replace: group.replace, ..inner.clone() };
-            write_warnings(&mut out, diff, indent + 1, &options);
+            write_warnings(out, diff, indent + 1, &options);
             let label = key.as_ref().map_or_else(String::new, |key| format!(" {}", go_quoted(key)));
-            let text = draw(diff, indent + 1, &options);
             let symbol = options.symbol(diff.action);
-            let _ = writeln!(out, "{}{symbol}{}{label} {text}", pad(indent + 1), valid_name(kind));
+            let _ = write!(out, "{}{symbol}{}{label} ", pad(indent + 1), valid_name(kind));
+            write_diff(out, diff, indent + 1, &options);
+            out.push('\n');
         }
     }
     if hidden > 0 {
         out.push('\n');
-        write_hidden(&mut out, "block", hidden, indent, d);
+        write_hidden(out, "block", hidden, indent, d);
     }
     let _ = write!(out, "{}{}}}", pad(indent), d.symbol(Action::NoOp));
-    out
 }
 
 /// What stands for a block where all blocks of its kind are sensitive as a whole.

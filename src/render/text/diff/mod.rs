@@ -19,6 +19,7 @@ use crate::model::plan::Action;
 use crate::model::schema::Block;
 
 pub use draw::draw as draw_with;
+pub use draw::write_diff as write_with;
 pub use draw::{Drawing, padded, symbol, symbol_tags, valid_name};
 
 use super::style::Style;

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 /// Two lower-case digits for each byte.
-pub fn hex(bytes: impl AsRef<[u8]>) -> String {
-    let bytes = bytes.as_ref();
+pub fn hex(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(2 * bytes.len());
     for byte in bytes {
         // A string takes everything.
@@ -25,8 +24,8 @@ pub fn bytes(digits: &str) -> Option<Vec<u8>> {
 mod tests {
     #[test]
     fn each_byte_has_two_digits() {
-        assert_eq!(super::hex([0, 10, 255]), "000aff");
-        assert_eq!(super::hex(""), "");
+        assert_eq!(super::hex(&[0, 10, 255]), "000aff");
+        assert_eq!(super::hex(&[]), "");
         assert_eq!(super::bytes("000aFF"), Some(vec![0, 10, 255]));
         for text in ["0", "0g", "+1", "ä"] {
             assert_eq!(super::bytes(text), None, "{text}");

@@ -153,7 +153,7 @@ fn dispatch(mut args: Vec<String>, environment: Environment) -> u8 {
     }
 }
 
-/// Does what `-install-autocomplete` and `-uninstall-autocomplete` ask for; None if neither is among the arguments.
+/// Does what `-install-autocomplete` and `-uninstall-autocomplete` ask for; None if the arguments have none of them.
 fn change_completion(console: &Console, environment: &Environment, args: &[String]) -> Option<u8> {
     let given = |flag: &str| {
         args.iter()

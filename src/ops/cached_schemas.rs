@@ -68,7 +68,7 @@ fn fingerprint(environment: &Environment) -> String {
     for (name, value) in environment.iter().filter(|(name, _)| !is_neutral(name)) {
         hash.update(format!("{}:{name}{}:{value}", name.len(), value.len()));
     }
-    hex(hash.finalize())
+    hex(&hash.finalize())
 }
 
 /// Whether the command has to start anew, because it was misled by the cache.

@@ -32,7 +32,7 @@ use super::{event_log, load, planning};
 
 /// The summary where somebody did not want to wait.
 pub const CANCELED: &str = "operation canceled";
-/// What locks are for where the reference starts no operation, but takes the lock all the same.
+/// What locks are for where the reference takes the lock without starting an operation.
 pub const NO_OPERATION: &str = "OperationTypeInvalid";
 /// The summary where a folder has nothing to read.
 pub const NO_CONFIGURATION: &str = "No configuration files";

@@ -54,7 +54,7 @@ pub fn command() -> Command {
             list("plugin-dir", "path", "Install providers from this folder only. May be repeated."),
             switch("reconfigure", false, "Configure the backend anew, and ignore the existing configuration and state."),
             test_directory_flag(),
-            switch("upgrade", false, "Install the newest modules and providers that the version constraints allow, whatever the dependency lock file selects."),
+            switch("upgrade", false, "Install the newest modules and providers that the version constraints allow, not those in the dependency lock file."),
         ])
         .args(variable_flags())
         .args(view_flags())

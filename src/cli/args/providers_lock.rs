@@ -24,8 +24,8 @@ pub fn lock_command() -> Command {
         .override_usage("[options] [provider...]")
         .long_about(
             "Adds checksums of the required providers for the given platforms to the dependency lock file, so that the locked \
-             versions can be installed there too. The checksums come from the origin registries, whatever installation methods are \
-             configured. Nothing is installed. With source addresses as arguments, only those providers are locked.",
+             versions can be installed there too. The checksums come from the origin registries, even if other installation methods \
+             are configured. Nothing is installed. With source addresses as arguments, only those providers are locked.",
         )
         .args([
             switch(

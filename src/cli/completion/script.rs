@@ -87,7 +87,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// As the shell wants it that COMP_SHELL names.
+    /// The form for the shell that COMP_SHELL names.
     pub fn of(shell: Option<&str>) -> Form {
         match shell.and_then(Shell::named) {
             Some(Shell::Zsh) => Form::Word,

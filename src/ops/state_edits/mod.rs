@@ -47,7 +47,7 @@ pub struct EditOptions {
 #[derive(Clone, Copy, Debug)]
 pub struct Locking {
     pub lock: bool,
-    /// How long to wait for a lock that somebody else holds.
+    /// How long to wait for a lock that is held elsewhere.
     pub lock_timeout: Duration,
 }
 

@@ -94,11 +94,7 @@ impl Resource for Id {
             )
         })?;
         let prefix = if prefix.is_empty() { Value::null(Type::String) } else { Value::string(prefix) };
-        let start = self.0.object([
-            ("byte_length", length_of(&bytes)),
-            ("prefix", prefix),
-            ("keepers", Value::map(Type::String, Vec::<(&str, Value)>::new())),
-        ]);
+        let start = self.0.object([("byte_length", length_of(&bytes)), ("prefix", prefix)]);
         Ok(self.filled(&start, &bytes))
     }
 }
@@ -183,11 +179,7 @@ impl Resource for Uuid {
         }
         let parsed = uuid::Uuid::try_parse(id).map_err(|_| failed("uuid is improperly formatted"))?;
         let text = Value::string(parsed.hyphenated().to_string());
-        Ok(self.0.object([
-            ("result", text.clone()),
-            ("id", text),
-            ("keepers", Value::map(Type::String, Vec::<(&str, Value)>::new())),
-        ]))
+        Ok(self.0.object([("result", text.clone()), ("id", text)]))
     }
 }
 
@@ -236,6 +228,15 @@ mod tests {
         let created = uuid.create(&uuid.0.object([])).unwrap();
         assert_eq!(uuid.import(text(&created, "id")).unwrap().get("result"), created.get("result"));
         assert!(uuid.import("x").unwrap_err().detail.ends_with("uuid string is wrong length"));
+    }
+
+    /// As the real provider since 3.6.0: a configuration without keepers changes nothing after an import.
+    #[test]
+    fn imports_set_no_keepers() {
+        let id = Id::new().import("p-9hUg").unwrap();
+        let bytes = Bytes::new().import("p+9hUg==").unwrap();
+        let uuid = Uuid::new().import("6b0d9d7c-4b1c-4b4c-9d1c-7b8b1d0c9b1f").unwrap();
+        assert!([id, bytes, uuid].iter().all(|imported| imported.get("keepers").unwrap().is_null()));
     }
 
     #[test]

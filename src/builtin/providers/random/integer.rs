@@ -79,7 +79,6 @@ impl Resource for Integer {
             ("max", number("max value", max)?),
             ("id", Value::string(result)),
             ("seed", seed.map_or(Value::null(Type::String), Value::string)),
-            ("keepers", Value::map(Type::String, Vec::<(&str, Value)>::new())),
         ]))
     }
 }
@@ -111,6 +110,7 @@ mod tests {
         let imported = Integer::new().import("15390,1,50000,seed").unwrap();
         assert_eq!(int_of(&imported, "result"), Some(15390));
         assert_eq!(text_of(&imported, "seed"), Some("seed"));
+        assert!(imported.get("keepers").unwrap().is_null());
         assert!(Integer::new().import("1,2").unwrap_err().detail.starts_with("Invalid import usage"));
         assert!(Integer::new().import("1,x,3").unwrap_err().detail.starts_with("The min value supplied"));
     }

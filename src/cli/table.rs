@@ -128,6 +128,11 @@ pub const COMMANDS: &[Entry] = &[
     entry("refresh", "Update the state to match remote systems", runs(args::refresh::command, command::refresh::run)),
     entry("show", "Show the current state or a saved plan", runs(args::show::command, command::show::run)),
     entry("state", "Advanced state management", Run::Group),
+    entry(
+        "state identities",
+        "List the identities of resources in the state",
+        runs(args::state::identities_command, command::state::run_identities),
+    ),
     entry("state list", "List resources in the state", runs(args::state::list_command, command::state::run_list)),
     entry("state mv", "Move an item in the state", runs(args::state_edits::mv_command, command::state_edits::run_mv)),
     entry(

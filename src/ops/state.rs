@@ -1,10 +1,14 @@
-//! `state list`, `state show` and `state pull`.
+//! `state list`, `state identities`, `state show` and `state pull`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::COMMAND;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, Target, command_line};
 use crate::model::deps::Requirements;
+use crate::model::state::file::StateFile;
 use crate::model::state::{Attributes, Instance, State};
 
 use super::options::StateOptions;
@@ -35,9 +39,38 @@ pub async fn list(
     addresses: &[String],
     id: Option<&str>,
 ) -> Result<(Vec<AbsResourceInstance>, Diagnostics), Refusal> {
+    let (file, warnings) = read(setup, options).await?;
+    let found = selected(&file.state, addresses, id)?;
+    Ok((found.into_iter().map(|(addr, _)| addr).collect(), warnings))
+}
+
+/// `state identities`: what identifies the objects of the instances that `list` would give, by the text of their addresses. Each
+/// is the text of a JSON object; instances without an identity are left out.
+pub async fn identities(
+    setup: &Setup,
+    options: &StateOptions,
+    addresses: &[String],
+    id: Option<&str>,
+) -> Result<(BTreeMap<String, Arc<str>>, Diagnostics), Refusal> {
+    let (file, warnings) = read(setup, options).await?;
+    let identity = |(addr, instance): (AbsResourceInstance, &Instance)| {
+        Some((addr.to_string(), instance.current.as_ref()?.identity.as_ref()?.json.clone()))
+    };
+    Ok((selected(&file.state, addresses, id)?.into_iter().filter_map(identity).collect(), warnings))
+}
+
+async fn read(setup: &Setup, options: &StateOptions) -> Result<(StateFile, Diagnostics), Refusal> {
     let (_, loaded) = read_state::current(setup, options).await?;
-    let Some(file) = loaded.file else { return Err(Refusal::NoState) };
-    let all = sorted(&file.state);
+    Ok((loaded.file.ok_or(Refusal::NoState)?, loaded.warnings))
+}
+
+/// The instances within the addresses, if any are given, whose attribute "id" is `id`, if that is given.
+fn selected<'s>(
+    state: &'s State,
+    addresses: &[String],
+    id: Option<&str>,
+) -> Result<Vec<(AbsResourceInstance, &'s Instance)>, Refusal> {
+    let all = sorted(state);
     let mut targets = Vec::new();
     for text in addresses {
         let target =
@@ -51,8 +84,7 @@ pub async fn list(
         (targets.is_empty() || targets.iter().any(|target| target.contains(addr)))
             && id.is_none_or(|id| id_of(instance).as_deref() == Some(id))
     };
-    let found = all.into_iter().filter(|(addr, instance)| wanted(addr, instance)).map(|(addr, _)| addr).collect();
-    Ok((found, loaded.warnings))
+    Ok(all.into_iter().filter(|(addr, instance)| wanted(addr, instance)).collect())
 }
 
 /// As people expect instances to be listed: by module, data before managed, type, name, key.

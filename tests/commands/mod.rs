@@ -24,7 +24,7 @@ fn folder() -> PathBuf {
 }
 
 /// Cases of what the reference does not know: we play them ourselves, and read what was recorded.
-const OURS: [&str; 10] = [
+const OURS: [&str; 11] = [
     "builtin_providers",
     "changed_files",
     "cycles",
@@ -35,6 +35,7 @@ const OURS: [&str; 10] = [
     "moved_types",
     "newer_names",
     "provider_instances",
+    "state_identities",
 ];
 
 /// Plays a case and compares it whole; or, if asked to record, lets the reference play it.
@@ -96,6 +97,7 @@ cases!(
     replaced_providers,
     saved_plans,
     shown_states,
+    state_identities,
     state_moves,
     state_pushes,
     state_removals,

@@ -1,11 +1,11 @@
-//! `state list`, `state show` and `state pull`
+//! `state list`, `state identities`, `state show` and `state pull`
 
 use std::path::PathBuf;
 
-use clap::Command;
+use clap::{ArgMatches, Command};
 
 use super::ArgsError;
-use super::common::view_flags;
+use super::common::{json_flag, view_flags};
 use super::flags::{self, Given, text};
 
 #[derive(Debug)]
@@ -31,11 +31,38 @@ pub fn list_command() -> Command {
 
 pub fn parse_list(args: &[String]) -> Result<List, ArgsError> {
     let given = flags::parse(list_command(), args).map_err(ArgsError::flag_with_page)?;
-    Ok(List {
+    Ok(selection(&given))
+}
+
+pub fn identities_command() -> Command {
+    flags::command("state identities")
+        .about("List the identities of resources in the state")
+        .override_usage("[options] -json [address...]")
+        .long_about(
+            "Lists what identifies the objects of resource instances in the state, as JSON by address: of all instances or of \
+             those within the given addresses. Instances whose provider does not identify its objects are left out.",
+        )
+        .args([
+            json_flag(),
+            text("state", "path", "For the local backend only: the state file to use."),
+            text("id", "ID", "List only instances whose attribute \"id\" has this value."),
+        ])
+        .args(view_flags())
+}
+
+/// With whether JSON is wanted.
+pub fn parse_identities(args: &[String]) -> Result<(List, bool), ArgsError> {
+    let with_page = |text: String| ArgsError::TextThenPage(format!("Error parsing command-line flags: {text}\n"));
+    let given = flags::parse(identities_command(), args).map_err(with_page)?;
+    Ok((selection(&given), given.on("json")))
+}
+
+fn selection(given: &ArgMatches) -> List {
+    List {
         addresses: given.positional(),
         state: given.text("state").filter(|path| !path.is_empty()).map(Into::into),
         id: given.text("id").filter(|id| !id.is_empty()),
-    })
+    }
 }
 
 #[derive(Debug)]

@@ -1,11 +1,17 @@
-//! `state list`, `state show` and `state pull`
+//! `state list`, `state identities`, `state show` and `state pull`
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
 
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::cli::Invocation;
-use crate::cli::args::state::{parse_list, parse_pull, parse_show};
+use crate::cli::args::state::{parse_identities, parse_list, parse_pull, parse_show};
 use crate::cli::view::shown;
 use crate::ops::options::StateOptions;
 use crate::ops::state::{self, Refusal, ShowRefusal};
+use crate::render::json::go;
 
 pub(super) fn no_state() -> String {
     format!(
@@ -39,6 +45,37 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
             let lines: String = found.iter().map(|addr| format!("{addr}\n")).collect();
             invocation.console.print(&lines);
             0
+        }
+        Ok(Err(refusal)) => refused(invocation, refusal),
+        Err(code) => code,
+    }
+}
+
+pub fn run_identities(invocation: &Invocation, args: &[String]) -> u8 {
+    let ((args, json), setup) = match super::begin(invocation, parse_identities(args), |_| &[]) {
+        Ok(begun) => begun,
+        Err(code) => return code,
+    };
+    let console = &invocation.console;
+    if !json {
+        console.red_error_line(&format!("The `{COMMAND} state identities` command requires the `-json` flag.\n"));
+        return 1;
+    }
+    let options = StateOptions { state: args.state, ..StateOptions::default() };
+    let work = state::identities(&setup, &options, &args.addresses, args.id.as_deref());
+    match super::run_with(invocation, &setup.stop, work) {
+        Ok(Ok((found, warnings))) => {
+            let read = |(addr, text): (String, Arc<str>)| {
+                serde_json::from_str::<BTreeMap<String, Json>>(&text).map(|identity| (addr, identity))
+            };
+            match found.into_iter().map(read).collect::<Result<BTreeMap<_, _>, _>>() {
+                Ok(identities) => console.line(&go::pretty(&identities)),
+                Err(error) => {
+                    console.red_error_line(&format!("Failed to unmarshal identity JSON: {error}"));
+                    return 1;
+                }
+            }
+            super::finish(console, warnings)
         }
         Ok(Err(refusal)) => refused(invocation, refusal),
         Err(code) => code,

@@ -40,8 +40,7 @@ pub fn resource_instance(text: &str) -> Result<AbsResourceInstance, Diagnostics>
 type Parts = (ModuleInstance, Option<(Resource, InstanceKey)>);
 
 fn parts(text: &str) -> Result<Parts, Diagnostics> {
-    // A place without a file: the address is not shown again.
-    let file = SourceFile::new("", text);
+    let file = unnamed(text);
     let (traversal, diagnostics) = parser::parse_traversal(file);
     match traversal {
         Some(traversal) if !diagnostics.has_errors() => of_traversal(&traversal).map_err(|why| invalid(text, why)),
@@ -49,11 +48,34 @@ fn parts(text: &str) -> Result<Parts, Diagnostics> {
     }
 }
 
-fn invalid(text: &str, detail: impl Into<String>) -> Diagnostics {
-    let detail = detail.into();
-    let summary = if detail == MODULE_NAME_REQUIRED { "Invalid address operator" } else { INVALID_ADDRESS };
-    let whole = Span::new(0, text.len()).in_file(&SourceFile::new("", text));
+/// A place without a file: the address is not shown again. An empty one would be no place at all.
+fn unnamed(text: &str) -> Arc<SourceFile> {
+    SourceFile::new("", if text.is_empty() { " " } else { text })
+}
+
+fn invalid(text: &str, why: impl Into<Invalid>) -> Diagnostics {
+    let Invalid { summary, detail } = why.into();
+    let whole = Span::new(0, text.len()).in_file(&unnamed(text));
     Diagnostic::error(summary, detail).at(whole).into()
+}
+
+/// What is wrong with the steps of an address.
+struct Invalid {
+    summary: &'static str,
+    detail: String,
+}
+
+impl Invalid {
+    /// What is wrong is on the way to a module.
+    fn in_module(detail: impl Into<String>) -> Invalid {
+        Invalid { summary: "Invalid address operator", detail: detail.into() }
+    }
+}
+
+impl<T: Into<String>> From<T> for Invalid {
+    fn from(detail: T) -> Invalid {
+        Invalid { summary: INVALID_ADDRESS, detail: detail.into() }
+    }
 }
 
 /// The names and keys of a traversal, one after the other.
@@ -62,12 +84,18 @@ enum Step {
     Key(InstanceKey),
 }
 
-fn of_traversal(traversal: &Traversal) -> Result<Parts, String> {
+fn of_traversal(traversal: &Traversal) -> Result<Parts, Invalid> {
     let mut steps = vec![Step::Name(traversal.root.name.clone())];
     for step in &traversal.steps {
         steps.push(match step {
             TraversalStep::Attr { name, .. } => Step::Name(name.name.clone()),
-            TraversalStep::Index { key, .. } => Step::Key(instance_key(key)?),
+            TraversalStep::Index { key, .. } => {
+                let of_module = matches!(&*steps, [.., Step::Name(word), Step::Name(_)] if &**word == "module");
+                Step::Key(instance_key(key).ok_or_else(|| match of_module {
+                    true => Invalid::in_module(format!("Invalid module index: {NO_WHOLE_NUMBER}")),
+                    false => format!("Invalid resource instance key: {NO_WHOLE_NUMBER}").into(),
+                })?)
+            }
             TraversalStep::Splat { .. } => return Err("Splat expressions ([*]) may not be used here.".into()),
         });
     }
@@ -78,7 +106,7 @@ fn of_traversal(traversal: &Traversal) -> Result<Parts, String> {
             break;
         }
         let [Step::Name(name), after @ ..] = after else {
-            return Err(MODULE_NAME_REQUIRED.into());
+            return Err(Invalid::in_module(MODULE_NAME_REQUIRED));
         };
         let (key, after) = key_of(after);
         module.push(ModuleStep { name: name.clone(), key });
@@ -91,7 +119,7 @@ fn of_traversal(traversal: &Traversal) -> Result<Parts, String> {
     resource(rest).map(|resource| (module, Some(resource)))
 }
 
-fn resource(steps: &[Step]) -> Result<(Resource, InstanceKey), String> {
+fn resource(steps: &[Step]) -> Result<(Resource, InstanceKey), Invalid> {
     let (mode, rest) = match steps {
         [Step::Name(name), rest @ ..] if &**name == "data" => (ResourceMode::Data, rest),
         [Step::Name(name), rest @ ..] if &**name == "ephemeral" => (ResourceMode::Ephemeral, rest),
@@ -100,7 +128,8 @@ fn resource(steps: &[Step]) -> Result<(Resource, InstanceKey), String> {
             return Err(format!(
                 "The keyword {name:?} is reserved and cannot be used to target a resource address. If you are targeting a \
                  resource type that uses a reserved keyword, please prefix your address with \"resource.\".",
-            ));
+            )
+            .into());
         }
         _ => (ResourceMode::Managed, steps),
     };
@@ -127,12 +156,11 @@ fn key_of(steps: &[Step]) -> (InstanceKey, &[Step]) {
     }
 }
 
-fn instance_key(key: &IndexKey) -> Result<InstanceKey, String> {
+/// None: a number that is no key.
+fn instance_key(key: &IndexKey) -> Option<InstanceKey> {
     match key {
-        IndexKey::String(text) => Ok(InstanceKey::Str(text.clone())),
-        IndexKey::Number(text) => {
-            text.parse().map(InstanceKey::Int).map_err(|_| format!("Invalid resource instance key: {NO_WHOLE_NUMBER}"))
-        }
+        IndexKey::String(text) => Some(InstanceKey::Str(text.clone())),
+        IndexKey::Number(text) => text.parse().map(InstanceKey::Int).ok(),
     }
 }
 
@@ -160,6 +188,14 @@ mod tests {
             ("module", "Prefix \"module.\" must be followed by a module name."),
             ("a[0].b", "A resource name is required."),
             ("a..b", "Dot must be followed by attribute name."),
+            (
+                "a.b[1.5]",
+                "Invalid resource instance key: value must be a whole number, between -9223372036854775808 and 9223372036854775807.",
+            ),
+            (
+                "module.m[1.5].a.b",
+                "Invalid module index: value must be a whole number, between -9223372036854775808 and 9223372036854775807.",
+            ),
             ("a.b[0", "Index key must be followed by a closing bracket."),
         ];
         for (text, expected) in cases {

@@ -1,11 +1,12 @@
 //! `state push`
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use super::{Locking, Refusal, Which, check_configuration, hold};
 use crate::backend;
-use crate::base::files::{Disk, Files};
+use crate::base::files::named;
 use crate::model::state::file::{self, StateFile, problems_text};
 use crate::ops::listen::Listener;
 use crate::ops::options::StateOptions;
@@ -35,13 +36,21 @@ pub async fn push(
     }
 }
 
+/// The content of a file, if it can be opened.
+fn opened(path: &Path) -> Result<io::Result<Vec<u8>>, Refusal> {
+    let mut file = File::open(path).map_err(|error| Refusal::NoSource(named(error, "open", path).to_string()))?;
+    let mut content = Vec::new();
+    Ok(file.read_to_end(&mut content).map(|_| content).map_err(|error| named(error, "read", path)))
+}
+
 fn source(path: &str, input: impl FnOnce() -> io::Result<Vec<u8>>) -> Result<StateFile, Refusal> {
+    let unread = |reason: String| Refusal::NoSource(format!("Error reading source state {path:?}: {reason}"));
     let content = match path {
         "-" => input(),
-        path => Disk.read(Path::new(path)),
+        path => opened(Path::new(path))?,
     };
-    let content = content.map_err(|error| Refusal::NoSource(error.to_string()))?;
-    let unread = |reason: String| Refusal::NoSource(format!("Error reading source state {path:?}: {reason}"));
+    let content = content
+        .map_err(|error| unread(format!("Failed to read state file: The state file could not be read: {error}")))?;
     match file::read(&content) {
         Ok(Some(file)) => Ok(file),
         Ok(None) => Err(unread("no state".into())),

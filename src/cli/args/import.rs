@@ -4,7 +4,7 @@ use clap::Command;
 
 use super::ArgsError;
 use super::common::*;
-use super::flags::{self, Given, list, switch, text};
+use super::flags::{self, Given, list, text};
 use crate::ops::import::ImportRequest;
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub fn command() -> Command {
             text("config", "path", "The folder of the configuration. Default: the working directory."),
             parallelism_flag(),
             input_flag(),
-            switch("ignore-remote-version", false, "Only for remote backends: accept states of other versions."),
+            ignore_remote_version_flag(),
         ])
         .args(variable_flags())
         .args(state_flags())
@@ -37,7 +37,7 @@ pub fn parse(args: &[String]) -> Result<Import, ArgsError> {
     let command = command().arg(list("target", "address", "").hide(true));
     let given = flags::parse(command, args).map_err(ArgsError::flag_with_page)?;
     let [address, id] = <[String; 2]>::try_from(given.positional())
-        .map_err(|_| ArgsError::Text { text: "The import command expects two arguments.".into(), usage: true })?;
+        .map_err(|_| ArgsError::TextThenErrorPage("The import command expects two arguments.".into()))?;
     let request = ImportRequest {
         address,
         id,

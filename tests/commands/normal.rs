@@ -32,7 +32,7 @@ pub fn screen(text: &str, name: &str, place: &Path) -> String {
     let documents = documents(text);
     let is_json = documents.is_some();
     let text = documents.unwrap_or_else(|| text.to_string());
-    // The project stands in a folder of its own below the place.
+    // The project is in the folder "work" below the place.
     let work = place.join("work").display().to_string();
     let text = text.replace(&work, "[work]").replace(&place.display().to_string(), "[place]").replace('\x1b', "␛");
     let text = IDS.replace(&text, "[id]");

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::support::{Outcome, Project, Running, processes, program};
+use crate::support::{Outcome, PATIENCE, Project, Running, processes, program};
 
 const LOCAL: &str = r#"
 terraform {
@@ -78,6 +78,16 @@ resource "terraform_data" "a" {
 }
 "#;
 
+/// Waits until the command of the provisioner has started both of its processes: a shell that is interrupted while it starts one
+/// goes on until that has ended.
+fn until_provisioning(running: &mut Running, project: &Project) {
+    running.until(|screen| screen.contains("Executing:"));
+    let end = Instant::now() + PATIENCE;
+    while processes::of(project.mark()).iter().filter(|seen| seen.command == "sleep 60").count() < 2 {
+        assert!(Instant::now() < end, "the command does not start");
+    }
+}
+
 #[test]
 fn an_interrupt_ends_local_exec_with_all_that_it_started() {
     let project = Project::new(PROVISIONED);
@@ -93,7 +103,7 @@ fn a_second_interrupt_ends_local_exec_too() {
     let project = Project::new(PROVISIONED);
     for _ in 0..5 {
         let mut running = Running::start(project.command(program(), &["apply", "-auto-approve"]));
-        running.until(|screen| screen.contains("Executing:"));
+        until_provisioning(&mut running, &project);
         interrupt(&running);
         signal(&running, libc::SIGTERM);
         let outcome = running.finish();
@@ -112,7 +122,7 @@ fn no_signal_leaves_a_command_behind() {
     for number in [libc::SIGHUP, libc::SIGQUIT, libc::SIGKILL] {
         let script = format!("ulimit -c 0; exec {:?} apply -auto-approve", program().display().to_string());
         let mut running = Running::start(project.command(Path::new("sh"), &["-c", &script]));
-        running.until(|screen| screen.contains("Executing:"));
+        until_provisioning(&mut running, &project);
         signal(&running, number);
         let outcome = running.finish();
         if number == libc::SIGHUP {
@@ -126,7 +136,7 @@ fn no_signal_leaves_a_command_behind() {
     }
     let script = format!("exec nohup {:?} apply -auto-approve", program().display().to_string());
     let mut running = Running::start(project.command(Path::new("sh"), &["-c", &script]));
-    running.until(|screen| screen.contains("Executing:"));
+    until_provisioning(&mut running, &project);
     signal(&running, libc::SIGHUP);
     interrupt(&running);
     running.finish().expect(1, &["Interrupt received.", "Error: execution halted"]);

@@ -1,4 +1,4 @@
-//! Knows which changes, reads of data sources and operations on ephemeral objects take long, and says so every ten seconds.
+//! Knows which changes, reads of data sources and operations on ephemeral objects take long, and reports them every ten seconds.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -45,7 +45,7 @@ pub struct World {
     pub objects: Mutex<BTreeMap<String, String>>,
     /// The request that hangs, by its name in the plugin protocol, and the seconds until it is answered.
     pub hanging: Mutex<Option<(&'static str, i64)>>,
-    /// What the observer was told of pending requests.
+    /// The pending requests that were reported.
     pub pending: Mutex<Vec<String>>,
     clock: watch::Sender<i64>,
     counter: AtomicU64,

@@ -37,7 +37,7 @@ pub use taint::{Mark, Marked, mark};
 #[derive(Clone, Debug)]
 pub struct EditOptions {
     pub locking: Locking,
-    /// A state file to change, whatever the backend is.
+    /// A state file to change instead of the state of the backend.
     pub state: Option<PathBuf>,
     /// Where to keep the previous state; none: beside it, under a name with the time.
     pub backup: Option<PathBuf>,
@@ -192,7 +192,7 @@ async fn store(setup: &Setup, options: &EditOptions) -> Result<Arc<dyn StateStor
     if let Some(path) = &options.state {
         return Ok(file_store(path, options.backup.clone()));
     }
-    // Named after the local backend's own file, whatever the backend is.
+    // Backups of all backends are named after the file of the local one.
     let own = LocalBackend::default().paths(&setup.workdir.workspace).write;
     let backup = options.backup.clone().unwrap_or_else(|| dated(&own));
     let options = StateOptions { backup: Some(backup.to_string_lossy().into_owned()), ..StateOptions::default() };

@@ -57,8 +57,8 @@ async fn locks_exclude(backend: &dyn Backend) {
 async fn workspaces_come_and_go(backend: &dyn Backend) {
     backend.store("a").await.unwrap();
     assert_eq!(backend.workspaces().await.unwrap(), ["default", "a", "other"]);
-    backend.delete_workspace("a").await.unwrap();
-    assert!(backend.delete_workspace("default").await.is_err());
+    backend.delete_workspace("a", false).await.unwrap();
+    assert!(backend.delete_workspace("default", false).await.is_err());
     assert_eq!(backend.workspaces().await.unwrap(), ["default", "other"]);
 }
 

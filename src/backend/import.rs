@@ -32,7 +32,7 @@ pub async fn import(store: &dyn StateStore, loaded: &Loaded, new: StateFile, for
     if fingerprint(&content) == loaded.fingerprint {
         return Ok(());
     }
-    store.write(content).await.map_err(|error| error.0)
+    store.write(content).await.map_err(|error| error.text)
 }
 
 /// Whether a snapshot may come after another one; `same`: they hold the same. Those without a lineage cannot be compared.

@@ -251,7 +251,7 @@ impl JournaledState {
     /// Writes a snapshot once its record is durable.
     async fn store(&self, snapshot: Snapshot) -> Result<(), String> {
         wait(snapshot.recorded).await.map_err(|problems| crate::model::state::file::problems_text(&problems))?;
-        self.store.write(snapshot.content).await.map_err(|e| e.0)?;
+        self.store.write(snapshot.content).await.map_err(|e| e.text)?;
         let mut inner = self.inner();
         inner.meta = snapshot.meta;
         inner.base = snapshot.fingerprint;
@@ -288,7 +288,7 @@ impl JournaledState {
             // A journal that cannot be written must not keep the snapshot from being.
             let _ = wait(snapshot.recorded).await;
             if let Err(error) = self.store.write(snapshot.content.clone()).await {
-                return Err(FinishError::Refused { reason: error.0, snapshot: snapshot.content });
+                return Err(FinishError::Refused { reason: error.text, snapshot: snapshot.content });
             }
             let mut inner = self.inner();
             (inner.meta, inner.base) = (snapshot.meta, snapshot.fingerprint);

@@ -6,8 +6,32 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 
+use crate::lang::value::{Type, Value};
+use crate::model::provider::ProviderDiagnostic;
+use crate::model::schema::Block;
+
 use super::lock::LockInfo;
 use super::store::{Backend, DEFAULT_WORKSPACE, LockError, StateStore, StoreError};
+use super::table::{Context, Kind, block, optional};
+
+/// The kind that opens [`MemoryBackend`].
+pub struct InMemory;
+
+#[async_trait]
+impl Kind for InMemory {
+    fn name(&self) -> &'static str {
+        "inmem"
+    }
+
+    fn schema(&self) -> Block {
+        block(&[("lock_id", optional(Type::String, "initializes the state in a locked configuration"))])
+    }
+
+    async fn open(&self, config: &Value, _context: &Context) -> Result<Arc<dyn Backend>, Vec<ProviderDiagnostic>> {
+        let lock_id = config.get("lock_id").and_then(Value::as_str);
+        Ok(Arc::new(lock_id.map_or_else(MemoryBackend::default, MemoryBackend::locked)))
+    }
+}
 
 #[derive(Clone, Default)]
 pub struct MemoryBackend {
@@ -48,9 +72,9 @@ impl Backend for MemoryBackend {
         Ok([DEFAULT_WORKSPACE.to_string()].into_iter().chain(others).collect())
     }
 
-    async fn delete_workspace(&self, name: &str) -> Result<(), StoreError> {
+    async fn delete_workspace(&self, name: &str, _force: bool) -> Result<(), StoreError> {
         if name == DEFAULT_WORKSPACE || name.is_empty() {
-            return Err(StoreError("can't delete default state".into()));
+            return Err(StoreError::new("can't delete default state"));
         }
         self.states().remove(name);
         Ok(())
@@ -100,8 +124,8 @@ impl StateStore for MemoryStore {
                 slot.lock = None;
                 Ok(())
             }
-            Some(holder) => Err(StoreError(format!("invalid lock id\n{holder}"))),
-            None => Err(StoreError("state not locked".into())),
+            Some(holder) => Err(StoreError::new(format!("invalid lock id\n{holder}"))),
+            None => Err(StoreError::new("state not locked")),
         })
     }
 

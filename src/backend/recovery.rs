@@ -51,7 +51,7 @@ pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diag
     let content = store.read().await.map_err(|e| unreadable(&e, access))?.unwrap_or_default();
     let file = file::read(&content).map_err(|problems| match access {
         Access::ReadOnly => problems,
-        _ => lock_failed(&StoreError(file::problems_text(&problems))).into(),
+        _ => lock_failed(&StoreError::new(file::problems_text(&problems))).into(),
     })?;
     let loaded = Loaded { file, fingerprint: fingerprint(&content), ..Loaded::default() };
     drop(content);
@@ -70,7 +70,7 @@ pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diag
 /// What reading under the lock finds is reported as the reference does: as a part of taking the lock.
 fn unreadable(error: &StoreError, access: Access) -> Diagnostics {
     match access {
-        Access::ReadOnly => Diagnostic::error("Failed to load state", error.0.clone()).into(),
+        Access::ReadOnly => Diagnostic::error("Failed to load state", error.text.clone()).into(),
         _ => lock_failed(error).into(),
     }
 }

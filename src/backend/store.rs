@@ -17,11 +17,13 @@ pub const DEFAULT_WORKSPACE: &str = "default";
 /// A configured place for states.
 #[async_trait]
 pub trait Backend: Send + Sync {
-    /// Every workspace, the default one first, the rest sorted. An error if this backend has only the default one.
+    /// Every workspace, the default one first, the rest sorted. [`ErrorKind::WorkspacesUnsupported`] if this backend has
+    /// only the default one.
     async fn workspaces(&self) -> Result<Vec<String>, StoreError>;
 
-    /// Removes a workspace with its state; never the default one. Whether the state may be lost is the caller's concern.
-    async fn delete_workspace(&self, name: &str) -> Result<(), StoreError>;
+    /// Removes a workspace with its state; never the default one. Whether the state may be lost is the caller's concern,
+    /// unless the backend judges that itself: then only `force` removes one with objects.
+    async fn delete_workspace(&self, name: &str, force: bool) -> Result<(), StoreError>;
 
     /// The store of a workspace, which is made if it does not exist.
     async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError>;
@@ -39,7 +41,13 @@ pub trait StateStore: Send + Sync {
     /// Takes the lock without waiting; gives its id. One lock per store at a time.
     async fn lock(&self, info: &LockInfo) -> Result<String, LockError>;
 
+    /// Releases the lock of that id, which may be another process's: `force-unlock` gives what people were shown.
     async fn unlock(&self, id: &str) -> Result<(), StoreError>;
+
+    /// Completes, with the reason, when the lock that this store took is lost. The state must not be written then.
+    async fn lock_lost(&self) -> StoreError {
+        std::future::pending().await
+    }
 
     /// The first and the longest pause between two attempts to take a busy lock.
     fn lock_pauses(&self) -> RangeInclusive<Duration> {
@@ -70,11 +78,36 @@ pub trait StateStore: Send + Sync {
 
 /// A store's failure, worded for people; names the path or address concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoreError(pub String);
+pub struct StoreError {
+    pub kind: ErrorKind,
+    pub text: String,
+}
+
+/// What callers decide by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    Failed,
+    /// The backend has only the default workspace.
+    WorkspacesUnsupported,
+    /// The backend has only workspaces with names of their own.
+    DefaultUnsupported,
+    /// The lock is held by nobody, or by somebody else.
+    LockGone,
+}
+
+impl StoreError {
+    pub fn new(text: impl Into<String>) -> StoreError {
+        StoreError { kind: ErrorKind::Failed, text: text.into() }
+    }
+
+    pub fn workspaces_unsupported() -> StoreError {
+        StoreError { kind: ErrorKind::WorkspacesUnsupported, text: "workspaces not supported".into() }
+    }
+}
 
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -82,7 +115,7 @@ impl std::error::Error for StoreError {}
 
 impl From<io::Error> for StoreError {
     fn from(error: io::Error) -> StoreError {
-        StoreError(error.to_string())
+        StoreError::new(error.to_string())
     }
 }
 

@@ -2,27 +2,58 @@
 //!
 //! Owns which backends there are. The caller evaluates a backend's block by its schema and passes the value.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use async_trait::async_trait;
+
+use crate::base::diag::Diagnostic;
+use crate::base::env::Environment;
 use crate::lang::value::{Type, Value};
+use crate::model::provider::ProviderDiagnostic;
 use crate::model::schema::{Attribute, Block};
 
-use super::local::LocalBackend;
-use super::memory::MemoryBackend;
+use super::local;
+use super::memory;
 use super::store::Backend;
 
 /// A backend that configurations may name.
-pub struct Kind {
-    pub name: &'static str,
+#[async_trait]
+pub trait Kind: Send + Sync {
+    fn name(&self) -> &'static str;
+
     /// The settings that its block has.
-    pub schema: fn() -> Block,
-    /// Opens it with settings of the schema's type, known and without marks.
-    pub open: Open,
+    fn schema(&self) -> Block;
+
+    /// What is wrong with settings of the schema's type, as far as they alone show it. Connects to nothing.
+    fn check(&self, _config: &Value, _context: &Context) -> Vec<ProviderDiagnostic> {
+        Vec::new()
+    }
+
+    /// Connects, with settings of the schema's type that are known, unmarked and checked. What the environment gives for
+    /// settings that are null is read here, so that it is recorded nowhere.
+    async fn open(&self, config: &Value, context: &Context) -> Result<Arc<dyn Backend>, Vec<ProviderDiagnostic>>;
 }
 
-type Open = fn(&Value, &StateFiles) -> Result<Arc<dyn Backend>, Diagnostics>;
+/// What a backend is opened with besides its settings.
+#[derive(Clone, Debug)]
+pub struct Context {
+    pub environment: Environment,
+    /// The working directory's data folder.
+    pub data_dir: PathBuf,
+    pub files: StateFiles,
+}
+
+impl Context {
+    /// Where the journal of a state belongs that is not kept in files of this machine.
+    pub fn journal(&self, workspace: &str) -> PathBuf {
+        journal_in(&self.data_dir, workspace)
+    }
+}
+
+fn journal_in(data_dir: &Path, workspace: &str) -> PathBuf {
+    data_dir.join("journals").join(format!("{workspace}.journal"))
+}
 
 /// `-state`, `-state-out` and `-backup`: they matter to the local backend only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,17 +64,14 @@ pub struct StateFiles {
 }
 
 /// All of them, sorted by name.
-pub const KINDS: &[Kind] = &[
-    Kind { name: "inmem", schema: in_memory_schema, open: open_in_memory },
-    Kind { name: "local", schema: local_schema, open: open_local },
-];
+pub const KINDS: &[&dyn Kind] = &[&memory::InMemory, &local::Local];
 
 const REMOVED: &[&str] = &["artifactory", "etcd", "etcdv3", "manta", "swift"];
 
 /// The backend of a name, or why there is none (for the caller to attach the place).
-pub fn find(name: &str) -> Result<&'static Kind, Diagnostic> {
-    if let Some(kind) = KINDS.iter().find(|kind| kind.name == name) {
-        return Ok(kind);
+pub fn find(name: &str) -> Result<&'static dyn Kind, Diagnostic> {
+    if let Some(kind) = KINDS.iter().find(|kind| kind.name() == name) {
+        return Ok(*kind);
     }
     let detail = match name {
         "azure" => "The \"azure\" backend name has been removed, please use \"azurerm\".".to_string(),
@@ -55,50 +83,14 @@ pub fn find(name: &str) -> Result<&'static Kind, Diagnostic> {
     Err(Diagnostic::error("Unsupported backend type", detail))
 }
 
-fn optional(ty: Type, description: &str) -> Attribute {
+/// An optional setting.
+pub fn optional(ty: Type, description: &str) -> Attribute {
     Attribute { optional: true, description: description.into(), ..Attribute::new(ty) }
 }
 
-fn block(attributes: &[(&str, Attribute)]) -> Block {
+/// A schema of these settings.
+pub fn block(attributes: &[(&str, Attribute)]) -> Block {
     Block { attributes: attributes.iter().map(|(n, a)| ((*n).into(), a.clone())).collect(), ..Block::default() }
-}
-
-fn local_schema() -> Block {
-    block(&[
-        ("path", optional(Type::String, "The state file of the default workspace.")),
-        ("workspace_dir", optional(Type::String, "The folder with the states of other workspaces.")),
-    ])
-}
-
-fn open_local(config: &Value, files: &StateFiles) -> Result<Arc<dyn Backend>, Diagnostics> {
-    let setting = |name: &str| config.get(name).and_then(Value::as_str);
-    let mut diagnostics = Diagnostics::new();
-    for (name, summary) in
-        [("path", "Invalid local state file path"), ("workspace_dir", "Invalid local workspace directory path")]
-    {
-        if setting(name) == Some("") {
-            diagnostics.error(summary, format!("The {name:?} attribute value must not be empty."));
-        }
-    }
-    if diagnostics.has_errors() {
-        return Err(diagnostics);
-    }
-    Ok(Arc::new(LocalBackend {
-        path: setting("path").map(PathBuf::from),
-        workspace_dir: setting("workspace_dir").map(PathBuf::from),
-        state_override: files.state.clone(),
-        state_out_override: files.state_out.clone(),
-        backup_override: files.backup.clone(),
-    }))
-}
-
-fn in_memory_schema() -> Block {
-    block(&[("lock_id", optional(Type::String, "initializes the state in a locked configuration"))])
-}
-
-fn open_in_memory(config: &Value, _: &StateFiles) -> Result<Arc<dyn Backend>, Diagnostics> {
-    let lock_id = config.get("lock_id").and_then(Value::as_str);
-    Ok(Arc::new(lock_id.map_or_else(MemoryBackend::default, MemoryBackend::locked)))
 }
 
 #[cfg(test)]
@@ -115,18 +107,6 @@ mod tests {
         for (name, detail) in cases {
             assert_eq!(find(name).map(|_| ()).unwrap_err().detail, detail);
         }
-        assert!(KINDS.is_sorted_by_key(|kind| kind.name));
-    }
-
-    #[test]
-    fn local_settings_must_not_be_empty() {
-        let kind = find("local").unwrap();
-        let open = |path: Value| {
-            let config = Value::object([("path", path), ("workspace_dir", Value::null(Type::String))]);
-            (kind.open)(&config, &StateFiles::default()).map(|_| ())
-        };
-        assert!(open(Value::null(Type::String)).is_ok());
-        let problems = open(Value::string("")).unwrap_err().into_vec();
-        assert_eq!(problems[0].summary, "Invalid local state file path");
+        assert!(KINDS.is_sorted_by_key(|kind| kind.name()));
     }
 }

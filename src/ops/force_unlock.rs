@@ -32,7 +32,7 @@ pub async fn run(setup: &Setup, id: &str, force: bool) -> Result<Outcome, Diagno
             Err(error) => return Ok(Outcome::NoAnswer(error)),
         }
     }
-    Ok(store.unlock(id).await.map_or_else(|error| Outcome::Failed(error.0), |()| Outcome::Unlocked))
+    Ok(store.unlock(id).await.map_or_else(|error| Outcome::Failed(error.text), |()| Outcome::Unlocked))
 }
 
 async fn confirm(setup: &Setup) -> Result<String, NoAnswer> {

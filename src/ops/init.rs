@@ -240,8 +240,8 @@ async fn keep_state(
 ) -> Result<(), Diagnostics> {
     let options = StateOptions::default();
     let workspace = &setup.workdir.workspace;
-    let before = open_backend::open_record(old, &options, workspace).await?;
-    let after = open_backend::open_record(new, &options, workspace).await?;
+    let before = open_backend::open_record(setup, old, &options, workspace).await?;
+    let after = open_backend::open_record(setup, new, &options, workspace).await?;
     let read =
         |e: crate::backend::StoreError| Diagnostics::from(Diagnostic::error("Failed to read the state", e.to_string()));
     let before = before.store.read().await.map_err(read)?;

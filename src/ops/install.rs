@@ -200,7 +200,7 @@ async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell: Te
 async fn state_requirements(setup: &Setup) -> Result<Requirements, Diagnostics> {
     let recorded = open_backend::recorded(setup)?;
     let opened =
-        open_backend::open_record(recorded.as_ref(), &StateOptions::default(), &setup.workdir.workspace).await?;
+        open_backend::open_record(setup, recorded.as_ref(), &StateOptions::default(), &setup.workdir.workspace).await?;
     let loaded = crate::backend::load(&*opened.store, crate::backend::Access::ReadOnly).await?;
     Ok(loaded.file.map(|file| Requirements::of_state(&file.state)).unwrap_or_default())
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use super::backend_record::{self as record, BackendRecord};
-use crate::backend::table::{self, StateFiles};
+use crate::backend::table::{self, Context, StateFiles};
 use crate::backend::{Access, Backend, Loaded, LockInfo, StateStore};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::lang::value::json::from_json;
 use crate::model::config::{self, decode_backend};
+use crate::model::provider::{about_body, has_errors};
 use crate::model::schema::Schema;
 
 use super::listen::Listener;
@@ -64,7 +65,7 @@ pub async fn open(
     block: Option<&config::Backend>,
     options: &StateOptions,
 ) -> Result<Opened, Diagnostics> {
-    open_record(in_use(setup, block)?.as_ref(), options, &setup.workdir.workspace).await
+    open_record(setup, in_use(setup, block)?.as_ref(), options, &setup.workdir.workspace).await
 }
 
 /// The record of the backend that `init` opened, if it is still the one that the configuration asks for. None: the local
@@ -100,11 +101,12 @@ pub fn in_use(setup: &Setup, block: Option<&config::Backend>) -> Result<Option<B
 
 /// Opens the backend of a record (none: the local one with its defaults).
 pub async fn open_record(
+    setup: &Setup,
     record: Option<&BackendRecord>,
     options: &StateOptions,
     workspace: &str,
 ) -> Result<Opened, Diagnostics> {
-    let backend = backend_of(record, options)?;
+    let backend = backend_of(setup, record, options).await?;
     let store = backend
         .store(workspace)
         .await
@@ -113,18 +115,27 @@ pub async fn open_record(
 }
 
 /// The backend of a record, without a look at any workspace.
-pub fn backend_of(record: Option<&BackendRecord>, options: &StateOptions) -> Result<Arc<dyn Backend>, Diagnostics> {
+pub async fn backend_of(
+    setup: &Setup,
+    record: Option<&BackendRecord>,
+    options: &StateOptions,
+) -> Result<Arc<dyn Backend>, Diagnostics> {
     let kind = table::find(record.map_or("local", |r| r.kind.as_str()))?;
     let files = StateFiles {
         state: options.state.clone(),
         state_out: options.state_out.clone(),
         backup: options.backup.clone(),
     };
-    let schema = Schema::new(0, (kind.schema)());
+    let context = Context { environment: setup.environment.clone(), data_dir: setup.workdir.data_dir.clone(), files };
+    let schema = Schema::new(0, kind.schema());
     let text = complete(record, &schema);
     let config = from_json(text.as_bytes(), schema.implied_type())
         .map_err(|e| Diagnostics::from(Diagnostic::error(UNREADABLE_RECORD, format!("{e:?}"))))?;
-    (kind.open)(&config, &files)
+    let problems = kind.check(&config, &context);
+    if has_errors(&problems) {
+        return Err(about_body(problems, None, None));
+    }
+    kind.open(&config, &context).await.map_err(|problems| about_body(problems, None, None))
 }
 
 /// The record's settings with null for those of the schema that it lacks, and without any others.

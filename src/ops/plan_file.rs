@@ -73,7 +73,7 @@ pub async fn begin(
     }
     let backend = saved.backend.clone();
     let record = BackendRecord { kind: backend.kind, config: backend.config, hash: 0 };
-    let opened = open_backend::open_record(Some(&record), &request.state, &saved.backend.workspace).await?;
+    let opened = open_backend::open_record(setup, Some(&record), &request.state, &saved.backend.workspace).await?;
     let requirements = diagnostics.take(Requirements::of_config(&loaded.config));
     let found = packages::resolve_planned(setup, &requirements, &planned_lock(&saved)?)?;
     diagnostics.extend(found.warnings);

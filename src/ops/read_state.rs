@@ -20,8 +20,8 @@ pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(Opened, L
 }
 
 /// The backend that the root module asks for, without a look at its workspaces.
-pub fn backend(setup: &Setup) -> Result<Arc<dyn Backend>, Diagnostics> {
-    open_backend::backend_of(record(setup)?.as_ref(), &StateOptions::default())
+pub async fn backend(setup: &Setup) -> Result<Arc<dyn Backend>, Diagnostics> {
+    open_backend::backend_of(setup, record(setup)?.as_ref(), &StateOptions::default()).await
 }
 
 /// The record of the backend in use. None: the local one with its defaults.

@@ -46,7 +46,7 @@ fn failed(error: impl ToString) -> Refusal {
 
 /// Every workspace of the backend, the default one first.
 pub async fn list(setup: &Setup) -> Result<Vec<String>, Refusal> {
-    let backend = read_state::backend(setup)?;
+    let backend = read_state::backend(setup).await?;
     backend.workspaces().await.map_err(failed)
 }
 
@@ -66,7 +66,7 @@ pub async fn create(
     if setup.workdir.workspace_overridden && setup.workdir.workspace != name {
         return Err(Refusal::Overridden);
     }
-    let backend = read_state::backend(setup)?;
+    let backend = read_state::backend(setup).await?;
     if backend.workspaces().await.map_err(failed)?.iter().any(|other| other == name) {
         return Err(Refusal::Exists(name.into()));
     }
@@ -105,7 +105,7 @@ pub async fn select(setup: &Setup, name: &str, or_create: bool) -> Result<Select
     if setup.workdir.workspace_overridden {
         return Err(Refusal::Overridden);
     }
-    let backend = read_state::backend(setup)?;
+    let backend = read_state::backend(setup).await?;
     if !is_workspace_name(name) {
         return Err(Refusal::Invalid(name.into()));
     }
@@ -132,7 +132,7 @@ pub async fn delete(
     options: &StateOptions,
     listener: &dyn Listener,
 ) -> Result<bool, Refusal> {
-    let backend = read_state::backend(setup)?;
+    let backend = read_state::backend(setup).await?;
     if !backend.workspaces().await.map_err(failed)?.iter().any(|other| other == name) {
         return Err(Refusal::Missing(name.into()));
     }
@@ -151,7 +151,7 @@ pub async fn delete(
     if unlocked.has_errors() {
         return Err(unlocked.into());
     }
-    backend.delete_workspace(name).await.map_err(failed)?;
+    backend.delete_workspace(name, force).await.map_err(failed)?;
     Ok(!objects.is_empty())
 }
 

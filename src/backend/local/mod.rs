@@ -11,13 +11,59 @@ use async_trait::async_trait;
 
 use crate::base::files::{Disk, Files, named};
 
+use crate::lang::value::{Path as ValuePath, PathStep, Type, Value};
+use crate::model::provider::ProviderDiagnostic;
+use crate::model::schema::Block;
+
 use super::store::{Backend, DEFAULT_WORKSPACE, StateStore, StoreError};
+use super::table::{Context, Kind, block, optional};
 
 pub use store::LocalStore;
 
 /// The default name of the state file, and of the folder with those of other workspaces.
 pub const DEFAULT_STATE_FILE: &str = "terraform.tfstate";
 pub const DEFAULT_WORKSPACE_DIR: &str = "terraform.tfstate.d";
+
+/// The kind that opens [`LocalBackend`].
+pub struct Local;
+
+const SETTINGS: [(&str, &str); 2] =
+    [("path", "Invalid local state file path"), ("workspace_dir", "Invalid local workspace directory path")];
+
+#[async_trait]
+impl Kind for Local {
+    fn name(&self) -> &'static str {
+        "local"
+    }
+
+    fn schema(&self) -> Block {
+        block(&[
+            ("path", optional(Type::String, "The state file of the default workspace.")),
+            ("workspace_dir", optional(Type::String, "The folder with the states of other workspaces.")),
+        ])
+    }
+
+    fn check(&self, config: &Value, _context: &Context) -> Vec<ProviderDiagnostic> {
+        let is_empty = |name: &str| config.get(name).and_then(Value::as_str) == Some("");
+        let problem = |(name, summary): &(&str, &str)| {
+            ProviderDiagnostic::error(*summary, format!("The {name:?} attribute value must not be empty."))
+                .at(ValuePath(vec![PathStep::Attr((*name).into())]))
+        };
+        SETTINGS.iter().filter(|(name, _)| is_empty(name)).map(problem).collect()
+    }
+
+    async fn open(&self, config: &Value, context: &Context) -> Result<Arc<dyn Backend>, Vec<ProviderDiagnostic>> {
+        let setting = |name: &str| config.get(name).and_then(Value::as_str).map(PathBuf::from);
+        let files = context.files.clone();
+        Ok(Arc::new(LocalBackend {
+            path: setting("path"),
+            workspace_dir: setting("workspace_dir"),
+            state_override: files.state,
+            state_out_override: files.state_out,
+            backup_override: files.backup,
+        }))
+    }
+}
 
 /// Where files are; paths are relative to the working directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,12 +126,12 @@ impl Backend for LocalBackend {
         Ok(names)
     }
 
-    async fn delete_workspace(&self, name: &str) -> Result<(), StoreError> {
+    async fn delete_workspace(&self, name: &str, _force: bool) -> Result<(), StoreError> {
         if name.is_empty() {
-            return Err(StoreError("empty state name".into()));
+            return Err(StoreError::new("empty state name"));
         }
         if name == DEFAULT_WORKSPACE {
-            return Err(StoreError("cannot delete default state".into()));
+            return Err(StoreError::new("cannot delete default state"));
         }
         let dir = self.workspace_dir().join(name);
         match std::fs::remove_dir_all(&dir) {
@@ -106,6 +152,8 @@ impl Backend for LocalBackend {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::table::StateFiles;
+    use crate::base::env::Environment;
 
     #[test]
     fn paths_follow_the_workspace_and_the_command_line() {
@@ -129,6 +177,20 @@ mod tests {
         assert_eq!(show(&all, "w"), "s s -");
     }
 
+    #[test]
+    fn settings_must_not_be_empty() {
+        let context = Context {
+            environment: Environment::of([("", ""); 0]),
+            data_dir: ".terraform".into(),
+            files: StateFiles::default(),
+        };
+        let check = |path: Value| {
+            Local.check(&Value::object([("path", path), ("workspace_dir", Value::null(Type::String))]), &context)
+        };
+        assert!(check(Value::null(Type::String)).is_empty());
+        assert_eq!(check(Value::string(""))[0].summary, "Invalid local state file path");
+    }
+
     #[tokio::test]
     async fn workspaces_are_folders() {
         let dir = tempfile::tempdir().unwrap();
@@ -138,9 +200,9 @@ mod tests {
             backend.store(name).await.unwrap();
         }
         assert_eq!(backend.workspaces().await.unwrap(), ["default", "a", "b"]);
-        backend.delete_workspace("a").await.unwrap();
-        backend.delete_workspace("gone").await.unwrap();
-        assert!(backend.delete_workspace("default").await.is_err());
+        backend.delete_workspace("a", false).await.unwrap();
+        backend.delete_workspace("gone", false).await.unwrap();
+        assert!(backend.delete_workspace("default", false).await.is_err());
         assert_eq!(backend.workspaces().await.unwrap(), ["default", "b"]);
     }
 }

@@ -52,7 +52,7 @@ impl LocalStore {
         work: impl FnOnce(&Inner) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
         let inner = self.inner.clone();
-        tokio::task::spawn_blocking(move || work(&inner)).await.map_err(|e| StoreError(e.to_string()))
+        tokio::task::spawn_blocking(move || work(&inner)).await.map_err(|e| StoreError::new(e.to_string()))
     }
 }
 
@@ -70,7 +70,7 @@ impl StateStore for LocalStore {
         let info = info.clone();
         match self.blocking(move |inner| inner.lock(info)).await {
             Ok(result) => result,
-            Err(error) => Err(LockError::new(error.0)),
+            Err(error) => Err(LockError::new(error.text)),
         }
     }
 
@@ -246,10 +246,10 @@ impl Inner {
     fn unlock(&self, id: &str) -> Result<(), StoreError> {
         let mut held = self.held();
         let Some((file, current)) = held.lock.take() else {
-            return Err(StoreError("LocalState not locked".into()));
+            return Err(StoreError::new("LocalState not locked"));
         };
         if current != id {
-            let error = StoreError(format!("invalid lock id: {id:?}. current id: {current:?}"));
+            let error = StoreError::new(format!("invalid lock id: {id:?}. current id: {current:?}"));
             held.lock = Some((file, current));
             return Err(error);
         }

@@ -60,7 +60,7 @@ async fn a_lock_excludes_and_leaves_nothing_behind() {
     assert_eq!(place.names(), ".terraform.tfstate.lock.info terraform.tfstate");
     let error = second.lock(&LockInfo::new("x")).await.unwrap_err();
     assert_eq!(error.holder.unwrap().id, id);
-    assert_eq!(second.unlock(&id).await.unwrap_err().0, "LocalState not locked");
+    assert_eq!(second.unlock(&id).await.unwrap_err().text, "LocalState not locked");
     assert!(first.unlock("other").await.is_err());
     first.unlock(&id).await.unwrap();
     assert_eq!(place.names(), "", "an empty file that locking made goes");
@@ -137,7 +137,7 @@ async fn errors_name_the_path() {
     let place = Place::new();
     std::fs::create_dir(place.path("terraform.tfstate")).unwrap();
     let error = place.store().write(snapshot(1)).await.unwrap_err();
-    assert!(error.0.contains("terraform.tfstate: is a directory"), "{error}");
+    assert!(error.text.contains("terraform.tfstate: is a directory"), "{error}");
 }
 
 /// Needs the reference; skipped with a message where there is none.

@@ -11,7 +11,7 @@ use crate::engine::scope::ModuleScope;
 use crate::engine::tree::ModuleId;
 use crate::lang::value::{Marks, Value};
 use crate::model::addr::AbsResourceInstance;
-use crate::model::provider::{ProviderDiagnostics, has_errors};
+use crate::model::provider::{ProviderDiagnostics, about_body, has_errors};
 
 use super::expansion::expand;
 use super::resource::object::{mark, nonconforming};
@@ -158,7 +158,7 @@ async fn close_one(run: &Run, addr: AbsResourceInstance, open: OpenEphemeral) ->
     let address = addr.to_string();
     if let Some(renewal) = open.renewal {
         match renewal.end().await {
-            Ok(reported) => diagnostics.extend(super::about_body(warnings(reported), None, Some(&address))),
+            Ok(reported) => diagnostics.extend(about_body(warnings(reported), None, Some(&address))),
             Err(text) => diagnostics.push(mistakes::panicked(&address, &text)),
         }
     }
@@ -167,7 +167,7 @@ async fn close_one(run: &Run, addr: AbsResourceInstance, open: OpenEphemeral) ->
     let started = run.ports.host.now();
     let found = open.provider.close_ephemeral(addr.kind(), open.private).await;
     let failed = has_errors(&found);
-    diagnostics.extend(super::about_body(found, None, Some(&address)));
+    diagnostics.extend(about_body(found, None, Some(&address)));
     let elapsed = run.ports.host.since(started);
     run.ports.observer.event(Event::EphemeralFinished { addr, verb, elapsed, failed });
     diagnostics

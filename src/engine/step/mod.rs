@@ -17,9 +17,6 @@ mod variable;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::syntax::ast::Body;
-use crate::model::provider::ProviderDiagnostics;
-use crate::model::schema::place::attribute_range;
 
 use super::graph::walk::{End, Turn};
 use super::graph::{Node, NodeId};
@@ -104,23 +101,4 @@ fn is_evaluated(run: &Run, id: NodeId) -> bool {
         Verb::Import => run.tree.resource(module, index).addr.mode != ResourceMode::Managed,
         _ => true,
     }
-}
-
-/// What a provider said, as diagnostics about a body: each at the place that its path leads to.
-pub fn about_body(diagnostics: ProviderDiagnostics, body: Option<&Body>, address: Option<&str>) -> Diagnostics {
-    let convert = |d: crate::model::provider::ProviderDiagnostic| {
-        let place = body.map(|body| {
-            let at = d.attribute.as_ref().and_then(|path| attribute_range(body, path));
-            at.unwrap_or_else(|| body.missing_item_range())
-        });
-        let mut detail = d.detail;
-        if let (None, Some(path)) = (body, &d.attribute) {
-            detail = format!("{path}: {detail}").trim_start_matches('.').to_string();
-        }
-        let mut made = Diagnostic::error(d.summary, detail).at_opt(place);
-        made.severity = d.severity;
-        made.address = address.map(str::to_string);
-        made
-    };
-    diagnostics.into_iter().map(convert).collect()
 }

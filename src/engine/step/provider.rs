@@ -18,7 +18,7 @@ use crate::model::schema::decode::decode_body;
 use crate::model::schema::{Schema, StaticSchemas};
 use std::sync::Arc;
 
-use super::about_body;
+use crate::model::provider::about_body;
 
 const INVALID_CONFIGURATION: &str = "Invalid provider configuration";
 

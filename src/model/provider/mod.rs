@@ -2,6 +2,7 @@
 //!
 //! Values that cross this border carry no marks; types are those that the schemas imply.
 
+mod about_body;
 mod message;
 mod provisioner;
 mod remote_state;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+pub use about_body::about_body;
 pub use message::*;
 pub use provisioner::{Output, ProvisionRequest, Provisioner};
 pub use remote_state::RemoteStates;

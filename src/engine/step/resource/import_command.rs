@@ -10,9 +10,9 @@ use crate::base::name::PROGRAM;
 use crate::engine::change::write_only;
 use crate::engine::event::Event;
 use crate::engine::imports::Named;
-use crate::engine::step::about_body;
 use crate::lang::value::Value;
 use crate::model::addr::AbsResourceInstance;
+use crate::model::provider::about_body;
 use crate::model::provider::{ImportedObject, has_errors};
 
 use super::import::{IMPORT, IMPORTED_WRITE_ONLY, no_such_object, nothing_returned, stored};

@@ -37,7 +37,7 @@ use crate::lang::syntax::ast::Body;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
 use crate::model::config::{Check, ProvisionerBlock, Resource};
-use crate::model::provider::{Provider, no_provider_meta};
+use crate::model::provider::{Provider, about_body, no_provider_meta};
 use crate::model::schema::Schema;
 use crate::model::schema::decode::decode_body;
 
@@ -140,7 +140,7 @@ impl<'r> Instance<'r> {
             return Diagnostics::new();
         }
         let address = self.addr.to_string();
-        super::about_body(found, self.config.map(|c| &c.body), Some(&address))
+        about_body(found, self.config.map(|c| &c.body), Some(&address))
     }
 
     /// The provisioners that the block declares, or the `removed` block in its place, with the connection that they share.

@@ -10,10 +10,11 @@ use crate::engine::graph::walk::Turn;
 use crate::engine::mistakes;
 use crate::engine::results::ResourceSlots;
 use crate::engine::scope::ModuleScope;
-use crate::engine::step::{about_body, connection_schema};
+use crate::engine::step::connection_schema;
 use crate::lang::syntax::ast::Body;
 use crate::lang::value::{Marks, Type, Value};
 use crate::model::config::{OnFailure, ProvisionerBlock, ProvisionerWhen};
+use crate::model::provider::about_body;
 use crate::model::provider::{Output, ProvisionRequest, has_errors};
 use crate::model::schema::decode::{decode_body, references_in_body};
 

@@ -12,9 +12,9 @@ use crate::engine::imports;
 use crate::engine::results::{Each, ModuleSlots};
 use crate::engine::run::Run;
 use crate::engine::scope::ModuleScope;
+use crate::engine::step::connection_schema;
 use crate::engine::step::expansion::expand;
 use crate::engine::step::resource::provision::missing_host;
-use crate::engine::step::{about_body, connection_schema};
 use crate::engine::tree::ModuleId;
 use crate::engine::waiting::Request;
 use crate::lang::eval::evaluate;
@@ -26,6 +26,7 @@ use crate::model::config::ProvisionerBlock;
 use crate::model::config::{IgnoreChanges, PreventDestroy, Resource};
 use crate::model::mistakes::did_you_mean;
 use crate::model::provider::ProviderDiagnostics;
+use crate::model::provider::about_body;
 use crate::model::schema::decode::decode_body;
 use crate::model::schema::{Block, Schema};
 

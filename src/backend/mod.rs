@@ -12,6 +12,7 @@ pub mod memory;
 pub mod recovery;
 pub mod store;
 pub mod table;
+pub mod web;
 
 /// The summary where a state could not be written.
 pub const STATE_NOT_SAVED: &str = "Failed to save state";

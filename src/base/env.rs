@@ -16,7 +16,7 @@ pub struct Variable {
 
 macro_rules! variables {
     ($($(#[doc = $doc:literal])+ $name:ident $(= $text:literal)?;)+) => {
-        $($(#[doc = $doc])+ pub const $name: &str = variables!(@name $name $($text)?);)+
+        $($(#[doc = $doc])+ #[allow(non_upper_case_globals)] pub const $name: &str = variables!(@name $name $($text)?);)+
 
         /// All of them, for the documentation.
         pub const ALL: &[Variable] = &[$(Variable { name: $name, doc: concat!($($doc, "\n"),+) }),+];
@@ -128,6 +128,22 @@ variables! {
     AWS_CONTAINER_AUTHORIZATION_TOKEN;
     /// A file with what a container shows when it asks.
     AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE;
+    /// The proxy for requests over HTTP.
+    HTTP_PROXY;
+    /// The same as HTTP_PROXY, which is above it.
+    http_proxy;
+    /// The proxy for requests over HTTPS.
+    HTTPS_PROXY;
+    /// The same as HTTPS_PROXY, which is above it.
+    https_proxy;
+    /// The proxy for all requests that have none of their own.
+    ALL_PROXY;
+    /// The same as ALL_PROXY, which is above it.
+    all_proxy;
+    /// Hosts, domains and networks that no proxy leads to, separated by commas.
+    NO_PROXY;
+    /// The same as NO_PROXY, which is above it.
+    no_proxy;
     /// Accepted and ignored: nothing here phones home.
     CHECKPOINT_DISABLE;
     /// Any value: apply never reuses a provider process that plan has configured.

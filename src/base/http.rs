@@ -439,43 +439,55 @@ fn stopped(url: &str) -> Failure {
     }
 }
 
+const TIMED_OUT: &str = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
+
 fn timed_out(url: &Url) -> Failure {
-    failure(url, FailureKind::TimedOut, "context deadline exceeded (Client.Timeout exceeded while awaiting headers)")
+    failure(url, FailureKind::TimedOut, TIMED_OUT)
 }
 
 fn too_large(url: &Url, limit: u64) -> Failure {
     failure(url, FailureKind::TooLarge, &format!("the response is larger than {limit} bytes"))
 }
 
-/// The library's error in the words that people of the field search for.
 fn worded(url: &Url, error: &reqwest::Error) -> Failure {
+    let (kind, why) = explain(url, error);
+    failure(url, kind, &why)
+}
+
+/// The library's error in the words that people of the field search for.
+pub fn explain(url: &Url, error: &reqwest::Error) -> (FailureKind, String) {
     let (host, port) = (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
     let mut cause: Option<&dyn std::error::Error> = Some(error);
     let mut dns = false;
     while let Some(e) = cause {
         dns |= e.to_string().starts_with("dns error");
         if let Some(io) = e.downcast_ref::<std::io::Error>() {
-            if let Some(tls) = io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-                return failure(url, FailureKind::Other, &tls_words(tls));
+            if let Some(tls) = tls_error(io) {
+                return (FailureKind::Other, tls_words(tls));
             }
             if io.kind() == std::io::ErrorKind::UnexpectedEof {
-                return failure(url, FailureKind::Unreachable, "unexpected EOF");
+                return (FailureKind::Unreachable, "unexpected EOF".to_owned());
             }
             if io.kind() == std::io::ErrorKind::ConnectionRefused {
-                let why = format!("dial tcp {host}:{port}: connect: connection refused");
-                return failure(url, FailureKind::Unreachable, &why);
+                return (FailureKind::Unreachable, format!("dial tcp {host}:{port}: connect: connection refused"));
             }
         }
         cause = e.source();
     }
     if dns {
-        return failure(url, FailureKind::Unreachable, &format!("dial tcp: lookup {host}: no such host"));
+        return (FailureKind::Unreachable, format!("dial tcp: lookup {host}: no such host"));
     }
     if error.is_timeout() {
-        return timed_out(url);
+        return (FailureKind::TimedOut, TIMED_OUT.to_owned());
     }
     let kind = if error.is_builder() { FailureKind::Other } else { FailureKind::Unreachable };
-    failure(url, kind, &innermost(error))
+    (kind, innermost(error))
+}
+
+/// The error that others wrap, perhaps more than once: a custom error is no source of the one around it.
+fn tls_error(error: &std::io::Error) -> Option<&rustls::Error> {
+    let inner = error.get_ref()?;
+    inner.downcast_ref().or_else(|| tls_error(inner.downcast_ref::<std::io::Error>()?))
 }
 
 fn tls_words(error: &rustls::Error) -> String {

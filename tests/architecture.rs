@@ -2,6 +2,7 @@
 //!
 //! Reads `src/` as text. The rules are tables in `rules`; `docs` compares the documentation with the code; `pages` runs its commands.
 
+mod circles;
 mod commands;
 mod docs;
 mod imports;
@@ -88,6 +89,32 @@ fn each_rule_can_be_broken() {
         seen += 1;
     }
     assert!(seen >= 40, "only {seen} fixtures found");
+}
+
+/// What is above in an area's list of modules never needs what is below, so that each part can be read for itself.
+#[test]
+fn parts_of_an_area_do_not_import_each_other_in_circles() {
+    for area in circles::AREAS {
+        let found = circles::circles(&here("src"), area);
+        assert!(found.is_empty(), "circles in {area}: {found:?}");
+    }
+}
+
+#[test]
+fn a_circle_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, text) in [
+        ("mod.rs", "mod a; mod b; mod c;"),
+        ("a/mod.rs", "use super::b::X;"),
+        ("b.rs", "fn f() { crate::area::c::g() }"),
+        ("c.rs", "use crate::area::{a::Y, d};"),
+        ("d.rs", "#[cfg(test)] mod tests { use crate::area::a::Z; }"),
+    ] {
+        let path = dir.path().join("area").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    assert_eq!(circles::circles(dir.path(), "area"), [["a", "b", "c"]]);
 }
 
 /// A folder's `mod.rs` is where a newcomer looks first.

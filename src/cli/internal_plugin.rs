@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::base::env::Environment;
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::builtin::table::{self, Make, PLUGINS, Services};
-use crate::ops::remote_states::Backends;
+use crate::ops::backends::remote_states::Backends;
 use crate::plugin::serve::{self, Caller, Plugin};
 
 /// Serves the plugin until its caller is done with it; gives the exit code.

@@ -65,7 +65,7 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
 fn log_start(args: &[String]) {
     let command = name::current().command();
     crate::log!(Info, "{} version: {}", name::current().language().program(), language_version());
-    crate::log!(Info, "{TERRANE} version: {PROGRAM_VERSION} ({})", crate::ops::selections::platform());
+    crate::log!(Info, "{TERRANE} version: {PROGRAM_VERSION} ({})", crate::ops::plugins::selections::platform());
     crate::log!(
         Info,
         "CLI args: {:?}",

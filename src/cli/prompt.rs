@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use crate::base::stop::Stop;
 use crate::base::term;
-use crate::ops::ask::{Ask, NoAnswer, Question};
+use crate::ops::interface::ask::{Ask, NoAnswer, Question};
 
 use super::console::Console;
 

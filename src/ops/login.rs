@@ -17,9 +17,9 @@ use crate::install::registry::login::{self, Attempt, LoginError};
 use crate::model::service::oauth::{Grant, OAuthClient, OAuthProblem};
 use crate::model::service::{Host, HostServices};
 
-use super::ask::{Ask, NoAnswer, Question};
-use super::network::Network;
-use super::setup::Setup;
+use crate::ops::interface::ask::{Ask, NoAnswer, Question};
+use crate::ops::setup::Setup;
+use crate::ops::setup::network::Network;
 
 /// The host that is meant where none is named.
 pub const DEFAULT_HOST: &str = "app.terraform.io";

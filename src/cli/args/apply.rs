@@ -8,7 +8,7 @@ use super::{ArgsError, gather};
 use crate::base::diag::Diagnostics;
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::model::plan::Mode;
-use crate::ops::options::{PlanOptions, StateOptions, VariableArgument};
+use crate::ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
 #[derive(Debug)]
 pub struct Apply {

@@ -6,7 +6,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::model::addr::{AbsResourceInstance, Target};
 use crate::model::plan::Mode;
-use crate::ops::options::{PlanOptions, StateOptions, VariableArgument};
+use crate::ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
 use super::ArgsError;
 use super::flags::{Given, duration, list, number, switch, text};

@@ -8,8 +8,8 @@ use super::flags::{self, Given, switch, text};
 use crate::base::diag::Diagnostic;
 use crate::model::addr::ModuleInstance;
 use crate::model::addr::parse::parse_module_instance;
-use crate::ops::console::ConsoleRequest;
-use crate::ops::options::StateOptions;
+use crate::ops::inspect::console::ConsoleRequest;
+use crate::ops::interface::options::StateOptions;
 
 pub fn command() -> Command {
     flags::command("console")

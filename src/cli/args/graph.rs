@@ -8,8 +8,8 @@ use super::ArgsError;
 use super::common::{variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, number, switch, text};
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::ops::graph::{Format, GraphRequest, GraphType};
-use crate::ops::options::VariableArgument;
+use crate::ops::inspect::graph::{Format, GraphRequest, GraphType};
+use crate::ops::interface::options::VariableArgument;
 
 #[derive(Debug)]
 pub struct Graph {

@@ -5,7 +5,7 @@ use clap::Command;
 use super::ArgsError;
 use super::common::*;
 use super::flags::{self, Given, list, text};
-use crate::ops::import::ImportRequest;
+use crate::ops::run::import::ImportRequest;
 
 #[derive(Debug)]
 pub struct Import {

@@ -8,7 +8,7 @@ use super::common::*;
 use super::flags::{self, Given, duration, list, switch, text};
 use super::{ArgsError, gather};
 use crate::base::name::PROGRAM;
-use crate::ops::options::VariableArgument;
+use crate::ops::interface::options::VariableArgument;
 
 #[derive(Debug)]
 pub struct Init {

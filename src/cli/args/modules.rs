@@ -5,7 +5,7 @@ use clap::Command;
 use super::common::{TOO_MANY, json_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given};
 use super::{ArgsError, gather};
-use crate::ops::options::VariableArgument;
+use crate::ops::interface::options::VariableArgument;
 
 pub fn command() -> Command {
     flags::command("modules")

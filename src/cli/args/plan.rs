@@ -6,7 +6,7 @@ use clap::Command;
 use super::common::*;
 use super::flags::{self, Given, switch, text};
 use super::{ArgsError, gather};
-use crate::ops::options::{PlanOptions, StateOptions, VariableArgument};
+use crate::ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
 #[derive(Debug)]
 pub struct Plan {

@@ -5,7 +5,7 @@ use clap::Command;
 use super::ArgsError;
 use super::common::{json_flag, test_directory_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given};
-use crate::ops::options::VariableArgument;
+use crate::ops::interface::options::VariableArgument;
 
 pub fn command() -> Command {
     flags::command("providers")

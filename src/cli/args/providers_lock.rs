@@ -6,9 +6,9 @@ use super::ArgsError;
 use super::common::{variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, list, switch, text};
 use crate::base::diag::Diagnostic;
-use crate::ops::options::VariableArgument;
-use crate::ops::providers_lock::LockRequest;
-use crate::ops::providers_mirror::MirrorRequest;
+use crate::ops::init::providers_lock::LockRequest;
+use crate::ops::init::providers_mirror::MirrorRequest;
+use crate::ops::interface::options::VariableArgument;
 
 fn platform_flag() -> Arg {
     list(

@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Command};
 use super::ArgsError;
 use super::common::{ignore_remote_version_flag, lock_flags, view_flags};
 use super::flags::{self, Given, switch, text};
-use crate::ops::state_edits::{EditOptions, Locking, Move, ReplaceProvider};
+use crate::ops::state::edits::{EditOptions, Locking, Move, ReplaceProvider};
 
 pub fn mv_command() -> Command {
     flags::command("state mv")

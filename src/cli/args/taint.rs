@@ -5,7 +5,7 @@ use clap::Command;
 use super::ArgsError;
 use super::common::{ignore_remote_version_flag, state_flags, state_options, view_flags};
 use super::flags::{self, Given, switch};
-use crate::ops::options::StateOptions;
+use crate::ops::interface::options::StateOptions;
 
 #[derive(Debug)]
 pub struct Taint {

@@ -6,7 +6,7 @@ use super::common::*;
 use super::flags::{self, Given, switch};
 use super::{ArgsError, gather};
 use crate::base::name::COMMAND;
-use crate::ops::options::VariableArgument;
+use crate::ops::interface::options::VariableArgument;
 
 #[derive(Debug)]
 pub struct Validate {

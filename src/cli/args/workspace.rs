@@ -7,7 +7,7 @@ use clap::Command;
 use super::ArgsError;
 use super::common::{lock_flags, view_flags};
 use super::flags::{self, Given, switch, text};
-use crate::ops::options::StateOptions;
+use crate::ops::interface::options::StateOptions;
 
 pub fn list_command() -> Command {
     flags::command("workspace list")

@@ -9,9 +9,9 @@ use crate::cli::args::apply::{Apply, parse, parse_destroy};
 use crate::cli::prompt::Prompt;
 use crate::cli::view::operation::{listener, view};
 use crate::model::plan::Mode;
-use crate::ops::apply::ApplyRequest;
-use crate::ops::ask::Ask;
-use crate::ops::operation::Request;
+use crate::ops::interface::ask::Ask;
+use crate::ops::run::apply::ApplyRequest;
+use crate::ops::run::operation::Request;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     start(invocation, parse(args), false)
@@ -43,7 +43,7 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
         approver,
         plan_file: args.plan_file.map(Into::into),
     };
-    let work = crate::ops::apply::run(&setup, &request, listener(&view));
+    let work = crate::ops::run::apply::run(&setup, &request, listener(&view));
     let (applied, diagnostics) = match super::run_operation(invocation, &setup.stop, &view, work) {
         Ok(done) => done,
         Err(code) => return code,
@@ -67,7 +67,7 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
 
 /// `destroy` takes no plan file; what is wrong with the one given is said first.
 fn destroy_file(path: &str) -> Result<(), crate::base::diag::Diagnostics> {
-    crate::ops::plan_file::read(path.as_ref())?;
+    crate::ops::run::plan_file::read(path.as_ref())?;
     Err(crate::base::diag::Diagnostic::error(
         "Destroy can't be called with a plan file",
         format!("If this plan was created using plan -destroy, apply it using:\n  {COMMAND} apply PLAN_FILE"),

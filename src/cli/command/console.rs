@@ -10,7 +10,7 @@ use crate::cli::args::console::parse;
 use crate::cli::console::Console;
 use crate::cli::line_editor::{Input, LineEditor};
 use crate::lang::syntax::unfinished::is_unfinished;
-use crate::ops::console::{self, Answer, ConsoleRequest, Session};
+use crate::ops::inspect::console::{self, Answer, ConsoleRequest, Session};
 use crate::ops::setup::Setup;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {

@@ -3,8 +3,8 @@
 use crate::base::name::PROGRAM;
 use crate::cli::Invocation;
 use crate::cli::args::force_unlock::parse;
-use crate::ops::ask::NoAnswer;
-use crate::ops::force_unlock::{self, Outcome};
+use crate::ops::interface::ask::NoAnswer;
+use crate::ops::state::force_unlock::{self, Outcome};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let args = match parse(args) {

@@ -2,7 +2,7 @@
 
 use crate::cli::Invocation;
 use crate::cli::args::graph::parse;
-use crate::ops::graph;
+use crate::ops::inspect::graph;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let (args, setup) = match super::begin(invocation, parse(args), |args| &args.variables) {

@@ -8,7 +8,7 @@ use crate::cli::args::import::parse;
 use crate::cli::console::Console;
 use crate::cli::view::human::Human;
 use crate::model::addr::AbsResourceInstance;
-use crate::ops::import::{self, Refusal};
+use crate::ops::run::import::{self, Refusal};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let args = match parse(args) {

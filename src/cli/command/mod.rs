@@ -35,11 +35,11 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
 use crate::base::name::{self, PROGRAM};
 use crate::base::stop::{self, Stage, Stop};
-use crate::ops::ask::Ask;
-use crate::ops::operation::CANCELED;
-use crate::ops::options::VariableArgument;
-use crate::ops::settings;
+use crate::ops::interface::ask::Ask;
+use crate::ops::interface::options::VariableArgument;
+use crate::ops::run::operation::CANCELED;
 use crate::ops::setup::Setup;
+use crate::ops::setup::settings;
 
 use super::Invocation;
 use super::args::ArgsError;

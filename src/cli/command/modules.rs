@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::cli::Invocation;
 use crate::cli::args::modules::parse;
-use crate::ops::called_modules::{self, Called};
+use crate::ops::inspect::modules::{self, Called};
 use crate::render::json::go;
 use crate::render::text::tree::{self, Branch};
 
@@ -16,7 +16,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(begun) => begun,
         Err(code) => return code,
     };
-    let (called, diagnostics) = called_modules::run(&setup);
+    let (called, diagnostics) = modules::run(&setup);
     let console = &invocation.console;
     if diagnostics.has_errors() {
         return super::finish(console, diagnostics);

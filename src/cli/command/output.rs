@@ -10,8 +10,8 @@ use crate::cli::view::shown;
 use crate::lang::value::Type;
 use crate::lang::value::convert::convert;
 use crate::model::state::{OutputValue, State};
-use crate::ops::options::StateOptions;
-use crate::ops::read_state;
+use crate::ops::backends::read_state;
+use crate::ops::interface::options::StateOptions;
 use crate::render::json::go;
 use crate::render::text::value::console_text;
 

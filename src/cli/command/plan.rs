@@ -5,8 +5,8 @@ use crate::cli::Invocation;
 use crate::cli::args::plan;
 use crate::cli::view::operation::{Written, listener, view};
 use crate::model::plan::{Action, Plan};
-use crate::ops::operation::Request;
-use crate::ops::plan::PlanRequest;
+use crate::ops::run::operation::Request;
+use crate::ops::run::plan::PlanRequest;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let args = match plan::parse(args) {
@@ -23,7 +23,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         out: args.out.clone().map(Into::into),
         generate: args.generate_config_out.clone().map(Into::into),
     };
-    let work = crate::ops::plan::run(&setup, &request, listener(&view));
+    let work = crate::ops::run::plan::run(&setup, &request, listener(&view));
     let (planned, diagnostics) = match super::run_operation(invocation, &setup.stop, &view, work) {
         Ok(done) => done,
         Err(code) => return code,

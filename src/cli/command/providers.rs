@@ -8,8 +8,9 @@ use crate::cli::Invocation;
 use crate::cli::args::ArgsError;
 use crate::cli::args::providers::{parse, parse_schema};
 use crate::model::addr::Provider;
-use crate::ops::provider_schemas;
-use crate::ops::providers::{self, Needs};
+use crate::ops::inspect::provider_schemas;
+use crate::ops::inspect::providers::{self, Needs};
+use crate::ops::plugins::schemas;
 use crate::render::json;
 use crate::render::text::tree::{self, Branch};
 
@@ -69,8 +70,6 @@ pub fn run_schema(invocation: &Invocation, args: &[String]) -> u8 {
             console.print("\n");
             0
         }
-        Err((provider, why)) => {
-            super::finish_spaced(console, Diagnostics::from(provider_schemas::unreadable(&provider, &why)))
-        }
+        Err((provider, why)) => super::finish_spaced(console, Diagnostics::from(schemas::unreadable(&provider, &why))),
     }
 }

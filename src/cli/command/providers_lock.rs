@@ -4,7 +4,8 @@ use crate::base::name::PROGRAM;
 use crate::cli::Invocation;
 use crate::cli::args::providers_lock::{parse_lock, parse_mirror};
 use crate::install::event::{Change, LockEvent, MirrorEvent, Tracked};
-use crate::ops::{providers_lock, providers_mirror};
+use crate::ops::init::providers_lock;
+use crate::ops::init::providers_mirror;
 use crate::render::text::style::Style;
 
 pub fn run_lock(invocation: &Invocation, args: &[String]) -> u8 {

@@ -3,7 +3,7 @@
 use crate::cli::Invocation;
 use crate::cli::args::refresh::parse;
 use crate::cli::view::operation::{listener, view};
-use crate::ops::operation::Request;
+use crate::ops::run::operation::Request;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let args = match parse(args) {
@@ -16,7 +16,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let request = Request { plan: args.plan, state: args.state, variables: args.variables };
-    let work = crate::ops::apply::refresh(&setup, &request, listener(&view));
+    let work = crate::ops::run::apply::refresh(&setup, &request, listener(&view));
     let (applied, diagnostics) = match super::run_operation(invocation, &setup.stop, &view, work) {
         Ok(done) => done,
         Err(code) => return code,

@@ -3,7 +3,7 @@
 use crate::cli::Invocation;
 use crate::cli::args::show::parse;
 use crate::cli::view::shown;
-use crate::ops::show::{self, Shown};
+use crate::ops::inspect::show::{self, Shown};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let args = match parse(args) {

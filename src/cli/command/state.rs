@@ -9,7 +9,7 @@ use crate::base::name::{COMMAND, PROGRAM};
 use crate::cli::Invocation;
 use crate::cli::args::state::{parse_identities, parse_list, parse_pull, parse_show};
 use crate::cli::view::shown;
-use crate::ops::options::StateOptions;
+use crate::ops::interface::options::StateOptions;
 use crate::ops::state::{self, Refusal, ShowRefusal};
 use crate::render::json::go;
 

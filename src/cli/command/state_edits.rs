@@ -7,7 +7,7 @@ use crate::cli::args::state_edits as args;
 use crate::cli::console::Console;
 use crate::cli::view::human::Human;
 use crate::model::addr::{AbsResource, AbsResourceInstance, Provider, Target};
-use crate::ops::state_edits::{self, Moved, Refusal, Which};
+use crate::ops::state::edits::{self, Moved, Refusal, Which};
 
 use super::state::no_state;
 
@@ -27,7 +27,7 @@ pub fn run_mv(invocation: &Invocation, args: &[String]) -> u8 {
         };
         console.line(&format!("{verb} {:?} to {to:?}", moved.from.to_string()));
     };
-    match super::run_with(invocation, &setup.stop, state_edits::mv(&setup, &args, &listener, moved)) {
+    match super::run_with(invocation, &setup.stop, edits::mv(&setup, &args, &listener, moved)) {
         Ok(Ok(count)) => {
             if !args.dry_run {
                 console.line(&format!("Successfully moved {count} object(s)."));
@@ -48,7 +48,7 @@ pub fn run_rm(invocation: &Invocation, args: &[String]) -> u8 {
     let listener = Human::new(console.clone(), false);
     let verb = if args.dry_run { "Would remove" } else { "Removed" };
     let removed = |addr: &AbsResourceInstance| console.line(&format!("{verb} {addr}"));
-    let work = state_edits::remove(&setup, &args.options, &args.addresses, args.dry_run, &listener, removed);
+    let work = edits::remove(&setup, &args.options, &args.addresses, args.dry_run, &listener, removed);
     match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok(count)) => {
             match (args.dry_run, count) {
@@ -77,7 +77,7 @@ pub fn run_replace_provider(invocation: &Invocation, args: &[String]) -> u8 {
     let planned = |from: &Provider, to: &Provider, resources: &[AbsResource]| {
         show_replacement(console, from, to, resources, args.auto_approve);
     };
-    let work = state_edits::replace_provider(&setup, &args, &listener, planned);
+    let work = edits::replace_provider(&setup, &args, &listener, planned);
     match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok(outcome)) => {
             console.line(&match outcome {
@@ -112,7 +112,7 @@ pub fn run_push(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let console = &invocation.console;
     let listener = Human::new(console.clone(), false);
-    let work = state_edits::push(&setup, &args.path, args.force, args.locking, &listener, term::read_all);
+    let work = edits::push(&setup, &args.path, args.force, args.locking, &listener, term::read_all);
     match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok(())) => 0,
         Ok(Err(refusal)) => {

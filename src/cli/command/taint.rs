@@ -5,7 +5,7 @@ use crate::cli::args::ArgsError;
 use crate::cli::args::taint::{self as args, Taint};
 use crate::cli::view::human::Human;
 use crate::model::addr::{ResourceMode, command_line};
-use crate::ops::state_edits::{self, Mark, Marked, Refusal};
+use crate::ops::state::edits::{self, Mark, Marked, Refusal};
 
 use super::state_edits::refused;
 
@@ -32,7 +32,7 @@ fn run(invocation: &Invocation, args: Result<Taint, ArgsError>, mark: Mark) -> u
         return 1;
     }
     let listener = Human::new(console.clone(), false);
-    let work = state_edits::mark(&setup, &addr, mark, args.allow_missing, &args.options, &listener);
+    let work = edits::mark(&setup, &addr, mark, args.allow_missing, &args.options, &listener);
     match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok(Marked::Done)) => {
             let what = match mark {

@@ -10,8 +10,8 @@ use crate::cli::args::validate::parse;
 use crate::cli::console::Console;
 use crate::cli::view::human::Pending;
 use crate::engine::ports::Observer;
-use crate::ops::listen::Deaf;
-use crate::ops::validate::ValidateRequest;
+use crate::ops::inspect::validate::ValidateRequest;
+use crate::ops::interface::listen::Deaf;
 use crate::render::json::diagnostic::diagnostic_json;
 use crate::render::json::go;
 use crate::render::text::wrap::wrap;
@@ -25,7 +25,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     // The JSON form is one document.
     let observer: Arc<dyn Observer> =
         if args.json { Arc::new(Deaf) } else { Arc::new(Pending(invocation.console.clone())) };
-    let work = crate::ops::validate::run(&setup, &request, &observer);
+    let work = crate::ops::inspect::validate::run(&setup, &request, &observer);
     let diagnostics = match super::run_with(invocation, &setup.stop, work) {
         Ok(diagnostics) => diagnostics,
         Err(code) => return code,

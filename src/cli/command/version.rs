@@ -6,7 +6,7 @@ use crate::base::name::{self, TERRANE};
 use crate::cli::Invocation;
 use crate::cli::args;
 use crate::model::version::{PROGRAM_VERSION, language_version};
-use crate::ops::selections::selections;
+use crate::ops::plugins::selections::selections;
 use crate::render::json::go;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
@@ -14,7 +14,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(json) => json,
         Err(error) => return invocation.usage_error(error),
     };
-    let platform = crate::ops::selections::platform();
+    let platform = crate::ops::plugins::selections::platform();
     let selected = selections();
     if json {
         let providers: Map<String, Json> =

@@ -5,7 +5,7 @@ use crate::cli::Invocation;
 use crate::cli::args::workspace as args;
 use crate::cli::console::Console;
 use crate::cli::view::human::Human;
-use crate::ops::workspaces::{self, Refusal, Selected};
+use crate::ops::state::workspaces::{self, Refusal, Selected};
 
 pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use crate::base::env::Environment;
 use crate::base::stop::Stop;
-use crate::ops::options::StateOptions;
-use crate::ops::settings;
+use crate::ops::interface::options::StateOptions;
 use crate::ops::setup::Setup;
-use crate::ops::{state, workspaces};
+use crate::ops::setup::settings;
+use crate::ops::state;
+use crate::ops::state::workspaces;
 
 use super::line::Line;
 

@@ -10,8 +10,8 @@ use crate::engine::event::Event;
 use crate::engine::ports::Observer;
 use crate::model::plan::{Mode, Plan};
 use crate::model::state::State;
-use crate::ops::listen::Listener;
-use crate::ops::planning::{Planned, Tally};
+use crate::ops::interface::listen::Listener;
+use crate::ops::interface::planning::{Planned, Tally};
 use crate::render::text::progress;
 
 use super::operation::{OperationView, Written};

@@ -11,8 +11,8 @@ use crate::engine::ports::Observer;
 use crate::model::addr::ResourceMode;
 use crate::model::plan::{Action, Mode, Plan, ResourceChange};
 use crate::model::state::State;
-use crate::ops::listen::Listener;
-use crate::ops::planning::{Planned, Tally};
+use crate::ops::interface::listen::Listener;
+use crate::ops::interface::planning::{Planned, Tally};
 use crate::render::json::events::{self, Counts, Message};
 
 use super::operation::{OperationView, Written};

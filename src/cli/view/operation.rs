@@ -7,8 +7,8 @@ use crate::base::stop::Stage;
 use crate::cli::console::Console;
 use crate::model::plan::{Mode, Plan};
 use crate::model::state::State;
-use crate::ops::listen::Listener;
-use crate::ops::planning::Tally;
+use crate::ops::interface::listen::Listener;
+use crate::ops::interface::planning::Tally;
 
 use super::human::Human;
 use super::json::Json;

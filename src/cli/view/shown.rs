@@ -7,7 +7,7 @@ use crate::model::addr::{AbsResourceInstance, Provider, ResourceMode};
 use crate::model::schema::Schema;
 use crate::model::state::State;
 use crate::model::state::file::StateFile;
-use crate::ops::planning::{Planned, Schemas};
+use crate::ops::interface::planning::{Planned, Schemas};
 use crate::render::json::go;
 use crate::render::json::plan::{PlanDocument, plan_json as render_plan_json};
 use crate::render::json::state::{object_value, state_json as render_state_json};

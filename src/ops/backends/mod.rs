@@ -1,0 +1,11 @@
+//! The backend of the working directory: `record` keeps which one `init` set up, `open` opens it, if the configuration
+//! still asks for the same, and holds a state under its lock; `read_state` looks without one.
+//!
+//! Never changes a state.
+
+mod open;
+pub mod read_state;
+pub mod record;
+pub mod remote_states;
+
+pub use open::*;

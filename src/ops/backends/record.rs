@@ -1,0 +1,95 @@
+//! What a working directory remembers of its backend: `.terraform/terraform.tfstate`. The format is the
+//! reference's.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::base::atomic;
+use crate::base::files::named;
+use crate::model::state::file::go_json;
+use crate::model::version::language_version;
+
+/// The backend that `init` set up.
+#[derive(Clone, Debug)]
+pub struct BackendRecord {
+    pub kind: String,
+    /// The settings as JSON text, those of the command line included.
+    pub config: String,
+    /// Of the settings in the configuration; the reference's own way of hashing is not ours, so only equality counts.
+    pub hash: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct File {
+    version: u32,
+    /// Old records have none.
+    #[serde(default)]
+    terraform_version: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    backend: Option<Record>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Record {
+    #[serde(rename = "type")]
+    kind: String,
+    config: Box<RawValue>,
+    hash: u64,
+}
+
+fn record_path(data_dir: &Path) -> PathBuf {
+    data_dir.join("terraform.tfstate")
+}
+
+/// The recorded backend; None if nothing but the local backend without settings was ever set up.
+pub fn read(data_dir: &Path) -> io::Result<Option<BackendRecord>> {
+    let path = record_path(data_dir);
+    let content = match std::fs::read(&path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(|e| named(e, "open", &path))?,
+    };
+    let file: File = serde_json::from_slice(&content).map_err(|e| named(e.into(), "read", &path))?;
+    let record = file.backend.filter(|record| !record.kind.is_empty());
+    Ok(record.map(|r| BackendRecord { kind: r.kind, config: r.config.get().to_string(), hash: r.hash as u32 }))
+}
+
+/// Remembers a backend; None: forgets it.
+pub fn write(data_dir: &Path, record: Option<&BackendRecord>) -> io::Result<()> {
+    let path = record_path(data_dir);
+    let Some(record) = record else {
+        return match std::fs::remove_file(&path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(named(e, "remove", &path)),
+            _ => Ok(()),
+        };
+    };
+    let config = RawValue::from_string(record.config.clone()).map_err(|e| named(e.into(), "write", &path))?;
+    let backend = Some(Record { kind: record.kind.clone(), config, hash: record.hash.into() });
+    let file = File { version: 3, terraform_version: language_version().into(), backend };
+    let text = serde_json::to_string(&file).map_err(|e| named(e.into(), "write", &path))?;
+    std::fs::create_dir_all(data_dir).map_err(|e| named(e, "mkdir", data_dir))?;
+    atomic::write(&path, &go_json(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_record_is_the_reference_s() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = dir.path().join(".terraform");
+        assert!(read(&data).unwrap().is_none());
+        let config = "{\"path\":\"x/<y>.tfstate\",\"workspace_dir\":null}";
+        let record = BackendRecord { kind: "local".into(), config: config.into(), hash: 1293398979 };
+        write(&data, Some(&record)).unwrap();
+        let expected = "{\n  \"version\": 3,\n  \"terraform_version\": \"1.11.4\",\n  \"backend\": {\n    \"type\": \"local\",\n    \"config\": {\n      \"path\": \"x/\\u003cy\\u003e.tfstate\",\n      \"workspace_dir\": null\n    },\n    \"hash\": 1293398979\n  }\n}";
+        assert_eq!(std::fs::read_to_string(data.join("terraform.tfstate")).unwrap(), expected);
+        let again = read(&data).unwrap().unwrap();
+        assert_eq!((again.kind.as_str(), again.hash), ("local", 1293398979));
+        write(&data, None).unwrap();
+        assert!(read(&data).unwrap().is_none());
+    }
+}

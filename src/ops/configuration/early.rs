@@ -1,0 +1,121 @@
+//! What is known of the world when a configuration is loaded: values of root variables and where we are.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::base::diag::Diagnostics;
+use crate::base::files::{Disk, Files};
+use crate::engine::ports::Host;
+use crate::lang::functions;
+use crate::lang::value::Value;
+use crate::model::config::{Outside, Variable};
+
+use super::variables::{self, Collected};
+use crate::ops::setup::Setup;
+use crate::ops::setup::host::Machine;
+
+/// The values that people give now.
+pub struct Given {
+    setup: Setup,
+    surroundings: Surroundings,
+    /// Read when first asked for: most configurations never ask.
+    collected: Mutex<Option<Collected>>,
+}
+
+impl Given {
+    pub fn of(setup: &Setup) -> Arc<dyn Outside> {
+        let surroundings = Surroundings(Machine::new(setup));
+        Arc::new(Given { setup: setup.clone(), surroundings, collected: Mutex::default() })
+    }
+}
+
+impl Outside for Given {
+    fn variable(&self, variable: &Variable) -> (Option<Value>, Diagnostics) {
+        let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut diagnostics = Diagnostics::new();
+        if collected.is_none() {
+            // Warnings are the business of those who need all values.
+            let (found, problems) = variables::collect(&self.setup, &self.setup.variables);
+            diagnostics = problems.into_iter().filter(|d| d.is_error()).collect();
+            *collected = Some(found);
+        }
+        let value = collected.as_ref().and_then(|found| variables::value_of(found, variable, &mut diagnostics));
+        (value, diagnostics)
+    }
+
+    fn workspace(&self) -> String {
+        self.surroundings.0.workspace()
+    }
+
+    fn working_dir(&self) -> String {
+        self.surroundings.0.original_working_dir()
+    }
+
+    fn machine(&self) -> Option<&dyn functions::Machine> {
+        Some(&self.surroundings)
+    }
+}
+
+/// The values that a saved plan was made with.
+pub struct Planned {
+    variables: BTreeMap<Arc<str>, Value>,
+    surroundings: Surroundings,
+}
+
+impl Planned {
+    pub fn of(setup: &Setup, variables: &BTreeMap<Arc<str>, Value>) -> Arc<dyn Outside> {
+        Arc::new(Planned { variables: variables.clone(), surroundings: Surroundings(Machine::new(setup)) })
+    }
+}
+
+impl Outside for Planned {
+    fn variable(&self, variable: &Variable) -> (Option<Value>, Diagnostics) {
+        (self.variables.get(&variable.name).cloned(), Diagnostics::new())
+    }
+
+    fn workspace(&self) -> String {
+        self.surroundings.0.workspace()
+    }
+
+    fn working_dir(&self) -> String {
+        self.surroundings.0.original_working_dir()
+    }
+
+    fn machine(&self) -> Option<&dyn functions::Machine> {
+        Some(&self.surroundings)
+    }
+}
+
+/// The machine as functions see it whose results must be the same each time the configuration is loaded.
+struct Surroundings(Machine);
+
+impl functions::Machine for Surroundings {
+    fn files(&self) -> &dyn Files {
+        &Disk
+    }
+
+    fn base_dir(&self) -> &Path {
+        Path::new(".")
+    }
+
+    fn working_dir(&self) -> PathBuf {
+        std::env::current_dir().unwrap_or_default()
+    }
+
+    fn pure_only(&self) -> bool {
+        true
+    }
+
+    fn now(&self) -> (i64, u32) {
+        self.0.now()
+    }
+
+    fn plan_time(&self) -> Option<(i64, u32)> {
+        None
+    }
+
+    fn random(&self, bytes: &mut [u8]) {
+        self.0.random(bytes);
+    }
+}

@@ -1,0 +1,185 @@
+//! Loading the configuration of the working directory.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::{Disk, Entry, Files, Metadata};
+use crate::base::name::COMMAND;
+use crate::lang::value::Value;
+use crate::model::config::test_file::{self, TestFile};
+use crate::model::config::{self, Config, Module, Outside};
+use crate::model::deps::module_manifest::ModuleManifest;
+use crate::model::plan::file::ConfigSnapshot;
+
+use super::early;
+use crate::ops::setup::Setup;
+use crate::ops::setup::workdir::WorkDir;
+
+/// The record of installed modules; empty if there is none.
+pub fn manifest(workdir: &WorkDir, files: &dyn Files) -> Result<ModuleManifest, Diagnostics> {
+    let path = manifest_path(workdir);
+    if !files.exists(&path) {
+        return Ok(ModuleManifest::default());
+    }
+    let text = files.read_to_string(&path).map_err(|e| manifest_problem(&e.to_string()))?;
+    ModuleManifest::parse(&text).map_err(|e| manifest_problem(&format!("{}: {e}", path.display())))
+}
+
+pub fn manifest_path(workdir: &WorkDir) -> PathBuf {
+    workdir.modules_dir().join("modules.json")
+}
+
+fn manifest_problem(why: &str) -> Diagnostics {
+    let detail =
+        format!("Cannot read the record of installed modules: {why}. Run \"{COMMAND} init\" to write it anew.");
+    Diagnostic::error("Failed to read module manifest", detail).into()
+}
+
+/// A configuration with its files as they were read.
+#[derive(Clone)]
+pub struct LoadedConfig {
+    pub config: Arc<Config>,
+    pub snapshot: ConfigSnapshot,
+}
+
+/// The whole configuration under a root folder, with the modules that `init` installed. None if there is no such folder.
+pub fn config(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
+    for_this_version(config_with(root, &setup.workdir, files, early::Given::of(setup)))
+}
+
+/// As `config`, with the values of a saved plan where the configuration needs some to be loaded.
+pub fn planned_config(
+    setup: &Setup,
+    files: &dyn Files,
+    variables: &BTreeMap<Arc<str>, Value>,
+) -> (Option<LoadedConfig>, Diagnostics) {
+    for_this_version(config_with(Path::new("."), &setup.workdir, files, early::Planned::of(setup, variables)))
+}
+
+/// A sound configuration must be written for this version too.
+fn for_this_version(
+    (loaded, mut diagnostics): (Option<LoadedConfig>, Diagnostics),
+) -> (Option<LoadedConfig>, Diagnostics) {
+    if let Some(loaded) = loaded.as_ref().filter(|_| !diagnostics.has_errors()) {
+        diagnostics.extend(config::check_versions(&loaded.config));
+    }
+    (loaded, diagnostics)
+}
+
+fn config_with(
+    root: &Path,
+    workdir: &WorkDir,
+    files: &dyn Files,
+    outside: Arc<dyn Outside>,
+) -> (Option<LoadedConfig>, Diagnostics) {
+    let recorder = Recorder { files, read: Mutex::default() };
+    let manifest = match manifest(workdir, &recorder) {
+        Ok(manifest) => manifest,
+        Err(diagnostics) => return (None, diagnostics),
+    };
+    let (config, diagnostics) = config::load(root, &recorder, &config::manifest_resolver(&manifest), outside);
+    let snapshot = recorder.snapshot();
+    if let Some(config) = &config {
+        crate::log!(Debug, "configuration loaded: {} modules, {} files", config.modules().len(), snapshot.files.len());
+    }
+    for (path, content) in &snapshot.files {
+        crate::log!(Trace, "configuration read: {} ({} bytes)", path.display(), content.len());
+    }
+    (config.map(|config| LoadedConfig { config: Arc::new(config), snapshot }), diagnostics)
+}
+
+/// A configuration with its test files.
+pub struct LoadedTests {
+    pub config: Arc<Config>,
+    pub tests: Vec<TestFile>,
+}
+
+/// The whole configuration under a root folder with its test files and what their runs test. None if nothing was loaded.
+/// No test folder: test files are not looked at.
+pub fn config_with_tests(root: &Path, test_dir: Option<&str>, setup: &Setup) -> (Option<LoadedTests>, Diagnostics) {
+    let (loaded, mut diagnostics) = any_config_with_tests(root, test_dir, setup);
+    if let Some(loaded) = loaded.as_ref().filter(|_| !diagnostics.has_errors()) {
+        diagnostics.extend(config::check_versions(&loaded.config));
+    }
+    (loaded, diagnostics)
+}
+
+/// As [`config_with_tests`], for whichever version it is written.
+pub fn any_config_with_tests(root: &Path, test_dir: Option<&str>, setup: &Setup) -> (Option<LoadedTests>, Diagnostics) {
+    let (mut tests, found) = tests(root, test_dir);
+    let outside = early::Given::of(setup);
+    if found.has_errors() {
+        let (_, mut diagnostics) = config::load_root(root, &Disk, outside);
+        diagnostics.extend(found);
+        return (None, diagnostics);
+    }
+    let (loaded, mut diagnostics) = config_with(root, &setup.workdir, &Disk, outside.clone());
+    diagnostics.extend(found);
+    let Some(config) = loaded.map(|loaded| loaded.config) else { return (None, diagnostics) };
+    let sound = || !config::load_root(root, &Disk, outside.clone()).1.has_errors();
+    if !tests.is_empty() && (!diagnostics.has_errors() || sound()) {
+        let manifest = manifest(&setup.workdir, &Disk).unwrap_or_default();
+        let resolver = config::manifest_resolver(&manifest);
+        let loader = |dir: &Path, resolver: &config::Resolver<'_>| config::load(dir, &Disk, resolver, outside.clone());
+        diagnostics.extend(test_file::load::link(&mut tests, &config, &Disk, &resolver, &loader));
+    }
+    (Some(LoadedTests { config, tests }), diagnostics)
+}
+
+/// The test files of a root module as they stand. No test folder: none.
+pub fn tests(root: &Path, test_dir: Option<&str>) -> (Vec<TestFile>, Diagnostics) {
+    test_dir.map(|dir| test_file::load::read(root, dir, &Disk)).unwrap_or_default()
+}
+
+/// Whether the working directory holds any configuration.
+pub fn has_configuration() -> bool {
+    config::has_configuration(Path::new("."), &Disk)
+}
+
+/// The root module alone, without what it calls. None if there is no configuration.
+pub fn root_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
+    if !has_configuration() {
+        return (None, Diagnostics::new());
+    }
+    config::load_root(Path::new("."), &Disk, early::Given::of(setup))
+}
+
+/// The root module as far as its backend needs it. None if there is no configuration.
+pub fn backend_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
+    if !has_configuration() {
+        return (None, Diagnostics::new());
+    }
+    config::load_for_backend(Path::new("."), &Disk, early::Given::of(setup))
+}
+
+/// Remembers what is read through it.
+struct Recorder<'a> {
+    files: &'a dyn Files,
+    read: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
+}
+
+impl Recorder<'_> {
+    fn snapshot(&self) -> ConfigSnapshot {
+        let read = std::mem::take(&mut *self.read.lock().unwrap_or_else(|e| e.into_inner()));
+        ConfigSnapshot { files: read.into_iter().collect() }
+    }
+}
+
+impl Files for Recorder<'_> {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let content = self.files.read(path)?;
+        self.read.lock().unwrap_or_else(|e| e.into_inner()).insert(path.to_path_buf(), content.clone());
+        Ok(content)
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        self.files.metadata(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
+        self.files.list(path)
+    }
+}

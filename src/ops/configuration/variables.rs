@@ -1,0 +1,244 @@
+//! Values of the root module's variables: from the environment, values files, arguments and, at last, from people.
+//!
+//! Owns the order of precedence; what a value may look like is the model's concern.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::env;
+use crate::base::files::{Disk, Files};
+use crate::base::name::PROGRAM;
+use crate::base::source::SourceFile;
+use crate::engine::{GivenVariable, GivenVariables, Origin};
+use crate::lang::value::{Value, convert::convert, json};
+use crate::model::config::values_file::{self, GivenValue};
+use crate::model::config::{Module, Variable};
+
+use crate::ops::interface::ask::{NoAnswer, Question};
+use crate::ops::interface::options::VariableArgument;
+use crate::ops::setup::Setup;
+
+const UNREADABLE_VALUES: &str = "Failed to read variables file";
+
+/// A value as it was found; texts become values only once the variable's type is known.
+#[derive(Clone, Debug)]
+enum Found {
+    Environment(String),
+    Argument(String),
+    File { value: GivenValue, on_command_line: bool },
+}
+
+/// Values by name, the later sources in place of the earlier.
+#[derive(Clone, Debug, Default)]
+pub struct Collected(BTreeMap<String, Found>);
+
+/// Reads everything that does not need the configuration.
+pub fn collect(setup: &Setup, arguments: &[VariableArgument]) -> (Collected, Diagnostics) {
+    let mut found = Collected::default();
+    let mut diagnostics = Diagnostics::new();
+    for (name, text) in setup.environment.with_prefix(env::TF_VAR_) {
+        found.0.insert(name.to_string(), Found::Environment(text.to_string()));
+    }
+    for path in automatic_files() {
+        file(&path, false, &mut found, &mut diagnostics);
+    }
+    for argument in arguments {
+        match argument {
+            VariableArgument::File(path) => {
+                if Disk.exists(Path::new(path)) {
+                    file(path, true, &mut found, &mut diagnostics);
+                } else {
+                    diagnostics.error(UNREADABLE_VALUES, format!("Given variables file {path} does not exist."));
+                }
+            }
+            VariableArgument::Value(text) => match values_file::split_assignment(text) {
+                Ok((name, value)) => {
+                    found.0.insert(name.to_string(), Found::Argument(value.to_string()));
+                }
+                Err(problem) => diagnostics.push(problem),
+            },
+        }
+    }
+    (found, diagnostics)
+}
+
+/// The values files that are read without being named, in order.
+fn automatic_files() -> Vec<String> {
+    const FIRST: [&str; 2] = ["terraform.tfvars", "terraform.tfvars.json"];
+    let mut files: Vec<String> =
+        FIRST.iter().filter(|name| Disk.is_file(Path::new(name))).map(ToString::to_string).collect();
+    let entries = Disk.list(Path::new(".")).unwrap_or_default();
+    let is_auto = |name: &str| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json");
+    files.extend(entries.into_iter().filter(|e| !e.is_dir && is_auto(&e.name)).map(|e| e.name));
+    files
+}
+
+fn file(path: &str, on_command_line: bool, found: &mut Collected, diagnostics: &mut Diagnostics) {
+    let source = match Disk.read_to_string(Path::new(path)) {
+        Ok(text) => SourceFile::new(path, text),
+        Err(e) => {
+            diagnostics.error(UNREADABLE_VALUES, format!("Error while reading {path}: {e}."));
+            return;
+        }
+    };
+    for (name, value) in diagnostics.take(values_file::parse_file(source)) {
+        found.0.insert(name.to_string(), Found::File { value, on_command_line });
+    }
+}
+
+/// The values for the variables of a root module. Asks for those that are required and missing, if somebody can be asked.
+pub async fn resolve(collected: &Collected, root: &Module, setup: &Setup) -> (GivenVariables, Diagnostics) {
+    let (mut given, mut diagnostics) = given(collected, root);
+    for variable in missing(root, &given) {
+        match ask(variable, setup).await {
+            Ok(Some(text)) => {
+                let value = diagnostics.take(values_file::parse_string(&variable.name, &text, Some(variable)));
+                given.insert(variable.name.clone(), GivenVariable { value, origin: Origin::Prompt });
+            }
+            Ok(None) => diagnostics.push(values_file::required_but_missing(variable)),
+            Err(problem) => {
+                diagnostics.push(problem);
+                return (given, diagnostics);
+            }
+        }
+    }
+    (given, diagnostics)
+}
+
+/// As `resolve`, with unknown values for what is required and missing.
+pub fn resolve_or_unknown(collected: &Collected, root: &Module) -> (GivenVariables, Diagnostics) {
+    let (mut given, diagnostics) = given(collected, root);
+    for variable in missing(root, &given) {
+        let value = Value::unknown(variable.ty.clone());
+        given.insert(variable.name.clone(), GivenVariable { value, origin: Origin::Prompt });
+    }
+    (given, diagnostics)
+}
+
+/// The variables that are required and have no value, by name.
+fn missing<'r>(root: &'r Module, given: &GivenVariables) -> Vec<&'r Variable> {
+    let mut missing: Vec<&Variable> =
+        root.variables.values().filter(|v| v.default.is_none() && !given.contains_key(&v.name)).collect();
+    missing.sort_by(|a, b| a.name.cmp(&b.name));
+    missing
+}
+
+/// What was given for the variables of a root module.
+fn given(collected: &Collected, root: &Module) -> (GivenVariables, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let mut given = GivenVariables::new();
+    let mut undeclared = Vec::new();
+    for (name, found) in &collected.0 {
+        let variable = root.variables.get(name.as_str());
+        match (found, variable) {
+            (Found::Environment(_), None) => {}
+            (Found::Argument(_), None) => diagnostics.push(values_file::undeclared_on_command_line(name)),
+            (Found::File { value, .. }, None) => undeclared.push((name.as_str(), value)),
+            (found, Some(variable)) => {
+                let value = of_found(found, variable, &mut diagnostics);
+                given.insert(variable.name.clone(), value);
+            }
+        }
+    }
+    for mut problem in values_file::undeclared_in_files(undeclared) {
+        // The place is in the text; the reference does not show it.
+        problem.subject = None;
+        diagnostics.push(problem);
+    }
+    (given, diagnostics)
+}
+
+fn of_found(found: &Found, variable: &Variable, diagnostics: &mut Diagnostics) -> GivenVariable {
+    match found {
+        Found::Environment(text) => {
+            let value = diagnostics.take(values_file::parse_string(&variable.name, text, Some(variable)));
+            GivenVariable { value, origin: Origin::Environment }
+        }
+        Found::Argument(text) => {
+            let value = diagnostics.take(values_file::parse_string(&variable.name, text, Some(variable)));
+            GivenVariable { value, origin: Origin::Argument }
+        }
+        Found::File { value, .. } => {
+            GivenVariable { value: value.value.clone(), origin: Origin::File(value.range.clone()) }
+        }
+    }
+}
+
+/// What was given for one variable, not yet converted to its type.
+pub fn value_of(collected: &Collected, variable: &Variable, diagnostics: &mut Diagnostics) -> Option<Value> {
+    let found = collected.0.get(&*variable.name)?;
+    Some(of_found(found, variable, diagnostics).value)
+}
+
+/// The answer for one variable; none if nobody answers.
+async fn ask(variable: &Variable, setup: &Setup) -> Result<Option<String>, Diagnostic> {
+    let Some(somebody) = setup.ask.clone() else { return Ok(None) };
+    let question = Question {
+        title: format!("var.{}", variable.name),
+        text: variable.description.clone().unwrap_or_default(),
+        secret: variable.sensitive,
+        ..Question::default()
+    };
+    match somebody.ask(&question).await {
+        Ok(text) => Ok(Some(text)),
+        Err(NoAnswer::Failed(_)) => Ok(None),
+        Err(NoAnswer::Interrupted) => Err(Diagnostic::error(
+            "Operation cancelled",
+            format!("{PROGRAM} was interrupted while it waited for an answer."),
+        )),
+    }
+}
+
+/// The values for applying a saved plan: its own, and those given now for ephemeral variables, which it does not hold.
+/// Others may be given again only as they were.
+pub fn with_plan(
+    collected: &Collected,
+    root: &Module,
+    plan: &BTreeMap<Arc<str>, Value>,
+) -> (GivenVariables, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let planned = plan.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let mut given: GivenVariables =
+        planned.map(|(name, value)| (name, GivenVariable { value, origin: Origin::Other })).collect();
+    for (name, found) in &collected.0 {
+        let Some(variable) = root.variables.get(name.as_str()) else { continue };
+        let now = of_found(found, variable, &mut diagnostics);
+        let Some(before) = plan.get(name.as_str()) else {
+            if variable.ephemeral {
+                given.insert(variable.name.clone(), now);
+            }
+            continue;
+        };
+        let same = convert(&now.value, before.ty()).is_ok_and(|now| now.unmark_deep().0 == before.unmark_deep().0);
+        if !same {
+            diagnostics.push(changed(variable, before, &now.value, found));
+        }
+    }
+    (given, diagnostics)
+}
+
+fn changed(variable: &Variable, before: &Value, now: &Value, found: &Found) -> Diagnostic {
+    let shown = |value: &Value| match variable.sensitive {
+        true => "(sensitive value)".to_string(),
+        false => json::to_simple_json(value).unwrap_or_default(),
+    };
+    let how = match found {
+        Found::Environment(_) => "set by an environment variable",
+        Found::Argument(_) => "set by a CLI argument",
+        Found::File { on_command_line: true, .. } => "set by a .tfvars file passed through -var-file argument",
+        Found::File { on_command_line: false, .. } => "set by an automatically loaded .tfvars file",
+    };
+    Diagnostic::error(
+        "Can't change variable when applying a saved plan",
+        format!(
+            "The variable {} cannot be set using the -var and -var-file options when applying a saved plan file, because a saved plan \
+             includes the variable values that were set when it was created. The saved plan specifies {} as the value whereas during \
+             apply the value {} was {how}. To declare an ephemeral variable which is not saved in the plan file, use ephemeral = true.",
+            variable.name,
+            shown(before),
+            shown(now),
+        ),
+    )
+}

@@ -1,0 +1,190 @@
+//! `providers lock`: the lock file made to hold hashes for several platforms.
+
+use std::path::{Path, PathBuf};
+
+use url::Url;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::Disk;
+use crate::install::event::{LockEvent, Tracked};
+use crate::install::package::platform;
+use crate::install::providers::platform_lock::{PlatformLockInput, lock_platforms};
+use crate::install::source::Source;
+use crate::install::source::demanding::Demanding;
+use crate::install::source::filesystem::Filesystem;
+use crate::install::source::network_mirror::NetworkMirror;
+use crate::install::source::registry::Registry;
+use crate::model::addr::Provider;
+use crate::model::deps::Requirements;
+use crate::model::mistakes::UNWRITABLE_LOCK;
+
+use crate::ops::configuration::load;
+use crate::ops::plugins::lock_file;
+use crate::ops::plugins::packages;
+use crate::ops::setup::Setup;
+use crate::ops::setup::network::Network;
+
+#[derive(Clone, Debug, Default)]
+pub struct LockRequest {
+    /// None: this machine's.
+    pub platforms: Vec<String>,
+    /// Look here instead of in registries.
+    pub fs_mirror: Option<PathBuf>,
+    pub net_mirror: Option<String>,
+    pub plugin_cache: bool,
+    /// None: all that are required.
+    pub providers: Vec<String>,
+}
+
+/// Locks; with what became of every package's hashes.
+pub async fn run(
+    setup: &Setup,
+    request: &LockRequest,
+    tell: &mut (dyn FnMut(LockEvent) + Send),
+) -> (Option<Vec<Tracked>>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let platforms = diagnostics.take(chosen_platforms(&request.platforms));
+    let network = Network::new(setup);
+    let source = match source(request, &network) {
+        Ok(source) if !diagnostics.has_errors() => Demanding { source, demand: setup.settings.signatures },
+        Ok(_) => return (None, diagnostics),
+        Err(problem) => {
+            diagnostics.push(problem);
+            return (None, diagnostics);
+        }
+    };
+    let requirements = diagnostics.take(required(setup));
+    let requirements = diagnostics.take(only(&request.providers, requirements));
+    let lock = diagnostics.take(packages::lock_file());
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let folder = match tempfile::tempdir() {
+        Ok(folder) => folder,
+        Err(e) => {
+            let detail = format!("Failed to create a folder for downloads: {e}.");
+            diagnostics.error("Could not create a temporary folder", detail);
+            return (None, diagnostics);
+        }
+    };
+    let input = PlatformLockInput {
+        requirements: &requirements,
+        lock: &lock,
+        source: &source,
+        http: &network.hosts.http,
+        platforms: &platforms,
+        folder: folder.path(),
+        cache_dir: setup.settings.plugin_cache_dir.as_deref().filter(|_| request.plugin_cache),
+    };
+    let Some((locked, tracked)) = diagnostics.take(lock_platforms(&input, tell).await) else {
+        return (None, diagnostics);
+    };
+    if lock.to_text() != locked.to_text()
+        && let Err(e) = lock_file::write(&locked)
+    {
+        diagnostics.error(UNWRITABLE_LOCK, e.to_string());
+        return (None, diagnostics);
+    }
+    (Some(tracked), diagnostics)
+}
+
+/// The origin registry, unless a mirror is named: never what the settings say.
+fn source(request: &LockRequest, network: &Network) -> Result<Box<dyn Source>, Diagnostic> {
+    match (&request.fs_mirror, &request.net_mirror) {
+        (Some(_), Some(_)) => Err(Diagnostic::error(
+            "Invalid installation method options",
+            "The -fs-mirror and -net-mirror command line options are mutually-exclusive.",
+        )),
+        (Some(folder), None) => Ok(Box::new(Filesystem::new(folder))),
+        (None, Some(url)) => match Url::parse(url) {
+            Ok(parsed) if parsed.scheme() == "https" => Ok(Box::new(NetworkMirror::new(url, network.hosts.clone()))),
+            _ => Err(Diagnostic::error(
+                "Invalid network mirror URL",
+                "The -net-mirror option requires a valid https: URL as the mirror base URL.",
+            )),
+        },
+        (None, None) => Ok(Box::new(Registry::new(network.hosts.clone()))),
+    }
+}
+
+/// The platforms that were asked for, or this machine's.
+pub fn chosen_platforms(given: &[String]) -> (Vec<String>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    for text in given {
+        if let Err(why) = check_platform(text) {
+            let detail =
+                format!("The string {text:?} given in the -platform option is not a valid target platform: {why}.");
+            diagnostics.error("Invalid target platform", detail);
+        }
+    }
+    let platforms = if given.is_empty() { vec![platform()] } else { given.to_vec() };
+    (platforms, diagnostics)
+}
+
+fn check_platform(text: &str) -> Result<(), &'static str> {
+    let parts: Vec<&str> = text.split('_').collect();
+    let blank = |part: &str| part.contains(char::is_whitespace);
+    match parts[..] {
+        ["", ..] => Err("must be two words separated by an underscore"),
+        [_, ""] => Err("must be two words separated by an underscore"),
+        [os, _] if blank(os) => Err("OS portion must not contain whitespace"),
+        [_, arch] if blank(arch) => Err("architecture portion must not contain whitespace"),
+        [_, _] => Ok(()),
+        _ => Err("must be two words separated by an underscore"),
+    }
+}
+
+/// What the configuration needs.
+pub fn required(setup: &Setup) -> (Requirements, Diagnostics) {
+    if !load::has_configuration() {
+        return (Requirements::default(), Diagnostics::new());
+    }
+    let (loaded, mut diagnostics) = load::config(Path::new("."), setup, &Disk);
+    let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else {
+        return (Requirements::default(), diagnostics);
+    };
+    let requirements = diagnostics.take(Requirements::of_config(&loaded.config));
+    (requirements, diagnostics)
+}
+
+/// Those of the requirements that were asked for; all if none was.
+fn only(given: &[String], mut all: Requirements) -> (Requirements, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let mut wanted = Vec::new();
+    for text in given {
+        match Provider::parse_source(text) {
+            Ok(provider) if all.0.contains_key(&provider) => wanted.push(provider),
+            Ok(provider) => {
+                let detail = format!("The provider {provider} is not required by the current configuration.");
+                diagnostics.error("Invalid provider argument", detail);
+            }
+            Err(problem) => diagnostics.push(problem),
+        }
+    }
+    if !given.is_empty() {
+        all.0.retain(|provider, _| wanted.contains(provider));
+    }
+    (all, diagnostics)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn platforms_are_two_words() {
+        let words = Err("must be two words separated by an underscore");
+        let cases = [
+            ("linux_amd64", Ok(())),
+            ("linux", words),
+            ("_amd64", words),
+            ("linux_", words),
+            ("a_b_c", words),
+            ("li nux_amd64", Err("OS portion must not contain whitespace")),
+            ("linux_amd 64", Err("architecture portion must not contain whitespace")),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(check_platform(text), expected, "{text}");
+        }
+    }
+}

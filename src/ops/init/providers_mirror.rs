@@ -1,0 +1,58 @@
+//! `providers mirror`: the archives of all required providers in a folder, for use as it is or behind a web server.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use crate::base::diag::Diagnostics;
+use crate::install::event::MirrorEvent;
+use crate::install::providers::mirror::{MirrorInput, mirror};
+use crate::install::source::demanding::Demanding;
+use crate::install::source::registry::Registry;
+use crate::install::verify;
+use crate::model::deps::Lock;
+
+use super::providers_lock::{chosen_platforms, required};
+use crate::ops::plugins::packages;
+use crate::ops::setup::Setup;
+use crate::ops::setup::network::Network;
+
+#[derive(Clone, Debug, Default)]
+pub struct MirrorRequest {
+    pub target: PathBuf,
+    /// None: this machine's.
+    pub platforms: Vec<String>,
+    /// Take the versions of the lock file.
+    pub lock_file: bool,
+}
+
+/// Fills the folder, always from the providers' own registries.
+pub async fn run(setup: &Setup, request: &MirrorRequest, tell: &mut (dyn FnMut(MirrorEvent) + Send)) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let platforms = diagnostics.take(chosen_platforms(&request.platforms));
+    if diagnostics.has_errors() {
+        return diagnostics;
+    }
+    let requirements = diagnostics.take(required(setup));
+    let lock = match request.lock_file {
+        true => diagnostics.take(packages::lock_file()),
+        false => Lock::default(),
+    };
+    if !lock.is_empty() && !diagnostics.has_errors() {
+        diagnostics.extend(verify::check_lock(&requirements, &lock, &BTreeSet::new()));
+    }
+    if diagnostics.has_errors() {
+        return diagnostics;
+    }
+    let network = Network::new(setup);
+    let source = Demanding { source: Registry::new(network.hosts.clone()), demand: setup.settings.signatures };
+    let input = MirrorInput {
+        requirements: &requirements,
+        lock: &lock,
+        source: &source,
+        http: &network.hosts.http,
+        platforms: &platforms,
+        target: &request.target,
+    };
+    diagnostics.extend(mirror(&input, tell).await);
+    diagnostics
+}

@@ -1,0 +1,315 @@
+//! `console`: expressions, one at a time, by the configuration and the state or a plan.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::Disk;
+use crate::base::identifier::is_identifier;
+use crate::base::name::PROGRAM;
+use crate::base::source::SourceFile;
+use crate::engine::{self, EvaluateInput, Evaluation, Names, PlanInput};
+use crate::lang::functions::type_of::{Typed, typed};
+use crate::lang::syntax::parse_expression;
+use crate::model::addr::ModuleInstance;
+use crate::model::config::Config;
+use crate::model::deps::Requirements;
+use crate::model::plan::Mode;
+use crate::render::text::snippet::CONSOLE_INPUT;
+use crate::render::text::value::console_text;
+
+use crate::ops::backends::{self, Held};
+use crate::ops::configuration::load;
+use crate::ops::configuration::variables::{self, Collected};
+use crate::ops::interface::options::{StateOptions, VariableArgument};
+use crate::ops::plugins::cached_schemas;
+use crate::ops::plugins::factories::Factories;
+use crate::ops::plugins::packages;
+use crate::ops::plugins::packages::Found;
+use crate::ops::run::operation::{NO_OPERATION, quiet_ports};
+use crate::ops::setup::Setup;
+
+#[derive(Clone, Debug)]
+pub struct ConsoleRequest {
+    pub state: StateOptions,
+    pub variables: Vec<VariableArgument>,
+    /// Plan first, and take the values of the plan.
+    pub plan: bool,
+    /// The module instance whose names expressions see.
+    pub scope: ModuleInstance,
+}
+
+/// What is open while expressions are evaluated: the state's lock and the providers.
+pub struct Session {
+    evaluation: Evaluation,
+    factories: Arc<Factories>,
+    /// None once it is given back.
+    held: Mutex<Option<Held>>,
+    /// Gathered when first asked for.
+    names: OnceLock<Names>,
+}
+
+/// What a line comes to.
+pub enum Answer {
+    Exit,
+    /// Without a line ending; empty for an empty line. Warnings are not shown, as in the reference.
+    Text(String),
+    Failed(Diagnostics),
+}
+
+/// Makes everything ready for expressions. With a session, the diagnostics are what is wrong with the configuration's
+/// values; expressions that do not need those can be evaluated all the same.
+pub async fn open(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, Diagnostics) {
+    loop {
+        let opened = attempt(setup, request).await;
+        if !setup.misled.take() {
+            return opened;
+        }
+    }
+}
+
+async fn attempt(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let collected = diagnostics.take(variables::collect(setup, &request.variables));
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let loaded = diagnostics.take(load::config(Path::new("."), &setup.with_variables(&request.variables), &Disk));
+    let Some(config) = loaded.filter(|_| !diagnostics.has_errors()).map(|l| l.config) else {
+        return (None, diagnostics);
+    };
+    let held = match hold(setup, request, &config).await {
+        Ok(held) => held,
+        Err(problems) => return (None, joined(diagnostics, problems)),
+    };
+    let begun = begin(setup, request, config, collected, held.as_ref(), &mut diagnostics).await;
+    let Some((evaluation, factories)) = begun else {
+        if let Some(held) = held {
+            diagnostics.extend(held.release().await);
+        }
+        return (None, diagnostics);
+    };
+    let session = Session { evaluation, factories, held: Mutex::new(held), names: OnceLock::new() };
+    (Some(session), diagnostics)
+}
+
+/// Whether expressions can name anything that the state or providers would have to give. Without it a session holds
+/// nothing that somebody else may wait for.
+pub fn is_configured() -> bool {
+    load::has_configuration()
+}
+
+fn joined(mut diagnostics: Diagnostics, more: Diagnostics) -> Diagnostics {
+    diagnostics.extend(more);
+    diagnostics
+}
+
+/// The state, locked. None without configuration: then nothing in it has a name.
+async fn hold(setup: &Setup, request: &ConsoleRequest, config: &Config) -> Result<Option<Held>, Diagnostics> {
+    let opened = backends::open(setup, config.root.backend.as_ref(), &request.state).await?;
+    if !is_configured() {
+        return Ok(None);
+    }
+    backends::hold(&opened, NO_OPERATION, &request.state, setup, None).await.map(Some)
+}
+
+/// Evaluates the configuration. None with errors that leave nothing to ask.
+async fn begin(
+    setup: &Setup,
+    request: &ConsoleRequest,
+    config: Arc<Config>,
+    collected: Collected,
+    held: Option<&Held>,
+    diagnostics: &mut Diagnostics,
+) -> Option<(Evaluation, Arc<Factories>)> {
+    diagnostics.extend(held.into_iter().flat_map(|held| held.loaded.warnings.iter().cloned()));
+    let state = held.and_then(|held| held.loaded.file.as_ref()).map(|file| file.state.clone()).unwrap_or_default();
+    let requirements = diagnostics.take(Requirements::of_config(&config));
+    if diagnostics.has_errors() {
+        return None;
+    }
+    let found = match held.is_some() {
+        true => packages::resolve(setup, &requirements).await,
+        false => Ok(Found::default()),
+    };
+    let found = match found {
+        Ok(found) => found,
+        Err(problems) => {
+            diagnostics.extend(problems);
+            return None;
+        }
+    };
+    diagnostics.extend(found.warnings);
+    let variables = diagnostics.take(variables::resolve_or_unknown(&collected, &config.root));
+    if diagnostics.has_errors() {
+        return None;
+    }
+    let factories = Factories::new(setup, found.origins, found.provisioner_programs);
+    let ports = quiet_ports(setup, &factories);
+    let module = request.scope.clone();
+    let (evaluation, problems) = if request.plan {
+        factories.start_early(requirements.0.keys().cloned());
+        let input = PlanInput {
+            config,
+            state,
+            variables,
+            mode: Mode::Normal,
+            targets: Vec::new(),
+            force_replace: Vec::new(),
+            refresh: true,
+            generate_config: false,
+            parallelism: 10,
+        };
+        engine::evaluate_plan(input, &module, &ports).await
+    } else {
+        let input = EvaluateInput { config, state, variables, module: module.clone(), parallelism: 10 };
+        engine::evaluate(input, &ports).await
+    };
+    diagnostics.extend(problems);
+    cached_schemas::check(setup, &factories, diagnostics.has_errors(), true).await;
+    match evaluation.filter(|_| !setup.misled.get()) {
+        Some(evaluation) => Some((evaluation, factories)),
+        None => {
+            if !diagnostics.has_errors() {
+                diagnostics.push(no_such_module(&module));
+            }
+            factories.shutdown().await;
+            None
+        }
+    }
+}
+
+fn no_such_module(module: &ModuleInstance) -> Diagnostic {
+    let detail = format!(
+        "The configuration has no module instance {module}. The scope must be the address of one, with its instance keys."
+    );
+    Diagnostic::error("Invalid scope", detail)
+}
+
+impl Session {
+    /// What a line, or several that belong together, comes to.
+    pub fn answer(&self, text: &str) -> Answer {
+        match text.trim() {
+            "" => Answer::Text(String::new()),
+            "exit" => Answer::Exit,
+            "help" => Answer::Text(help().to_string()),
+            _ => self.value(text),
+        }
+    }
+
+    fn value(&self, text: &str) -> Answer {
+        let (expression, mut diagnostics) = parse_expression(SourceFile::new(CONSOLE_INPUT, text));
+        if diagnostics.has_errors() {
+            return Answer::Failed(diagnostics);
+        }
+        let value = diagnostics.take(self.evaluation.evaluate(&expression));
+        if diagnostics.has_errors() {
+            return Answer::Failed(diagnostics);
+        }
+        match typed(&value) {
+            Typed::No => Answer::Text(console_text(&value)),
+            Typed::Text(text) => Answer::Text(text),
+            Typed::Part => {
+                diagnostics.error(
+                    "Invalid use of type function",
+                    "The console-only \"type\" function cannot be used as part of an expression.",
+                );
+                Answer::Failed(diagnostics)
+            }
+        }
+    }
+
+    /// What the word before a place in a line may become: where it starts, and the candidates for it.
+    pub fn complete(&self, line: &str, at: usize) -> (usize, Vec<String>) {
+        let before = line.get(..at).unwrap_or(line);
+        let start =
+            before.rfind(|c| !is_word(c)).map_or(0, |i| i + before[i..].chars().next().map_or(1, char::len_utf8));
+        let word = &before[start..];
+        let mut found = matching(self.names.get_or_init(|| self.evaluation.names()), word);
+        if let (true, Some((object, part))) = (found.is_empty(), word.rsplit_once('.')) {
+            let of = |name: &String| name.starts_with(part) && is_identifier(name);
+            found = self.attributes(object).into_iter().filter(of).map(|name| format!("{object}.{name}")).collect();
+        }
+        (start, found)
+    }
+
+    /// The attributes of what a reference gives.
+    fn attributes(&self, reference: &str) -> Vec<String> {
+        let (expression, problems) = parse_expression(SourceFile::new(CONSOLE_INPUT, reference));
+        if problems.has_errors() {
+            return Vec::new();
+        }
+        let (value, _) = self.evaluation.evaluate(&expression);
+        match value.ty().object_type() {
+            Some(object) => object.attributes.keys().map(ToString::to_string).collect(),
+            None => value.entries().keys().map(ToString::to_string).collect(),
+        }
+    }
+
+    /// Ends the providers and gives the lock back.
+    pub async fn end(&self) -> Diagnostics {
+        self.factories.shutdown().await;
+        let held = self.held.lock().unwrap_or_else(|e| e.into_inner()).take();
+        match held {
+            Some(held) => held.release().await,
+            None => Diagnostics::new(),
+        }
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '[' | ']' | '"')
+}
+
+/// The names that begin so; references are offered a step at a time.
+fn matching(names: &Names, word: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let references = names.references.iter().filter(|name| name.starts_with(word));
+    for name in references {
+        let end = name[word.len()..].find('.').map_or(name.len(), |dot| word.len() + dot + 1);
+        if found.last().is_none_or(|last| last != &name[..end]) {
+            found.push(name[..end].to_string());
+        }
+    }
+    found.extend(names.functions.iter().filter(|name| name.starts_with(word)).map(|name| format!("{name}(")));
+    found
+}
+
+fn help() -> String {
+    format!(
+        "\
+The {PROGRAM} console allows you to experiment with {PROGRAM} interpolations.
+You may access resources in the state (if you have one) just as you would
+from a configuration. For example: \"aws_instance.foo.id\" would evaluate
+to the ID of \"aws_instance.foo\" if it exists in your state.
+
+Type in the interpolation to test and hit <enter> to see the result.
+
+To exit the console, type \"exit\" and hit <enter>, or use Control-C or
+Control-D."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_completed_a_step_at_a_time() {
+        let texts = |list: &[&str]| list.iter().map(ToString::to_string).collect();
+        let names = Names {
+            references: texts(&["local.a", "local.b", "module.m", "module.m.x"]),
+            functions: texts(&["log", "lower"]),
+        };
+        let cases: [(&str, &[&str]); 5] = [
+            ("lo", &["local.", "log(", "lower("]),
+            ("local.", &["local.a", "local.b"]),
+            ("module.", &["module.m", "module.m."]),
+            ("module.m.", &["module.m.x"]),
+            ("nope", &[]),
+        ];
+        for (word, expected) in cases {
+            assert_eq!(matching(&names, word), expected, "{word}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! `graph`: who waits for whom.
+
+use crate::ops::run::operation::{CANCELED, quiet_ports};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::{Disk, Files, Overlay};
+use crate::engine::outline::{self, Kind, Outline, OutlineInput, Outlined};
+use crate::model::deps::Requirements;
+use crate::model::state::State;
+use crate::render::{dot, mermaid};
+
+use crate::ops::backends::read_state;
+use crate::ops::configuration::load;
+use crate::ops::interface::options::StateOptions;
+use crate::ops::plugins::cached_schemas;
+use crate::ops::plugins::factories::Factories;
+use crate::ops::plugins::packages;
+use crate::ops::run::plan_file;
+use crate::ops::setup::Setup;
+
+/// Which graph is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GraphType {
+    /// The resources of the configuration.
+    Resources,
+    Plan,
+    PlanRefreshOnly,
+    PlanDestroy,
+    Apply,
+}
+
+/// The language that a graph is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Dot,
+    Mermaid,
+}
+
+#[derive(Clone, Debug)]
+pub struct GraphRequest {
+    pub wanted: GraphType,
+    pub format: Format,
+    /// A saved plan.
+    pub plan: Option<PathBuf>,
+    /// Cycles are drawn, where they would be mistakes.
+    pub draw_cycles: bool,
+}
+
+/// The graph in the language asked for.
+pub async fn run(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagnostics), Diagnostics> {
+    loop {
+        let graph = attempt(setup, request).await;
+        if !setup.misled.take() {
+            return graph;
+        }
+    }
+}
+
+async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagnostics), Diagnostics> {
+    let GraphRequest { wanted, format, draw_cycles, .. } = *request;
+    let saved = match &request.plan {
+        Some(path) => Some(plan_file::read(path)?),
+        None => None,
+    };
+    let files: Arc<dyn Files> = match &saved {
+        Some(saved) => Arc::new(Overlay::masking(saved.config.to_memory(), Arc::new(Disk))),
+        None => Arc::new(Disk),
+    };
+    let (loaded, mut diagnostics) = match &saved {
+        Some(saved) => load::planned_config(setup, &*files, &saved.plan.variables),
+        None => load::config(Path::new("."), setup, &*files),
+    };
+    let Some(config) = loaded.filter(|_| !diagnostics.has_errors()).map(|l| l.config) else { return Err(diagnostics) };
+    let state = match &saved {
+        Some(saved) => saved.plan.prior_state.clone(),
+        None => stored(setup).await?,
+    };
+    let requirements = diagnostics.take(Requirements::of_config(&config)).merge(Requirements::of_state(&state));
+    let found = packages::resolve(setup, &requirements).await?;
+    diagnostics.extend(found.warnings);
+    let factories = Factories::new(setup, found.origins, found.provisioner_programs);
+    factories.start_early(requirements.0.keys().cloned());
+    let ports = quiet_ports(setup, &factories);
+    let operation = match (saved, wanted) {
+        (Some(saved), GraphType::Apply) => Outlined::Apply(Arc::new(saved.plan)),
+        (_, GraphType::PlanDestroy) => Outlined::PlanDestroy,
+        (_, GraphType::PlanRefreshOnly) => Outlined::PlanRefreshOnly,
+        _ => Outlined::Plan,
+    };
+    let drawn = tokio::select! {
+        drawn = outline::outline(OutlineInput { config, state, operation, draw_cycles }, &ports) => drawn,
+        () = setup.stop.killed() => Err(Diagnostic::error(CANCELED, "").into()),
+    };
+    cached_schemas::check(setup, &factories, drawn.is_err(), true).await;
+    factories.shutdown().await;
+    let text = match wanted {
+        GraphType::Resources => resources(&drawn?, format),
+        GraphType::Plan | GraphType::PlanRefreshOnly | GraphType::PlanDestroy | GraphType::Apply => {
+            everything(drawn?, format)
+        }
+    };
+    Ok((text, diagnostics))
+}
+
+async fn stored(setup: &Setup) -> Result<State, Diagnostics> {
+    let (_, loaded) = read_state::current(setup, &StateOptions::default()).await?;
+    Ok(loaded.file.map(|file| file.state).unwrap_or_default())
+}
+
+fn resources(outline: &Outline, format: Format) -> String {
+    let (found, edges) = outline.resources();
+    let shown: Vec<_> = found
+        .into_iter()
+        .map(|addr| dot::Resource { module: addr.module.to_string(), name: addr.resource.to_string() })
+        .collect();
+    match format {
+        Format::Dot => dot::resources(&shown, &edges),
+        Format::Mermaid => mermaid::resources(&shown, &edges),
+    }
+}
+
+fn everything(outline: Outline, format: Format) -> String {
+    let shown: Vec<_> = outline
+        .nodes
+        .into_iter()
+        .map(|node| {
+            let own_line = match node.kind {
+                Kind::Resource(addr) => Some((addr.to_string(), "box")),
+                Kind::Provider(label) => Some((label, "diamond")),
+                Kind::RootValue(label) => Some((label, "note")),
+                Kind::Other => None,
+            };
+            dot::Node { name: node.name, own_line }
+        })
+        .collect();
+    match format {
+        Format::Dot => dot::operation(&shown, &outline.edges, &outline.cycles),
+        Format::Mermaid => mermaid::operation(&shown, &outline.edges),
+    }
+}

@@ -1,0 +1,69 @@
+//! `providers`: who needs which provider.
+
+use crate::base::name::PROGRAM;
+use crate::ops::run::operation::NO_CONFIGURATION;
+use std::path::Path;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::model::addr;
+use crate::model::config::Module;
+use crate::model::config::test_file::{TestFile, TestRun};
+use crate::model::deps::Requirements;
+
+use crate::ops::backends::read_state;
+use crate::ops::configuration::load;
+use crate::ops::interface::options::StateOptions;
+use crate::ops::setup::Setup;
+
+/// A module with what it requires itself: providers with their constraints as text. Or a test file, or one of its runs.
+pub struct Needs {
+    pub name: String,
+    pub providers: Vec<(addr::Provider, String)>,
+    pub children: Vec<Needs>,
+}
+
+/// What the configuration's modules need, and what the state needs.
+pub struct Tree {
+    pub root: Needs,
+    pub state: Vec<addr::Provider>,
+}
+
+/// `test_dir`: the folder of the tests, whose runs may test modules of their own.
+pub async fn tree(setup: &Setup, test_dir: &str) -> Result<(Tree, Diagnostics), Diagnostics> {
+    if !load::has_configuration() {
+        let here = std::env::current_dir().unwrap_or_default();
+        let detail = format!("The directory {} contains no {PROGRAM} configuration files.", here.display());
+        return Err(Diagnostic::error(NO_CONFIGURATION, detail).into());
+    }
+    let (loaded, diagnostics) = load::config_with_tests(Path::new("."), Some(test_dir), setup);
+    let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
+    let (_, state) = read_state::current(setup, &StateOptions::default()).await?;
+    let state = state.file.map(|file| Requirements::of_state(&file.state)).unwrap_or_default();
+    let mut state: Vec<addr::Provider> = state.0.into_keys().collect();
+    state.sort_by_key(ToString::to_string);
+    let mut root = needs(&loaded.config.root, String::new());
+    let mut tests: Vec<Needs> = loaded.tests.iter().map(tested).collect();
+    tests.sort_by(|a, b| a.name.cmp(&b.name));
+    root.children.splice(0..0, tests);
+    Ok((Tree { root, state }, diagnostics))
+}
+
+/// A test file requires nothing itself, but the modules that its runs test do.
+fn tested(file: &TestFile) -> Needs {
+    let name = file.name.strip_suffix(".tftest.hcl").unwrap_or(&file.name).replace(['/', '\\'], ".");
+    let of_run = |run: &TestRun| {
+        let config = run.module.as_ref().and(run.under_test.as_ref())?;
+        Some(needs(&config.root, format!("run.{}", run.name)))
+    };
+    let mut children: Vec<Needs> = file.runs.iter().filter_map(of_run).collect();
+    children.sort_by(|a, b| a.name.cmp(&b.name));
+    Needs { name: format!("test.{name}"), providers: Vec::new(), children }
+}
+
+fn needs(module: &Module, name: String) -> Needs {
+    let (own, _) = Requirements::of_module(module);
+    let mut providers: Vec<_> = own.0.into_iter().map(|(provider, c)| (provider, c.to_string())).collect();
+    providers.sort_by_key(|(provider, _)| provider.to_string());
+    let children = module.children.iter().map(|(name, child)| needs(child, format!("module.{name}"))).collect();
+    Needs { name, providers, children }
+}

@@ -1,0 +1,93 @@
+//! `show`: the state, or what a file holds.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::{Disk, Files, Overlay};
+use crate::model::deps::Requirements;
+use crate::model::plan::file::{self as plan_file, SavedPlan};
+use crate::model::state::file::{self as state_file, StateFile};
+
+use crate::ops::backends::read_state;
+use crate::ops::configuration::load;
+use crate::ops::interface::options::StateOptions;
+use crate::ops::interface::planning::{Planned, Schemas};
+use crate::ops::plugins::factories::Factories;
+use crate::ops::plugins::packages;
+use crate::ops::plugins::schemas;
+use crate::ops::setup::Setup;
+
+/// What there is to show.
+pub enum Shown {
+    /// There is no state.
+    Nothing,
+    State {
+        file: StateFile,
+        schemas: Schemas,
+    },
+    Plan {
+        planned: Box<Planned>,
+    },
+}
+
+pub async fn run(setup: &Setup, path: Option<&str>) -> Result<(Shown, Diagnostics), Diagnostics> {
+    let Some(path) = path else { return current(setup).await };
+    let content =
+        Disk.read(Path::new(path)).map_err(|e| unreadable(&format!("Error loading statefile: {e}"), &e.to_string()))?;
+    if plan_file::is_archive(&content) {
+        let saved = plan_file::read(path, &content)?;
+        return plan(setup, saved).await.map(|shown| (shown, Diagnostics::new()));
+    }
+    match state_file::read(&content) {
+        Ok(Some(file)) => Ok((of_state(setup, file).await?, Diagnostics::new())),
+        Ok(None) => Ok((Shown::Nothing, Diagnostics::new())),
+        Err(problems) => {
+            let why = format!("Error reading {path} as a statefile: {}", state_file::problems_text(&problems));
+            Err(unreadable(&why, "zip: not a valid zip file"))
+        }
+    }
+}
+
+fn unreadable(state: &str, plan: &str) -> Diagnostics {
+    Diagnostic::error(
+        "Failed to read the given file as a state or plan file",
+        format!("State read error: {state}\n\nPlan read error: couldn't load the provided path as either a local plan file ({plan}) or a saved cloud plan ({plan})"),
+    )
+    .into()
+}
+
+async fn current(setup: &Setup) -> Result<(Shown, Diagnostics), Diagnostics> {
+    let (_, loaded) = read_state::current(setup, &StateOptions::default()).await?;
+    match loaded.file {
+        None => Ok((Shown::Nothing, loaded.warnings)),
+        Some(file) => Ok((of_state(setup, file).await?, loaded.warnings)),
+    }
+}
+
+async fn of_state(setup: &Setup, file: StateFile) -> Result<Shown, Diagnostics> {
+    check_config(setup)?;
+    let schemas = schemas::of_state(setup, &file.state).await?;
+    Ok(Shown::State { file, schemas })
+}
+
+/// As in the reference, a state is shown only if the configuration has no errors.
+fn check_config(setup: &Setup) -> Result<(), Diagnostics> {
+    let (_, problems) = load::config(Path::new("."), setup, &Disk);
+    if problems.has_errors() { Err(problems) } else { Ok(()) }
+}
+
+async fn plan(setup: &Setup, saved: SavedPlan) -> Result<Shown, Diagnostics> {
+    let files = Overlay::masking(saved.config.to_memory(), Arc::new(Disk));
+    let (loaded, mut diagnostics) = load::planned_config(setup, &files, &saved.plan.variables);
+    let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
+    let requirements = diagnostics.take(Requirements::of_config(&loaded.config));
+    let requirements = requirements.merge(Requirements::of_state(&saved.plan.prior_state));
+    let found = packages::available(setup, &requirements).await?;
+    let factories = Factories::new(setup, found.origins, found.provisioner_programs);
+    let mut schemas = schemas::available_for_state(&factories, &saved.plan.prior_state).await;
+    schemas.extend(schemas::available(&*factories, requirements.0.keys().cloned()).await);
+    factories.shutdown().await;
+    let planned = Planned { plan: Arc::new(saved.plan), config: loaded.config, schemas };
+    Ok(Shown::Plan { planned: Box::new(planned) })
+}

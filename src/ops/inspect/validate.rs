@@ -1,0 +1,105 @@
+//! `validate`: the configuration checked for itself and against its providers' schemas.
+
+use crate::model::mistakes::UNREADABLE_MODULE;
+use crate::ops::run::operation::{CANCELED, watched_ports};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::ports::Observer;
+use crate::engine::{self, ValidateInput};
+use crate::model::config::module_source::{self, ModuleSource};
+use crate::model::config::{Config, check_versions};
+use crate::model::deps::Requirements;
+
+use crate::ops::configuration::load;
+use crate::ops::plugins::cached_schemas;
+use crate::ops::plugins::factories::Factories;
+use crate::ops::plugins::packages;
+use crate::ops::setup::Setup;
+
+/// What of a configuration is looked at.
+pub struct ValidateRequest {
+    pub path: String,
+    /// The folder of test files; none: they are not looked at.
+    pub test_dir: Option<String>,
+}
+
+/// Everything there is to say about the configuration in a folder.
+pub async fn run(setup: &Setup, request: &ValidateRequest, observer: &Arc<dyn Observer>) -> Diagnostics {
+    loop {
+        let mut diagnostics = attempt(setup, request, observer).await;
+        if !setup.misled.take() {
+            diagnostics.extend(packages::overrides_warning(setup));
+            return diagnostics;
+        }
+    }
+}
+
+async fn attempt(setup: &Setup, request: &ValidateRequest, observer: &Arc<dyn Observer>) -> Diagnostics {
+    let path = &request.path;
+    let dir = Path::new(path);
+    if path != "." && !dir.is_dir() {
+        return Diagnostic::error(
+            UNREADABLE_MODULE,
+            format!("Module directory {path} does not exist or cannot be read."),
+        )
+        .into();
+    }
+    let (loaded, mut diagnostics) = load::any_config_with_tests(dir, request.test_dir.as_deref(), setup);
+    let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return diagnostics };
+    diagnostics.extend(one(setup, loaded.config.clone(), observer).await);
+    let mut done = BTreeSet::new();
+    for file in &loaded.tests {
+        diagnostics.extend(file.check(&loaded.config));
+        for run in &file.runs {
+            let Some(config) = &run.under_test else {
+                diagnostics.extend(run.check(&loaded.config));
+                continue;
+            };
+            // Modules from elsewhere are their authors' business.
+            let call = run
+                .module
+                .as_ref()
+                .filter(|call| matches!(module_source::parse(&call.source), Ok(ModuleSource::Local(_))));
+            if call.is_some_and(|call| done.insert(call.source.clone())) {
+                diagnostics.extend(one(setup, Arc::new(config.clone()), observer).await);
+            }
+            diagnostics.extend(run.check(config));
+        }
+    }
+    diagnostics
+}
+
+/// One tree of modules.
+async fn one(setup: &Setup, config: Arc<Config>, observer: &Arc<dyn Observer>) -> Diagnostics {
+    let (requirements, mut diagnostics) = Requirements::of_config(&config);
+    if diagnostics.has_errors() {
+        return diagnostics;
+    }
+    let found = match packages::intact(setup, &requirements) {
+        Ok(found) => found,
+        Err(problems) => {
+            diagnostics.extend(problems);
+            return diagnostics;
+        }
+    };
+    let versions = check_versions(&config);
+    if versions.has_errors() {
+        diagnostics.extend(found.missing(&requirements));
+        diagnostics.extend(versions);
+        return diagnostics;
+    }
+    diagnostics.extend(found.warnings);
+    let factories = Factories::new(setup, found.origins, found.provisioner_programs);
+    factories.start_early(requirements.0.keys().cloned());
+    let ports = watched_ports(setup, &factories, observer.clone());
+    tokio::select! {
+        found = engine::validate(ValidateInput { config, parallelism: 10 }, &ports) => diagnostics.extend(found),
+        () = setup.stop.killed() => diagnostics.push(Diagnostic::error(CANCELED, "")),
+    }
+    cached_schemas::check(setup, &factories, diagnostics.has_errors(), true).await;
+    factories.shutdown().await;
+    diagnostics
+}

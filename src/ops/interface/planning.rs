@@ -1,0 +1,51 @@
+//! What planning gives to those who show it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::addr;
+use crate::model::config::Config;
+use crate::model::plan::{Action, Plan};
+use crate::model::schema::ProviderSchemas;
+
+/// Schemas by provider, as far as a plan or a state speaks of them.
+pub type Schemas = BTreeMap<addr::Provider, Arc<dyn ProviderSchemas>>;
+
+/// A plan with what is needed to show it.
+#[derive(Clone)]
+pub struct Planned {
+    pub plan: Arc<Plan>,
+    pub config: Arc<Config>,
+    pub schemas: Schemas,
+}
+
+/// How many objects an operation concerns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub added: usize,
+    pub changed: usize,
+    pub imported: usize,
+    pub removed: usize,
+}
+
+impl Tally {
+    /// What a plan is going to do.
+    pub fn of_plan(plan: &Plan) -> Tally {
+        let mut tally = Tally::default();
+        for change in &plan.changes {
+            tally.imported += usize::from(change.importing.is_some());
+            match change.action {
+                Action::Create => tally.added += 1,
+                Action::Update => tally.changed += 1,
+                Action::Delete => tally.removed += 1,
+                Action::DeleteThenCreate | Action::CreateThenDelete => {
+                    tally.added += 1;
+                    tally.removed += 1;
+                }
+                Action::CreateThenForget => tally.added += 1,
+                Action::NoOp | Action::Read | Action::Forget => {}
+            }
+        }
+        tally
+    }
+}

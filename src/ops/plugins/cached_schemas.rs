@@ -1,0 +1,102 @@
+//! The cache of provider schemas as commands use it: for which environment entries hold, and what a command does that was
+//! misled by one.
+//!
+//! A schema depends on the package, perhaps on the environment, and rarely on files. Entries are kept per package and
+//! environment. When a command fails that has used entries, the providers are asked for their schemas: if one differs,
+//! its package is excluded from the cache, and the command starts anew unless it has changed something.
+
+use std::path::PathBuf;
+
+use sha2::{Digest, Sha256};
+
+use crate::base::env::{self, Environment};
+use crate::base::hex::hex;
+use crate::plugin::schema_cache::SchemaCache;
+
+use super::factories::Factories;
+use crate::ops::setup::Setup;
+
+/// Variables on which no schema depends and which differ from one shell, folder or run to the next.
+const NEUTRAL: &[&str] = &[
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "TERM",
+    "COLUMNS",
+    "LINES",
+    "WINDOWID",
+    "TMUX",
+    "TMUX_PANE",
+    "SSH_CLIENT",
+    "SSH_CONNECTION",
+    "SSH_TTY",
+    env::SSH_AUTH_SOCK,
+    env::NO_COLOR,
+    env::TF_INPUT,
+    env::TF_IN_AUTOMATION,
+    env::TF_DATA_DIR,
+    env::TF_WORKSPACE,
+    env::CHECKPOINT_DISABLE,
+    env::XDG_DATA_HOME,
+];
+const NEUTRAL_PREFIXES: &[&str] = &["TF_LOG", "TF_CLI_", env::TF_VAR_, "TERRANE_"];
+
+/// The user's cache, for this environment; none if it is switched off or has no place.
+pub fn cache(environment: &Environment) -> Option<SchemaCache> {
+    if environment.get(env::TERRANE_SCHEMA_CACHE) == Some("off") {
+        return None;
+    }
+    Some(SchemaCache::new(folder(environment)?, &fingerprint(environment)))
+}
+
+/// A folder among the user's data, that only the user may write to.
+fn folder(environment: &Environment) -> Option<PathBuf> {
+    let base = match environment.non_empty(env::XDG_DATA_HOME) {
+        Some(dir) => PathBuf::from(dir),
+        None => PathBuf::from(environment.non_empty(env::HOME)?).join(".local/share"),
+    };
+    Some(base.join("terrane").join("schemas"))
+}
+
+/// A hash of all variables but the neutral ones.
+fn fingerprint(environment: &Environment) -> String {
+    let is_neutral =
+        |name: &str| NEUTRAL.contains(&name) || NEUTRAL_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    let mut hash = Sha256::new();
+    for (name, value) in environment.iter().filter(|(name, _)| !is_neutral(name)) {
+        hash.update(format!("{}:{name}{}:{value}", name.len(), value.len()));
+    }
+    hex(&hash.finalize())
+}
+
+/// Checks the entries that were used, of all providers if the command has failed. `may_restart`: nothing was changed yet.
+pub async fn check(setup: &Setup, factories: &Factories, failed: bool, may_restart: bool) {
+    if setup.stop.is_stopping() {
+        return;
+    }
+    let outdated = factories.exclude_outdated_schemas(failed).await;
+    if outdated && may_restart {
+        crate::log!(Info, "starting the command anew: it has used schemas that are not those of the providers");
+        setup.misled.set();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_leave_out_neutral_variables_only() {
+        let of = |pairs: &[(&str, &str)]| fingerprint(&Environment::of(pairs.iter().copied()));
+        let base = of(&[("A", "1")]);
+        for neutral in ["PWD", "_", "TF_LOG", "TF_LOG_PROVIDER_AWS", "TF_VAR_x", "TERRANE_NAME"] {
+            assert_eq!(of(&[("A", "1"), (neutral, "x")]), base, "{neutral}");
+        }
+        for other in [&[("A", "2")][..], &[("A", "1"), ("PATH", "")], &[("A1", "")], &[("", "A1")]] {
+            assert_ne!(of(other), base, "{other:?}");
+        }
+        assert!(cache(&Environment::of([("HOME", "/h"), ("TERRANE_SCHEMA_CACHE", "off")])).is_none());
+        assert!(cache(&Environment::of([("HOME", "/h")])).is_some());
+    }
+}

@@ -1,0 +1,13 @@
+//! Providers and provisioners for the engine: `packages` finds the package that the lock file selects, `factories` starts
+//! processes, `cached_schemas` keeps what they say of themselves.
+//!
+//! Never knows what is asked of a provider.
+
+pub(in crate::ops) mod cached_schemas;
+pub(in crate::ops) mod factories;
+pub mod lock_file;
+pub(in crate::ops) mod old_provisioners;
+pub(in crate::ops) mod packages;
+pub mod schemas;
+pub mod selections;
+pub(in crate::ops) mod stand_ins;

@@ -1,0 +1,291 @@
+//! Which package serves which provider: the lock file's selections checked against what the configuration needs and against
+//! what is installed.
+
+use crate::base::name::{COMMAND, PROGRAM};
+use crate::model::provider::NO_SCHEMAS;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::env;
+use crate::base::files::{Disk, Files};
+use crate::base::source::SourceFile;
+use crate::install::package::executable;
+use crate::install::verify::{self, InstalledPackage, PackageProblem};
+use crate::model::addr;
+use crate::model::deps::lock::{LOCK_FILE, Lock};
+use crate::model::deps::{Constraints, Requirements};
+use crate::plugin::reattach::{self, Reattach};
+
+use super::factories::{Origin, ProvisionerPrograms};
+use super::stand_ins;
+use crate::ops::setup::Setup;
+use crate::ops::setup::built_in::is_built_in;
+
+const INVALID_REATTACH: &str = "Invalid TF_REATTACH_PROVIDERS";
+
+/// The summary where a provider cannot be had.
+pub const MISSING_PROVIDER: &str = "Missing required provider";
+
+/// Where each provider comes from.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    pub origins: BTreeMap<addr::Provider, Origin>,
+    pub provisioner_programs: ProvisionerPrograms,
+    pub warnings: Diagnostics,
+}
+
+impl Found {
+    /// What there is to say about required providers that cannot be had.
+    pub fn missing(&self, requirements: &Requirements) -> Diagnostics {
+        let of = |provider| match self.origins.get(provider) {
+            Some(Origin::Missing(problems)) => problems.clone(),
+            _ => Diagnostics::new(),
+        };
+        requirements.0.keys().flat_map(of).collect()
+    }
+}
+
+/// The lock file; empty if there is none.
+pub fn lock_file() -> (Lock, Diagnostics) {
+    match Disk.read_to_string(Path::new(LOCK_FILE)) {
+        Ok(text) => Lock::parse(SourceFile::new(LOCK_FILE, text)),
+        Err(_) if !Disk.exists(Path::new(LOCK_FILE)) => (Lock::default(), Diagnostics::new()),
+        Err(e) => {
+            let detail = format!("Error when reading the dependency lock file: {e}.");
+            (Lock::default(), Diagnostic::error("Failed to read dependency lock file", detail).into())
+        }
+    }
+}
+
+/// For plan and apply: every provider that is needed must be selected and allowed; all that are locked must be installed and
+/// unchanged, which is checked first.
+pub async fn resolve(setup: &Setup, requirements: &Requirements) -> Result<Found, Diagnostics> {
+    let mut look = Look::new(setup)?;
+    look.found.warnings.extend(stand_ins::check(setup, requirements, &look.found.origins)?);
+    let unmanaged = look.unmanaged();
+    look.take_locked(verify::not_installed)?;
+    if let Some(mut problem) = verify::check_lock(requirements, &look.lock, &unmanaged) {
+        let missing = requirements.0.keys().filter(|provider| look.lock.get(provider).is_none());
+        problem.detail.extend(missing.map(built_in_hint));
+        return Err(problem.into());
+    }
+    Ok(look.finish())
+}
+
+/// For a saved plan, with the lock file that it was made with: as [`resolve`], and the selections must be the same. Missing
+/// packages are reported as by `validate`.
+pub fn resolve_planned(setup: &Setup, requirements: &Requirements, planned: &Lock) -> Result<Found, Diagnostics> {
+    let mut look = Look::new(setup)?;
+    look.found.warnings.extend(stand_ins::check(setup, requirements, &look.found.origins)?);
+    let unmanaged = look.unmanaged();
+    look.take_locked(verify::corrupted)?;
+    let problems = verify::check_planned_lock(requirements, planned, &look.lock, &unmanaged);
+    if problems.has_errors() {
+        return Err(problems);
+    }
+    Ok(look.finish())
+}
+
+/// For commands that want schemas of what is there: what is missing is said when it is asked for.
+pub async fn available(setup: &Setup, requirements: &Requirements) -> Result<Found, Diagnostics> {
+    let mut look = Look::new(setup)?;
+    let needed = look.locked_too(requirements);
+    let (packages, problems) = verify::find_packages(&needed, &look.lock, &setup.workdir.data_dir);
+    look.take(packages, problems);
+    look.note_missing(requirements);
+    Ok(look.finish())
+}
+
+/// For `validate`: as [`available`], but what is locked must be there and unchanged, whether it is required or not.
+pub fn intact(setup: &Setup, requirements: &Requirements) -> Result<Found, Diagnostics> {
+    let mut look = Look::new(setup)?;
+    let needed = look.locked_too(requirements);
+    let (packages, problems) = verify::find_packages(&needed, &look.lock, &setup.workdir.data_dir);
+    if !problems.is_empty() {
+        return Err(verify::corrupted(&problems).into());
+    }
+    look.take(packages, problems);
+    look.note_missing(requirements);
+    Ok(look.finish())
+}
+
+fn missing(provider: &addr::Provider) -> Diagnostic {
+    if provider.is_builtin() {
+        let detail = format!(
+            "This configuration requires built-in provider {provider}, but that provider isn't available in this {PROGRAM} version."
+        );
+        return Diagnostic::error(MISSING_PROVIDER, detail);
+    }
+    Diagnostic::error(
+        MISSING_PROVIDER,
+        format!(
+            "This configuration requires provider {provider}, but that provider isn't available. You may be able to install it \
+             automatically by running:\n  {COMMAND} init{}",
+            built_in_hint(provider),
+        ),
+    )
+}
+
+/// What to say to those who cannot have a provider of hashicorp's that we have one like.
+pub fn built_in_hint(provider: &addr::Provider) -> String {
+    let twin = addr::Provider::builtin(&provider.kind);
+    if !provider.is_default() || !is_built_in(&twin) {
+        return String::new();
+    }
+    format!(
+        "\n\n{PROGRAM} has a built-in provider {kind:?} with the same resources. To use it, which needs no installation, write in the \
+         configuration:\n\n  terraform {{\n    required_providers {{\n      {kind} = {{\n        source = \"{twin}\"\n      }}\n    }}\n  }}",
+        kind = &*provider.kind,
+    )
+}
+
+/// The providers that are not installed because somebody else runs them, or (true) keeps their programs.
+pub fn unmanaged(setup: &Setup) -> Result<BTreeMap<addr::Provider, bool>, Diagnostics> {
+    let mut all: BTreeMap<_, _> = setup.settings.dev_overrides().into_keys().map(|provider| (provider, true)).collect();
+    all.extend(reattached(setup)?.into_keys().map(|provider| (provider, false)));
+    Ok(all)
+}
+
+fn reattached(setup: &Setup) -> Result<BTreeMap<addr::Provider, Reattach>, Diagnostics> {
+    let text = setup.environment.get(env::TF_REATTACH_PROVIDERS).unwrap_or_default();
+    let invalid = |why: String| Diagnostics::from(Diagnostic::error(INVALID_REATTACH, why));
+    let all = reattach::parse(text).map_err(invalid)?.into_iter().map(|(name, at)| {
+        let provider = crate::ops::setup::settings::provider(&name);
+        let provider = provider.ok_or_else(|| invalid(format!("Invalid provider source address {name:?}.")))?;
+        Ok((provider, at))
+    });
+    all.collect()
+}
+
+struct Look<'a> {
+    setup: &'a Setup,
+    lock: Lock,
+    found: Found,
+}
+
+impl<'a> Look<'a> {
+    fn new(setup: &'a Setup) -> Result<Look<'a>, Diagnostics> {
+        let (lock, diagnostics) = lock_file();
+        if diagnostics.has_errors() {
+            return Err(diagnostics);
+        }
+        let mut found = Found { warnings: diagnostics, ..Found::default() };
+        for plugin in crate::builtin::table::PLUGINS.iter().filter(|plugin| plugin.kind() == "provider") {
+            found.origins.insert(addr::Provider::builtin(plugin.name), Origin::BuiltIn);
+        }
+        found.origins.extend(setup.settings.built_in().into_keys().map(|provider| (provider, Origin::BuiltIn)));
+        for (provider, dir) in &setup.settings.dev_overrides() {
+            found.origins.insert(provider.clone(), overridden(provider, dir));
+        }
+        for (provider, at) in reattached(setup)? {
+            found.origins.insert(provider, Origin::Reattached(at));
+        }
+        Ok(Look { setup, lock, found })
+    }
+
+    fn has(&self, provider: &addr::Provider) -> bool {
+        self.found.origins.contains_key(provider)
+    }
+
+    /// Providers that no lock speaks of.
+    fn unmanaged(&self) -> BTreeSet<addr::Provider> {
+        self.found.origins.keys().cloned().collect()
+    }
+
+    /// What is required, and what is locked beside it: a state may still speak of that.
+    fn locked_too(&self, requirements: &Requirements) -> Requirements {
+        let mut all = requirements.clone();
+        self.lock.providers.keys().for_each(|provider| all.add(provider.clone(), Constraints::default()));
+        all.0.retain(|provider, _| !self.has(provider));
+        all
+    }
+
+    /// Takes all locked packages; they must be installed and unchanged, else `error` words the problems.
+    fn take_locked(
+        &mut self,
+        error: fn(&BTreeMap<addr::Provider, PackageProblem>) -> Diagnostic,
+    ) -> Result<(), Diagnostics> {
+        let locked = self.locked_too(&Requirements::default());
+        let (packages, problems) = verify::find_packages(&locked, &self.lock, &self.setup.workdir.data_dir);
+        if !problems.is_empty() {
+            return Err(error(&problems).into());
+        }
+        self.take(packages, problems);
+        Ok(())
+    }
+
+    fn take(
+        &mut self,
+        packages: BTreeMap<addr::Provider, InstalledPackage>,
+        problems: BTreeMap<addr::Provider, PackageProblem>,
+    ) {
+        for (provider, package) in packages {
+            let program = std::path::absolute(&package.executable).unwrap_or(package.executable);
+            let hash = Some(package.hash.as_str().to_string());
+            self.found.origins.insert(provider, Origin::Package { program, hash });
+        }
+        for (provider, why) in problems {
+            let missing = Origin::Missing(Diagnostic::error(format!("{provider}: {why}"), "").into());
+            self.found.origins.entry(provider).or_insert(missing);
+        }
+    }
+
+    fn note_missing(&mut self, requirements: &Requirements) {
+        for provider in requirements.0.keys() {
+            let missing = || Origin::Missing(missing(provider).into());
+            self.found.origins.entry(provider.clone()).or_insert_with(missing);
+        }
+    }
+
+    fn finish(mut self) -> Found {
+        let (programs, warnings) = super::old_provisioners::find(self.setup);
+        self.found.provisioner_programs = programs;
+        self.found.warnings.extend(warnings);
+        for (provider, origin) in &self.found.origins {
+            match origin {
+                Origin::Package { program, .. } => crate::log!(Debug, "provider {provider}: {}", program.display()),
+                Origin::BuiltIn => crate::log!(Trace, "provider {provider}: built in"),
+                Origin::Reattached(_) => crate::log!(Debug, "provider {provider}: running already"),
+                Origin::Missing(_) => crate::log!(Warn, "provider {provider}: not installed"),
+            }
+        }
+        self.found
+    }
+}
+
+fn overridden(provider: &addr::Provider, dir: &Path) -> Origin {
+    match executable(dir, provider).and_then(std::path::absolute) {
+        Ok(program) => Origin::Package { program, hash: None },
+        Err(why) => Origin::Missing(
+            Diagnostic::error(
+                NO_SCHEMAS,
+                format!(
+                    "Error while loading schemas for plugin components: Failed to obtain provider schema: Could not load the schema \
+                     for provider {provider}: failed to instantiate provider {:?} to obtain schema: {why}..",
+                    provider.to_string(),
+                ),
+            )
+            .into(),
+        ),
+    }
+}
+
+/// A warning if programs of the settings replace installed providers.
+pub fn overrides_warning(setup: &Setup) -> Option<Diagnostic> {
+    let overrides = setup.settings.dev_overrides();
+    if overrides.is_empty() {
+        return None;
+    }
+    let line =
+        |(provider, dir): (&addr::Provider, &PathBuf)| format!(" - {} in {}\n", provider.for_display(), dir.display());
+    let list: String = overrides.iter().map(line).collect();
+    Some(Diagnostic::warning(
+        "Provider development overrides are in effect",
+        format!(
+            "The following provider development overrides are set in the CLI configuration:\n{list}\nThe behavior may therefore not \
+             match any released version of the provider and applying changes may cause the state to become incompatible with \
+             published releases.",
+        ),
+    ))
+}

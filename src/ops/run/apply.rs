@@ -1,0 +1,399 @@
+//! `apply`, `destroy` and `refresh`: a plan made or read, approved, and carried out.
+
+use super::operation::CANCELED;
+use crate::backend::STATE_NOT_SAVED;
+use crate::base::name::{COMMAND, PROGRAM};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::backend::journaled::{ObjectAddress, write_errored_state};
+use crate::backend::store::DEFAULT_WORKSPACE;
+use crate::backend::{FinishError, JournaledState};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::event::Event;
+use crate::engine::ports::Observer;
+use crate::engine::{self, ApplyInput, GivenVariables};
+use crate::model::addr::{AbsResourceInstance, ResourceMode};
+use crate::model::plan::{Action, Mode};
+use crate::model::state::State;
+
+use super::operation::{self, Request, Session, Verb};
+use super::plan_file;
+use crate::ops::interface::ask::{Ask, NoAnswer, Question};
+use crate::ops::interface::listen::Listener;
+use crate::ops::interface::planning::{Planned, Tally};
+use crate::ops::plugins::cached_schemas;
+use crate::ops::setup::Setup;
+
+/// Where a state goes that no store takes.
+const ERRORED_STATE: &str = "errored.tfstate";
+
+#[derive(Clone)]
+pub struct ApplyRequest {
+    pub operation: Request,
+    /// None: carry the plan out without asking.
+    pub approver: Option<Arc<dyn Ask>>,
+    /// A plan that was kept, in place of a new one.
+    pub plan_file: Option<PathBuf>,
+}
+
+/// What became of it.
+#[derive(Debug, Default)]
+pub struct Applied {
+    /// Somebody said no.
+    pub cancelled: bool,
+    /// The mode of the plan that was carried out.
+    pub mode: Mode,
+    pub tally: Tally,
+    /// The state as it is now; None if nothing was begun.
+    pub state: Option<State>,
+}
+
+/// Applies. On errors the state holds what was done until then.
+pub async fn run(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
+    operation::show_overrides(setup, &*listener);
+    loop {
+        let applied = attempt(setup, request, listener.clone()).await;
+        if !setup.misled.take() {
+            return applied;
+        }
+    }
+}
+
+async fn attempt(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
+    let begun = match &request.plan_file {
+        Some(path) => plan_file::begin(setup, path, &request.operation, listener.clone()).await,
+        None => begin(setup, &request.operation, listener.clone()).await,
+    };
+    let (session, planned, variables, mut diagnostics) = match begun {
+        Ok(begun) => begun,
+        Err(diagnostics) => return (Applied::default(), diagnostics),
+    };
+    let mode = planned.plan.mode;
+    // What a saved plan does, `apply` did, whatever it is.
+    let told = if request.plan_file.is_some() && mode == Mode::Destroy { Mode::Normal } else { mode };
+    let mut applied = Applied { mode: told, ..Applied::default() };
+    if request.plan_file.is_some() {
+        listener.loaded(&planned);
+    } else {
+        match approve(setup, request, &planned, &*listener, &mut diagnostics).await {
+            Ok(true) => {}
+            Ok(false) => {
+                applied.cancelled = true;
+                diagnostics.extend(session.end().await);
+                return (applied, diagnostics);
+            }
+            Err(problem) => {
+                diagnostics.push(problem);
+                diagnostics.extend(session.end().await);
+                return (applied, diagnostics);
+            }
+        }
+    }
+    let parallelism = request.operation.plan.parallelism;
+    // The checks are made again.
+    let mut diagnostics: Diagnostics = diagnostics.into_iter().filter(|d| !is_of_check(d)).collect();
+    diagnostics.extend(carry_out(&session, &planned, variables, parallelism, &mut applied).await);
+    diagnostics.extend(session.end().await);
+    (applied, diagnostics)
+}
+
+/// A failed or undecided assertion of a check block.
+fn is_of_check(diagnostic: &Diagnostic) -> bool {
+    !diagnostic.is_error() && diagnostic.verbatim
+}
+
+/// `refresh`: the state brought up to date, nothing shown or asked.
+pub async fn refresh(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
+    loop {
+        let applied = attempt_refresh(setup, request, listener.clone()).await;
+        if !setup.misled.take() {
+            return applied;
+        }
+    }
+}
+
+async fn attempt_refresh(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
+    let begun = operation::begin(setup, request, "OperationTypeRefresh", Verb::Refresh, listener).await;
+    let (session, mut diagnostics) = match begun {
+        Ok(begun) => begun,
+        Err(diagnostics) => return (Applied::default(), diagnostics),
+    };
+    let is_managed = |addr: &AbsResourceInstance| addr.mode() == ResourceMode::Managed;
+    if !session.state().instances().any(|(addr, ..)| is_managed(&addr)) {
+        diagnostics.warning(
+            "Empty or non-existent state",
+            "There are currently no remote objects tracked in the state, so there is nothing to refresh.",
+        );
+    }
+    let (planned, _, found) = session.plan(&request.plan).await;
+    let failed = found.has_errors();
+    diagnostics.extend(found);
+    let mut applied = Applied { mode: Mode::RefreshOnly, ..Applied::default() };
+    if let Some(planned) = planned.filter(|_| !failed && !setup.misled.get()) {
+        diagnostics.extend(keep(&session, &planned.plan.prior_state).await);
+        applied.state = Some(planned.plan.prior_state.clone());
+    }
+    diagnostics.extend(session.end().await);
+    (applied, diagnostics)
+}
+
+pub(super) type Begun = (Session, Planned, GivenVariables, Diagnostics);
+
+/// Makes the plan that is to be carried out.
+async fn begin(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) -> Result<Begun, Diagnostics> {
+    let (session, mut diagnostics) =
+        operation::begin(setup, request, "OperationTypeApply", Verb::Apply, listener.clone()).await?;
+    let (planned, variables, found) = session.plan(&request.plan).await;
+    if setup.misled.get() {
+        diagnostics.extend(session.end().await);
+        return Err(diagnostics);
+    }
+    let failed = found.has_errors();
+    diagnostics.extend(found);
+    match planned {
+        Some(planned) if !failed => Ok((session, planned, variables, diagnostics)),
+        planned => {
+            // As much as was planned, if it was anything.
+            if let Some(planned) = planned.filter(|it| !it.plan.changes.is_empty() || !it.plan.outputs.is_empty()) {
+                listener.planned(&planned);
+            }
+            diagnostics.extend(session.end().await);
+            Err(diagnostics)
+        }
+    }
+}
+
+/// Shows the plan and asks, if somebody is to be asked and there is something to do.
+async fn approve(
+    setup: &Setup,
+    request: &ApplyRequest,
+    planned: &Planned,
+    listener: &dyn Listener,
+    diagnostics: &mut Diagnostics,
+) -> Result<bool, Diagnostic> {
+    listener.planned(planned);
+    let Some(approver) = request.approver.as_ref().filter(|_| planned.plan.applyable) else { return Ok(true) };
+    // Shown now, so that they can be considered.
+    listener.diagnostics(std::mem::take(diagnostics));
+    match approver.ask(&question(planned.plan.mode, &setup.workdir.workspace)).await {
+        Ok(answer) => Ok(answer == "yes"),
+        Err(NoAnswer::Interrupted) => Err(Diagnostic::error("error asking for approval: interrupted", "")),
+        Err(NoAnswer::Failed(why)) => Err(Diagnostic::error(format!("error asking for approval: {why}"), "")),
+    }
+}
+
+fn question(mode: Mode, workspace: &str) -> Question {
+    let in_workspace =
+        if workspace == DEFAULT_WORKSPACE { String::new() } else { format!(" in workspace {workspace:?}") };
+    let (title, text) = match mode {
+        Mode::Destroy => (
+            format!("Do you really want to destroy all resources{in_workspace}?"),
+            format!(
+                "{PROGRAM} will destroy all your managed infrastructure, as shown above.\n\
+             There is no undo. Only 'yes' will be accepted to confirm."
+            ),
+        ),
+        Mode::RefreshOnly => (
+            match workspace {
+                DEFAULT_WORKSPACE => {
+                    format!("Would you like to update the {PROGRAM} state to reflect these detected changes?")
+                }
+                name => format!(
+                    "Would you like to update the {PROGRAM} state for {name:?} to reflect these detected changes?"
+                ),
+            },
+            format!(
+                "{PROGRAM} will write these changes to the state without modifying any real infrastructure.\n\
+             There is no undo. Only 'yes' will be accepted to confirm."
+            ),
+        ),
+        Mode::Normal => (
+            format!("Do you want to perform these actions{in_workspace}?"),
+            format!("{PROGRAM} will perform the actions described above.\nOnly 'yes' will be accepted to approve."),
+        ),
+    };
+    Question { title, text, apart: true, ..Question::default() }
+}
+
+/// Carries the plan out and keeps what comes of it.
+async fn carry_out(
+    session: &Session,
+    planned: &Planned,
+    variables: GivenVariables,
+    parallelism: usize,
+    applied: &mut Applied,
+) -> Diagnostics {
+    let mut diagnostics = engine::missing_variables(&planned.plan, &variables);
+    if diagnostics.has_errors() {
+        return diagnostics;
+    }
+    let journal = match JournaledState::new(session.store(), &session.held.loaded) {
+        Ok(journal) => Arc::new(journal),
+        Err(problems) => return problems,
+    };
+    let told = journal.clone();
+    session.factories.on_start(Arc::new(move |name, process| told.plugin(name, process)));
+    let counter = Arc::new(Counter::new(session.listener.clone()));
+    let ports = session.ports(counter.clone(), Arc::new(super::sink::JournalSink(journal.clone())));
+    let input = ApplyInput { config: session.config.clone(), plan: planned.plan.clone(), variables, parallelism };
+    crate::log!(Info, "backend/local: apply calling Apply");
+    // Abandoned work is dropped before the journal is finished.
+    let outcome = tokio::select! {
+        done = engine::apply(input, &ports) => Some(diagnostics.take(done)),
+        () = session.setup.stop.killed() => None,
+    };
+    crate::log!(Info, "backend/local: apply operation completed");
+    // Objects may have been changed and approval was given: the next command starts with the right schemas.
+    cached_schemas::check(&session.setup, &session.factories, diagnostics.has_errors(), false).await;
+    let state = outcome.map(|outcome| outcome.state);
+    if let Some(state) = &state {
+        journal.checks(state.checks.as_deref());
+    }
+    let finished = journal.finish(state.as_ref()).await;
+    if state.is_none() {
+        diagnostics.push(abandoned(finished.as_deref().unwrap_or_default()));
+    }
+    if let Err(error) = finished {
+        diagnostics.extend(rescue(&journal, error));
+    }
+    applied.tally = counter.tally();
+    applied.state = state;
+    diagnostics
+}
+
+/// Writes a state that a walk found without any change outside.
+pub async fn keep(session: &Session, state: &State) -> Diagnostics {
+    let journal = match JournaledState::new(session.store(), &session.held.loaded) {
+        Ok(journal) => journal,
+        Err(problems) => return problems,
+    };
+    if let Err(problems) = journal.begin(state).await {
+        return problems;
+    }
+    journal.checks(state.checks.as_deref());
+    match journal.finish(Some(state)).await {
+        Ok(_) => Diagnostics::new(),
+        Err(error) => rescue(&journal, error),
+    }
+}
+
+/// The error of a run that was interrupted twice, with the objects in flight.
+fn abandoned(open: &[ObjectAddress]) -> Diagnostic {
+    if open.is_empty() {
+        return Diagnostic::error(CANCELED, "");
+    }
+    let names = open.iter().map(|(addr, deposed)| match deposed {
+        None => format!("\n  - {addr}"),
+        Some(key) => format!("\n  - {addr} (deposed object {key})"),
+    });
+    let detail = format!(
+        "These objects were being changed, so the state may not tell what became of them:\n{}\n\nThe next command that \
+         changes the state names them again.",
+        names.collect::<String>()
+    );
+    Diagnostic::error(CANCELED, detail)
+}
+
+/// Reports a run that did not end well; keeps a state that the store refused, and says where.
+fn rescue(journal: &JournaledState, error: FinishError) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let (reason, snapshot) = match error {
+        FinishError::Refused { reason, snapshot } => (reason, snapshot),
+        FinishError::NotRendered(reason) => {
+            let detail = format!(
+                "The final state cannot be written: {reason}.\n\nThe state holds what was recorded while the run went on. \
+                 This is a bug in Terrane; please report it."
+            );
+            return Diagnostic::error(STATE_NOT_SAVED, detail).into();
+        }
+        FinishError::JournalLeft(reason) => {
+            let detail = format!(
+                "The state is saved, but the journal beside it could not be removed: {reason}.\n\nThe next command that \
+                 changes the state tries again."
+            );
+            return Diagnostic::error("Failed to remove the state journal", detail).into();
+        }
+    };
+    diagnostics.error(STATE_NOT_SAVED, format!("Error saving state: {reason}"));
+    match write_errored_state(Path::new(ERRORED_STATE), &snapshot) {
+        Ok(()) => {
+            diagnostics.error(
+                "Failed to persist state to backend",
+                format!(
+                    "The error shown above has prevented {PROGRAM} from writing the updated state to the configured backend. To allow \
+                     for recovery, the state has been written to the file {ERRORED_STATE:?} in the current working directory.\n\n\
+                     Running \"{COMMAND} apply\" again at this point will create a forked state, making it harder to recover.\n\n\
+                     To retry writing this state, use the following command:\n    {COMMAND} state push {ERRORED_STATE}\n",
+                ),
+            );
+            if let Err(e) = journal.forget_journal_unless_open() {
+                crate::log!(Warn, "the journal could not be removed: {e}");
+            }
+        }
+        Err(e) => diagnostics.error(
+            "Failed to create local state file",
+            format!(
+                "Error creating local state file for recovery: {e}.\n\nThe journal that holds the changes of this run was left beside \
+                 the state; the next run that can write the state takes it up.",
+            ),
+        ),
+    }
+    diagnostics
+}
+
+/// Counts what is done on the way to the listener.
+struct Counter {
+    listener: Arc<dyn Listener>,
+    added: AtomicUsize,
+    changed: AtomicUsize,
+    imported: AtomicUsize,
+    removed: AtomicUsize,
+}
+
+impl Counter {
+    fn new(listener: Arc<dyn Listener>) -> Counter {
+        Counter {
+            listener,
+            added: AtomicUsize::new(0),
+            changed: AtomicUsize::new(0),
+            imported: AtomicUsize::new(0),
+            removed: AtomicUsize::new(0),
+        }
+    }
+
+    fn tally(&self) -> Tally {
+        let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+        Tally {
+            added: read(&self.added),
+            changed: read(&self.changed),
+            imported: read(&self.imported),
+            removed: read(&self.removed),
+        }
+    }
+}
+
+impl Observer for Counter {
+    fn event(&self, event: Event) {
+        if let Event::ImportFinished { .. } = &event {
+            self.imported.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Event::ApplyFinished { action, failed: false, .. } = &event {
+            let count = match action {
+                Action::Create | Action::CreateThenForget => Some(&self.added),
+                Action::Update => Some(&self.changed),
+                Action::Delete => Some(&self.removed),
+                Action::DeleteThenCreate | Action::CreateThenDelete => {
+                    self.removed.fetch_add(1, Ordering::Relaxed);
+                    Some(&self.added)
+                }
+                Action::NoOp | Action::Read | Action::Forget => None,
+            };
+            if let Some(count) = count {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        self.listener.event(event);
+    }
+}

@@ -1,0 +1,212 @@
+//! `import`: an object that exists becomes managed, at an address that the configuration has a block for.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::Disk;
+use crate::base::name::PROGRAM;
+use crate::base::source::SourceFile;
+use crate::engine::ports::Observer;
+use crate::engine::{self, ImportInput};
+use crate::lang::syntax::parser;
+use crate::model::addr::parse::parse_abs_instance_traversal;
+use crate::model::addr::{AbsResourceInstance, ResourceMode};
+use crate::model::config::{Config, has_configuration};
+
+use super::apply;
+use super::operation::{CANCELED, NO_OPERATION, Session, open, sound};
+use super::sink::NoSink;
+use crate::ops::configuration::load::{self, LoadedConfig};
+use crate::ops::configuration::variables;
+use crate::ops::interface::listen::Listener;
+use crate::ops::interface::options::{StateOptions, VariableArgument};
+use crate::ops::plugins::cached_schemas;
+use crate::ops::setup::Setup;
+
+#[derive(Clone, Debug)]
+pub struct ImportRequest {
+    /// As typed.
+    pub address: String,
+    /// What the provider knows the object by.
+    pub id: String,
+    /// The folder of the root module; none: the working directory.
+    pub config: Option<PathBuf>,
+    pub state: StateOptions,
+    pub variables: Vec<VariableArgument>,
+    pub parallelism: usize,
+}
+
+/// Why nothing was imported.
+#[derive(Debug)]
+pub enum Refusal {
+    /// The address is none.
+    Address(Diagnostics),
+    /// No block declares the resource; with what there is to say of the configuration.
+    Undeclared(AbsResourceInstance, Diagnostics),
+    Diagnostics(Diagnostics),
+}
+
+impl From<Diagnostics> for Refusal {
+    fn from(diagnostics: Diagnostics) -> Refusal {
+        Refusal::Diagnostics(diagnostics)
+    }
+}
+
+/// Imports one object, and writes the state. Gives what else there is to say, such as that the lock could not be given back.
+pub async fn run(setup: &Setup, request: &ImportRequest, listener: Arc<dyn Listener>) -> Result<Diagnostics, Refusal> {
+    let addr = address(&request.address)?;
+    loop {
+        let imported = attempt(setup, request, &addr, listener.clone()).await;
+        if !setup.misled.take() {
+            return imported;
+        }
+    }
+}
+
+async fn attempt(
+    setup: &Setup,
+    request: &ImportRequest,
+    addr: &AbsResourceInstance,
+    listener: Arc<dyn Listener>,
+) -> Result<Diagnostics, Refusal> {
+    let mut diagnostics = Diagnostics::new();
+    let setup = setup.with_variables(&request.variables);
+    let config = configuration(&setup, request, addr, &mut diagnostics)?;
+    let collected = sound(&mut diagnostics, variables::collect(&setup, &request.variables))?;
+    let (session, mut diagnostics) =
+        open(&setup, config, collected, NO_OPERATION, &request.state, listener, diagnostics).await?;
+    diagnostics.extend(import(&session, request, addr).await);
+    let failed = diagnostics.has_errors();
+    diagnostics.extend(session.end().await);
+    if failed { Err(diagnostics.into()) } else { Ok(diagnostics) }
+}
+
+/// The instance that an address names. Data sources and ephemeral resources have nothing to import.
+fn address(text: &str) -> Result<AbsResourceInstance, Refusal> {
+    let file = SourceFile::new("<import-address>", text);
+    let (traversal, diagnostics) = parser::parse_traversal(file.clone());
+    let Some(traversal) = traversal.filter(|_| !diagnostics.has_errors()) else {
+        return Err(Refusal::Address(diagnostics));
+    };
+    let addr = parse_abs_instance_traversal(&traversal, &file).map_err(|error| Refusal::Address(error.into()))?;
+    if addr.mode() != ResourceMode::Managed {
+        let text = "A managed resource address is required. Importing into a data resource is not allowed.";
+        return Err(Refusal::Diagnostics(Diagnostic::error(text, "").into()));
+    }
+    Ok(addr)
+}
+
+/// The configuration, if it has a block for the resource.
+fn configuration(
+    setup: &Setup,
+    request: &ImportRequest,
+    addr: &AbsResourceInstance,
+    diagnostics: &mut Diagnostics,
+) -> Result<LoadedConfig, Refusal> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let root = request.config.as_ref().unwrap_or(&here);
+    if !has_configuration(root, &Disk) {
+        let detail = format!(
+            "The directory {} does not contain any {PROGRAM} configuration files (.tf or .tf.json). To specify a different \
+             configuration directory, use the -config=\"...\" command line option.",
+            root.display()
+        );
+        let error = Diagnostic::error(format!("No {PROGRAM} configuration files"), detail);
+        return Err(Refusal::Diagnostics(error.into()));
+    }
+    // Observed: what is wrong with the configuration is said with relative paths; what is said while it is walked,
+    // and the value of `path.root`, have the folder as it was given.
+    let relative = match root.strip_prefix(&here) {
+        Ok(path) if path.as_os_str().is_empty() => Path::new("."),
+        Ok(path) => path,
+        Err(_) => root,
+    };
+    let Some(first) = sound(diagnostics, load::config(relative, setup, &Disk))? else {
+        return Err(std::mem::take(diagnostics).into());
+    };
+    check_declared(&first.config, addr, diagnostics)?;
+    if relative == root {
+        return Ok(first);
+    }
+    match load::config(root, setup, &Disk) {
+        (Some(loaded), found) if !found.has_errors() => Ok(loaded),
+        (_, found) => Err(found.into()),
+    }
+}
+
+fn check_declared(config: &Config, addr: &AbsResourceInstance, diagnostics: &mut Diagnostics) -> Result<(), Refusal> {
+    let Some(module) = config.module(&addr.module.module()) else {
+        let detail = format!(
+            "{} is not defined in the configuration. Please add configuration for this module before importing into it.",
+            addr.module
+        );
+        diagnostics.error("Import to non-existent module", detail);
+        return Err(std::mem::take(diagnostics).into());
+    };
+    match module.resources.contains_key(&addr.resource.resource) {
+        true => Ok(()),
+        false => Err(Refusal::Undeclared(addr.clone(), std::mem::take(diagnostics))),
+    }
+}
+
+/// Imports under the lock, and writes the state if nothing is wrong.
+async fn import(session: &Session, request: &ImportRequest, addr: &AbsResourceInstance) -> Diagnostics {
+    let (setup, root) = (&session.setup, &session.config.root);
+    let (variables, mut diagnostics) = variables::resolve(&session.collected, root, setup).await;
+    if diagnostics.has_errors() {
+        return diagnostics;
+    }
+    let input = ImportInput {
+        config: session.config.clone(),
+        state: session.state(),
+        variables,
+        addr: addr.clone(),
+        id: request.id.as_str().into(),
+        parallelism: request.parallelism,
+    };
+    let observer: Arc<dyn Observer> = session.listener.clone();
+    let ports = session.ports(observer, Arc::new(NoSink));
+    let state = tokio::select! {
+        done = engine::import(input, &ports) => diagnostics.take(done),
+        () = setup.stop.killed() => {
+            diagnostics.push(Diagnostic::error(CANCELED, ""));
+            None
+        }
+    };
+    cached_schemas::check(setup, &session.factories, diagnostics.has_errors(), true).await;
+    if let Some(state) = state.filter(|_| !setup.misled.get()) {
+        diagnostics.extend(apply::keep(session, &state).await);
+    }
+    diagnostics
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the reference words them.
+    #[test]
+    fn addresses_name_managed_instances() {
+        let refused = |text: &str| match address(text) {
+            Ok(_) => panic!("{text}"),
+            Err(Refusal::Address(found) | Refusal::Diagnostics(found) | Refusal::Undeclared(_, found)) => {
+                let error = found.into_vec().remove(0);
+                (error.subject.map(|range| range.text().to_owned()).unwrap_or_default(), error.summary)
+            }
+        };
+        assert_eq!(address("module.m[0].a.b[\"k\"]").unwrap().to_string(), "module.m[0].a.b[\"k\"]");
+        let required = "A managed resource address is required. Importing into a data resource is not allowed.";
+        let cases = [
+            ("a", "a", "Invalid address"),
+            ("a.b.c", ".c", "Invalid address"),
+            ("module.m", "module.m", "Invalid address"),
+            ("a.b[", "", "Index value required"),
+            ("data.a.b", "", required),
+            ("ephemeral.a.b", "", required),
+        ];
+        for (text, subject, summary) in cases {
+            assert_eq!(refused(text), (subject.into(), summary.into()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! What plan, apply, refresh and destroy have in common: configuration, state, variables and plugins brought together.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::backend::StateStore;
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::Disk;
+use crate::base::name::{COMMAND, PROGRAM};
+use crate::engine::ports::{Observer, Ports, StateSink};
+use crate::engine::{self, GivenVariables, PlanInput, ValidateInput};
+use crate::model::addr;
+use crate::model::config::Config;
+use crate::model::deps::Requirements;
+use crate::model::plan::file::ConfigSnapshot;
+use crate::model::plan::{Mode, Plan};
+use crate::model::state::State;
+
+use super::event_log;
+use super::sink::NoSink;
+use crate::ops::backends::{self, Held, Opened};
+use crate::ops::configuration::load;
+use crate::ops::configuration::load::LoadedConfig;
+use crate::ops::configuration::variables::{self, Collected};
+use crate::ops::interface::listen::{Deaf, Listener};
+use crate::ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
+use crate::ops::interface::planning::{Planned, Schemas};
+use crate::ops::plugins::cached_schemas;
+use crate::ops::plugins::factories::Factories;
+use crate::ops::plugins::packages;
+use crate::ops::plugins::schemas;
+use crate::ops::setup::Setup;
+use crate::ops::setup::host::Machine;
+
+/// The summary where somebody did not want to wait.
+pub const CANCELED: &str = "operation canceled";
+/// What locks are for where the reference takes the lock without starting an operation.
+pub const NO_OPERATION: &str = "OperationTypeInvalid";
+/// The summary where a folder has nothing to read.
+pub const NO_CONFIGURATION: &str = "No configuration files";
+
+/// What an operation on the working directory's configuration is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    pub plan: PlanOptions,
+    pub state: StateOptions,
+    pub variables: Vec<VariableArgument>,
+}
+
+/// Everything that is open while an operation runs.
+pub struct Session {
+    pub setup: Setup,
+    pub config: Arc<Config>,
+    /// The configuration's files as they were read.
+    pub snapshot: ConfigSnapshot,
+    pub opened: Opened,
+    pub held: Held,
+    pub factories: Arc<Factories>,
+    pub collected: Collected,
+    pub listener: Arc<dyn Listener>,
+}
+
+/// Loads, opens, locks and reads; starts the providers. `operation` names what the lock is for.
+pub async fn begin(
+    setup: &Setup,
+    request: &Request,
+    operation: &str,
+    verb: Verb,
+    listener: Arc<dyn Listener>,
+) -> Result<(Session, Diagnostics), Diagnostics> {
+    crate::log!(Info, "backend/local: starting {verb:?} operation");
+    let mut diagnostics = Diagnostics::new();
+    let collected = sound(&mut diagnostics, variables::collect(setup, &request.variables))?;
+    let destroys = request.plan.mode == Mode::Destroy;
+    if !destroys && verb != Verb::Refresh && !load::has_configuration() {
+        return Err(no_configuration(verb));
+    }
+    if request.plan.mode != Mode::Normal && !request.plan.force_replace.is_empty() {
+        diagnostics.error(
+            "Unsupported plan mode",
+            "Forcing resource instance replacement (with -replace=...) is allowed only in normal planning mode.",
+        );
+        return Err(diagnostics);
+    }
+    let loaded =
+        sound(&mut diagnostics, load::config(Path::new("."), &setup.with_variables(&request.variables), &Disk))?;
+    let Some(loaded) = loaded else { return Err(diagnostics) };
+    open(setup, loaded, collected, operation, &request.state, listener, diagnostics).await
+}
+
+/// Opens the state for a configuration, locks and reads it; starts the providers. `diagnostics`: what was found until
+/// then, which comes before what is found here.
+pub async fn open(
+    setup: &Setup,
+    loaded: LoadedConfig,
+    collected: Collected,
+    operation: &str,
+    state: &StateOptions,
+    listener: Arc<dyn Listener>,
+    mut diagnostics: Diagnostics,
+) -> Result<(Session, Diagnostics), Diagnostics> {
+    let LoadedConfig { config, snapshot } = loaded;
+    let opened = backends::open(setup, config.root.backend.as_ref(), state).await;
+    let opened = opened.map_err(|problems| joined(&mut diagnostics, problems))?;
+    let factories = start(setup, &config, &mut diagnostics).await?;
+    let held = backends::hold(&opened, operation, state, setup, Some(&*listener)).await;
+    let mut held = match held {
+        Ok(held) => held,
+        Err(problems) => {
+            factories.shutdown().await;
+            return Err(joined(&mut diagnostics, problems));
+        }
+    };
+    diagnostics.extend(std::mem::take(&mut held.loaded.warnings));
+    let session = Session { setup: setup.clone(), config, snapshot, opened, held, factories, collected, listener };
+    Ok((session, diagnostics))
+}
+
+/// Shows the warning about development overrides before the operation's own output.
+pub fn show_overrides(setup: &Setup, listener: &dyn Listener) {
+    if let Some(warning) = packages::overrides_warning(setup) {
+        listener.diagnostics(warning.into());
+    }
+}
+
+/// The command, where messages depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    Plan,
+    Apply,
+    Refresh,
+}
+
+/// Checks the packages of the configuration's providers against the lock file and starts them.
+async fn start(setup: &Setup, config: &Config, diagnostics: &mut Diagnostics) -> Result<Arc<Factories>, Diagnostics> {
+    let requirements = sound(diagnostics, Requirements::of_config(config))?;
+    let found = packages::resolve(setup, &requirements).await;
+    let found = found.map_err(|problems| joined(diagnostics, problems))?;
+    diagnostics.extend(found.warnings);
+    let factories = Factories::new(setup, found.origins, found.provisioner_programs);
+    factories.start_early(requirements.0.keys().cloned());
+    Ok(factories)
+}
+
+fn no_configuration(verb: Verb) -> Diagnostics {
+    let detail = match verb {
+        Verb::Plan => {
+            format!(
+                "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, \
+             which is normally not what is desired. If you would like to destroy everything, run plan with the -destroy option. \
+             Otherwise, create a {PROGRAM} configuration file (.tf file) and try again."
+            )
+        }
+        Verb::Apply | Verb::Refresh => {
+            format!(
+                "Apply requires configuration to be present. Applying without a configuration would mark everything for destruction, \
+             which is normally not what is desired. If you would like to destroy everything, run '{COMMAND} destroy' instead."
+            )
+        }
+    };
+    Diagnostic::error(NO_CONFIGURATION, detail).into()
+}
+
+/// Takes the value, or everything found so far if there are errors.
+pub fn sound<T>(diagnostics: &mut Diagnostics, (value, found): (T, Diagnostics)) -> Result<T, Diagnostics> {
+    let failed = found.has_errors();
+    diagnostics.extend(found);
+    if failed { Err(std::mem::take(diagnostics)) } else { Ok(value) }
+}
+
+fn joined(diagnostics: &mut Diagnostics, more: Diagnostics) -> Diagnostics {
+    diagnostics.extend(more);
+    std::mem::take(diagnostics)
+}
+
+impl Session {
+    /// The state as it was read.
+    pub fn state(&self) -> State {
+        self.held.loaded.file.as_ref().map(|file| file.state.clone()).unwrap_or_default()
+    }
+
+    pub fn store(&self) -> Arc<dyn StateStore> {
+        self.held.store.clone()
+    }
+
+    /// The engine's doors; `observer` hears what the listener does not need to know of.
+    pub fn ports(&self, observer: Arc<dyn Observer>, sink: Arc<dyn StateSink>) -> Ports {
+        ports(&self.setup, &self.factories, observer, sink)
+    }
+
+    /// Plans for the configuration as it is.
+    pub async fn plan(&self, options: &PlanOptions) -> (Option<Planned>, GivenVariables, Diagnostics) {
+        let (variables, mut diagnostics) = variables::resolve(&self.collected, &self.config.root, &self.setup).await;
+        if diagnostics.has_errors() {
+            return (None, variables, diagnostics);
+        }
+        let input = PlanInput {
+            config: self.config.clone(),
+            state: self.state(),
+            variables: variables.clone(),
+            mode: options.mode,
+            targets: options.targets.clone(),
+            force_replace: options.force_replace.clone(),
+            refresh: options.refresh,
+            generate_config: options.generate_config,
+            parallelism: options.parallelism,
+        };
+        crate::log!(Info, "backend/local: plan calling Plan");
+        let observer: Arc<dyn Observer> = self.listener.clone();
+        let ports = self.ports(observer, Arc::new(NoSink));
+        let plan = tokio::select! {
+            made = validated_plan(input, &ports) => diagnostics.take(made),
+            () = self.setup.stop.killed() => {
+                diagnostics.push(Diagnostic::error(CANCELED, ""));
+                None
+            }
+        };
+        crate::log!(Info, "backend/local: plan operation completed");
+        cached_schemas::check(&self.setup, &self.factories, diagnostics.has_errors(), true).await;
+        let planned = match plan {
+            Some(plan) => Some(self.planned(plan).await),
+            None => None,
+        };
+        (planned, variables, diagnostics)
+    }
+
+    /// A plan with the schemas that it needs to be shown.
+    pub async fn planned(&self, plan: Plan) -> Planned {
+        let schemas = plan_schemas(&self.factories, &plan).await;
+        Planned { plan: Arc::new(plan), config: self.config.clone(), schemas }
+    }
+
+    /// Ends the providers and gives the lock back.
+    pub async fn end(self) -> Diagnostics {
+        self.factories.shutdown().await;
+        self.held.release().await
+    }
+}
+
+async fn plan_schemas(factories: &Factories, plan: &Plan) -> Schemas {
+    let changes = plan.changes.iter().chain(&plan.drift);
+    let needed: std::collections::BTreeSet<addr::Provider> = changes.map(|c| c.provider.provider.clone()).collect();
+    schemas::available(factories, needed).await
+}
+
+fn ports(setup: &Setup, factories: &Arc<Factories>, observer: Arc<dyn Observer>, sink: Arc<dyn StateSink>) -> Ports {
+    let host = Arc::new(Machine::new(setup));
+    let observer = event_log::logged(observer);
+    Ports { providers: factories.clone(), observer, sink, host, stop: setup.stop.clone() }
+}
+
+/// The engine's doors where nothing is changed and nobody follows.
+pub fn quiet_ports(setup: &Setup, factories: &Arc<Factories>) -> Ports {
+    watched_ports(setup, factories, Arc::new(Deaf))
+}
+
+/// The engine's doors where nothing is changed.
+pub fn watched_ports(setup: &Setup, factories: &Arc<Factories>, observer: Arc<dyn Observer>) -> Ports {
+    ports(setup, factories, observer, Arc::new(NoSink))
+}
+
+/// Plans what is valid: mistakes that need no state are told without the refresh of a single object.
+async fn validated_plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
+    let check = ValidateInput { config: input.config.clone(), parallelism: input.parallelism };
+    let mut diagnostics = engine::validate(check, ports).await;
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let plan = diagnostics.take(engine::plan(input, ports).await);
+    (plan, diagnostics)
+}

@@ -1,0 +1,63 @@
+//! `plan`: what would be done, shown and perhaps kept in a file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostics;
+
+use super::generated_file;
+use super::operation::{self, Request, Verb};
+use super::plan_file;
+use crate::ops::interface::listen::Listener;
+use crate::ops::interface::planning::Planned;
+use crate::ops::setup::Setup;
+
+#[derive(Clone, Debug, Default)]
+pub struct PlanRequest {
+    pub operation: Request,
+    /// Where to keep the plan.
+    pub out: Option<PathBuf>,
+    /// Where to write the configuration of imports that have none: a new file.
+    pub generate: Option<PathBuf>,
+}
+
+/// Plans. The plan is shown through the listener; it is given back, if there is one, with all that is left to say.
+pub async fn run(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listener>) -> (Option<Planned>, Diagnostics) {
+    operation::show_overrides(setup, &*listener);
+    loop {
+        let planned = attempt(setup, request, listener.clone()).await;
+        if !setup.misled.take() {
+            return planned;
+        }
+    }
+}
+
+async fn attempt(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listener>) -> (Option<Planned>, Diagnostics) {
+    let begun = operation::begin(setup, &request.operation, "OperationTypePlan", Verb::Plan, listener.clone()).await;
+    let (session, mut diagnostics) = match begun {
+        Ok(begun) => begun,
+        Err(diagnostics) => return (None, diagnostics),
+    };
+    let mut options = request.operation.plan.clone();
+    if let Some(path) = &request.generate {
+        if path.exists() {
+            diagnostics.extend(session.end().await);
+            diagnostics.push(generated_file::exists());
+            return (None, diagnostics);
+        }
+        options.generate_config = true;
+    }
+    let (planned, _, found) = session.plan(&options).await;
+    diagnostics.extend(found);
+    if let Some(planned) = planned.as_ref().filter(|_| !setup.misled.get()) {
+        if let Some(path) = &request.generate {
+            diagnostics.extend(generated_file::write(path, &planned.plan).err());
+        }
+        if let Some(path) = &request.out {
+            diagnostics.extend(plan_file::write(path, &session, &planned.plan).err().into_iter().flatten());
+        }
+        listener.planned(planned);
+    }
+    diagnostics.extend(session.end().await);
+    (planned, diagnostics)
+}

@@ -1,0 +1,166 @@
+//! Keeping a plan in a file, and taking it up again.
+
+use crate::model::plan::file::PLAN_NOT_WRITTEN;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::atomic;
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::{Disk, Files, Overlay};
+use crate::base::name::PROGRAM;
+use crate::base::source::SourceFile;
+use crate::model::deps::Requirements;
+use crate::model::deps::lock::{LOCK_FILE, Lock};
+use crate::model::plan::Plan;
+use crate::model::plan::file::{self, BackendSettings, SavedPlan};
+use crate::model::state::StateMeta;
+use crate::model::version::language_version;
+use crate::ops::backends::record::BackendRecord;
+
+use super::apply::Begun;
+use super::operation::{Request, Session};
+use crate::ops::backends;
+use crate::ops::configuration::load;
+use crate::ops::configuration::variables::{self, Collected};
+use crate::ops::interface::listen::Listener;
+use crate::ops::plugins::factories::Factories;
+use crate::ops::plugins::packages;
+use crate::ops::setup::Setup;
+
+/// Writes the plan with everything that applying it needs.
+pub fn write(path: &Path, session: &Session, plan: &Plan) -> Result<(), Diagnostics> {
+    let (kind, config) = match backends::recorded(&session.setup)? {
+        Some(record) => (record.kind, record.config),
+        None => ("local".to_string(), "{}".to_string()),
+    };
+    let saved = SavedPlan {
+        plan: plan.clone(),
+        state: meta_of(session),
+        backend: BackendSettings { kind, workspace: session.setup.workdir.workspace.clone(), config },
+        config: session.snapshot.clone(),
+        lock: Disk.read(Path::new(LOCK_FILE)).ok(),
+    };
+    crate::log!(Info, "backend/local: writing plan output to: {}", path.display());
+    let content = file::write(&saved)?;
+    atomic::write_private(path, &content)
+        .map_err(|e| Diagnostic::error(PLAN_NOT_WRITTEN, format!("The plan file could not be written: {e}.")).into())
+}
+
+/// Lineage and serial of the state that the plan was made from.
+fn meta_of(session: &Session) -> StateMeta {
+    match &session.held.loaded.file {
+        Some(file) => file.meta.clone(),
+        None => StateMeta { terraform_version: language_version().into(), serial: 0, lineage: String::new() },
+    }
+}
+
+/// Opens what a kept plan needs: its own configuration, its backend, the state under its lock.
+pub async fn begin(
+    setup: &Setup,
+    path: &Path,
+    request: &Request,
+    listener: Arc<dyn Listener>,
+) -> Result<Begun, Diagnostics> {
+    let saved = read(path)?;
+    let mut diagnostics = Diagnostics::new();
+    check_workspace(setup, &saved)?;
+    let files = Overlay::masking(saved.config.to_memory(), Arc::new(Disk));
+    let (loaded, found) = load::planned_config(setup, &files, &saved.plan.variables);
+    diagnostics.extend(found);
+    let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
+    let collected = diagnostics.take(variables::collect(setup, &request.variables));
+    let given = diagnostics.take(variables::with_plan(&collected, &loaded.config.root, &saved.plan.variables));
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let backend = saved.backend.clone();
+    let record = BackendRecord { kind: backend.kind, config: backend.config, hash: 0 };
+    let opened = backends::open_record(setup, Some(&record), &request.state, &saved.backend.workspace).await?;
+    let requirements = diagnostics.take(Requirements::of_config(&loaded.config));
+    let found = packages::resolve_planned(setup, &requirements, &planned_lock(&saved)?)?;
+    diagnostics.extend(found.warnings);
+    let mut held = backends::hold(&opened, "OperationTypeApply", &request.state, setup, Some(&*listener)).await?;
+    diagnostics.extend(std::mem::take(&mut held.loaded.warnings));
+    let state = held.loaded.file.as_ref().map(|file| &file.meta);
+    if let Err(problems) = check_state(&saved, state).and_then(|()| check_complete(&saved)) {
+        diagnostics.extend(problems);
+        diagnostics.extend(held.release().await);
+        return Err(diagnostics);
+    }
+    let factories = Factories::new(setup, found.origins, found.provisioner_programs);
+    factories.start_early(requirements.0.keys().cloned());
+    let session = Session {
+        setup: setup.clone(),
+        config: loaded.config,
+        snapshot: loaded.snapshot,
+        opened,
+        held,
+        factories,
+        collected: Collected::default(),
+        listener,
+    };
+    let planned = session.planned(saved.plan).await;
+    Ok((session, planned, given, diagnostics))
+}
+
+/// The plan in a file; the name is shown as the user gave it.
+pub fn read(path: &Path) -> Result<SavedPlan, Diagnostics> {
+    let name = path.display().to_string();
+    let problem = |why: String| Diagnostics::from(Diagnostic::error(file::not_loaded(&name), why));
+    if !Disk.exists(path) {
+        return Err(problem(format!("Error: stat {name}: no such file or directory")));
+    }
+    let content = Disk.read(path).map_err(|e| problem(format!("Error: {e}")))?;
+    file::read(&name, &content)
+}
+
+fn check_workspace(setup: &Setup, saved: &SavedPlan) -> Result<(), Diagnostics> {
+    let (planned, current) = (&saved.backend.workspace, &setup.workdir.workspace);
+    if planned == current {
+        return Ok(());
+    }
+    Err(Diagnostic::error(
+        "Plan for another workspace",
+        format!("The plan was made in the workspace {planned:?}, and the workspace {current:?} is selected. Select the plan's workspace to apply it."),
+    )
+    .into())
+}
+
+/// The lock file that the plan was made with; empty if there was none.
+fn planned_lock(saved: &SavedPlan) -> Result<Lock, Diagnostics> {
+    let text = saved.lock.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+    let (lock, diagnostics) = Lock::parse(SourceFile::new(LOCK_FILE, text.into_owned()));
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(lock) }
+}
+
+/// A plan that failed shows only what was planned until then.
+fn check_complete(saved: &SavedPlan) -> Result<(), Diagnostics> {
+    if !saved.plan.errored {
+        return Ok(());
+    }
+    Err(Diagnostic::error(
+        "Cannot apply incomplete plan",
+        format!("{PROGRAM} encountered an error when generating this plan, so it cannot be applied."),
+    )
+    .into())
+}
+
+/// The state must be the one that the plan was made from.
+fn check_state(saved: &SavedPlan, now: Option<&StateMeta>) -> Result<(), Diagnostics> {
+    let (lineage, serial) = now.map_or(("", 0), |meta| (meta.lineage.as_str(), meta.serial));
+    if !saved.state.lineage.is_empty() && !lineage.is_empty() && saved.state.lineage != lineage {
+        return Err(Diagnostic::error(
+            "Saved plan does not match the given state",
+            "The given plan file can not be applied because it was created from a different state lineage.",
+        )
+        .into());
+    }
+    if saved.state.serial != serial {
+        return Err(Diagnostic::error(
+            "Saved plan is stale",
+            "The given plan file can no longer be applied because the state was changed by another operation after the plan was created.",
+        )
+        .into());
+    }
+    Ok(())
+}

@@ -1,0 +1,25 @@
+//! Which providers live in this program.
+
+use std::collections::BTreeMap;
+
+use crate::model::addr;
+use crate::model::deps::Version;
+
+/// `terraform_data` and the like live in this program; whether a name is one of its plugins.
+pub fn is_built_in(provider: &addr::Provider) -> bool {
+    provider.is_builtin() && crate::builtin::table::find("provider", &provider.kind).is_some()
+}
+
+/// The providers of this program that may be had under their public addresses too, with the versions that they behave like.
+pub fn public_built_ins() -> BTreeMap<addr::Provider, Version> {
+    let row = |plugin: &crate::builtin::table::BuiltInPlugin| {
+        let version = Version::parse_exact(plugin.stands_for?).ok()?;
+        Some((addr::Provider::default_for(plugin.name), version))
+    };
+    crate::builtin::table::PLUGINS.iter().filter_map(row).collect()
+}
+
+/// The names of the providers that live in this program.
+pub fn built_in_names() -> impl Iterator<Item = &'static str> {
+    crate::builtin::table::PLUGINS.iter().filter(|plugin| plugin.kind() == "provider").map(|plugin| plugin.name)
+}

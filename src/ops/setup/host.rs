@@ -1,0 +1,65 @@
+//! The machine as the engine sees it: files, clock, chance, where we are.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+use rand::RngCore;
+
+use crate::base::env;
+use crate::base::files::{Disk, Files};
+use crate::engine::ports::Host;
+
+use super::Setup;
+
+/// The real machine.
+pub struct Machine {
+    original_dir: PathBuf,
+    home: Option<PathBuf>,
+    workspace: String,
+}
+
+impl Machine {
+    pub fn new(setup: &Setup) -> Machine {
+        let home = setup.environment.non_empty(env::HOME).map(PathBuf::from);
+        Machine { original_dir: setup.original_dir.clone(), home, workspace: setup.workdir.workspace.clone() }
+    }
+}
+
+#[async_trait]
+impl Host for Machine {
+    fn files(&self) -> &dyn Files {
+        &Disk
+    }
+
+    fn now(&self) -> (i64, u32) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        (i64::try_from(now.as_secs()).unwrap_or(i64::MAX), now.subsec_nanos())
+    }
+
+    async fn wait_until(&self, (seconds, nanos): (i64, i32)) {
+        let since_epoch = Duration::new(u64::try_from(seconds).unwrap_or(0), u32::try_from(nanos).unwrap_or(0));
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        tokio::time::sleep(since_epoch.saturating_sub(now)).await;
+    }
+
+    fn random(&self, bytes: &mut [u8]) {
+        rand::rng().fill_bytes(bytes);
+    }
+
+    fn original_working_dir(&self) -> String {
+        self.original_dir.to_string_lossy().into_owned()
+    }
+
+    fn working_dir(&self) -> PathBuf {
+        std::env::current_dir().unwrap_or_default()
+    }
+
+    fn home_dir(&self) -> Option<PathBuf> {
+        self.home.clone()
+    }
+
+    fn workspace(&self) -> String {
+        self.workspace.clone()
+    }
+}

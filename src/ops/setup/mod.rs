@@ -1,0 +1,67 @@
+//! What every operation starts from: settings, the working directory, hosts to ask, the machine. Never knows a configuration.
+
+pub(in crate::ops) mod built_in;
+pub(in crate::ops) mod host;
+mod misled;
+pub mod network;
+pub mod settings;
+pub mod workdir;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostics;
+use crate::base::env::Environment;
+use crate::base::stop::Stop;
+
+use self::settings::Settings;
+use self::workdir::WorkDir;
+use crate::ops::interface::ask::Ask;
+use crate::ops::interface::options::VariableArgument;
+
+pub use misled::Misled;
+
+/// The surroundings of one command; cheap to clone.
+#[derive(Clone)]
+pub struct Setup {
+    pub environment: Environment,
+    pub settings: Arc<Settings>,
+    pub workdir: WorkDir,
+    /// The working directory before `-chdir`.
+    pub original_dir: PathBuf,
+    pub stop: Stop,
+    /// None: nobody may be asked.
+    pub ask: Option<Arc<dyn Ask>>,
+    /// Values of root variables that were given as arguments: some decide what is loaded.
+    pub variables: Arc<[VariableArgument]>,
+    /// Set by an attempt at the command that used outdated schemas.
+    pub misled: Arc<Misled>,
+}
+
+impl Setup {
+    /// Errors are about the working directory; mistakes in the settings were reported when those were read.
+    pub fn new(
+        environment: &Environment,
+        settings: Settings,
+        original_dir: PathBuf,
+        stop: Stop,
+        ask: Option<Arc<dyn Ask>>,
+    ) -> Result<Setup, Diagnostics> {
+        let workdir = WorkDir::open(environment)?;
+        Ok(Setup {
+            environment: environment.clone(),
+            settings: Arc::new(settings),
+            workdir,
+            original_dir,
+            stop,
+            ask,
+            variables: Arc::default(),
+            misled: Arc::default(),
+        })
+    }
+
+    /// As it is, with arguments that give values to root variables.
+    pub fn with_variables(&self, variables: &[VariableArgument]) -> Setup {
+        Setup { variables: variables.into(), ..self.clone() }
+    }
+}

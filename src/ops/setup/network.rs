@@ -1,0 +1,39 @@
+//! The hosts that a command may ask: wired once, from the settings and the environment.
+
+use std::sync::Arc;
+
+use crate::base::http::{Client, Options};
+use crate::base::name::TERRANE;
+use crate::install::modules::Fetcher;
+use crate::install::package::platform;
+use crate::install::registry::credentials::{Credentials, Places};
+use crate::install::registry::discovery::Hosts;
+use crate::model::version::PROGRAM_VERSION;
+
+use super::Setup;
+
+/// The file of tokens that `login` writes, among the user's own files.
+pub const CREDENTIALS_FILE: &str = "credentials.tfrc.json";
+
+/// What asks for packages. Nothing is asked before somebody wants something.
+#[derive(Clone)]
+pub struct Network {
+    pub hosts: Arc<Hosts>,
+    pub fetcher: Arc<Fetcher>,
+}
+
+impl Network {
+    pub fn new(setup: &Setup) -> Network {
+        let program = format!("{TERRANE}/{PROGRAM_VERSION}");
+        let http = Client::new(Options::of(&setup.environment, &program), setup.stop.clone());
+        let plugins = setup.settings.config_dir.as_ref().map(|dir| dir.join("plugins"));
+        let places = Places {
+            helpers: plugins.into_iter().flat_map(|dir| [dir.join(platform()), dir]).collect(),
+            file: setup.settings.config_dir.as_ref().map(|dir| dir.join(CREDENTIALS_FILE)),
+        };
+        let credentials = Credentials::new(setup.settings.credentials.clone(), places, setup.stop.clone());
+        let mut hosts = Hosts::new(http.clone(), credentials, setup.settings.hosts.clone());
+        hosts.refuse_expired_keys = setup.settings.refuse_expired_keys;
+        Network { hosts: Arc::new(hosts), fetcher: Arc::new(Fetcher::new(http, setup.environment.clone())) }
+    }
+}

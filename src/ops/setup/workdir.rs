@@ -1,0 +1,107 @@
+//! The working directory: where its data lives and which workspace is selected.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::backend::store::DEFAULT_WORKSPACE;
+use crate::base::atomic;
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::env::{self, Environment};
+use crate::base::files::named;
+
+/// Paths are relative to the working directory unless the user gave an absolute one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkDir {
+    pub data_dir: PathBuf,
+    pub workspace: String,
+    /// The workspace was chosen by a variable, not by the selected one.
+    pub workspace_overridden: bool,
+}
+
+impl WorkDir {
+    pub fn open(environment: &Environment) -> Result<WorkDir, Diagnostics> {
+        let data_dir = PathBuf::from(environment.non_empty(env::TF_DATA_DIR).unwrap_or(".terraform"));
+        if let Some(name) = environment.non_empty(env::TF_WORKSPACE) {
+            if !is_workspace_name(name) {
+                return Err(invalid_workspace(name));
+            }
+            return Ok(WorkDir { data_dir, workspace: name.to_string(), workspace_overridden: true });
+        }
+        let workspace = selected_workspace(&data_dir).map_err(|e| {
+            Diagnostics::from(Diagnostic::error("Failed to read the selected workspace", e.to_string()))
+        })?;
+        Ok(WorkDir { data_dir, workspace, workspace_overridden: false })
+    }
+
+    /// Where installed providers are linked.
+    pub fn providers_dir(&self) -> PathBuf {
+        self.data_dir.join("providers")
+    }
+
+    pub fn modules_dir(&self) -> PathBuf {
+        self.data_dir.join("modules")
+    }
+
+    /// The folders that `init -plugin-dir` was given.
+    pub fn plugin_path_file(&self) -> PathBuf {
+        self.data_dir.join("plugin_path")
+    }
+}
+
+/// Whether a workspace may be called so: what a URL's path segment holds without escapes, and no folder around it.
+pub fn is_workspace_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..")
+        && name.chars().all(|c| {
+            c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~' | '$' | '&' | '+' | '=' | ':' | '@')
+        })
+}
+
+fn invalid_workspace(name: &str) -> Diagnostics {
+    Diagnostic::error(
+        format!("The workspace name {name:?} is not allowed. The name must contain only URL safe\ncharacters, and no path separators.\n"),
+        "",
+    )
+    .into()
+}
+
+/// The selected workspace of a working directory.
+pub fn selected_workspace(data_dir: &Path) -> io::Result<String> {
+    let path = data_dir.join("environment");
+    match std::fs::read_to_string(&path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(DEFAULT_WORKSPACE.into()),
+        Err(e) => Err(named(e, "open", &path)),
+        Ok(text) if text.trim().is_empty() => Ok(DEFAULT_WORKSPACE.into()),
+        Ok(text) => Ok(text.trim().to_string()),
+    }
+}
+
+/// Selects a workspace: its name, without a line ending.
+pub fn select_workspace(data_dir: &Path, name: &str) -> io::Result<()> {
+    std::fs::create_dir_all(data_dir).map_err(|e| named(e, "mkdir", data_dir))?;
+    atomic::write(&data_dir.join("environment"), name.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_say_where_and_which() {
+        let environment = Environment::of([("TF_DATA_DIR", "d"), ("TF_WORKSPACE", "w-1")]);
+        let workdir = WorkDir::open(&environment).unwrap();
+        assert_eq!((workdir.workspace.as_str(), workdir.providers_dir()), ("w-1", "d/providers".into()));
+        for name in ["a/b", "ä", ".", ".."] {
+            assert!(WorkDir::open(&Environment::of([("TF_WORKSPACE", name)])).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_workspace_is_remembered() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = dir.path().join(".terraform");
+        assert_eq!(selected_workspace(&data).unwrap(), "default");
+        select_workspace(&data, "q").unwrap();
+        assert_eq!(std::fs::read(data.join("environment")).unwrap(), b"q");
+        assert_eq!(selected_workspace(&data).unwrap(), "q");
+    }
+}

@@ -1,0 +1,212 @@
+//! Changes of a state by hand: `state mv`, `rm`, `replace-provider` and `push`, `taint` and `untaint`.
+//!
+//! Owns how such a state is opened, locked, read and written. What becomes of it is a matter of
+//! [`crate::model::state`]; nothing here asks a provider.
+
+mod moving;
+mod push;
+mod removal;
+mod replace_provider;
+mod taint;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::backend::local::{LocalBackend, LocalStore, StatePaths};
+use crate::backend::{FinishError, JournaledState, StateStore};
+use crate::base::diag::Diagnostics;
+use crate::base::files::Disk;
+use crate::model::state::State;
+use crate::model::state::file::problems_text;
+
+use crate::ops::backends::read_state;
+use crate::ops::backends::{self, Held};
+use crate::ops::configuration::load;
+use crate::ops::interface::listen::Listener;
+use crate::ops::interface::options::StateOptions;
+use crate::ops::setup::Setup;
+
+pub use moving::{Move, Moved, mv};
+pub use push::push;
+pub use removal::remove;
+pub use replace_provider::{ReplaceProvider, replace_provider};
+pub use taint::{Mark, Marked, mark};
+
+/// Where a state is, and how it is kept from being lost.
+#[derive(Clone, Debug)]
+pub struct EditOptions {
+    pub locking: Locking,
+    /// A state file to change instead of the state of the backend.
+    pub state: Option<PathBuf>,
+    /// Where to keep the previous state; none: beside it, under a name with the time.
+    pub backup: Option<PathBuf>,
+}
+
+/// How a state is locked.
+#[derive(Clone, Copy, Debug)]
+pub struct Locking {
+    pub lock: bool,
+    /// How long to wait for a lock that is held elsewhere.
+    pub lock_timeout: Duration,
+}
+
+/// Why a state was not changed.
+#[derive(Debug)]
+pub enum Refusal {
+    /// The backend has no state to give.
+    Unopened(String),
+    /// The state, `which` of those concerned, cannot be read; it is not locked.
+    Unread {
+        which: Which,
+        reason: String,
+    },
+    NoState,
+    /// Objects were to move to a module instance that the state has.
+    ModuleExists,
+    /// The state cannot be written.
+    NotSaved(String),
+    /// What is to be pushed cannot be read.
+    NoSource(String),
+    /// There is no answer to a question.
+    NoAnswer(String),
+    Diagnostics(Diagnostics),
+}
+
+/// Where objects come from, or where they go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    Source,
+    Destination,
+}
+
+impl From<Diagnostics> for Refusal {
+    fn from(diagnostics: Diagnostics) -> Refusal {
+        Refusal::Diagnostics(diagnostics)
+    }
+}
+
+/// The configuration, if there is one, must be sound and for this version.
+fn check_configuration(setup: &Setup) -> Result<(), Diagnostics> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let (_, diagnostics) = load::config(&here, setup, &Disk);
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+/// The backend must be the one that `init` opened, also where a state file is changed that it knows nothing of.
+fn check_backend(setup: &Setup, options: &EditOptions) -> Result<(), Diagnostics> {
+    if options.state.is_some() { read_state::record(setup).map(|_| ()) } else { Ok(()) }
+}
+
+/// A state that is locked and read, to be changed and written once.
+struct Editing {
+    held: Held,
+    writer: JournaledState,
+    /// As it was read.
+    state: State,
+}
+
+impl Editing {
+    /// Opens the state that the options name.
+    async fn open(
+        setup: &Setup,
+        options: &EditOptions,
+        operation: &str,
+        listener: &dyn Listener,
+    ) -> Result<Editing, Refusal> {
+        let store = store(setup, options).await.map_err(|problems| Refusal::Unopened(problems_text(&problems)))?;
+        let editing = Editing::of_store(setup, options.locking, store, operation, Which::Source, listener).await?;
+        if editing.held.loaded.file.is_none() {
+            let released = editing.held.release().await;
+            return Err(if released.has_errors() { released.into() } else { Refusal::NoState });
+        }
+        Ok(editing)
+    }
+
+    /// Locks and reads a state, which may not be there.
+    async fn of_store(
+        setup: &Setup,
+        locking: Locking,
+        store: Arc<dyn StateStore>,
+        operation: &str,
+        which: Which,
+        listener: &dyn Listener,
+    ) -> Result<Editing, Refusal> {
+        let held = hold(setup, locking, store, operation, which, listener).await?;
+        match JournaledState::new(held.store.clone(), &held.loaded) {
+            Ok(writer) => {
+                let state = held.loaded.file.as_ref().map(|file| file.state.clone()).unwrap_or_default();
+                Ok(Editing { held, writer, state })
+            }
+            Err(mut problems) => {
+                problems.extend(held.release().await);
+                Err(problems.into())
+            }
+        }
+    }
+
+    /// Writes the state as it is now, if it differs from what is stored.
+    async fn save(&self) -> Result<(), Refusal> {
+        self.writer.finish(Some(&self.state)).await.map(|_| ()).map_err(|error| {
+            Refusal::NotSaved(match error {
+                FinishError::Refused { reason, .. } => reason,
+                FinishError::NotRendered(reason) | FinishError::JournalLeft(reason) => reason,
+            })
+        })
+    }
+
+    /// Gives the lock back, and what came of the work meanwhile.
+    async fn done<T>(self, result: Result<T, Refusal>) -> Result<T, Refusal> {
+        let released = self.held.release().await;
+        match result {
+            Err(Refusal::Diagnostics(mut diagnostics)) => {
+                diagnostics.extend(released);
+                Err(Refusal::Diagnostics(diagnostics))
+            }
+            Ok(_) if released.has_errors() => Err(released.into()),
+            result => result,
+        }
+    }
+}
+
+/// Locks and reads what is in a store. What an interrupted run left open is shown before.
+async fn hold(
+    setup: &Setup,
+    locking: Locking,
+    store: Arc<dyn StateStore>,
+    operation: &str,
+    which: Which,
+    listener: &dyn Listener,
+) -> Result<Held, Refusal> {
+    let Locking { lock, lock_timeout } = locking;
+    let options = StateOptions { lock, lock_timeout, ..StateOptions::default() };
+    let held = backends::hold_store(&store, operation, &options, setup, Some(listener)).await;
+    held.map_err(|problems| match lock {
+        true => problems.into(),
+        false => Refusal::Unread { which, reason: problems_text(&problems) },
+    })
+}
+
+/// The store of a state file, or of the backend's workspace.
+async fn store(setup: &Setup, options: &EditOptions) -> Result<Arc<dyn StateStore>, Diagnostics> {
+    if let Some(path) = &options.state {
+        return Ok(file_store(path, options.backup.clone()));
+    }
+    // Backups of all backends are named after the file of the local one.
+    let own = LocalBackend::default().paths(&setup.workdir.workspace).write;
+    let backup = options.backup.clone().unwrap_or_else(|| dated(&own));
+    let options = StateOptions { backup: Some(backup.to_string_lossy().into_owned()), ..StateOptions::default() };
+    Ok(read_state::open(setup, &options).await?.store)
+}
+
+fn file_store(path: &Path, backup: Option<PathBuf>) -> Arc<dyn StateStore> {
+    let backup = Some(backup.unwrap_or_else(|| dated(path)));
+    Arc::new(LocalStore::new(StatePaths { read: path.to_path_buf(), write: path.to_path_buf(), backup }))
+}
+
+/// The name of a backup that is made now.
+fn dated(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.backup", jiff::Timestamp::now().as_second()));
+    name.into()
+}

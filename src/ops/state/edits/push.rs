@@ -1,0 +1,59 @@
+//! `state push`
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::{Locking, Refusal, Which, check_configuration, hold};
+use crate::backend;
+use crate::base::files::named;
+use crate::model::state::file::{self, StateFile, problems_text};
+use crate::ops::backends::read_state;
+use crate::ops::interface::listen::Listener;
+use crate::ops::interface::options::StateOptions;
+use crate::ops::setup::Setup;
+
+/// Writes a state file, or the input for `-`, in place of the current state. Unless `force`, it must be
+/// a later one of the same history.
+pub async fn push(
+    setup: &Setup,
+    path: &str,
+    force: bool,
+    locking: Locking,
+    listener: &dyn Listener,
+    input: impl FnOnce() -> io::Result<Vec<u8>>,
+) -> Result<(), Refusal> {
+    check_configuration(setup)?;
+    let source = source(path, input)?;
+    let store = read_state::open(setup, &StateOptions::default()).await?.store;
+    let held = hold(setup, locking, store, "state-push", Which::Destination, listener).await?;
+    let written = backend::import(&*held.store, &held.loaded, source, force).await;
+    let released = held.release().await;
+    match written {
+        Err(reason) => Err(Refusal::NotSaved(reason)),
+        Ok(()) if released.has_errors() => Err(released.into()),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// The content of a file, if it can be opened.
+fn opened(path: &Path) -> Result<io::Result<Vec<u8>>, Refusal> {
+    let mut file = File::open(path).map_err(|error| Refusal::NoSource(named(error, "open", path).to_string()))?;
+    let mut content = Vec::new();
+    Ok(file.read_to_end(&mut content).map(|_| content).map_err(|error| named(error, "read", path)))
+}
+
+fn source(path: &str, input: impl FnOnce() -> io::Result<Vec<u8>>) -> Result<StateFile, Refusal> {
+    let unread = |reason: String| Refusal::NoSource(format!("Error reading source state {path:?}: {reason}"));
+    let content = match path {
+        "-" => input(),
+        path => opened(Path::new(path))?,
+    };
+    let content = content
+        .map_err(|error| unread(format!("Failed to read state file: The state file could not be read: {error}")))?;
+    match file::read(&content) {
+        Ok(Some(file)) => Ok(file),
+        Ok(None) => Err(unread("no state".into())),
+        Err(problems) => Err(unread(problems_text(&problems))),
+    }
+}

@@ -1,0 +1,67 @@
+//! `state rm`
+
+use super::{EditOptions, Editing, Refusal, check_backend, check_configuration};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::COMMAND;
+use crate::model::addr::{AbsResourceInstance, command_line};
+use crate::model::state::State;
+use crate::ops::interface::listen::Listener;
+use crate::ops::setup::Setup;
+use crate::ops::state::sorted;
+
+/// Forgets the instances that the addresses name. `removed` hears of each before the state is written; gives how many
+/// there were. `dry_run`: nothing is written.
+pub async fn remove(
+    setup: &Setup,
+    options: &EditOptions,
+    addresses: &[String],
+    dry_run: bool,
+    listener: &dyn Listener,
+    removed: impl Fn(&AbsResourceInstance),
+) -> Result<usize, Refusal> {
+    check_configuration(setup)?;
+    let mut editing = Editing::open(setup, options, "state-rm", listener).await?;
+    let result = remove_and_save(setup, options, addresses, dry_run, &mut editing, removed).await;
+    editing.done(result).await
+}
+
+async fn remove_and_save(
+    setup: &Setup,
+    options: &EditOptions,
+    addresses: &[String],
+    dry_run: bool,
+    editing: &mut Editing,
+    removed: impl Fn(&AbsResourceInstance),
+) -> Result<usize, Refusal> {
+    let found = named(&editing.state, addresses)?;
+    for addr in &found {
+        removed(addr);
+        editing.state.forget(addr);
+    }
+    if dry_run {
+        return Ok(found.len());
+    }
+    check_backend(setup, options)?;
+    editing.save().await?;
+    if found.is_empty() {
+        let detail = format!(
+            "No matching objects found. To view the available instances, use \"{COMMAND} state list\". Please modify the \
+             address to reference a specific instance."
+        );
+        return Err(Refusal::Diagnostics(Diagnostic::error("Invalid target address", detail).into()));
+    }
+    Ok(found.len())
+}
+
+/// The instances that each address names, one address after the other.
+fn named(state: &State, addresses: &[String]) -> Result<Vec<AbsResourceInstance>, Diagnostics> {
+    let all = sorted(state);
+    let (mut found, mut problems) = (Vec::new(), Diagnostics::new());
+    for text in addresses {
+        match command_line::target(text) {
+            Ok(target) => found.extend(all.iter().map(|(addr, _)| addr).filter(|addr| target.contains(addr)).cloned()),
+            Err(more) => problems.extend(more),
+        }
+    }
+    if problems.has_errors() { Err(problems) } else { Ok(found) }
+}

@@ -1,0 +1,73 @@
+//! `state replace-provider`
+
+use super::{EditOptions, Editing, Refusal, check_backend, check_configuration};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::model::addr::{AbsResource, Provider};
+use crate::model::state::file::problems_text;
+use crate::ops::interface::ask::{NoAnswer, Question};
+use crate::ops::interface::listen::Listener;
+use crate::ops::setup::Setup;
+
+/// Which provider's resources another one gets.
+#[derive(Clone, Debug)]
+pub struct ReplaceProvider {
+    pub from: String,
+    pub to: String,
+    /// Do not ask.
+    pub auto_approve: bool,
+    pub options: EditOptions,
+}
+
+/// Hands the resources of a provider over to another one, once that was approved. `planned` hears which before anybody is
+/// asked; gives how many there were. None: it was not approved.
+pub async fn replace_provider(
+    setup: &Setup,
+    wanted: &ReplaceProvider,
+    listener: &dyn Listener,
+    planned: impl Fn(&Provider, &Provider, &[AbsResource]),
+) -> Result<Option<usize>, Refusal> {
+    check_configuration(setup)?;
+    let (from, to) = providers(wanted)?;
+    let mut editing = Editing::open(setup, &wanted.options, "state-replace-provider", listener).await?;
+    let replaced = editing.state.replace_provider(&from, &to);
+    let result = match replaced.is_empty() {
+        true => Ok(Some(0)),
+        false => {
+            planned(&from, &to, &replaced);
+            approve_and_save(setup, wanted, &editing).await.map(|approved| approved.then_some(replaced.len()))
+        }
+    };
+    editing.done(result).await
+}
+
+fn providers(wanted: &ReplaceProvider) -> Result<(Provider, Provider), Diagnostics> {
+    let parse = |role: &str, text: &str| {
+        let invalid = |why: Diagnostic| {
+            Diagnostic::error(format!("Invalid {role:?} provider {text:?}"), problems_text(&why.into()))
+        };
+        Provider::parse_source(text).map_err(invalid)
+    };
+    match (parse("from", &wanted.from), parse("to", &wanted.to)) {
+        (Ok(from), Ok(to)) => Ok((from, to)),
+        (from, to) => Err([from.err(), to.err()].into_iter().flatten().collect()),
+    }
+}
+
+async fn approve_and_save(setup: &Setup, wanted: &ReplaceProvider, editing: &Editing) -> Result<bool, Refusal> {
+    if !wanted.auto_approve {
+        let question = Question { title: "Enter a value:".into(), bare: true, ..Question::default() };
+        let answer = match &setup.ask {
+            Some(ask) => ask.ask(&question).await,
+            None => Err(NoAnswer::Failed("input is disabled".into())),
+        };
+        match answer {
+            Ok(answer) if answer == "yes" => {}
+            Ok(_) => return Ok(false),
+            Err(NoAnswer::Interrupted) => return Err(Refusal::NoAnswer("interrupted".into())),
+            Err(NoAnswer::Failed(reason)) => return Err(Refusal::NoAnswer(reason)),
+        }
+    }
+    check_backend(setup, &wanted.options)?;
+    editing.save().await?;
+    Ok(true)
+}

@@ -1,0 +1,191 @@
+//! `state list`, `state identities`, `state show` and `state pull`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::COMMAND;
+use crate::lang::value::Value;
+use crate::model::addr::{AbsResourceInstance, Target, command_line};
+use crate::model::state::file::StateFile;
+use crate::model::state::{Attributes, Instance, State};
+
+use crate::ops::backends::read_state;
+use crate::ops::interface::options::StateOptions;
+use crate::ops::interface::planning::Schemas;
+use crate::ops::plugins::schemas;
+use crate::ops::setup::Setup;
+
+/// Why a state command has nothing to show.
+#[derive(Debug)]
+pub enum Refusal {
+    /// There is no state.
+    NoState,
+    Diagnostics(Diagnostics),
+}
+
+impl From<Diagnostics> for Refusal {
+    fn from(diagnostics: Diagnostics) -> Refusal {
+        Refusal::Diagnostics(diagnostics)
+    }
+}
+
+/// The instances of the state, in order: modules after what is not in one; those within the addresses, if any are given.
+pub async fn list(
+    setup: &Setup,
+    options: &StateOptions,
+    addresses: &[String],
+    id: Option<&str>,
+) -> Result<(Vec<AbsResourceInstance>, Diagnostics), Refusal> {
+    let (file, warnings) = read(setup, options).await?;
+    let found = selected(&file.state, addresses, id)?;
+    Ok((found.into_iter().map(|(addr, _)| addr).collect(), warnings))
+}
+
+/// `state identities`: what identifies the objects of the instances that `list` would give, by the text of their addresses. Each
+/// is the text of a JSON object; instances without an identity are left out.
+pub async fn identities(
+    setup: &Setup,
+    options: &StateOptions,
+    addresses: &[String],
+    id: Option<&str>,
+) -> Result<(BTreeMap<String, Arc<str>>, Diagnostics), Refusal> {
+    let (file, warnings) = read(setup, options).await?;
+    let identity = |(addr, instance): (AbsResourceInstance, &Instance)| {
+        Some((addr.to_string(), instance.current.as_ref()?.identity.as_ref()?.json.clone()))
+    };
+    Ok((selected(&file.state, addresses, id)?.into_iter().filter_map(identity).collect(), warnings))
+}
+
+async fn read(setup: &Setup, options: &StateOptions) -> Result<(StateFile, Diagnostics), Refusal> {
+    let (_, loaded) = read_state::current(setup, options).await?;
+    Ok((loaded.file.ok_or(Refusal::NoState)?, loaded.warnings))
+}
+
+/// The instances within the addresses, if any are given, whose attribute "id" is `id`, if that is given.
+fn selected<'s>(
+    state: &'s State,
+    addresses: &[String],
+    id: Option<&str>,
+) -> Result<Vec<(AbsResourceInstance, &'s Instance)>, Refusal> {
+    let all = sorted(state);
+    let mut targets = Vec::new();
+    for text in addresses {
+        let target =
+            command_line::target(text).map_err(|problems| renamed(problems, format!("Invalid target {text:?}")))?;
+        if !all.iter().any(|(addr, _)| target.contains(addr)) {
+            return Err(unknown(&target).into());
+        }
+        targets.push(target);
+    }
+    let wanted = |addr: &AbsResourceInstance, instance: &Instance| {
+        (targets.is_empty() || targets.iter().any(|target| target.contains(addr)))
+            && id.is_none_or(|id| id_of(instance).as_deref() == Some(id))
+    };
+    Ok(all.into_iter().filter(|(addr, instance)| wanted(addr, instance)).collect())
+}
+
+/// As people expect instances to be listed: by module, data before managed, type, name, key.
+pub(super) fn sorted(state: &State) -> Vec<(AbsResourceInstance, &Instance)> {
+    let mut all: Vec<_> = state.instances().map(|(addr, _, instance)| (addr, instance)).collect();
+    all.sort_by(|(a, _), (b, _)| {
+        let depth = |addr: &AbsResourceInstance| addr.module.0.len();
+        (depth(a), a).cmp(&(depth(b), b))
+    });
+    all
+}
+
+fn renamed(problems: Diagnostics, summary: String) -> Diagnostics {
+    problems
+        .into_iter()
+        .map(|mut d| {
+            d.summary.clone_from(&summary);
+            d.subject = None;
+            d
+        })
+        .collect()
+}
+
+fn unknown(target: &Target) -> Diagnostics {
+    let (summary, what, then) = match target {
+        Target::Module(_) => (
+            "Unknown module",
+            "module",
+            format!(
+                "If you've just added this module to the configuration, you must run \"{COMMAND} apply\" first to create the module's entry in the state."
+            ),
+        ),
+        Target::Instance(_) => (
+            "Unknown resource instance",
+            "resource instance",
+            format!(
+                "If you've just added its resource to the configuration or have changed the count or for_each arguments, you must run \"{COMMAND} apply\" first to update the resource's entry in the state."
+            ),
+        ),
+        _ => (
+            "Unknown resource",
+            "resource",
+            format!(
+                "If you've just added this resource to the configuration, you must run \"{COMMAND} apply\" first to create the resource's entry in the state."
+            ),
+        ),
+    };
+    Diagnostic::error(summary, format!("The current state contains no {what} {target}. {then}")).into()
+}
+
+fn id_of(instance: &Instance) -> Option<String> {
+    match &instance.current.as_ref()?.attributes {
+        Attributes::Json(text) => {
+            let object: serde_json::Value = serde_json::from_str(text).ok()?;
+            object.get("id")?.as_str().map(str::to_string)
+        }
+        Attributes::Flat(pairs) => pairs.iter().find(|(name, _)| name == "id").map(|(_, value)| value.clone()),
+        Attributes::Value { value, .. } => value.get("id").and_then(Value::as_str).map(str::to_string),
+    }
+}
+
+/// One instance with the schemas that it needs to be shown.
+pub struct Shown {
+    pub addr: AbsResourceInstance,
+    pub state: State,
+    pub schemas: Schemas,
+    pub warnings: Diagnostics,
+}
+
+/// Why an instance cannot be shown.
+pub enum ShowRefusal {
+    Refusal(Refusal),
+    /// The address does not name one instance; `text` is as given.
+    Address(String),
+    /// The state does not have it.
+    NotFound,
+}
+
+/// `state show`
+pub async fn show(setup: &Setup, options: &StateOptions, address: &str) -> Result<Shown, ShowRefusal> {
+    let addr = command_line::resource_instance(address).map_err(|_| ShowRefusal::Address(address.to_string()))?;
+    let current = read_state::current(setup, options).await;
+    let (_, loaded) = current.map_err(|problems| ShowRefusal::Refusal(problems.into()))?;
+    let Some(file) = loaded.file else { return Err(ShowRefusal::Refusal(Refusal::NoState)) };
+    let only = only(&file.state, &addr).ok_or(ShowRefusal::NotFound)?;
+    let schemas = schemas::of_state(setup, &only).await.map_err(|problems| ShowRefusal::Refusal(problems.into()))?;
+    Ok(Shown { addr, state: only, schemas, warnings: loaded.warnings })
+}
+
+/// A state with nothing but one instance.
+fn only(state: &State, addr: &AbsResourceInstance) -> Option<State> {
+    let resource = state.resources.get(&addr.containing_resource())?;
+    let instance = resource.instances.get(addr.key()).filter(|instance| instance.current.is_some())?;
+    let mut one = State::default();
+    *one.instance_mut(addr, &resource.provider) = (**instance).clone();
+    Some(one)
+}
+
+/// `state pull`: the stored snapshot as text, in the newest format. None: there is no state.
+pub async fn pull(setup: &Setup) -> Result<Option<Vec<u8>>, Diagnostics> {
+    let (_, loaded) = read_state::current(setup, &StateOptions::default()).await?;
+    match loaded.file {
+        None => Ok(None),
+        Some(file) => crate::model::state::file::write(&file.meta, &file.state).map(Some),
+    }
+}

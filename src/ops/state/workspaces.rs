@@ -1,0 +1,181 @@
+//! `workspace`: the named states of a backend, and which of them the working directory uses.
+
+use std::path::Path;
+
+use crate::backend::StateStore;
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::{Disk, Files};
+use crate::base::name::PROGRAM;
+use crate::model::addr::ResourceMode;
+use crate::model::state::State;
+use crate::model::state::StateMeta;
+use crate::model::state::file as state_file;
+use crate::model::version::language_version;
+
+use crate::ops::backends::read_state;
+use crate::ops::backends::{self, Opened};
+use crate::ops::interface::listen::Listener;
+use crate::ops::interface::options::StateOptions;
+use crate::ops::setup::Setup;
+use crate::ops::setup::workdir::{is_workspace_name, select_workspace};
+
+/// Why a command about workspaces did nothing.
+#[derive(Debug)]
+pub enum Refusal {
+    Invalid(String),
+    Exists(String),
+    Missing(String),
+    Active(String),
+    /// A variable says which workspace is used.
+    Overridden,
+    /// What the backend or the disk says.
+    Failed(String),
+    Diagnostics(Diagnostics),
+}
+
+impl From<Diagnostics> for Refusal {
+    fn from(diagnostics: Diagnostics) -> Refusal {
+        Refusal::Diagnostics(diagnostics)
+    }
+}
+
+fn failed(error: impl ToString) -> Refusal {
+    Refusal::Failed(error.to_string())
+}
+
+/// Every workspace of the backend, the default one first.
+pub async fn list(setup: &Setup) -> Result<Vec<String>, Refusal> {
+    let backend = read_state::backend(setup).await?;
+    backend.workspaces().await.map_err(failed)
+}
+
+/// Makes a workspace and selects it. `from`: a state file whose objects it begins with; `created` is called before
+/// that is read.
+pub async fn create(
+    setup: &Setup,
+    name: &str,
+    from: Option<&Path>,
+    options: &StateOptions,
+    listener: &dyn Listener,
+    created: impl FnOnce(),
+) -> Result<(), Refusal> {
+    if !is_workspace_name(name) {
+        return Err(Refusal::Invalid(name.into()));
+    }
+    if setup.workdir.workspace_overridden && setup.workdir.workspace != name {
+        return Err(Refusal::Overridden);
+    }
+    let backend = read_state::backend(setup).await?;
+    if backend.workspaces().await.map_err(failed)?.iter().any(|other| other == name) {
+        return Err(Refusal::Exists(name.into()));
+    }
+    let store = backend.store(name).await.map_err(failed)?;
+    select_workspace(&setup.workdir.data_dir, name).map_err(failed)?;
+    created();
+    let Some(from) = from else { return Ok(()) };
+    let held = backends::hold(&Opened { backend, store }, "workspace-new", options, setup, Some(listener)).await?;
+    let copied = copy(from, &*held.store).await;
+    let unlocked = held.release().await;
+    copied?;
+    if unlocked.has_errors() { Err(unlocked.into()) } else { Ok(()) }
+}
+
+/// Writes the objects and outputs of a state file into a store that has no state, as the first state of a new history.
+async fn copy(from: &Path, store: &dyn StateStore) -> Result<(), Refusal> {
+    let content = Disk.read(from).map_err(failed)?;
+    let read = state_file::read(&content).map_err(|problems| failed(state_file::problems_text(&problems)))?;
+    let state = read.map(|file| file.state).unwrap_or_default();
+    let lineage = uuid::Uuid::new_v4().to_string();
+    let meta = StateMeta { terraform_version: language_version().into(), serial: 1, lineage };
+    let snapshot = state_file::write(&meta, &state)?;
+    store.write(snapshot.into()).await.map_err(failed)
+}
+
+/// What became of a selection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selected {
+    Already,
+    Switched,
+    Created,
+}
+
+/// Selects a workspace, which is made first if it may be and does not exist.
+pub async fn select(setup: &Setup, name: &str, or_create: bool) -> Result<Selected, Refusal> {
+    if setup.workdir.workspace_overridden {
+        return Err(Refusal::Overridden);
+    }
+    let backend = read_state::backend(setup).await?;
+    if !is_workspace_name(name) {
+        return Err(Refusal::Invalid(name.into()));
+    }
+    let names = backend.workspaces().await.map_err(failed)?;
+    if name == setup.workdir.workspace {
+        return Ok(Selected::Already);
+    }
+    let exists = names.iter().any(|other| other == name);
+    if !exists && !or_create {
+        return Err(Refusal::Missing(name.into()));
+    }
+    if !exists {
+        backend.store(name).await.map_err(failed)?;
+    }
+    select_workspace(&setup.workdir.data_dir, name).map_err(failed)?;
+    Ok(if exists { Selected::Switched } else { Selected::Created })
+}
+
+/// Removes a workspace with its state. Gives whether objects were forgotten by that, which only `force` allows.
+pub async fn delete(
+    setup: &Setup,
+    name: &str,
+    force: bool,
+    options: &StateOptions,
+    listener: &dyn Listener,
+) -> Result<bool, Refusal> {
+    let backend = read_state::backend(setup).await?;
+    if !backend.workspaces().await.map_err(failed)?.iter().any(|other| other == name) {
+        return Err(Refusal::Missing(name.into()));
+    }
+    if name == setup.workdir.workspace {
+        return Err(Refusal::Active(name.into()));
+    }
+    let store = backend.store(name).await.map_err(failed)?;
+    let opened = Opened { backend: backend.clone(), store };
+    let held = backends::hold(&opened, "workspace-delete", options, setup, Some(listener)).await?;
+    let objects = held.loaded.file.as_ref().map(|file| managed(&file.state)).unwrap_or_default();
+    // Not all stores can be removed while they are locked.
+    let unlocked = held.release().await;
+    if !objects.is_empty() && !force {
+        return Err(Refusal::Diagnostics(not_empty(name, &objects).into()));
+    }
+    if unlocked.has_errors() {
+        return Err(unlocked.into());
+    }
+    backend.delete_workspace(name, force).await.map_err(failed)?;
+    Ok(!objects.is_empty())
+}
+
+/// The managed objects of a state, deposed ones included, as people read them.
+fn managed(state: &State) -> Vec<String> {
+    let mut instances: Vec<_> = state.instances().filter(|(addr, ..)| addr.mode() == ResourceMode::Managed).collect();
+    instances.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+    let mut objects = Vec::new();
+    for (addr, _, instance) in instances {
+        objects.extend(instance.current.as_ref().map(|_| addr.to_string()));
+        objects.extend(instance.deposed.keys().map(|key| format!("{addr} (deposed object {key})")));
+    }
+    objects
+}
+
+fn not_empty(name: &str, objects: &[String]) -> Diagnostic {
+    let list: String = objects.iter().map(|object| format!("\n  - {object}")).collect();
+    Diagnostic::error(
+        "Workspace is not empty",
+        format!(
+            "Workspace {name:?} is currently tracking the following resource instances:{list}\n\nDeleting this workspace would \
+             cause {PROGRAM} to lose track of any associated remote objects, which would then require you to delete them \
+             manually outside of {PROGRAM}. You should destroy these objects with {PROGRAM} before deleting the \
+             workspace.\n\nIf you want to delete this workspace anyway, and have {PROGRAM} forget about these managed objects, \
+             use the -force option to disable this safety check."
+        ),
+    )
+}

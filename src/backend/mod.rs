@@ -3,6 +3,7 @@
 //! Owns the two traits, the backends behind them, and what makes a run's results safe whatever the store: the journal,
 //! its replay, and when to write a snapshot. Never knows configuration, plans or the engine.
 
+pub mod http;
 mod import;
 pub mod journal_writer;
 pub mod journaled;

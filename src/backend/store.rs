@@ -14,6 +14,9 @@ use super::LockInfo;
 /// The workspace that always exists.
 pub const DEFAULT_WORKSPACE: &str = "default";
 
+/// The pause between two snapshots of one run where each is sent over a network, as long as the reference's.
+pub const REMOTE_SNAPSHOT_PAUSE: Duration = Duration::from_secs(20);
+
 /// A configured place for states.
 #[async_trait]
 pub trait Backend: Send + Sync {

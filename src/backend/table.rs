@@ -13,6 +13,7 @@ use crate::lang::value::{Type, Value};
 use crate::model::provider::ProviderDiagnostic;
 use crate::model::schema::{Attribute, Block};
 
+use super::http;
 use super::local;
 use super::memory;
 use super::store::Backend;
@@ -64,7 +65,7 @@ pub struct StateFiles {
 }
 
 /// All of them, sorted by name.
-pub const KINDS: &[&dyn Kind] = &[&memory::InMemory, &local::Local];
+pub const KINDS: &[&dyn Kind] = &[&http::Http, &memory::InMemory, &local::Local];
 
 const REMOVED: &[&str] = &["artifactory", "etcd", "etcdv3", "manta", "swift"];
 

@@ -128,6 +128,34 @@ variables! {
     AWS_CONTAINER_AUTHORIZATION_TOKEN;
     /// A file with what a container shows when it asks.
     AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE;
+    /// Backend `http`: `address`.
+    TF_HTTP_ADDRESS;
+    /// Backend `http`: `update_method`.
+    TF_HTTP_UPDATE_METHOD;
+    /// Backend `http`: `lock_address`.
+    TF_HTTP_LOCK_ADDRESS;
+    /// Backend `http`: `lock_method`.
+    TF_HTTP_LOCK_METHOD;
+    /// Backend `http`: `unlock_address`.
+    TF_HTTP_UNLOCK_ADDRESS;
+    /// Backend `http`: `unlock_method`.
+    TF_HTTP_UNLOCK_METHOD;
+    /// Backend `http`: `username`.
+    TF_HTTP_USERNAME;
+    /// Backend `http`: `password`.
+    TF_HTTP_PASSWORD;
+    /// Backend `http`: `retry_max`.
+    TF_HTTP_RETRY_MAX;
+    /// Backend `http`: `retry_wait_min`.
+    TF_HTTP_RETRY_WAIT_MIN;
+    /// Backend `http`: `retry_wait_max`.
+    TF_HTTP_RETRY_WAIT_MAX;
+    /// Backend `http`: `client_ca_certificate_pem`.
+    TF_HTTP_CLIENT_CA_CERTIFICATE_PEM;
+    /// Backend `http`: `client_certificate_pem`.
+    TF_HTTP_CLIENT_CERTIFICATE_PEM;
+    /// Backend `http`: `client_private_key_pem`.
+    TF_HTTP_CLIENT_PRIVATE_KEY_PEM;
     /// The proxy for requests over HTTP.
     HTTP_PROXY;
     /// The same as HTTP_PROXY, which is above it.

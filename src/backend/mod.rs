@@ -3,6 +3,9 @@
 //! Owns the two traits, the backends behind them, and what makes a run's results safe whatever the store: the journal,
 //! its replay, and when to write a snapshot. Never knows configuration, plans or the engine.
 
+use crate::model::state::{State, StateMeta, file};
+use crate::model::version::language_version;
+
 pub mod http;
 mod import;
 pub mod journal_writer;
@@ -10,7 +13,9 @@ pub mod journaled;
 pub mod local;
 pub mod lock;
 pub mod memory;
+pub mod pg;
 pub mod recovery;
+pub mod settings;
 pub mod store;
 pub mod table;
 pub mod web;
@@ -26,3 +31,10 @@ pub use journaled::{FinishError, JournaledState};
 pub use lock::{LockInfo, acquire};
 pub use recovery::{Access, Loaded, load, settle};
 pub use store::{Backend, LockError, StateStore, StoreError};
+
+/// The content of a new workspace: a state without objects, the first of its lineage.
+pub fn empty_state() -> Result<Vec<u8>, StoreError> {
+    let lineage = uuid::Uuid::new_v4().to_string();
+    let meta = StateMeta { terraform_version: language_version().into(), serial: 1, lineage };
+    file::write(&meta, &State::default()).map_err(|problems| StoreError::new(file::problems_text(&problems)))
+}

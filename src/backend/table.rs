@@ -16,6 +16,7 @@ use crate::model::schema::{Attribute, Block};
 use super::http;
 use super::local;
 use super::memory;
+use super::pg;
 use super::store::Backend;
 
 /// A backend that configurations may name.
@@ -65,7 +66,7 @@ pub struct StateFiles {
 }
 
 /// All of them, sorted by name.
-pub const KINDS: &[&dyn Kind] = &[&http::Http, &memory::InMemory, &local::Local];
+pub const KINDS: &[&dyn Kind] = &[&http::Http, &memory::InMemory, &local::Local, &pg::Pg];
 
 const REMOVED: &[&str] = &["artifactory", "etcd", "etcdv3", "manta", "swift"];
 

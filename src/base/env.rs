@@ -172,6 +172,78 @@ variables! {
     NO_PROXY;
     /// The same as NO_PROXY, which is above it.
     no_proxy;
+    /// The `pg` backend's connection string, where its block has none.
+    PG_CONN_STR;
+    /// The `pg` backend's schema, where its block names none.
+    PG_SCHEMA_NAME;
+    /// `true`: the `pg` backend does not create its schema.
+    PG_SKIP_SCHEMA_CREATION;
+    /// `true`: the `pg` backend does not create its table.
+    PG_SKIP_TABLE_CREATION;
+    /// `true`: the `pg` backend does not create its index.
+    PG_SKIP_INDEX_CREATION;
+    /// For the `pg` backend, as all variables that begin so: the server's host, where the connection string has none.
+    PGHOST;
+    /// The address of PGHOST.
+    PGHOSTADDR;
+    /// The server's port (5432).
+    PGPORT;
+    /// The database (the name of the user).
+    PGDATABASE;
+    /// The user (that of the system).
+    PGUSER;
+    /// The user's password.
+    PGPASSWORD;
+    /// The file with passwords, instead of `~/.pgpass`.
+    PGPASSFILE;
+    /// Options for the server's process.
+    PGOPTIONS;
+    /// The name that the server lists connections under.
+    PGAPPNAME;
+    /// Whether to use TLS, and what to verify: `disable`, `allow`, `prefer`, `require`, `verify-ca` or `verify-full`.
+    PGSSLMODE;
+    /// `direct`: TLS begins without a request for it.
+    PGSSLNEGOTIATION;
+    /// The file with the client's certificate, instead of `~/.postgresql/postgresql.crt`.
+    PGSSLCERT;
+    /// The file with the key of PGSSLCERT, instead of `~/.postgresql/postgresql.key`.
+    PGSSLKEY;
+    /// The file with the authorities to trust, instead of the system's.
+    PGSSLROOTCERT;
+    /// The lowest version of TLS: `TLSv1.2` or `TLSv1.3`.
+    PGSSLMINPROTOCOLVERSION;
+    /// Whether authentication is bound to the TLS connection: `disable`, `prefer` or `require`.
+    PGCHANNELBINDING;
+    /// What a server must allow to be used: `any`, `read-write` or `read-only`.
+    PGTARGETSESSIONATTRS;
+    /// `random`: several hosts are tried in random order.
+    PGLOADBALANCEHOSTS;
+    /// How long connecting may take, in seconds (30); 0 for as long as it takes.
+    PGCONNECT_TIMEOUT;
+    /// Must be `UTF8`.
+    PGCLIENTENCODING;
+    /// The server's setting `datestyle`.
+    PGDATESTYLE;
+    /// The server's setting `timezone`.
+    PGTZ;
+    /// The server's setting `geqo`.
+    PGGEQO;
+    /// Not supported: an error, like the seven that follow.
+    PGSERVICE;
+    /// See PGSERVICE.
+    PGSERVICEFILE;
+    /// See PGSERVICE.
+    PGREALM;
+    /// See PGSERVICE.
+    PGREQUIRESSL;
+    /// See PGSERVICE.
+    PGSSLCRL;
+    /// See PGSERVICE.
+    PGREQUIREPEER;
+    /// See PGSERVICE.
+    PGKRBSRVNAME;
+    /// See PGSERVICE.
+    PGGSSLIB;
     /// Accepted and ignored: nothing here phones home.
     CHECKPOINT_DISABLE;
     /// Any value: apply never reuses a provider process that plan has configured.

@@ -3,40 +3,22 @@
 //! One free function per verb, one input struct each; asks the world only through [`ports`] and tells it through
 //! [`event`]. Never prints, never reads arguments, environment, files or sockets, never knows a backend or a process.
 
+mod blocks;
 mod build;
 pub mod change;
-mod checks;
-mod cycles;
-mod deprecated;
-mod evaluation;
 pub mod event;
 mod execute;
-mod functions;
-mod gather;
-mod generate;
 mod graph;
-mod imports;
 pub mod input;
 pub mod mistakes;
 mod moves;
 pub mod outline;
-mod parts;
 pub mod ports;
-mod provider_configs;
-mod references;
-mod relevant;
-mod removed;
-mod renewal;
-mod results;
 mod run;
-mod schemas;
-mod scope;
 mod step;
 #[cfg(test)]
 mod tests;
-mod tree;
 mod verbs;
-mod visits;
 mod waiting;
 
 use crate::base::diag::Diagnostics;
@@ -44,12 +26,12 @@ use crate::model::addr::ModuleInstance;
 use crate::model::plan::Plan;
 use crate::model::state::State;
 
-pub use evaluation::{Evaluation, Names};
 pub use input::{
     ApplyInput, ApplyOutcome, EvaluateInput, GivenVariable, GivenVariables, ImportInput, Origin, PlanInput,
     ValidateInput,
 };
 use ports::Ports;
+pub use verbs::{Evaluation, Names};
 
 /// Checks a configuration against its providers' schemas and by its providers, without values and without state.
 pub async fn validate(input: ValidateInput, ports: &Ports) -> Diagnostics {

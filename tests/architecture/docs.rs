@@ -74,6 +74,28 @@ fn architecture_page_has_the_tested_order() {
     }
 }
 
+/// What the way of one `apply` names is where it says.
+#[test]
+fn the_way_of_one_apply_names_what_exists() {
+    let page = page("architecture.md");
+    let (_, rest) = page.split_once("## The way of one `apply`").unwrap();
+    let way = rest.split("\n## ").next().unwrap();
+    assert!(way.lines().count() <= 60, "it is to be short");
+    let mut seen = 0;
+    for path in way.split('`').skip(1).step_by(2).filter(|quoted| quoted.contains("::")) {
+        let (module, name) = path.rsplit_once("::").unwrap();
+        let file = format!("src/{}", module.replace("::", "/"));
+        let text = [format!("{file}.rs"), format!("{file}/mod.rs")]
+            .iter()
+            .find_map(|file| std::fs::read_to_string(here(file)).ok());
+        let text = text.unwrap_or_else(|| panic!("no {file}.rs"));
+        let is_there = text.contains(&format!("fn {name}(")) || text.contains(&format!("fn {name}<"));
+        assert!(is_there, "{path} is not there");
+        seen += 1;
+    }
+    assert!(seen >= 20, "only {seen} functions named");
+}
+
 /// Every folder of the two upper levels has its place on the map.
 #[test]
 fn architecture_page_names_every_folder() {

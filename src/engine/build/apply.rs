@@ -3,16 +3,16 @@
 //! Creating and updating follow the references of the configuration; destroying follows the dependencies that the state
 //! holds, or the configuration where an object is new, within one module instance. What is destroyed after its replacement exists waits for those that used it.
 
+use crate::engine::blocks::BlockId;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::config::Builder;
-use crate::engine::graph::{Dag, Node, NodeId};
-use crate::engine::provider_configs::{not_present, resolve_stored};
-use crate::engine::references::Need;
-use crate::engine::run::Task;
-use crate::engine::tree::ModuleId;
+use crate::engine::blocks::provider_configs::{not_present, resolve_stored};
+use crate::engine::blocks::references::Need;
+use crate::engine::blocks::tree::ModuleId;
+use crate::engine::graph::{Dag, Node, NodeId, Task};
 use crate::model::addr::{AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance, ResourceMode};
 use crate::model::plan::{Action, ResourceChange};
 use crate::model::state::State;
@@ -26,8 +26,8 @@ pub struct ApplyGraph {
 /// What is known of each resource block.
 #[derive(Clone, Copy)]
 pub struct Blocks<'b> {
-    pub create_before_destroy: &'b FxHashMap<(ModuleId, u32), bool>,
-    pub dependencies: &'b FxHashMap<(ModuleId, u32), Arc<[ConfigResource]>>,
+    pub create_before_destroy: &'b FxHashMap<BlockId, bool>,
+    pub dependencies: &'b FxHashMap<BlockId, Arc<[ConfigResource]>>,
 }
 
 /// `destroy`: everything goes, so that of the configuration only provider configurations matter.
@@ -69,7 +69,7 @@ fn tasks(builder: &mut Builder<'_>, changes: &[Arc<ResourceChange>]) -> Vec<Task
     tasks
 }
 
-fn has_conditions(builder: &Builder<'_>, block: Option<(ModuleId, u32)>) -> bool {
+fn has_conditions(builder: &Builder<'_>, block: Option<BlockId>) -> bool {
     block.is_some_and(|(module, index)| {
         let lifecycle = &builder.tree.resource(module, index).lifecycle;
         !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty()
@@ -247,13 +247,13 @@ impl Pass<'_, '_> {
 
 /// Nodes that stand for "the instances of this resource are done", made when first asked for.
 struct Barriers {
-    instances: FxHashMap<(ModuleId, u32), Vec<(InstanceKey, NodeId)>>,
+    instances: FxHashMap<BlockId, Vec<(InstanceKey, NodeId)>>,
     made: FxHashMap<(ModuleId, u32, Option<InstanceKey>), NodeId>,
 }
 
 impl Barriers {
     fn new(tasks: &[Task], nodes: &[TaskNodes]) -> Barriers {
-        let mut instances: FxHashMap<(ModuleId, u32), Vec<(InstanceKey, NodeId)>> = FxHashMap::default();
+        let mut instances: FxHashMap<BlockId, Vec<(InstanceKey, NodeId)>> = FxHashMap::default();
         for (task, of) in tasks.iter().zip(nodes) {
             if let (Some(block), Some(create)) = (task.block, of.create) {
                 instances.entry(block).or_default().push((task.change.addr.key().clone(), create));
@@ -262,13 +262,7 @@ impl Barriers {
         Barriers { instances, made: FxHashMap::default() }
     }
 
-    fn of(
-        &mut self,
-        graph: &mut Dag<Node>,
-        expansion: NodeId,
-        block: (ModuleId, u32),
-        key: Option<InstanceKey>,
-    ) -> NodeId {
+    fn of(&mut self, graph: &mut Dag<Node>, expansion: NodeId, block: BlockId, key: Option<InstanceKey>) -> NodeId {
         let Some(instances) = self.instances.get(&block) else { return expansion };
         let slot = (block.0, block.1, key.clone());
         if let Some(made) = self.made.get(&slot) {

@@ -1,17 +1,17 @@
 //! The graph of the configuration: a node per block, edges for references.
 
+use crate::engine::blocks::{BlockId, deprecated, provider_configs};
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::deprecated;
+use crate::engine::blocks::connection::connection_schema;
+use crate::engine::blocks::provider_configs::{Choice, Chosen, ProviderConfigs};
+use crate::engine::blocks::references::{Gatherer, Need, Needs};
+use crate::engine::blocks::schemas::Schemas;
+use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
 use crate::engine::graph::{Dag, Node, NodeId};
-use crate::engine::provider_configs::{self, Choice, Chosen, ProviderConfigs};
-use crate::engine::references::{Gatherer, Need, Needs};
-use crate::engine::schemas::Schemas;
-use crate::engine::step::connection_schema;
-use crate::engine::tree::{ModuleId, ROOT, Tree};
 use crate::model::config::{PreventDestroy, ProvisionerWhen, Resource};
 
 /// A graph being built, with what its passes share.
@@ -22,9 +22,9 @@ pub struct Builder<'a> {
     /// Per node.
     pub needs: Vec<Needs>,
     pub providers: ProviderConfigs,
-    pub provider_of: FxHashMap<(ModuleId, u32), u32>,
+    pub provider_of: FxHashMap<BlockId, u32>,
     /// Blocks in place of an entry in `provider_of` whose instances choose among instances of a configuration.
-    pub chosen_of: FxHashMap<(ModuleId, u32), Chosen>,
+    pub chosen_of: FxHashMap<BlockId, Chosen>,
     pub provider_nodes: Vec<NodeId>,
     pub diagnostics: Diagnostics,
     bases: Vec<Bases>,
@@ -172,7 +172,7 @@ impl<'a> Builder<'a> {
     /// Gives a block its provider configuration, or all the instances among which its own instances choose.
     fn assign(
         &mut self,
-        block: (ModuleId, u32),
+        block: BlockId,
         resource: &Resource,
         addr: crate::model::addr::AbsProviderConfig,
         passed: Option<Choice>,

@@ -6,13 +6,11 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::config::Builder;
-use crate::engine::graph::{Node, NodeId};
-use crate::engine::references::Need;
-use crate::engine::run::Orphans;
-use crate::engine::tree::ModuleId;
+use crate::engine::blocks::BlockId;
+use crate::engine::blocks::references::Need;
+use crate::engine::blocks::tree::ModuleId;
+use crate::engine::graph::{Node, NodeId, Orphans};
 use crate::model::addr::{ConfigResource, ResourceMode};
-
-type BlockId = (ModuleId, u32);
 
 /// The resources that each node of a graph depends on, directly or not: their ranks, ascending. Equal lists are shared.
 pub struct Ancestors {
@@ -189,7 +187,7 @@ fn explicit_nodes(
     if traversals.is_empty() {
         return Vec::new();
     }
-    let mut gatherer = crate::engine::references::Gatherer::new(builder.tree, builder.schemas, module);
+    let mut gatherer = crate::engine::blocks::references::Gatherer::new(builder.tree, builder.schemas, module);
     gatherer.depends_on(traversals, file);
     gatherer.needs.on.iter().map(|need| builder.node_of(need)).collect()
 }

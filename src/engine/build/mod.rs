@@ -7,6 +7,8 @@
 pub mod apply;
 pub mod config;
 pub mod derive;
+pub mod imports;
 pub mod orphans;
+pub mod parts;
 pub mod scoped;
 pub mod target;

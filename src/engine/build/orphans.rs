@@ -1,12 +1,11 @@
 //! Objects of the state that no block claims: who deletes them, and through which provider configuration.
 
+use crate::engine::blocks::BlockId;
 use std::collections::BTreeMap;
 
-use crate::engine::graph::{Node, NodeId};
-use crate::engine::provider_configs::{not_present, resolve_stored};
-use crate::engine::references::Gatherer;
-use crate::engine::run::Orphans;
-use crate::engine::tree::ModuleId;
+use crate::engine::blocks::provider_configs::{not_present, resolve_stored};
+use crate::engine::blocks::references::Gatherer;
+use crate::engine::graph::{Node, NodeId, Orphans};
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ConfigResource};
 use crate::model::config::PreventDestroy;
 use crate::model::state::State;
@@ -58,7 +57,7 @@ fn connect_module(builder: &mut Builder<'_>, node: NodeId, resource: &ConfigReso
 }
 
 /// A `prevent_destroy` that is an expression has to be known before anything of its block is destroyed.
-fn wait_for_prevention(builder: &mut Builder<'_>, node: NodeId, (module, index): (ModuleId, u32)) {
+fn wait_for_prevention(builder: &mut Builder<'_>, node: NodeId, (module, index): BlockId) {
     let PreventDestroy::If(expr) = &builder.tree.resource(module, index).lifecycle.prevent_destroy else { return };
     let mut gatherer = Gatherer::new(builder.tree, builder.schemas, module);
     gatherer.expression(expr);

@@ -1,8 +1,8 @@
 //! Order that no reference asks for: data sources inside `check` blocks are read when everything is done, ephemeral
 //! resources are closed when nothing uses them any more.
 
+use crate::engine::blocks::tree::Tree;
 use crate::engine::graph::{Dag, Node, NodeId};
-use crate::engine::tree::Tree;
 use crate::model::addr::ResourceMode;
 
 use super::config::Builder;

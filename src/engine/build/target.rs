@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::engine::graph::{Dag, Node, NodeId};
-use crate::engine::imports::Imports;
-use crate::engine::run::Orphans;
-use crate::engine::tree::{ROOT, Tree};
+use crate::engine::blocks::imports::Imports;
+use crate::engine::blocks::tree::{ROOT, Tree};
+use crate::engine::graph::{Dag, Node, NodeId, Orphans};
 use crate::model::addr::{AbsResourceInstance, ConfigResource, ModuleInstance, Target};
 use crate::model::state::State;
 

@@ -2,9 +2,13 @@
 //!
 //! Knows who waits for whom and nothing of what a node does.
 
+pub mod cycles;
 pub mod dag;
 pub mod node;
+pub mod schedule;
 pub mod walk;
+mod work;
 
 pub use dag::{Dag, NodeId};
 pub use node::Node;
+pub use work::{Orphans, Task};

@@ -1,6 +1,6 @@
 //! What the graph holds: a node per configuration block, and in apply per planned change.
 
-use crate::engine::tree::{ModuleId, Tree};
+use crate::engine::blocks::tree::{ModuleId, Tree};
 
 /// A unit of the walk. Indices are positions in the module's declarations, or in the run's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

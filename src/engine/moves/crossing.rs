@@ -9,12 +9,12 @@ use bytes::Bytes;
 
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::base::source::Range;
+use crate::engine::blocks::provider_configs;
+use crate::engine::blocks::schemas::Schemas;
+use crate::engine::blocks::tree::{ModuleId, Tree};
 use crate::engine::change::write_only;
 use crate::engine::ports::Ports;
-use crate::engine::provider_configs;
-use crate::engine::schemas::Schemas;
-use crate::engine::step::resource::object::nonconforming;
-use crate::engine::tree::{ModuleId, Tree};
+use crate::engine::run::object::nonconforming;
 use crate::engine::waiting::Request;
 use crate::lang::value::text::text_bytes;
 use crate::lang::value::{Value, json};

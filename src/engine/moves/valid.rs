@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
-use crate::engine::results::{Expansion, ModuleSlots};
 use crate::engine::run::Run;
+use crate::engine::run::results::{Expansion, ModuleSlots};
 use crate::lang::syntax::ast::Expression;
 use crate::model::addr::{ModuleInstance, ModuleStep, Resource};
 use crate::model::config::MoveEndpoint;
@@ -17,10 +17,10 @@ use super::statements::{Statement, declared, end_key, start};
 
 /// Returns the errors of all statements. A cycle is reported only where nothing else is wrong.
 pub(in crate::engine) fn validate(run: &Run) -> Diagnostics {
-    let statements = declared(&run.config);
+    let statements = declared(&run.blocks.config);
     let mut check = Check { run, by_from: BTreeMap::new(), by_to: BTreeMap::new(), diagnostics: Diagnostics::new() };
     for statement in &statements {
-        let Some(module) = run.tree.find(&statement.module) else { continue };
+        let Some(module) = run.blocks.tree.find(&statement.module) else { continue };
         for instance in run.results.module_instances(module) {
             check.statement(statement, instance);
         }
@@ -129,28 +129,28 @@ fn within<T>(
     f: &mut dyn FnMut(&ModuleSlots) -> Option<T>,
 ) -> Option<T> {
     let Some((step, rest)) = steps.split_first() else { return f(module) };
-    let call = run.tree.module(module.id).calls.get_index_of(&step.name)?;
+    let call = run.blocks.tree.module(module.id).calls.get_index_of(&step.name)?;
     let slots = module.calls[call].get()?;
     let next = slots.instances.get(slots.expansion.index_of(&step.key)?)?;
     within(run, next, rest, f)
 }
 
 fn declares(run: &Run, statement: &Statement, module: &ModuleSlots, resource: &Resource) -> Option<Range> {
-    let index = run.tree.module(module.id).resources.get_index_of(resource)?;
+    let index = run.blocks.tree.module(module.id).resources.get_index_of(resource)?;
     let slots = module.resources[index].get()?;
-    let block = run.tree.resource(module.id, index as u32);
+    let block = run.blocks.tree.resource(module.id, index as u32);
     present(statement, &slots.expansion, [&block.count, &block.for_each], &block.range)
 }
 
 fn is_imported(run: &Run, statement: &Statement, module: &ModuleSlots, resource: &Resource) -> bool {
     let addr = resource.in_module(module.addr.module());
-    end_key(&statement.from).is_none() && run.imports.stand_for(&addr, &run.tree)
+    end_key(&statement.from).is_none() && run.blocks.imports.stand_for(&addr, &run.blocks.tree)
 }
 
 fn called(run: &Run, statement: &Statement, module: &ModuleSlots, step: &ModuleStep) -> Option<Range> {
-    let index = run.tree.module(module.id).calls.get_index_of(&step.name)?;
+    let index = run.blocks.tree.module(module.id).calls.get_index_of(&step.name)?;
     let slots = module.calls[index].get()?;
-    let call = run.tree.call(module.id, index as u32);
+    let call = run.blocks.tree.call(module.id, index as u32);
     present(statement, &slots.expansion, [&call.count, &call.for_each], &call.range)
 }
 

@@ -3,17 +3,17 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::base::diag::Diagnostics;
-use crate::engine::results::{CallSlots, Each, Expansion, ModuleSlots};
+use crate::engine::blocks::tree::ModuleId;
+use crate::engine::run::results::{CallSlots, Each, Expansion, ModuleSlots};
+use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
-use crate::engine::scope::ModuleScope;
-use crate::engine::tree::ModuleId;
 
 use super::expansion::expand;
 
 pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let Some(child) = run.tree.child(module, index) else { return diagnostics };
-    let call = run.tree.call(module, index);
+    let Some(child) = run.blocks.tree.child(module, index) else { return diagnostics };
+    let call = run.blocks.tree.call(module, index);
     let validating = run.verb == Verb::Validate;
     let mut all = Vec::new();
     for parent in run.results.module_instances(module) {
@@ -49,7 +49,8 @@ fn call_slots(
     expansion: Expansion,
     each: impl Fn(usize) -> Each,
 ) -> CallSlots {
-    let instance = |i: usize| ModuleSlots::new(&run.tree, child, parent.addr.child(name, expansion.key(i)), each(i));
+    let instance =
+        |i: usize| ModuleSlots::new(&run.blocks.tree, child, parent.addr.child(name, expansion.key(i)), each(i));
     let instances = (0..expansion.len()).map(instance).collect();
     CallSlots { expansion, instances, whole: OnceLock::new() }
 }

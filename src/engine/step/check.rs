@@ -1,16 +1,16 @@
 //! `check` blocks: assertions about the whole. Failures only warn.
 
 use crate::base::diag::Diagnostics;
+use crate::engine::blocks::tree::ModuleId;
+use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
-use crate::engine::scope::ModuleScope;
-use crate::engine::tree::ModuleId;
 
 use super::condition::{Checked, Kind, check, examine_message};
 
 pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let block = run.tree.check(module, index);
-    let path = &run.tree.module(module).path;
+    let block = run.blocks.tree.check(module, index);
+    let path = &run.blocks.tree.module(module).path;
     for instance in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, instance);
         match run.verb {

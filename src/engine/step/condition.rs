@@ -3,8 +3,8 @@
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::base::name::PROGRAM;
 use crate::base::source::Range;
-use crate::engine::results::CheckRecord;
 use crate::engine::run::Run;
+use crate::engine::run::results::CheckRecord;
 use crate::lang::eval::describe::with_values;
 use crate::lang::eval::{Scope, evaluate};
 use crate::lang::syntax::ast::Expression;

@@ -1,26 +1,26 @@
 //! Ephemeral resources: opened where a walk needs them, closed when nothing does any more, kept nowhere.
 
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
+use crate::engine::blocks::tree::ModuleId;
 use crate::engine::event::{EphemeralVerb, Event};
 use crate::engine::graph::walk::Turn;
 use crate::engine::mistakes;
-use crate::engine::renewal::{Due, Renewal};
-use crate::engine::results::{OpenEphemeral, ResourceSlots};
+use crate::engine::run::renewal::{Due, Renewal};
+use crate::engine::run::results::{OpenEphemeral, ResourceSlots};
+use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
-use crate::engine::scope::ModuleScope;
-use crate::engine::tree::ModuleId;
 use crate::lang::value::{Marks, Value};
 use crate::model::addr::AbsResourceInstance;
 use crate::model::provider::{ProviderDiagnostics, about_body, has_errors};
 
 use super::expansion::expand;
-use super::resource::object::{mark, nonconforming};
 use super::resource::{Instance, choose, conditions};
+use crate::engine::run::object::{mark, nonconforming};
 
 /// Opens every instance of a block.
 pub async fn run(run: &Run, module: ModuleId, index: u32, _turn: &mut Turn) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let config = run.tree.resource(module, index);
+    let config = run.blocks.tree.resource(module, index);
     if run.verb == Verb::Evaluate {
         return diagnostics;
     }
@@ -139,7 +139,7 @@ fn check_answer(instance: &Instance<'_>, value: &Value) -> Option<Diagnostic> {
 
 /// Closes the instances of a block that are open.
 pub async fn close(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
-    let block = run.tree.config_addr(module, index);
+    let block = run.blocks.tree.config_addr(module, index);
     let mine: Vec<_> = {
         let gathered = run.results.gathered();
         gathered.ephemerals.keys().filter(|addr| addr.config() == block).cloned().collect()

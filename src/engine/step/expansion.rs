@@ -5,7 +5,7 @@ use crate::engine::mistakes::INVALID_FOR_EACH;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::results::{Expansion, MOST_INSTANCES};
+use crate::engine::run::results::{Expansion, MOST_INSTANCES};
 use crate::lang::eval::describe::{Causes, with_causes};
 use crate::lang::eval::{Scope, evaluate, evaluate_to};
 use crate::lang::syntax::ast::Expression;

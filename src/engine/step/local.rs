@@ -1,14 +1,14 @@
 //! Local values.
 
 use crate::base::diag::Diagnostics;
+use crate::engine::blocks::tree::ModuleId;
 use crate::engine::run::Run;
-use crate::engine::scope::ModuleScope;
-use crate::engine::tree::ModuleId;
+use crate::engine::run::scope::ModuleScope;
 use crate::lang::eval::evaluate;
 
 pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let local = run.tree.local(module, index);
+    let local = run.blocks.tree.local(module, index);
     for instance in run.results.module_instances(module) {
         let value = diagnostics.take(evaluate(&local.expr, &ModuleScope::new(run, instance)));
         let _ = instance.locals[index as usize].set(value);

@@ -5,9 +5,9 @@
 mod call;
 pub mod check;
 pub mod condition;
-mod connection;
 pub mod ephemeral;
 pub mod expansion;
+pub mod imports;
 mod local;
 mod output;
 mod provider;
@@ -23,41 +23,42 @@ use super::graph::{Node, NodeId};
 use super::run::{Run, Verb};
 use crate::model::addr::ResourceMode;
 
-pub use connection::connection_schema;
-
 /// Runs one node.
 pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
-    if !run.is_active(id) {
+    if !run.schedule.is_active(id) {
         return End::Done;
     }
     if run.ports.stop.is_stopping() {
         return End::Failed;
     }
-    if let Some(needs) = run.needs.get(id as usize).filter(|_| is_evaluated(&run, id)) {
+    if let Some(needs) = run.schedule.needs.get(id as usize).filter(|_| is_evaluated(&run, id)) {
         let itself = !needs.to_itself.is_empty() && run.verb != Verb::Validate;
         for mistakes in [(true, &needs.mistakes), (itself, &needs.to_itself)] {
             if mistakes.0 && mistakes.1.has_errors() {
                 let said = mistakes.1.iter().chain(needs.deprecated.iter()).chain(&needs.undeclared);
                 run.report(id, said.cloned().collect());
-                if let (Node::Resource { module, index }, Verb::Validate) = (*run.graph.node(id), run.verb) {
+                if let (Node::Resource { module, index }, Verb::Validate) = (*run.schedule.graph.node(id), run.verb) {
                     let is_new =
                         |d: &Diagnostic| !mistakes.1.iter().any(|m| (&m.summary, &m.detail) == (&d.summary, &d.detail));
-                    let of_imports = super::imports::validate(&run, (module, index));
+                    let of_imports = imports::validate(&run, (module, index));
                     run.report(id, of_imports.into_iter().filter(is_new).collect());
                 }
                 return End::Failed;
             }
         }
     }
-    if let Some(needs) = run.needs.get(id as usize).filter(|_| run.verb == Verb::Validate) {
+    if let Some(needs) = run.schedule.needs.get(id as usize).filter(|_| run.verb == Verb::Validate) {
         run.report(id, needs.warnings.clone());
     }
-    if let Some(needs) =
-        run.needs.get(id as usize).filter(|_| matches!(run.verb, Verb::Validate | Verb::Plan { .. } | Verb::Import))
+    if let Some(needs) = run
+        .schedule
+        .needs
+        .get(id as usize)
+        .filter(|_| matches!(run.verb, Verb::Validate | Verb::Plan { .. } | Verb::Import))
     {
         run.report(id, needs.deprecated.clone());
     }
-    let mut diagnostics = match *run.graph.node(id) {
+    let mut diagnostics = match *run.schedule.graph.node(id) {
         Node::Variable { module, index } => variable::run(&run, module, index),
         Node::Local { module, index } => local::run(&run, module, index),
         Node::Output { module, index } => output::run(&run, module, index).await,
@@ -68,7 +69,7 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
         Node::CloseEphemeral { module, index } => ephemeral::close(&run, module, index).await,
         Node::Resource { module, index } => match run.verb {
             Verb::Validate => resource::validate::run(&run, module, index).await,
-            _ if run.tree.resource(module, index).addr.mode == ResourceMode::Ephemeral => {
+            _ if run.blocks.tree.resource(module, index).addr.mode == ResourceMode::Ephemeral => {
                 ephemeral::run(&run, module, index, &mut turn).await
             }
             Verb::Plan { .. } | Verb::Import => return resource::block::run(run, id, module, index, &mut turn).await,
@@ -83,7 +84,7 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
         Node::Destroy(index) => resource::destroy::run(&run, index).await,
     };
     if let Some(needs) =
-        run.needs.get(id as usize).filter(|needs| !needs.undeclared.is_empty() && is_evaluated(&run, id))
+        run.schedule.needs.get(id as usize).filter(|needs| !needs.undeclared.is_empty() && is_evaluated(&run, id))
         && !diagnostics.has_errors()
     {
         diagnostics.extend(needs.undeclared.clone());
@@ -95,10 +96,10 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
 
 /// Whether the node's own expressions matter: where objects are what the state says, those of their blocks do not.
 fn is_evaluated(run: &Run, id: NodeId) -> bool {
-    let Node::Resource { module, index } = *run.graph.node(id) else { return true };
+    let Node::Resource { module, index } = *run.schedule.graph.node(id) else { return true };
     match run.verb {
         Verb::Evaluate => false,
-        Verb::Import => run.tree.resource(module, index).addr.mode != ResourceMode::Managed,
+        Verb::Import => run.blocks.tree.resource(module, index).addr.mode != ResourceMode::Managed,
         _ => true,
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
+use crate::engine::blocks::tree::{ModuleId, ROOT};
 use crate::engine::mistakes::EPHEMERAL_VALUE;
+use crate::engine::run::scope::{ModuleScope, mark_variable};
 use crate::engine::run::{Run, Verb};
-use crate::engine::scope::{ModuleScope, mark_variable};
-use crate::engine::tree::{ModuleId, ROOT};
 use crate::lang::eval::evaluate;
 use crate::lang::syntax::ast::Expression;
 use crate::lang::value::{Marks, Type, Value, convert};
@@ -16,11 +16,11 @@ use crate::model::plan::{Action, Change, OutputChange};
 use crate::model::state::OutputValue;
 
 use super::condition::{Checked, Kind, check};
-use super::resource::object::unknown_as_null;
+use crate::engine::run::object::unknown_as_null;
 
 pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let output = run.tree.output(module, index);
+    let output = run.blocks.tree.output(module, index);
     if module == ROOT && output.ephemeral {
         let detail = "Ephemeral outputs are not allowed in context of a root module";
         return Diagnostic::error("Ephemeral output not allowed", detail).at(output.range.clone()).into();
@@ -57,15 +57,15 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
 
 /// Whether an expression refers to a call of a module that has ephemeral outputs: `validate` knows nothing of their values.
 fn names_ephemeral_output(run: &Run, module: ModuleId, expr: &Expression) -> bool {
-    let calls = &run.tree.module(module).calls;
+    let calls = &run.blocks.tree.module(module).calls;
     expr.variables().into_iter().filter_map(|traversal| parse_reference(traversal, &expr.file).ok()).any(|reference| {
         let (Subject::Module(name) | Subject::ModuleInstance(name, _) | Subject::ModuleOutput(name, _, _)) =
             reference.subject
         else {
             return false;
         };
-        let child = calls.get_index_of(&*name).and_then(|index| run.tree.child(module, index as u32));
-        child.is_some_and(|child| run.tree.module(child).outputs.values().any(|output| output.ephemeral))
+        let child = calls.get_index_of(&*name).and_then(|index| run.blocks.tree.child(module, index as u32));
+        child.is_some_and(|child| run.blocks.tree.module(child).outputs.values().any(|output| output.ephemeral))
     })
 }
 
@@ -122,7 +122,7 @@ async fn record(run: &Run, output: &Output, value: &Value) -> Diagnostics {
     {
         let mut gathered = run.results.gathered();
         if run.is_plan() {
-            let before = run.state.outputs.get(&output.name);
+            let before = run.prior.state.outputs.get(&output.name);
             gathered.outputs.push(change(output, before, &bare));
         }
         // What a plan does not know yet leaves the state as it was.

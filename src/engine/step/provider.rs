@@ -3,29 +3,26 @@
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::SourceFile;
 use crate::engine::ports::Configuring;
-use crate::engine::results::Each;
+use crate::engine::run::results::Each;
+use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
-use crate::engine::scope::ModuleScope;
 use crate::engine::waiting::Request;
 use crate::lang::syntax::ast::Body;
 use crate::lang::syntax::body::BodySchema;
 
 use crate::lang::value::{Marks, Value};
 use crate::model::addr::AbsProviderConfig;
-use crate::model::provider::NO_SCHEMAS;
-use crate::model::provider::{ProviderDiagnostics, has_errors};
+use crate::model::provider::{NO_SCHEMAS, ProviderDiagnostics, about_body, has_errors};
 use crate::model::schema::decode::decode_body;
 use crate::model::schema::{Schema, StaticSchemas};
 use std::sync::Arc;
-
-use crate::model::provider::about_body;
 
 const INVALID_CONFIGURATION: &str = "Invalid provider configuration";
 
 pub async fn run(run: &Run, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let config = run.providers.get(index);
-    let block = run.providers.block(&run.tree, index);
+    let config = run.blocks.providers.configs.get(index);
+    let block = run.blocks.providers.configs.block(&run.blocks.tree, index);
     let schema = match schema(run, index) {
         Ok(schema) => schema,
         Err(error) => return error.into(),
@@ -89,15 +86,16 @@ fn is_empty(body: &Body) -> bool {
 
 /// What `each` means in one instance of a configuration with `for_each`.
 fn each_of(run: &Run, index: u32) -> Each {
-    let instances = run.providers.block(&run.tree, index).and_then(|block| block.instances.as_ref());
-    let key = run.providers.get(index).addr.key.as_ref();
+    let instances =
+        run.blocks.providers.configs.block(&run.blocks.tree, index).and_then(|block| block.instances.as_ref());
+    let key = run.blocks.providers.configs.get(index).addr.key.as_ref();
     let found = instances.zip(key).and_then(|(all, key)| all.iter().find(|(k, _)| k == key));
     found.map_or(Each::None, |(key, value)| Each::Entry(key.clone(), value.clone()))
 }
 
 async fn configure(run: &Run, index: u32, config: Value, marks: Marks, body: Option<&Body>) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let addr = &run.providers.get(index).addr;
+    let addr = &run.blocks.providers.configs.get(index).addr;
     let address = addr.to_string();
     match validate(run, addr, config.clone()).await {
         Ok(found) => {
@@ -145,8 +143,8 @@ async fn validate(run: &Run, addr: &AbsProviderConfig, config: Value) -> Result<
 }
 
 fn schema(run: &Run, index: u32) -> Result<Arc<Schema>, Diagnostic> {
-    let provider = &run.providers.get(index).addr.provider;
-    match run.schemas.provider(provider) {
+    let provider = &run.blocks.providers.configs.get(index).addr.provider;
+    match run.blocks.schemas.provider(provider) {
         Some(schemas) => {
             schemas.provider().map_err(|error| Diagnostic::error(NO_SCHEMAS, format!("Provider {provider}: {error}")))
         }
@@ -161,7 +159,7 @@ fn not_known(address: &str) -> Diagnostic {
 }
 
 fn requires_configuration(run: &Run, index: u32) -> Diagnostic {
-    let provider = &run.providers.get(index).addr.provider;
+    let provider = &run.blocks.providers.configs.get(index).addr.provider;
     Diagnostic::error(
         INVALID_CONFIGURATION,
         format!(

@@ -2,13 +2,13 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
-use crate::engine::deprecated;
+use crate::engine::blocks::deprecated;
+use crate::engine::blocks::tree::{ModuleId, ROOT};
 use crate::engine::input::Origin;
 use crate::engine::mistakes::EPHEMERAL_VALUE;
-use crate::engine::results::Each;
+use crate::engine::run::results::Each;
+use crate::engine::run::scope::{ModuleScope, mark_variable};
 use crate::engine::run::{Run, Verb};
-use crate::engine::scope::{ModuleScope, mark_variable};
-use crate::engine::tree::{ModuleId, ROOT};
 use crate::lang::eval::evaluate;
 use crate::lang::value::{Marks, Value, convert};
 use crate::model::config::Variable;
@@ -24,12 +24,12 @@ struct Given {
 
 pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let variable = run.tree.variable(module, index);
+    let variable = run.blocks.tree.variable(module, index);
     if module == ROOT {
         let value = match run.verb {
             Verb::Validate => Value::unknown(variable.ty.clone()),
             _ => {
-                let given = run.variables.get(&variable.name);
+                let given = run.inputs.variables.get(&variable.name);
                 if given.is_some() && matches!(run.verb, Verb::Plan { .. } | Verb::Import) {
                     diagnostics.extend(deprecated::variable(variable, variable.range.clone()));
                 }
@@ -44,8 +44,8 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         settle(run, module, index, vec![(value, range)], &mut diagnostics);
         return diagnostics;
     }
-    let Some((parent, call)) = run.tree.parent(module) else { return diagnostics };
-    let arguments = run.tree.call(parent, call).body.just_attributes().0;
+    let Some((parent, call)) = run.blocks.tree.parent(module) else { return diagnostics };
+    let arguments = run.blocks.tree.call(parent, call).body.just_attributes().0;
     let argument = arguments.get(&variable.name);
     let mut values = Vec::new();
     for outer in run.results.module_instances(parent) {
@@ -75,7 +75,7 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
 /// Writes the slots of all module instances, then checks the rules of each: they may refer to the variable itself.
 /// `values`: per module instance, with the place that the value comes from. With an error in any, no rule is checked.
 fn settle(run: &Run, module: ModuleId, index: u32, values: Vec<(Value, Range)>, diagnostics: &mut Diagnostics) {
-    let variable = run.tree.variable(module, index);
+    let variable = run.blocks.tree.variable(module, index);
     let instances = run.results.module_instances(module);
     let mark = |(value, range)| (mark_variable(value, variable.sensitive, variable.ephemeral), range);
     let values: Vec<(Value, Range)> = values.into_iter().map(mark).collect();

@@ -1,7 +1,7 @@
 //! Plans that only refresh, and their applies; each expectation was seen on the reference, release 1.11.4.
 
-use super::super::gather::has_same_objects;
 use super::world::*;
+use crate::engine::verbs::planned::has_same_objects;
 use crate::model::plan::{Action, Mode, Plan};
 use crate::model::provider::Identity;
 use crate::model::state::{CheckStatus, Object, ObjectStatus, State};

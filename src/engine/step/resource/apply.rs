@@ -7,9 +7,10 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::change::{compatible, write_only};
 use crate::engine::event::Event;
+use crate::engine::graph::Task;
 use crate::engine::graph::walk::Turn;
-use crate::engine::results::{Each, ModuleSlots, ResourceSlots};
-use crate::engine::run::{Run, Task, Verb};
+use crate::engine::run::results::{Each, ModuleSlots, ResourceSlots};
+use crate::engine::run::{Run, Verb};
 use crate::lang::value::{Path, Value};
 use crate::model::addr::{ConfigResource, ResourceMode};
 use crate::model::config::ProvisionerWhen;
@@ -17,11 +18,11 @@ use crate::model::plan::{Action, ResourceChange};
 use crate::model::provider::ApplyRequest;
 use crate::model::state::{DeposedKey, ObjectStatus};
 
-use super::object::{Stored, mark, nonconforming, unknown_as_null, unknown_parts};
 use super::plan::{Forced, plan};
 use super::record::{save, shown_id, shown_id_or_name};
 use super::upgrade::upgrade;
 use super::{Instance, conditions, data, provision};
+use crate::engine::run::object::{Stored, mark, nonconforming, unknown_as_null, unknown_parts};
 
 const INVALID_RESULT: &str = "Provider returned invalid result object after apply";
 
@@ -35,7 +36,7 @@ struct Place {
 impl Place {
     fn of(run: &Run, task: &Task) -> Option<Place> {
         let addr = &task.change.addr;
-        let module = run.results.find_module(&run.tree, &addr.module)?;
+        let module = run.results.find_module(&run.blocks.tree, &addr.module)?;
         let (_, block) = task.block?;
         let position = module.resources[block as usize].get()?.expansion.index_of(addr.key())?;
         Some(Place { module, block, position })
@@ -54,15 +55,15 @@ impl Place {
 
 /// Lets those who wait for the value of a task's instance know that there will be none, if there is none yet.
 pub fn settle_without_value(run: &Run, index: u32) {
-    if let Some(place) = Place::of(run, &run.tasks[index as usize]) {
+    if let Some(place) = Place::of(run, &run.schedule.tasks[index as usize]) {
         place.settle(None);
     }
 }
 
 pub async fn run(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
-    let task = &run.tasks[index as usize];
+    let task = &run.schedule.tasks[index as usize];
     let addr = &task.change.addr;
-    let module = run.results.find_module(&run.tree, &addr.module);
+    let module = run.results.find_module(&run.blocks.tree, &addr.module);
     let place = Place::of(run, task);
     let each =
         place.as_ref().and_then(|place| Some(place.slots()?.expansion.each(place.position))).unwrap_or(Each::None);
@@ -156,7 +157,8 @@ async fn apply_managed(
     diagnostics.extend(found);
     let mut applied = applied.map(|applied| tainted_if(applied, creates && diagnostics.has_errors()));
     if let Some(applied) = &mut applied {
-        applied.dependencies = instance.block.and_then(|b| run.dependencies.get(&b).cloned()).unwrap_or_default();
+        applied.dependencies =
+            instance.block.and_then(|b| run.blocks.order.dependencies.get(&b).cloned()).unwrap_or_default();
     }
     let provisioned = creates && !diagnostics.has_errors() && provision::any(instance, ProvisionerWhen::Create);
     // Until its provisioners have run, a new object is one to be made again, whatever ends this process.

@@ -1,20 +1,21 @@
 //! Planning a resource block: its instances, and what the state has beyond them.
 
+use crate::engine::blocks::BlockId;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use tokio::task::JoinSet;
 
 use crate::base::diag::Diagnostics;
+use crate::engine::blocks::tree::ModuleId;
 use crate::engine::graph::NodeId;
 use crate::engine::graph::walk::{End, Turn, catch_panic};
-use crate::engine::imports;
 use crate::engine::mistakes;
-use crate::engine::results::{Expansion, ModuleSlots, ResourceSlots};
+use crate::engine::run::results::{Expansion, ModuleSlots, ResourceSlots};
+use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
-use crate::engine::scope::ModuleScope;
 use crate::engine::step::expansion::expand;
-use crate::engine::tree::ModuleId;
+use crate::engine::step::imports;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, ConfigResource, ResourceMode};
 use crate::model::plan::{Action, ActionReason};
@@ -42,7 +43,7 @@ impl Work {
             Work::Planned { module, position } => {
                 let (_, index) = job.block?;
                 let key = module.resources[index as usize].get()?.expansion.key(*position);
-                Some(run.tree.resource(module.id, index).addr.absolute(module.addr.clone()).instance(key))
+                Some(run.blocks.tree.resource(module.id, index).addr.absolute(module.addr.clone()).instance(key))
             }
             Work::Doomed { addr, .. } => Some(addr.clone()),
         }
@@ -53,14 +54,14 @@ impl Work {
 #[derive(Clone, Copy)]
 struct Job {
     node: NodeId,
-    block: Option<(ModuleId, u32)>,
+    block: Option<BlockId>,
     /// None: the instances of the block choose.
     provider: Option<u32>,
 }
 
 pub async fn run(run: Arc<Run>, node: NodeId, module: ModuleId, index: u32, turn: &mut Turn) -> End {
-    let provider = run.provider_of.get(&(module, index)).copied();
-    if provider.is_none() && !run.chosen_of.contains_key(&(module, index)) {
+    let provider = run.blocks.providers.of.get(&(module, index)).copied();
+    if provider.is_none() && !run.blocks.providers.chosen.contains_key(&(module, index)) {
         return End::Failed;
     }
     let (work, diagnostics) = work_of_block(&run, node, module, index);
@@ -74,8 +75,8 @@ pub async fn run(run: Arc<Run>, node: NodeId, module: ModuleId, index: u32, turn
 }
 
 pub async fn run_orphans(run: Arc<Run>, node: NodeId, index: u32, turn: &mut Turn) -> End {
-    let orphans = run.orphans[index as usize].clone();
-    let block = run.tree.find_resource(&orphans.resource);
+    let orphans = run.schedule.orphans[index as usize].clone();
+    let block = run.blocks.tree.find_resource(&orphans.resource);
     let mut work = Vec::new();
     for addr in orphans.instances.iter().filter(|addr| run.is_targeted(node, addr)) {
         current_object(&run, addr, None, &mut work);
@@ -87,7 +88,7 @@ pub async fn run_orphans(run: Arc<Run>, node: NodeId, index: u32, turn: &mut Tur
 /// Expands the block in every module instance, and finds what the state has beside it.
 fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<Work>, Diagnostics) {
     let (mut work, mut diagnostics) = (Vec::new(), Diagnostics::new());
-    let config = run.tree.resource(module, index);
+    let config = run.blocks.tree.resource(module, index);
     for instance in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, instance);
         let found = expand(config.repetition(), &scope, false);
@@ -99,7 +100,7 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
             let addr = resource.instance(slots.expansion.key(position));
             if run.is_targeted(node, &addr) {
                 work.push(Work::Planned { module: instance.clone(), position });
-            } else if let Some(schema) = run.schemas.resource(&config.provider, &config.addr) {
+            } else if let Some(schema) = run.blocks.schemas.resource(&config.provider, &config.addr) {
                 slots.instances[position].settle(stored_value(run, &resource, addr.key(), &schema));
             }
         }
@@ -113,10 +114,10 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
     if diagnostics.has_errors() {
         return (work, diagnostics);
     }
-    for resource in run.stored.get(&(module, index)).into_iter().flatten() {
-        let slots = run.results.find_module(&run.tree, &resource.module);
+    for resource in run.prior.stored.get(&(module, index)).into_iter().flatten() {
+        let slots = run.results.find_module(&run.blocks.tree, &resource.module);
         let expansion = slots.as_ref().and_then(|m| m.resources[index as usize].get()).map(|s| &s.expansion);
-        let Some(stored) = run.state.resources.get(resource) else { continue };
+        let Some(stored) = run.prior.state.resources.get(resource) else { continue };
         for key in stored.instances.keys() {
             let addr = resource.instance(key.clone());
             let wanted = expansion.is_some_and(|e| e.index_of(key).is_some());
@@ -134,7 +135,7 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
     (work, diagnostics)
 }
 
-fn imports_of_block(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
+fn imports_of_block(run: &Run, block: BlockId) -> Diagnostics {
     match run.verb {
         Verb::Plan { refresh_only: false, .. } => imports::plan(run, block),
         Verb::Import => imports::check_requested(run, block),
@@ -143,13 +144,13 @@ fn imports_of_block(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
 }
 
 fn current_object(run: &Run, addr: &AbsResourceInstance, expansion: Option<&Expansion>, work: &mut Vec<Work>) {
-    if run.state.instance(addr).is_some_and(|stored| stored.current.is_some()) {
+    if run.prior.state.instance(addr).is_some_and(|stored| stored.current.is_some()) {
         work.push(Work::Doomed { addr: addr.clone(), deposed: None, expansion: expansion.cloned() });
     }
 }
 
 fn deposed_objects(run: &Run, addr: &AbsResourceInstance, expansion: Option<&Expansion>, work: &mut Vec<Work>) {
-    let keys = run.state.instance(addr).into_iter().flat_map(|stored| stored.deposed.keys());
+    let keys = run.prior.state.instance(addr).into_iter().flat_map(|stored| stored.deposed.keys());
     work.extend(keys.map(|key| {
         let deposed = Some(key.clone());
         Work::Doomed { addr: addr.clone(), deposed, expansion: expansion.cloned() }
@@ -182,7 +183,7 @@ async fn do_at_once(run: &Arc<Run>, job: Job, work: Vec<Work>) -> End {
         }
     };
     for item in work {
-        let turn = Turn::take(&run.turns).await;
+        let turn = Turn::take(&run.schedule.turns).await;
         let run = run.clone();
         running.spawn(async move {
             let _turn = turn;
@@ -242,10 +243,10 @@ async fn doom_one(
     deposed: Option<DeposedKey>,
     expansion: Option<Expansion>,
 ) -> Diagnostics {
-    let module = run.results.find_module(&run.tree, &addr.module);
+    let module = run.results.find_module(&run.blocks.tree, &addr.module);
     let provider = match (job.provider, job.block) {
         (Some(provider), _) => provider,
-        (None, Some(block)) => match choose::stored_provider(run, block, &addr, run.state.instance(&addr)) {
+        (None, Some(block)) => match choose::stored_provider(run, block, &addr, run.prior.state.instance(&addr)) {
             Ok(provider) => provider,
             Err(errors) => return errors,
         },
@@ -260,7 +261,7 @@ async fn doom_one(
         orphan::forget_data(&instance);
         return Diagnostics::new();
     }
-    let stored = run.state.instance(&instance.addr);
+    let stored = run.prior.state.instance(&instance.addr);
     let object = stored.and_then(|s| match &deposed {
         Some(key) => s.deposed.get(key),
         None => s.current.as_ref(),
@@ -271,7 +272,7 @@ async fn doom_one(
         false => orphan::reason(&instance, expansion.as_ref()),
     };
     let plan = !run.plans_nothing();
-    let removed = run.removed.find(&instance.addr.config()).filter(|_| instance.config.is_none());
+    let removed = run.blocks.removed.find(&instance.addr.config()).filter(|_| instance.config.is_none());
     let is_removed = removed.is_some_and(|r| !r.destroy);
     // The state remembers what a block said that is gone; a `removed` block in its place knows better.
     let keep = match instance.config {
@@ -283,7 +284,7 @@ async fn doom_one(
         deposed,
         reason,
         forget: plan && (keep || !destroying && is_removed),
-        refresh: run.refresh && !destroying,
+        refresh: run.inputs.refresh && !destroying,
         plan,
     };
     orphan::plan(&instance, doomed).await
@@ -292,7 +293,7 @@ async fn doom_one(
 async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usize) -> Diagnostics {
     let Some((block_module, index)) = job.block else { return Diagnostics::new() };
     let Some(slots) = module.resources[index as usize].get() else { return Diagnostics::new() };
-    let config = run.tree.resource(module.id, index);
+    let config = run.blocks.tree.resource(module.id, index);
     let addr = config.addr.absolute(module.addr.clone()).instance(slots.expansion.key(position));
     let each = slots.expansion.each(position);
     let provider = match job.provider.map_or_else(|| choose::provider(run, (block_module, index), module, &each), Ok) {
@@ -318,16 +319,19 @@ async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usiz
 /// The id by which the import command wants an object to become this instance.
 fn requested(instance: &Instance<'_>) -> Option<Arc<str>> {
     let run = instance.run;
-    run.imports.requested.as_ref().filter(|it| it.addr == instance.addr).map(|it| it.id.clone())
+    run.blocks.imports.requested.as_ref().filter(|it| it.addr == instance.addr).map(|it| it.id.clone())
 }
 
 /// Plans one managed instance. Returns what references see.
-async fn managed(instance: &Instance<'_>, slot: &crate::engine::results::InstanceSlot) -> (Option<Value>, Diagnostics) {
+async fn managed(
+    instance: &Instance<'_>,
+    slot: &crate::engine::run::results::InstanceSlot,
+) -> (Option<Value>, Diagnostics) {
     let run = instance.run;
     let mut diagnostics = Diagnostics::new();
     let mut current = None;
-    let dependencies = instance.block.and_then(|b| run.dependencies.get(&b).cloned()).unwrap_or_default();
-    if let Some(object) = run.state.instance(&instance.addr).and_then(|s| s.current.as_ref()) {
+    let dependencies = instance.block.and_then(|b| run.blocks.order.dependencies.get(&b).cloned()).unwrap_or_default();
+    if let Some(object) = run.prior.state.instance(&instance.addr).and_then(|s| s.current.as_ref()) {
         let Some(mut stored) = diagnostics.take(upgrade(instance, object).await) else { return (None, diagnostics) };
         put(run, instance, None, stored.encode_unless_null(&instance.schema), true);
         stored.create_before_destroy = instance.create_before_destroy;
@@ -335,7 +339,7 @@ async fn managed(instance: &Instance<'_>, slot: &crate::engine::results::Instanc
         stored.provider_key = instance.provider_addr.key.clone();
         let before = stored.value.clone();
         current = Some(stored);
-        if let Some(stored) = current.take_if(|_| run.refresh) {
+        if let Some(stored) = current.take_if(|_| run.inputs.refresh) {
             current = diagnostics.take(read::refresh(instance, stored, None).await);
             if diagnostics.has_errors() {
                 return (None, diagnostics);
@@ -370,7 +374,7 @@ async fn managed(instance: &Instance<'_>, slot: &crate::engine::results::Instanc
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
-    let forced = match (triggered, run.force_replace.contains(&instance.addr)) {
+    let forced = match (triggered, run.inputs.force_replace.contains(&instance.addr)) {
         (true, _) => Forced::ByTriggers,
         (_, true) => Forced::ByRequest,
         _ => Forced::No,

@@ -1,24 +1,25 @@
 //! Which provider configuration serves an instance, where its block chooses among those of a `for_each`.
 
+use crate::engine::blocks::BlockId;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::provider_configs::{Chosen, not_present};
-use crate::engine::results::{Each, ModuleSlots};
+use crate::engine::blocks::provider_configs::{Chosen, not_present};
+use crate::engine::blocks::tree::ModuleId;
 use crate::engine::run::Run;
-use crate::engine::scope::ModuleScope;
-use crate::engine::tree::ModuleId;
+use crate::engine::run::results::{Each, ModuleSlots};
+use crate::engine::run::scope::ModuleScope;
 use crate::lang::eval::evaluate;
 use crate::lang::value::{Marks, Type, convert};
 use crate::model::addr::{AbsResourceInstance, ModuleInstance};
 use crate::model::state::Instance as Stored;
 
 /// The provider of an instance that the configuration has.
-pub fn provider(run: &Run, block: (ModuleId, u32), module: &Arc<ModuleSlots>, each: &Each) -> Result<u32, Diagnostics> {
-    if let Some(provider) = run.provider_of.get(&block) {
+pub fn provider(run: &Run, block: BlockId, module: &Arc<ModuleSlots>, each: &Each) -> Result<u32, Diagnostics> {
+    if let Some(provider) = run.blocks.providers.of.get(&block) {
         return Ok(*provider);
     }
-    match run.chosen_of.get(&block) {
+    match run.blocks.providers.chosen.get(&block) {
         Some(chosen) => choose(run, chosen, module, each),
         // The graph's diagnostics say why.
         None => Err(Diagnostics::new()),
@@ -28,14 +29,14 @@ pub fn provider(run: &Run, block: (ModuleId, u32), module: &Arc<ModuleSlots>, ea
 /// The provider that manages an object which nothing in the configuration claims.
 pub fn stored_provider(
     run: &Run,
-    block: (ModuleId, u32),
+    block: BlockId,
     addr: &AbsResourceInstance,
     stored: Option<&Stored>,
 ) -> Result<u32, Diagnostics> {
-    if let Some(provider) = run.provider_of.get(&block) {
+    if let Some(provider) = run.blocks.providers.of.get(&block) {
         return Ok(*provider);
     }
-    let Some(chosen) = run.chosen_of.get(&block) else { return Err(Diagnostics::new()) };
+    let Some(chosen) = run.blocks.providers.chosen.get(&block) else { return Err(Diagnostics::new()) };
     let key = stored.and_then(Stored::provider_key);
     let found = key.as_ref().and_then(|key| chosen.instances.get(key));
     found.copied().ok_or_else(|| not_present(&addr.to_string(), &chosen.config.with_key(key)).into())
@@ -75,8 +76,8 @@ fn choose(run: &Run, chosen: &Chosen, module: &Arc<ModuleSlots>, each: &Each) ->
 
 /// The instance of a called module that a module instance is in, or is, and the one that calls it.
 fn place_of_call(run: &Run, called: ModuleId, module: &ModuleInstance) -> Option<(Arc<ModuleSlots>, Arc<ModuleSlots>)> {
-    let depth = run.tree.module(called).path.0.len();
+    let depth = run.blocks.tree.module(called).path.0.len();
     let called = ModuleInstance(module.0.iter().take(depth).cloned().collect());
     let caller = called.parent()?;
-    Some((run.results.find_module(&run.tree, &caller)?, run.results.find_module(&run.tree, &called)?))
+    Some((run.results.find_module(&run.blocks.tree, &caller)?, run.results.find_module(&run.blocks.tree, &called)?))
 }

@@ -5,7 +5,7 @@ use crate::engine::mistakes::{INVALID_PROVIDER_OBJECT, unexpected_deferral};
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::engine::change::proposed::planned_data_object;
 use crate::engine::event::Event;
-use crate::engine::results::{CheckRecord, Gathered};
+use crate::engine::run::results::{CheckRecord, Gathered};
 use crate::engine::step::check::addr;
 use crate::lang::value::Value;
 use crate::model::addr::ConfigResource;
@@ -14,9 +14,9 @@ use crate::model::plan::{Action, ActionReason};
 use crate::model::provider::{ReadDataRequest, has_errors};
 use crate::model::state::{CheckStatus, ObjectStatus};
 
-use super::object::{Stored, mark, nonconforming, unknown_as_null};
 use super::record::{new_change, note_change, put, shown_id};
 use super::{Instance, conditions, ephemeral_use};
+use crate::engine::run::object::{Stored, mark, nonconforming, unknown_as_null};
 
 /// Reads the data source, or plans to. Returns what references see; none with errors.
 pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
@@ -120,7 +120,11 @@ fn dependencies_pending(instance: &Instance<'_>) -> bool {
         !config.lifecycle.preconditions.is_empty() || !config.lifecycle.postconditions.is_empty()
     });
     // With conditions, anything upstream may be what makes them hold.
-    let barriers = if has_conditions { run.dependencies.get(&block) } else { run.read_barriers.get(&block) };
+    let barriers = if has_conditions {
+        run.blocks.order.dependencies.get(&block)
+    } else {
+        run.blocks.order.read_barriers.get(&block)
+    };
     let Some(barriers) = barriers.filter(|b| !b.is_empty()) else { return false };
     let gathered = run.results.gathered();
     barriers.iter().any(|resource| is_pending(&gathered, instance, resource))

@@ -1,8 +1,9 @@
 //! Destroying one object: a current one, one put aside by its replacement, or one left over from an earlier run.
 
 use crate::base::diag::Diagnostics;
-use crate::engine::results::Each;
-use crate::engine::run::{Run, Task};
+use crate::engine::graph::Task;
+use crate::engine::run::Run;
+use crate::engine::run::results::Each;
 use crate::lang::value::Value;
 use crate::model::addr::{InstanceKey, ResourceMode};
 use crate::model::config::ProvisionerWhen;
@@ -15,7 +16,7 @@ use super::upgrade::upgrade;
 use super::{Instance, orphan, provision};
 
 pub async fn run(run: &Run, index: u32) -> Diagnostics {
-    let task = &run.tasks[index as usize];
+    let task = &run.schedule.tasks[index as usize];
     let change = &task.change;
     if change.action == Action::CreateThenForget {
         // Nothing was put aside if the replacement failed.
@@ -32,7 +33,7 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
     if change.action == Action::DeleteThenCreate {
         announce_import(run, change);
     }
-    let module = run.results.find_module(&run.tree, &change.addr.module);
+    let module = run.results.find_module(&run.blocks.tree, &change.addr.module);
     let instance = match Instance::new(run, change.addr.clone(), task.block, task.provider, module, each(task)) {
         Ok(instance) => instance,
         Err(error) => return error.into(),

@@ -1,22 +1,22 @@
 //! Which instances a resource block has, and the values of those that nothing will change.
 
 use crate::base::diag::Diagnostics;
-use crate::engine::results::{Expansion, ModuleSlots, ResourceSlots};
+use crate::engine::blocks::tree::ModuleId;
+use crate::engine::run::results::{Expansion, ModuleSlots, ResourceSlots};
+use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
-use crate::engine::scope::ModuleScope;
 use crate::engine::step::expansion::expand;
-use crate::engine::tree::ModuleId;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResource, InstanceKey};
 use crate::model::schema::Schema;
 use std::sync::Arc;
 
-use super::object::decode;
+use crate::engine::run::object::decode;
 
 /// In apply: expands the block; instances without a task take their values from the state.
 pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    let config = run.tree.resource(module, index);
+    let config = run.blocks.tree.resource(module, index);
     for instance in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, instance);
         let found = expand(config.repetition(), &scope, false);
@@ -29,10 +29,10 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
 /// In a destroy, and where expressions are evaluated by the state: the instances are those of the state, whatever the
 /// configuration says. A resource that the state does not have at all has no value then.
 pub fn from_state(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
-    let config = run.tree.resource(module, index);
+    let config = run.blocks.tree.resource(module, index);
     for instance in run.results.module_instances(module) {
         let resource = config.addr.absolute(instance.addr.clone());
-        let stored = run.state.resources.get(&resource);
+        let stored = run.prior.state.resources.get(&resource);
         if run.verb == Verb::Evaluate && stored.is_none() {
             continue;
         }
@@ -62,13 +62,13 @@ pub fn from_state(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
 }
 
 fn fill(run: &Run, instance: &Arc<ModuleSlots>, index: u32, expansion: Expansion) {
-    let config = run.tree.resource(instance.id, index);
+    let config = run.blocks.tree.resource(instance.id, index);
     let resource = config.addr.absolute(instance.addr.clone());
     let slots = ResourceSlots::new(expansion);
-    if let Some(schema) = run.schemas.resource(&config.provider, &config.addr) {
+    if let Some(schema) = run.blocks.schemas.resource(&config.provider, &config.addr) {
         for (i, slot) in slots.instances.iter().enumerate() {
             let addr = resource.instance(slots.expansion.key(i));
-            if !run.awaited.contains(&addr) {
+            if !run.schedule.awaited.contains(&addr) {
                 slot.settle(stored_value(run, &resource, addr.key(), &schema));
             }
         }
@@ -79,6 +79,6 @@ fn fill(run: &Run, instance: &Arc<ModuleSlots>, index: u32, expansion: Expansion
 
 /// The value of an instance as the state has it.
 pub fn stored_value(run: &Run, resource: &AbsResource, key: &InstanceKey, schema: &Schema) -> Option<Value> {
-    let object = run.state.resources.get(resource)?.instances.get(key)?.current.as_ref()?;
+    let object = run.prior.state.resources.get(resource)?.instances.get(key)?.current.as_ref()?;
     decode(object, schema).ok().map(|stored| stored.value)
 }

@@ -2,12 +2,14 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::SourceFile;
+use crate::engine::blocks::imports::Generated;
 use crate::engine::graph::NodeId;
 use crate::engine::graph::walk::End;
-use crate::engine::imports::{Generated, named};
 use crate::engine::run::Run;
-use crate::engine::scope::ModuleScope;
-use crate::engine::{generate, results::Each};
+use crate::engine::run::results::Each;
+use crate::engine::run::scope::ModuleScope;
+use crate::engine::step::imports::named;
+use crate::engine::step::imports::written;
 use crate::lang::syntax::parser::parse_file;
 use crate::model::addr::InstanceKey;
 use crate::model::config::{Resource, resource_from_text};
@@ -17,7 +19,7 @@ use super::record::{note_change, put};
 use super::{Instance, import};
 
 pub async fn run(run: &Run, node: NodeId, index: u32) -> End {
-    let generated = &run.imports.generated[index as usize];
+    let generated = &run.blocks.imports.generated[index as usize];
     let diagnostics = plan_import(run, node, generated).await;
     let end = if diagnostics.has_errors() { End::Failed } else { End::Done };
     run.report(node, diagnostics);
@@ -27,7 +29,7 @@ pub async fn run(run: &Run, node: NodeId, index: u32) -> End {
 async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnostics {
     let root = run.results.root.clone();
     let addr = generated.resource.resource.absolute(Default::default()).instance(InstanceKey::None);
-    if run.state.instance(&addr).is_some() || !run.is_targeted(node, &addr) {
+    if run.prior.state.instance(&addr).is_some() || !run.is_targeted(node, &addr) {
         return Diagnostics::new();
     }
     let (named, mut diagnostics) = named(&generated.import, &ModuleScope::new(run, &root), false);
@@ -41,7 +43,7 @@ async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnost
     };
     let Some(current) = diagnostics.take(import::import(&instance, &named).await) else { return diagnostics };
     let local = generated.written_provider.as_ref();
-    let text = generate::resource(&generated.resource.resource, local, &instance.schema.block, &current.value);
+    let text = written::resource(&generated.resource.resource, local, &instance.schema.block, &current.value);
     put(run, &instance, None, Some(current.encode(&instance.schema)), false);
     let block = diagnostics.take(read_back(&text, generated));
     let Some(block) = block else { return diagnostics };

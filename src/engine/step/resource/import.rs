@@ -1,23 +1,22 @@
 //! Importing: an object that exists outside becomes known by its id.
 
 use crate::base::name::COMMAND;
-use crate::engine::mistakes::INVALID_PROVIDER_OBJECT;
+use crate::engine::mistakes::{INVALID_IMPORT_IDENTITY, INVALID_PROVIDER_OBJECT, unexpected_deferral};
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
+use crate::engine::blocks::imports::Named;
 use crate::engine::change::write_only;
 use crate::engine::event::Event;
-use crate::engine::imports::Named;
-use crate::engine::mistakes::{INVALID_IMPORT_IDENTITY, unexpected_deferral};
 use crate::lang::value::{Type, Value, convert, json};
 use crate::model::addr::AbsResourceInstance;
 use crate::model::plan::Importing;
 use crate::model::provider::{IdentitySchema, ImportResponse, ImportedObject, NO_IDENTITY, has_errors};
 use crate::model::state::ObjectStatus;
 
-use super::object::{Stored, mark, nonconforming};
 use super::{Instance, read};
+use crate::engine::run::object::{Stored, mark, nonconforming};
 
 /// The request in the plugin protocol.
 pub const IMPORT: &str = "ImportResourceState";

@@ -7,13 +7,12 @@ use rustc_hash::FxHashMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
+use crate::engine::blocks::imports::Named;
 use crate::engine::change::write_only;
 use crate::engine::event::Event;
-use crate::engine::imports::Named;
 use crate::lang::value::Value;
 use crate::model::addr::AbsResourceInstance;
-use crate::model::provider::about_body;
-use crate::model::provider::{ImportedObject, has_errors};
+use crate::model::provider::{ImportedObject, about_body, has_errors};
 
 use super::import::{IMPORT, IMPORTED_WRITE_ONLY, no_such_object, nothing_returned, stored};
 use super::record::put;
@@ -82,7 +81,7 @@ fn check_write_only(instance: &Instance<'_>, object: &ImportedObject) -> Diagnos
 }
 
 fn already_managed(instance: &Instance<'_>, addr: &AbsResourceInstance) -> Option<Diagnostic> {
-    instance.run.state.instance(addr)?;
+    instance.run.prior.state.instance(addr)?;
     let detail = format!(
         "{PROGRAM} is already managing a remote object for {addr}. To import to this address you must first remove the \
          existing object from the state."
@@ -95,7 +94,7 @@ async fn adopt(asked: &Instance<'_>, object: ImportedObject, to: AbsResourceInst
     if object.kind.is_empty() {
         return (None, Diagnostic::error(format!("import of {to} didn't set type"), "").into());
     }
-    let Some(schema) = asked.run.schemas.kind(&asked.provider_addr.provider, to.mode(), to.kind()) else {
+    let Some(schema) = asked.run.blocks.schemas.kind(&asked.provider_addr.provider, to.mode(), to.kind()) else {
         let detail = format!("provider does not support resource type {:?}", to.kind());
         return (None, Diagnostic::error(detail, "").into());
     };

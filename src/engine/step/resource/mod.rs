@@ -13,7 +13,6 @@ pub mod expand;
 pub mod generate;
 pub mod import;
 pub mod import_command;
-pub mod object;
 pub mod orphan;
 pub mod plan;
 pub mod provision;
@@ -23,15 +22,15 @@ pub mod replace;
 pub mod upgrade;
 pub mod validate;
 
+use crate::engine::blocks::BlockId;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::blocks::references::{Gatherer, refers_to_itself};
 use crate::engine::change::write_only;
-use crate::engine::references::{Gatherer, refers_to_itself};
-use crate::engine::results::{Each, ModuleSlots};
 use crate::engine::run::Run;
-use crate::engine::scope::ModuleScope;
-use crate::engine::tree::ModuleId;
+use crate::engine::run::results::{Each, ModuleSlots};
+use crate::engine::run::scope::ModuleScope;
 use crate::engine::waiting::Request;
 use crate::lang::syntax::ast::Body;
 use crate::lang::value::Value;
@@ -47,7 +46,7 @@ pub struct Instance<'r> {
     pub addr: AbsResourceInstance,
     /// The block; none for orphans of blocks that are gone.
     pub config: Option<&'r Resource>,
-    pub block: Option<(ModuleId, u32)>,
+    pub block: Option<BlockId>,
     /// The slots of its module instance; none where that is gone.
     pub module: Option<Arc<ModuleSlots>>,
     pub each: Each,
@@ -62,16 +61,16 @@ impl<'r> Instance<'r> {
     pub fn new(
         run: &'r Run,
         addr: AbsResourceInstance,
-        block: Option<(ModuleId, u32)>,
+        block: Option<BlockId>,
         provider: u32,
         module: Option<Arc<ModuleSlots>>,
         each: Each,
     ) -> Result<Instance<'r>, Diagnostic> {
-        let provider_addr = &run.providers.get(provider).addr;
-        let schema = run.schemas.kind(&provider_addr.provider, addr.mode(), addr.kind());
+        let provider_addr = &run.blocks.providers.configs.get(provider).addr;
+        let schema = run.blocks.schemas.kind(&provider_addr.provider, addr.mode(), addr.kind());
         let Some(schema) = schema else {
             return Err(match block {
-                Some((module, index)) => validate::unknown_type(run, run.tree.resource(module, index)),
+                Some((module, index)) => validate::unknown_type(run, run.blocks.tree.resource(module, index)),
                 None => unsupported(&addr, provider_addr),
             });
         };
@@ -79,11 +78,12 @@ impl<'r> Instance<'r> {
             let detail = format!("The provider configuration {provider_addr} is not available.");
             return Err(Diagnostic::error("Provider not configured", detail).about(addr.to_string()));
         };
-        let create_before_destroy = block.and_then(|b| run.create_before_destroy.get(&b).copied()).unwrap_or(false);
+        let create_before_destroy =
+            block.and_then(|b| run.blocks.order.create_before_destroy.get(&b).copied()).unwrap_or(false);
         Ok(Instance {
             run,
             addr,
-            config: block.map(|(m, i)| run.tree.resource(m, i)),
+            config: block.map(|(m, i)| run.blocks.tree.resource(m, i)),
             block,
             module,
             each,
@@ -127,7 +127,7 @@ impl<'r> Instance<'r> {
         if self.run.own_keys(module, index).is_empty() {
             return None;
         }
-        let mut gatherer = Gatherer::new(&self.run.tree, &self.run.schemas, module);
+        let mut gatherer = Gatherer::new(&self.run.blocks.tree, &self.run.blocks.schemas, module);
         gatherer.own = Some(config.addr.clone());
         gatherer.body(&config.body, &self.schema.block);
         let (_, range) = gatherer.own_keys.iter().find(|(key, _)| key == self.addr.key())?;
@@ -145,7 +145,7 @@ impl<'r> Instance<'r> {
 
     /// The provisioners that the block declares, or the `removed` block in its place, with the connection that they share.
     pub fn provisioners(&self) -> (&'r [ProvisionerBlock], Option<&'r Body>) {
-        let removed = || self.run.removed.find(&self.addr.config());
+        let removed = || self.run.blocks.removed.find(&self.addr.config());
         match (self.config, self.config.is_none().then(removed).flatten()) {
             (Some(config), _) => (&config.provisioners, config.connection.as_ref()),
             (None, Some(removed)) => (&removed.provisioners, removed.connection.as_ref()),
@@ -157,13 +157,17 @@ impl<'r> Instance<'r> {
     pub fn provider_meta(&self) -> (Value, Diagnostics) {
         let (none, fine) = (no_provider_meta(), Diagnostics::new());
         let Some(module) = &self.module else { return (none, fine) };
-        let metas = &self.run.tree.module(module.id).provider_metas;
+        let metas = &self.run.blocks.tree.module(module.id).provider_metas;
         if metas.is_empty() {
             return (none, fine);
         }
-        let local = self.run.tree.module(module.id).local_name_of(&self.provider_addr.provider);
-        let schema =
-            self.run.schemas.provider(&self.provider_addr.provider).and_then(|s| s.provider_meta().ok().flatten());
+        let local = self.run.blocks.tree.module(module.id).local_name_of(&self.provider_addr.provider);
+        let schema = self
+            .run
+            .blocks
+            .schemas
+            .provider(&self.provider_addr.provider)
+            .and_then(|s| s.provider_meta().ok().flatten());
         match (metas.get(&local), schema, self.scope()) {
             (Some(body), Some(schema), Some(scope)) => {
                 let (value, found) = decode_body(body, &schema.block, &scope);
@@ -175,7 +179,7 @@ impl<'r> Instance<'r> {
 
     /// The check block that a data source stands in.
     pub fn check_around(&self) -> Option<&'r Check> {
-        self.block.and_then(|(module, index)| self.run.tree.check_around(module, index))
+        self.block.and_then(|(module, index)| self.run.blocks.tree.check_around(module, index))
     }
 
     pub fn null(&self) -> Value {

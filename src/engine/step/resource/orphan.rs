@@ -2,18 +2,18 @@
 
 use crate::base::diag::Diagnostics;
 use crate::engine::mistakes::INVALID_PROVIDER_PLAN;
-use crate::engine::results::Expansion;
+use crate::engine::run::results::Expansion;
 use crate::lang::value::Value;
 use crate::model::addr::{InstanceKey, ResourceMode};
 use crate::model::plan::{Action, ActionReason, ResourceChange};
 use crate::model::provider::{PlanRequest, has_errors};
 use crate::model::state::{DeposedKey, Object};
 
-use super::object::Stored;
 use super::plan::{check_prevent_destroy, unexpected_deferral};
 use super::record::{new_change, note_change, note_drift, put};
 use super::upgrade::upgrade;
 use super::{Instance, read};
+use crate::engine::run::object::Stored;
 
 /// What the plan of a destruction is about.
 pub struct Doomed<'o> {
@@ -89,7 +89,7 @@ pub async fn plan_destroy(
 ) -> (Option<ResourceChange>, Diagnostics) {
     let (meta, mut diagnostics) = instance.provider_meta();
     let provider = &instance.provider_addr.provider;
-    let wants = instance.run.schemas.provider(provider).is_some_and(|s| s.capabilities().plan_destroy);
+    let wants = instance.run.blocks.schemas.provider(provider).is_some_and(|s| s.capabilities().plan_destroy);
     let null = instance.null();
     let mut private = current.private.clone();
     if wants {
@@ -134,7 +134,7 @@ pub fn forget_data(instance: &Instance<'_>) {
 /// Why an instance that has a block is not wanted any more. `expansion`: of the block, where its module instance exists.
 pub fn reason(instance: &Instance<'_>, expansion: Option<&Expansion>) -> ActionReason {
     let Some(config) = instance.config else {
-        return match instance.run.moved.contains_key(&instance.addr) {
+        return match instance.run.prior.moved.contains_key(&instance.addr) {
             true => ActionReason::DeleteBecauseNoMoveTarget,
             false => ActionReason::DeleteBecauseNoResourceConfig,
         };

@@ -5,7 +5,7 @@ use crate::base::name::PROGRAM;
 use crate::engine::change::go_text::go_path;
 use crate::engine::change::{ignore, plan_valid, proposed, replace};
 use crate::engine::mistakes::{self, INVALID_PROVIDER_PLAN};
-use crate::engine::scope::ModuleScope;
+use crate::engine::run::scope::ModuleScope;
 use crate::lang::eval::evaluate;
 use crate::lang::syntax::ast::{Expression, IndexKey, Traversal, TraversalStep};
 use crate::lang::value::{Marks, Path, PathStep, Type, Value, convert};
@@ -13,9 +13,9 @@ use crate::model::config::{IgnoreChanges, PreventDestroy};
 use crate::model::plan::{Action, ActionReason, ResourceChange};
 use crate::model::provider::{PlanRequest, PlanResponse, has_errors};
 
-use super::object::{Stored, mark, nonconforming};
 use super::record::new_change;
 use super::{Instance, conditions, ephemeral_use};
+use crate::engine::run::object::{Stored, mark, nonconforming};
 
 /// Why a replacement is asked for from outside of the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

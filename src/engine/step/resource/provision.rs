@@ -5,17 +5,16 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
+use crate::engine::blocks::connection::connection_schema;
 use crate::engine::event::Event;
 use crate::engine::graph::walk::Turn;
 use crate::engine::mistakes;
-use crate::engine::results::ResourceSlots;
-use crate::engine::scope::ModuleScope;
-use crate::engine::step::connection_schema;
+use crate::engine::run::results::ResourceSlots;
+use crate::engine::run::scope::ModuleScope;
 use crate::lang::syntax::ast::Body;
 use crate::lang::value::{Marks, Type, Value};
 use crate::model::config::{OnFailure, ProvisionerBlock, ProvisionerWhen};
-use crate::model::provider::about_body;
-use crate::model::provider::{Output, ProvisionRequest, has_errors};
+use crate::model::provider::{Output, ProvisionRequest, about_body, has_errors};
 use crate::model::schema::decode::{decode_body, references_in_body};
 
 use super::Instance;
@@ -60,7 +59,7 @@ async fn wait_for_siblings(instance: &Instance<'_>, block: &ProvisionerBlock, tu
     let (Some(config), Some(module), Some((_, index))) = (instance.config, &instance.module, instance.block) else {
         return;
     };
-    let Some(shape) = instance.run.schemas.provisioner(&block.kind) else { return };
+    let Some(shape) = instance.run.blocks.schemas.provisioner(&block.kind) else { return };
     let mut references = references_in_body(&block.body, &shape.block);
     if let Some(connection) = block.connection.as_ref().or(config.connection.as_ref()) {
         references.extend(references_in_body(connection, connection_schema()));
@@ -94,7 +93,7 @@ fn siblings(
 async fn provision(instance: &Instance<'_>, block: &ProvisionerBlock, value: &Value) -> Diagnostics {
     let run = instance.run;
     let mut diagnostics = Diagnostics::new();
-    let Some(shape) = run.schemas.provisioner(&block.kind).cloned() else {
+    let Some(shape) = run.blocks.schemas.provisioner(&block.kind).cloned() else {
         return match run.ports.providers.provisioner(&block.kind).await {
             Ok(_) => diagnostics,
             Err(errors) => errors.into_iter().map(|e| e.at(block.type_range.clone())).collect(),

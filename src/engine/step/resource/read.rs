@@ -7,8 +7,8 @@ use crate::model::provider::{ReadRequest, has_errors};
 use crate::model::state::DeposedKey;
 
 use super::Instance;
-use super::object::{Stored, mark, nonconforming, normalise};
 use super::record::shown_id;
+use crate::engine::run::object::{Stored, mark, nonconforming, normalise};
 
 /// The object as it is now; none: it is gone. With errors, the object as it was.
 pub async fn refresh(

@@ -50,7 +50,7 @@ pub fn new_change(instance: &Instance<'_>, action: Action, before: Value, after:
 
 /// Where the object was before this run.
 pub fn previous_addr(run: &Run, addr: &AbsResourceInstance) -> AbsResourceInstance {
-    run.moved.get(addr).unwrap_or(addr).clone()
+    run.prior.moved.get(addr).unwrap_or(addr).clone()
 }
 
 /// Writes or removes an object of the state that plan builds: as read, or as refreshed.
@@ -101,7 +101,7 @@ pub fn note_drift(instance: &Instance<'_>, stored: &Object, before: &Value, afte
         Some(after) if after == before && has_stored_marks(stored, after) => {
             let run = instance.run;
             let only_this = matches!(run.verb, Verb::Plan { refresh_only: true, .. });
-            if !only_this || !run.moved.contains_key(&instance.addr) {
+            if !only_this || !run.prior.moved.contains_key(&instance.addr) {
                 return;
             }
             (Action::NoOp, after.clone())

@@ -2,9 +2,9 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::mistakes::UNDECLARED_RESOURCE;
-use crate::engine::results::Expansion;
 use crate::engine::run::Run;
-use crate::engine::scope::ModuleScope;
+use crate::engine::run::results::Expansion;
+use crate::engine::run::scope::ModuleScope;
 use crate::lang::eval::{Scope, evaluate, traversal::apply_step};
 use crate::lang::syntax::ast::{ExprKind, Expression, TraversalStep};
 use crate::lang::value::Value;
@@ -26,7 +26,7 @@ struct Trigger {
 /// The warning of a request to replace a resource that has instances with keys, or none.
 pub fn without_key(run: &Run, resource: &AbsResource, expansion: &Expansion) -> Option<Diagnostic> {
     let asked = resource.instance(InstanceKey::None);
-    if expansion.index_of(&InstanceKey::None).is_some() || !run.force_replace.contains(&asked) {
+    if expansion.index_of(&InstanceKey::None).is_some() || !run.inputs.force_replace.contains(&asked) {
         return None;
     }
     let options: Vec<String> = (0..expansion.len())
@@ -143,7 +143,7 @@ fn missing_change(instance: &Instance<'_>, trigger: &Trigger, expr: &Expression)
     let module = &instance.addr.module;
     let place = if module.is_root() { "the root module".to_owned() } else { module.to_string() };
     let resource = &trigger.resource;
-    let tree = &instance.run.tree;
+    let tree = &instance.run.blocks.tree;
     let Some((id, index)) = tree.find_resource(&resource.absolute(module.clone()).config()) else {
         let detail = format!("A resource {resource} has not been declared in {place}");
         return Some(Diagnostic::error(UNDECLARED_RESOURCE, detail).at(expr.range()));

@@ -11,7 +11,7 @@ use crate::model::schema::Schema;
 use crate::model::state::{Attributes, Object};
 
 use super::Instance;
-use super::object::{INVALID_OBJECT, Stored, decode, mark, nonconforming, with_value};
+use crate::engine::run::object::{INVALID_OBJECT, Stored, decode, mark, nonconforming, with_value};
 
 const INVALID_UPGRADE: &str = "Invalid resource state upgrade";
 

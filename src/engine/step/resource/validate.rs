@@ -7,34 +7,31 @@ use super::plan::{path_of, prevention};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::base::source::Range;
+use crate::engine::blocks::connection::connection_schema;
+use crate::engine::blocks::tree::ModuleId;
 use crate::engine::change::Shape;
-use crate::engine::imports;
-use crate::engine::results::{Each, ModuleSlots};
 use crate::engine::run::Run;
-use crate::engine::scope::ModuleScope;
-use crate::engine::step::connection_schema;
+use crate::engine::run::results::{Each, ModuleSlots};
+use crate::engine::run::scope::ModuleScope;
 use crate::engine::step::expansion::expand;
+use crate::engine::step::imports;
 use crate::engine::step::resource::provision::missing_host;
-use crate::engine::tree::ModuleId;
 use crate::engine::waiting::Request;
-use crate::lang::eval::evaluate;
-use crate::lang::eval::evaluate_to;
+use crate::lang::eval::{evaluate, evaluate_to};
 use crate::lang::syntax::body::{Body, BodySchema};
 use crate::lang::value::{Type, Value};
 use crate::model::addr::ResourceMode;
-use crate::model::config::ProvisionerBlock;
-use crate::model::config::{IgnoreChanges, PreventDestroy, Resource};
+use crate::model::config::{IgnoreChanges, PreventDestroy, ProvisionerBlock, Resource};
 use crate::model::mistakes::did_you_mean;
-use crate::model::provider::ProviderDiagnostics;
-use crate::model::provider::about_body;
+use crate::model::provider::{ProviderDiagnostics, about_body};
 use crate::model::schema::decode::decode_body;
 use crate::model::schema::{Block, Schema};
 
 pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
-    let config = run.tree.resource(module, index);
+    let config = run.blocks.tree.resource(module, index);
     let mut diagnostics = Diagnostics::new();
-    let Some(schema) = run.schemas.resource(&config.provider, &config.addr) else {
-        if run.schemas.provider(&config.provider).is_some() {
+    let Some(schema) = run.blocks.schemas.resource(&config.provider, &config.addr) else {
+        if run.blocks.schemas.provider(&config.provider).is_some() {
             diagnostics.push(unknown_type(run, config));
         }
         return diagnostics;
@@ -59,10 +56,10 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         paths.iter().for_each(|path| check_ignored(&schema.block, path, config, &mut diagnostics));
     }
     if config.addr.mode != ResourceMode::Ephemeral {
-        let address = config.addr.in_module(run.tree.module(module).path.clone()).to_string();
+        let address = config.addr.in_module(run.blocks.tree.module(module).path.clone()).to_string();
         diagnostics.extend(ephemeral_use::check(&value, &schema.block, Some(&config.body), &address));
     }
-    let address = config.addr.in_module(run.tree.module(module).path.clone()).to_string();
+    let address = config.addr.in_module(run.blocks.tree.module(module).path.clone()).to_string();
     match by_provider(run, config, value.unmark_deep().0, &address).await {
         Ok(found) => diagnostics.extend(about_body(found, Some(&config.body), Some(&address))),
         Err(errors) => diagnostics.extend(errors),
@@ -127,7 +124,7 @@ async fn provisioners(
 ) {
     let this = Value::unknown(schema.implied_type().clone());
     for block in &config.provisioners {
-        let Some(shape) = run.schemas.provisioner(&block.kind) else { continue };
+        let Some(shape) = run.blocks.schemas.provisioner(&block.kind) else { continue };
         let scope = block_scope(run, instance, config).with_self(this.clone());
         let value = diagnostics.take(decode_body(&block.body, &shape.block, &scope));
         if let Some(connection) = &block.connection {
@@ -163,9 +160,9 @@ fn hostless(shared: Option<&Body>, block: &ProvisionerBlock) -> Option<Range> {
 
 pub fn unknown_type(run: &Run, config: &Resource) -> Diagnostic {
     let (kind, provider) = (&config.addr.kind, config.provider.for_display());
-    let schemas = run.schemas.provider(&config.provider);
+    let schemas = run.blocks.schemas.provider(&config.provider);
     let names = |data: bool| schemas.map_or_else(Vec::new, |s| if data { s.data_names() } else { s.managed_names() });
-    let other = |mode| run.schemas.kind(&config.provider, mode, kind).is_some();
+    let other = |mode| run.blocks.schemas.kind(&config.provider, mode, kind).is_some();
     let (summary, detail) = match config.addr.mode {
         ResourceMode::Data => {
             let hint = match other(ResourceMode::Managed) {

@@ -1,13 +1,14 @@
 //! The results of conditions, gathered per block: everything that can be checked has one, checked or not.
 
+use crate::engine::blocks::BlockId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::graph::{Node, NodeId};
-use super::results::{CheckRecord, ModuleSlots};
-use super::run::{Run, Verb};
-use super::step::check;
-use super::tree::{ModuleId, ROOT};
+use crate::engine::blocks::tree::{ModuleId, ROOT};
+use crate::engine::graph::{Node, NodeId};
+use crate::engine::run::results::{CheckRecord, ModuleSlots};
+use crate::engine::run::{Run, Verb};
+use crate::engine::step::check;
 use crate::model::state::{CheckResult, CheckStatus};
 
 /// The objects of a block that have results: the status, how many conditions were looked at, the messages.
@@ -105,8 +106,8 @@ fn declared(run: &Run) -> Vec<Declared> {
     let mut all = Vec::new();
     let is_walked = matches!(run.verb, Verb::Plan { .. } | Verb::Apply { .. });
     let walked_checks = walked_checks(run);
-    for module in run.tree.ids() {
-        let config = run.tree.module(module);
+    for module in run.blocks.tree.ids() {
+        let config = run.blocks.tree.module(module);
         let path = config.path.to_string();
         let within = |name: String| if path.is_empty() { name } else { format!("{path}.{name}") };
         let no_module = run.results.is_without_instances(module);
@@ -121,7 +122,7 @@ fn declared(run: &Run) -> Vec<Declared> {
         }
         for output in config.outputs.values().filter(|o| !o.preconditions.is_empty()) {
             let (config_addr, conditions) = (within(format!("output.{}", output.name)), output.preconditions.len());
-            let is_destroyed = module == ROOT && run.verb == Verb::PlanDestroy && run.targets.is_empty();
+            let is_destroyed = module == ROOT && run.verb == Verb::PlanDestroy && run.inputs.targets.is_empty();
             let objects = if is_destroyed { vec![config_addr.clone()] } else { Vec::new() };
             all.push(Declared { config_addr, kind: "output_value", conditions, objects, absent: no_module });
         }
@@ -146,17 +147,21 @@ fn declared(run: &Run) -> Vec<Declared> {
 }
 
 /// The check blocks that a plan looks at: with -target not all.
-fn walked_checks(run: &Run) -> BTreeSet<(ModuleId, u32)> {
+fn walked_checks(run: &Run) -> BTreeSet<BlockId> {
     let check = |(id, node): (NodeId, &Node)| match node {
-        Node::Check { module, index } if run.is_active(id) => Some((*module, *index)),
+        Node::Check { module, index } if run.schedule.is_active(id) => Some((*module, *index)),
         _ => None,
     };
-    if matches!(run.verb, Verb::Plan { .. }) { run.graph.nodes().filter_map(check).collect() } else { BTreeSet::new() }
+    if matches!(run.verb, Verb::Plan { .. }) {
+        run.schedule.graph.nodes().filter_map(check).collect()
+    } else {
+        BTreeSet::new()
+    }
 }
 
 /// The addresses of all instances of a resource, once its block is expanded.
 fn instances(run: &Run, module: ModuleId, index: usize) -> Vec<String> {
-    let addr = &run.tree.resource(module, index as u32).addr;
+    let addr = &run.blocks.tree.resource(module, index as u32).addr;
     let of_module = |slots: &Arc<ModuleSlots>| -> Vec<String> {
         let Some(resource) = slots.resources[index].get() else { return Vec::new() };
         let absolute = addr.absolute(slots.addr.clone());

@@ -1,5 +1,6 @@
 //! The modules of a configuration by number, and their declarations by position.
 
+use super::BlockId;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -111,7 +112,7 @@ impl Tree {
     }
 
     /// The block of a resource and its place, if the configuration has one.
-    pub fn find_resource(&self, addr: &addr::ConfigResource) -> Option<(ModuleId, u32)> {
+    pub fn find_resource(&self, addr: &addr::ConfigResource) -> Option<BlockId> {
         let module = self.find(&addr.module)?;
         let index = self.module(module).resources.get_index_of(&addr.resource)?;
         Some((module, index as u32))

@@ -20,10 +20,12 @@ use crate::model::addr::{InstanceKey, Resource, ResourceInstance, ResourceMode, 
 use crate::model::mistakes::{undeclared_local, undeclared_variable};
 use crate::model::plan::{Action, ResourceChange};
 
-use super::results::{CallSlots, Each, Expansion, InstanceSlot, MOST_INSTANCES, ModuleSlots, ResourceSlots};
-use super::run::{Run, Verb};
-use super::step::resource::object::decode;
-use super::tree::ModuleId;
+use crate::engine::blocks::tree::ModuleId;
+use crate::engine::run::object::decode;
+use crate::engine::run::results::{
+    CallSlots, Each, Expansion, InstanceSlot, MOST_INSTANCES, ModuleSlots, ResourceSlots,
+};
+use crate::engine::run::{Run, Verb};
 
 const INVALID_TERRAFORM: &str = "Invalid \"terraform\" attribute";
 
@@ -84,7 +86,7 @@ impl<'r> ModuleScope<'r> {
     }
 
     fn variable(&self, name: &Arc<str>, range: &Range) -> Result<Value, Diagnostic> {
-        let declared = &self.run.tree.module(self.module.id).variables;
+        let declared = &self.run.blocks.tree.module(self.module.id).variables;
         let Some(index) = declared.get_index_of(name) else {
             return Err(undeclared_variable(name, declared.keys(), range));
         };
@@ -101,7 +103,7 @@ impl<'r> ModuleScope<'r> {
     }
 
     fn local(&self, name: &Arc<str>, range: &Range) -> Result<Value, Diagnostic> {
-        let declared = &self.run.tree.module(self.module.id).locals;
+        let declared = &self.run.blocks.tree.module(self.module.id).locals;
         let Some(index) = declared.get_index_of(name) else {
             return Err(undeclared_local(name, declared.keys(), range));
         };
@@ -167,8 +169,8 @@ impl<'r> ModuleScope<'r> {
         };
         match name {
             "cwd" => Ok(Value::string(self.run.ports.host.original_working_dir())),
-            "module" => Ok(Value::string(folder(&self.run.tree.module(self.module.id).dir))),
-            "root" => Ok(Value::string(folder(&self.run.config.root.dir))),
+            "module" => Ok(Value::string(folder(&self.run.blocks.tree.module(self.module.id).dir))),
+            "root" => Ok(Value::string(folder(&self.run.blocks.config.root.dir))),
             _ => {
                 let hint = suggest::name(name, ["cwd", "module", "root"])
                     .map_or_else(String::new, |found| format!(" Did you mean {found:?}?"));
@@ -205,7 +207,7 @@ impl<'r> ModuleScope<'r> {
     }
 
     fn resource(&self, resource: &Resource) -> Value {
-        match self.run.tree.module(self.module.id).resources.get_index_of(resource) {
+        match self.run.blocks.tree.module(self.module.id).resources.get_index_of(resource) {
             Some(index) => resource_value(self.run, self.module, index as u32),
             None => Value::dynamic(),
         }
@@ -213,16 +215,16 @@ impl<'r> ModuleScope<'r> {
 
     /// One instance by its literal key, without its siblings: they may not be known yet.
     fn instance(&self, of: &ResourceInstance) -> Option<Value> {
-        let index = self.run.tree.module(self.module.id).resources.get_index_of(&of.resource)?;
+        let index = self.run.blocks.tree.module(self.module.id).resources.get_index_of(&of.resource)?;
         let slots = self.module.resources[index].get()?;
         slots.instances[slots.expansion.index_of(&of.key)?].value().cloned()
     }
 
     fn call(&self, name: &str) -> Value {
-        let Some(index) = self.run.tree.module(self.module.id).calls.get_index_of(name) else {
+        let Some(index) = self.run.blocks.tree.module(self.module.id).calls.get_index_of(name) else {
             return Value::dynamic();
         };
-        let Some(child) = self.run.tree.child(self.module.id, index as u32) else { return Value::dynamic() };
+        let Some(child) = self.run.blocks.tree.child(self.module.id, index as u32) else { return Value::dynamic() };
         if self.run.verb == Verb::Validate {
             return validate_call(self.run, self.module.id, index as u32, child);
         }
@@ -234,10 +236,10 @@ impl<'r> ModuleScope<'r> {
 
     /// One output of one instance of a module, without the others: they may not be known yet.
     fn output(&self, call: &str, key: &InstanceKey, output: &str) -> Option<Value> {
-        let index = self.run.tree.module(self.module.id).calls.get_index_of(call)?;
+        let index = self.run.blocks.tree.module(self.module.id).calls.get_index_of(call)?;
         let slots = self.module.calls[index].get().filter(|_| self.run.verb != Verb::Validate)?;
         let instance = &slots.instances[slots.expansion.index_of(key)?];
-        let index = self.run.tree.module(instance.id).outputs.get_index_of(output)?;
+        let index = self.run.blocks.tree.module(instance.id).outputs.get_index_of(output)?;
         Some(output_value(instance, index))
     }
 }
@@ -255,10 +257,10 @@ pub fn mark_variable(value: Value, sensitive: bool, ephemeral: bool) -> Value {
 
 /// A resource as references see it: an object, a tuple of objects (`count`) or an object of objects (`for_each`).
 fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
-    let config = run.tree.resource(module.id, index);
+    let config = run.blocks.tree.resource(module.id, index);
     let is_ephemeral = config.addr.mode == ResourceMode::Ephemeral;
     let unknown = || {
-        let value = match run.schemas.resource(&config.provider, &config.addr) {
+        let value = match run.blocks.schemas.resource(&config.provider, &config.addr) {
             Some(schema) => Value::unknown(schema.implied_type().clone()),
             None => Value::dynamic(),
         };
@@ -306,14 +308,15 @@ fn instances_beside(
     if !run.leaves_objects_alone() {
         return BTreeMap::new();
     }
-    let config = run.tree.resource(module.id, index);
+    let config = run.blocks.tree.resource(module.id, index);
     let resource = config.addr.absolute(module.addr.clone());
-    let Some(schema) = run.schemas.resource(&config.provider, &config.addr) else { return BTreeMap::new() };
+    let Some(schema) = run.blocks.schemas.resource(&config.provider, &config.addr) else { return BTreeMap::new() };
     let gathered = run.results.gathered();
     let is_going = |change: &&ResourceChange| change.deposed.is_none() && change.action == Action::Delete;
     let planned: FxHashSet<&InstanceKey> =
         gathered.changes_of(&resource).filter(is_going).map(|change| change.addr.key()).collect();
-    let is_going = |key: &InstanceKey| planned.contains(key) || run.destroyed.contains(&resource.instance(key.clone()));
+    let is_going =
+        |key: &InstanceKey| planned.contains(key) || run.schedule.destroyed.contains(&resource.instance(key.clone()));
     let stored = gathered.state.resources.get(&resource).into_iter().flat_map(|stored| &stored.instances);
     let beside = stored.filter(|(key, _)| slots.expansion.index_of(key).is_none() && !is_going(key));
     let value = |object| decode(object, &schema).ok().map(|stored| stored.value);
@@ -380,9 +383,9 @@ fn whole_resource(
 }
 
 fn validate_call(run: &Run, module: ModuleId, index: u32, child: ModuleId) -> Value {
-    let call = run.tree.call(module, index);
-    let outputs = run.tree.module(child).outputs.keys();
-    let module = run.tree.module(child);
+    let call = run.blocks.tree.call(module, index);
+    let outputs = run.blocks.tree.module(child).outputs.keys();
+    let module = run.blocks.tree.module(child);
     let one = Type::object(outputs.map(|name| {
         let ty = module.outputs[&**name].ty.as_ref().map_or(Type::Dynamic, |(ty, _)| ty.clone());
         (name.clone(), ty)
@@ -403,7 +406,7 @@ fn call_value(run: &Run, call: &CallSlots, child: ModuleId) -> Value {
 
 fn whole_call(run: &Run, call: &CallSlots, child: ModuleId) -> Value {
     let outputs = |instance: &Arc<ModuleSlots>| {
-        let names = run.tree.module(child).outputs.keys().enumerate();
+        let names = run.blocks.tree.module(child).outputs.keys().enumerate();
         Value::object(names.map(|(index, name)| (name.clone(), output_value(instance, index))))
     };
     match &call.expansion {
@@ -457,17 +460,17 @@ impl Scope for ModuleScope<'_> {
 
     fn function(&self, name: &str) -> Option<&dyn Function> {
         let built_in = crate::lang::functions::lookup(name).map(|f| f as &dyn Function);
-        built_in.or_else(|| self.run.functions.find(name, self.run.tree.module(self.module.id)))
+        built_in.or_else(|| self.run.blocks.functions.find(name, self.run.blocks.tree.module(self.module.id)))
     }
 
     fn function_names(&self) -> Vec<String> {
         let built_in = crate::lang::functions::names().into_iter().map(str::to_string);
-        built_in.chain(self.run.functions.names(self.run.tree.module(self.module.id))).collect()
+        built_in.chain(self.run.blocks.functions.names(self.run.blocks.tree.module(self.module.id))).collect()
     }
 
     fn missing_function(&self, namespace: &str, name: &str) -> Option<String> {
         let local_name = namespace.strip_prefix("provider::")?;
-        let module = self.run.tree.module(self.module.id);
+        let module = self.run.blocks.tree.module(self.module.id);
         module.requirements.get(local_name).filter(|r| r.explicit)?;
         Some(format!("The function {name:?} is not available from the provider {local_name:?}."))
     }
@@ -503,7 +506,7 @@ impl Machine for ModuleScope<'_> {
     }
 
     fn plan_time(&self) -> Option<(i64, u32)> {
-        self.run.plan_time
+        self.run.inputs.plan_time
     }
 
     fn random(&self, bytes: &mut [u8]) {

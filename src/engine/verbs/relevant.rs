@@ -16,9 +16,9 @@ use crate::model::plan::{Action, OutputChange, ResourceChange};
 use crate::model::schema::Nesting;
 use crate::model::schema::decode::references_in_body;
 
-use super::run::Run;
-use super::schemas::Schemas;
-use super::tree::ROOT;
+use crate::engine::blocks::schemas::Schemas;
+use crate::engine::blocks::tree::ROOT;
+use crate::engine::run::Run;
 
 /// Every resource attribute that contributed, each once: direct references first, then what those depend on.
 pub(super) fn contributing(
@@ -26,7 +26,7 @@ pub(super) fn contributing(
     changes: &[ResourceChange],
     outputs: &[OutputChange],
 ) -> Vec<(AbsResourceInstance, Path)> {
-    let (config, schemas) = (&run.config, &run.schemas);
+    let (config, schemas) = (&run.blocks.config, &run.blocks.schemas);
     let mut walker = Walker { config, schemas, seen: FxHashSet::default(), found: Vec::new(), queue: VecDeque::new() };
     let mut blocks = FxHashSet::default();
     for change in changes.iter().filter(|change| change.action != Action::NoOp) {
@@ -48,8 +48,8 @@ pub(super) fn contributing(
 /// The outputs of called modules that count as created by every plan, for states do not keep them: those with a value.
 fn module_outputs(run: &Run) -> Vec<(ModuleInstance, Arc<str>)> {
     let mut found = Vec::new();
-    for id in run.tree.ids().filter(|id| *id != ROOT) {
-        let declared = &run.tree.module(id).outputs;
+    for id in run.blocks.tree.ids().filter(|id| *id != ROOT) {
+        let declared = &run.blocks.tree.module(id).outputs;
         for instance in run.results.module_instances(id) {
             let valued = |slot: &OnceLock<Value>| slot.get().is_some_and(|value| !value.is_null());
             let parts = declared.iter().zip(instance.outputs.iter());

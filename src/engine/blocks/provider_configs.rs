@@ -1,5 +1,6 @@
 //! Which provider configuration serves what: the rules by which modules inherit and are passed configurations.
 
+use super::BlockId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::lang::syntax::ast::Expression;
 use crate::model::addr::{AbsProviderConfig, Module, Provider};
 use crate::model::config::ProviderBlock;
 
-use super::tree::{ModuleId, ROOT, Tree};
+use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
 
 /// The provider configurations that a run uses, by number.
 #[derive(Default)]
@@ -22,7 +23,7 @@ pub struct ProviderConfigs {
 pub struct ProviderConfig {
     pub addr: AbsProviderConfig,
     /// Where its block is: the module and the position; none: configured by an empty block that nobody wrote.
-    pub block: Option<(ModuleId, u32)>,
+    pub block: Option<BlockId>,
 }
 
 impl ProviderConfigs {

@@ -13,8 +13,8 @@ use crate::model::provider::{NO_PROVISIONER, NO_SCHEMAS};
 use crate::model::schema::{ProviderSchemas, Schema, check};
 use crate::model::state::State;
 
-use super::ports::Ports;
-use super::waiting::Request;
+use crate::engine::ports::Ports;
+use crate::engine::waiting::Request;
 
 #[derive(Default)]
 pub struct Schemas {

@@ -16,9 +16,9 @@ use crate::model::addr::Provider;
 use crate::model::config::Module;
 use crate::model::schema::{FunctionSignature, Parameter};
 
-use super::ports::Ports;
-use super::schemas::Schemas;
-use super::waiting::Request;
+use crate::engine::blocks::schemas::Schemas;
+use crate::engine::ports::Ports;
+use crate::engine::waiting::Request;
 
 /// The prefix of names of functions that come from providers.
 const NAMESPACE: &str = "provider::";

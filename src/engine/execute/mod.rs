@@ -3,17 +3,18 @@
 //! Owns the invariant that a walk which did not finish every node leaves an error, so that an
 //! incomplete plan never looks like a complete one, after a stop, a panic or a failure alike.
 
+mod visits;
+
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use super::cycles;
 use super::graph::walk::{End, WalkEnd, walk};
 use super::graph::{Node, NodeId};
 use super::mistakes;
 use super::run::Run;
 use super::step::{ephemeral, resource};
-use super::visits;
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::engine::graph::cycles;
 
 /// How many unfinished nodes an error lists.
 const LISTED: usize = 10;
@@ -26,7 +27,12 @@ pub async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
         }
     };
     visits::log_graph(&run);
-    let walking = walk(&run.graph, &run.turns, |node, turn| Box::pin(visits::logged(run.clone(), node, turn)), ended);
+    let walking = walk(
+        &run.schedule.graph,
+        &run.schedule.turns,
+        |node, turn| Box::pin(visits::logged(run.clone(), node, turn)),
+        ended,
+    );
     let end = tokio::select! {
         end = walking => end,
         never = forward_stop(&run) => match never {},
@@ -51,7 +57,7 @@ async fn forward_stop(run: &Run) -> Infallible {
 
 /// Steps that wait for the value of an instance must not wait for one that never comes.
 fn settle(run: &Run, node: NodeId) {
-    if let Node::Instance(index) = *run.graph.node(node) {
+    if let Node::Instance(index) = *run.schedule.graph.node(node) {
         resource::apply::settle_without_value(run, index);
     }
 }
@@ -70,6 +76,11 @@ fn incomplete(run: &Run, end: &WalkEnd, has_errors: bool) -> Option<Diagnostic> 
 
 /// The name of a node in messages.
 pub fn name(run: &Run, node: NodeId) -> String {
-    let names = cycles::Names { tree: &run.tree, providers: &run.providers, orphans: &run.orphans, tasks: &run.tasks };
-    names.of(*run.graph.node(node)).unwrap_or_else(|| "a barrier of the graph".to_string())
+    let names = cycles::Names {
+        tree: &run.blocks.tree,
+        providers: &run.blocks.providers.configs,
+        orphans: &run.schedule.orphans,
+        tasks: &run.schedule.tasks,
+    };
+    names.of(*run.schedule.graph.node(node)).unwrap_or_else(|| "a barrier of the graph".to_string())
 }

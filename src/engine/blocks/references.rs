@@ -13,17 +13,18 @@ use crate::lang::eval::traversal::apply_step;
 use crate::lang::syntax::ast::{Body, Expression, IndexKey, Traversal, TraversalStep};
 use crate::lang::syntax::visit::variables_of;
 use crate::lang::value::Value;
+use crate::model::addr;
 use crate::model::addr::parse::parse_reference;
-use crate::model::addr::{self, InstanceKey, Reference, ResourceMode, Subject};
+use crate::model::addr::{InstanceKey, Reference, ResourceMode, Subject};
 use crate::model::config::Condition;
 use crate::model::mistakes::{did_you_mean, undeclared_local, undeclared_variable};
 use crate::model::schema::decode::references_in_body;
 use crate::model::schema::{Block, NestedBlock, Nesting, Schema};
 
-use super::deprecated;
-use super::mistakes::UNDECLARED_RESOURCE;
-use super::schemas::Schemas;
-use super::tree::{ModuleId, Tree};
+use crate::engine::blocks::deprecated;
+use crate::engine::blocks::schemas::Schemas;
+use crate::engine::blocks::tree::{ModuleId, Tree};
+use crate::engine::mistakes::UNDECLARED_RESOURCE;
 
 /// What a reference makes its block wait for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

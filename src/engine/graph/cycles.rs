@@ -6,13 +6,12 @@ use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::graph::{Dag, Node, NodeId};
-use super::provider_configs::ProviderConfigs;
-use super::references::{Need, Needs};
-use super::run::{Orphans, Task};
-use super::tree::Tree;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
+use crate::engine::blocks::provider_configs::ProviderConfigs;
+use crate::engine::blocks::references::{Need, Needs};
+use crate::engine::blocks::tree::Tree;
+use crate::engine::graph::{Dag, Node, NodeId, Orphans, Task};
 
 /// What the names of nodes come from.
 pub struct Names<'a> {
@@ -44,7 +43,7 @@ impl Names<'_> {
 pub fn report(graph: &Dag<Node>, needs: &[Needs], names: &Names) -> Diagnostics {
     let cycle = |nodes: Vec<NodeId>| {
         let all: Vec<String> = nodes.iter().filter_map(|id| names.of(*graph.node(*id))).collect();
-        Diagnostic { detail: detail(graph, needs, names, &nodes), ..super::mistakes::cycle(&all) }
+        Diagnostic { detail: detail(graph, needs, names, &nodes), ..crate::engine::mistakes::cycle(&all) }
     };
     graph.cycles().into_iter().map(cycle).collect()
 }

@@ -1,42 +1,28 @@
 //! What an import block comes to: an address and an id per element of its `for_each`.
 
 use crate::base::name::PROGRAM;
-use crate::engine::mistakes::INVALID_FOR_EACH;
-use crate::engine::mistakes::INVALID_IMPORT_TARGET;
-use crate::engine::mistakes::{INVALID_IMPORT_ID, INVALID_IMPORT_IDENTITY};
-use crate::lang::syntax::mistakes::not_a_reference;
-use crate::model::addr::parse::INSTANCE_REQUIRED;
-use crate::model::addr::parse::INVALID_ADDRESS;
+use crate::engine::blocks::BlockId;
+use crate::engine::mistakes::{INVALID_FOR_EACH, INVALID_IMPORT_ID, INVALID_IMPORT_IDENTITY, INVALID_IMPORT_TARGET};
 use std::sync::Arc;
 
-use super::{Statement, address};
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::Range;
-use crate::engine::results::{Each, ModuleSlots};
+use crate::engine::blocks::imports::{Named, Statement, address, is_static, not_static};
 use crate::engine::run::Run;
-use crate::engine::scope::ModuleScope;
-use crate::engine::tree::ModuleId;
+use crate::engine::run::results::{Each, ModuleSlots};
+use crate::engine::run::scope::ModuleScope;
 use crate::lang::eval::describe::{Causes, with_causes};
 use crate::lang::eval::{Scope, evaluate, evaluate_to};
-use crate::lang::syntax::ast::{ExprKind, Expression};
+use crate::lang::syntax::ast::Expression;
 use crate::lang::value::{Marks, Type, Value};
 use crate::model::addr::{AbsResourceInstance, InstanceKey};
 use crate::model::config::{Import, ImportBy};
-
-/// What names an object to import, with its values.
-#[derive(Clone, Debug)]
-pub enum Named {
-    Id(Arc<str>),
-    /// An object, not yet of the type that the provider wants.
-    Identity(Value, Range),
-}
 
 /// The instances that a block imports in all instances of its module, with what names their objects. `lenient`: unknown
 /// values are left out, not refused.
 pub fn expand(
     run: &Run,
     statement: &Statement,
-    block: Option<(ModuleId, u32)>,
+    block: Option<BlockId>,
     lenient: bool,
 ) -> (Vec<(AbsResourceInstance, Named)>, Diagnostics) {
     let (mut found, mut diagnostics) = (Vec::new(), Diagnostics::new());
@@ -57,7 +43,7 @@ fn expand_in(
     run: &Run,
     module: &Arc<ModuleSlots>,
     import: &Import,
-    block: Option<(ModuleId, u32)>,
+    block: Option<BlockId>,
     lenient: bool,
 ) -> (Vec<(AbsResourceInstance, Named)>, Diagnostics) {
     let (mut found, mut diagnostics) = (Vec::new(), Diagnostics::new());
@@ -79,7 +65,7 @@ fn expand_in(
         }
         let Some(addr) = addr.map(|addr| address::within(&module.addr, addr)) else { continue };
         if let Some((module, index)) = block {
-            let config = run.tree.resource(module, index);
+            let config = run.blocks.tree.resource(module, index);
             let wrong = match addr.key() {
                 InstanceKey::None if config.count.is_some() => Some("The target resource is using count."),
                 InstanceKey::None if config.for_each.is_some() => Some("The target resource is using for_each."),
@@ -96,18 +82,6 @@ fn expand_in(
         found.extend(named.map(|named| (addr, named)));
     }
     (found, diagnostics)
-}
-
-/// Keys that are expressions need a `for_each`.
-pub fn is_static(import: &Import) -> bool {
-    import.for_each.is_some() || matches!(import.to.kind(), ExprKind::Variable(_))
-}
-
-pub fn not_static(to: &Expression) -> Diagnostics {
-    let mut diagnostics = Diagnostics::new();
-    diagnostics.push(not_a_reference(to.range()));
-    diagnostics.push(Diagnostic::error(INVALID_ADDRESS, INSTANCE_REQUIRED).at(Range::nowhere()));
-    diagnostics
 }
 
 fn elements(for_each: &Expression, scope: &dyn Scope, lenient: bool) -> (Vec<Each>, Diagnostics) {

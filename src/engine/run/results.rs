@@ -16,10 +16,10 @@ use crate::model::plan::{Action, FunctionResults, OutputChange, ResourceChange};
 use crate::model::provider::Provider;
 use crate::model::state::{CheckStatus, DeposedKey, State};
 
-use super::graph::NodeId;
-use super::imports::Named;
-use super::renewal::Renewal;
-use super::tree::{ModuleId, ROOT, Tree};
+use crate::engine::blocks::imports::Named;
+use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
+use crate::engine::graph::NodeId;
+use crate::engine::run::renewal::Renewal;
 
 /// More than anybody can mean, and little enough to be held in memory.
 pub const MOST_INSTANCES: usize = 10_000_000;

@@ -2,23 +2,23 @@
 
 use std::sync::Arc;
 
-use super::checks;
-use super::input::PlanInput;
-use super::relevant;
-use super::run::{Run, Verb};
+use crate::engine::input::PlanInput;
+use crate::engine::run::{Run, Verb};
+use crate::engine::verbs::{check_results, relevant};
 use crate::lang::value::{Type, Value};
 use crate::model::addr::{AbsResource, ResourceMode};
 use crate::model::plan::{Action, Change, Mode, OutputChange, Plan, ResourceChange};
 use crate::model::state::{Instance, ResourceState, State};
 
-pub(super) fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), errored: bool) -> Plan {
+/// The plan that a finished walk comes to.
+pub fn of_run(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), errored: bool) -> Plan {
     let mut gathered = std::mem::take(&mut *run.results.gathered());
     let mut changes = std::mem::take(&mut gathered.changes);
     changes.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
     let mut outputs = std::mem::take(&mut gathered.outputs);
     outputs.extend(gone_outputs(run));
     outputs.sort_by(|a, b| a.name.cmp(&b.name));
-    let declared = &run.config.root.variables;
+    let declared = &run.blocks.config.root.variables;
     let variables = input.variables.iter().filter(|(name, _)| declared.get(*name).is_some_and(|v| !v.ephemeral));
     let drift = std::mem::take(&mut gathered.drift);
     let relevant_attributes = relevant::contributing(run, &changes, &outputs);
@@ -39,7 +39,7 @@ pub(super) fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i
         force_replace: input.force_replace.clone(),
         previous_state: gathered.previous,
         prior_state: State { checks: None, ..gathered.state },
-        checks: checks::results(run, gathered.checks, None).unwrap_or_default(),
+        checks: check_results::results(run, gathered.checks, None).unwrap_or_default(),
         timestamp: format_time(now),
         relevant_attributes,
         function_results: std::mem::take(&mut *run.results.calls()),
@@ -53,11 +53,11 @@ pub(super) fn gather_plan(run: &Run, input: &PlanInput, previous: State, now: (i
 fn gone_outputs(run: &Run) -> Vec<OutputChange> {
     let is_destroy = run.verb == Verb::PlanDestroy;
     let mut gone = Vec::new();
-    if !run.targets.is_empty() {
+    if !run.inputs.targets.is_empty() {
         return gone;
     }
-    for (name, output) in &run.state.outputs {
-        if is_destroy || !run.config.root.outputs.contains_key(name) {
+    for (name, output) in &run.prior.state.outputs {
+        if is_destroy || !run.blocks.config.root.outputs.contains_key(name) {
             let after = Value::null(Type::Dynamic);
             gone.push(OutputChange {
                 name: name.clone(),
@@ -70,7 +70,7 @@ fn gone_outputs(run: &Run) -> Vec<OutputChange> {
     gone
 }
 
-pub(super) fn is_applyable(plan: &Plan) -> bool {
+pub fn is_applyable(plan: &Plan) -> bool {
     if plan.mode == Mode::RefreshOnly {
         return !has_same_objects(&plan.prior_state, &plan.previous_state)
             || plan.prior_state.outputs != plan.previous_state.outputs;
@@ -83,7 +83,7 @@ pub(super) fn is_applyable(plan: &Plan) -> bool {
 
 /// Whether two states have the same managed resources, with the same objects. Identities do not count: the reference's state
 /// has none, so a provider that begins to report them has changed nothing.
-pub(super) fn has_same_objects(a: &State, b: &State) -> bool {
+pub fn has_same_objects(a: &State, b: &State) -> bool {
     fn managed(state: &State) -> impl Iterator<Item = (&AbsResource, &Arc<ResourceState>)> {
         state.resources.iter().filter(|(addr, _)| addr.resource.mode == ResourceMode::Managed)
     }
@@ -105,11 +105,11 @@ fn has_same_instances(a: &ResourceState, b: &ResourceState) -> bool {
 }
 
 /// RFC 3339, in UTC, whole seconds.
-pub(super) fn format_time((seconds, _): (i64, u32)) -> String {
+pub fn format_time((seconds, _): (i64, u32)) -> String {
     jiff::Timestamp::from_second(seconds).map_or_else(|_| String::new(), |t| t.to_string())
 }
 
-pub(super) fn parse_time(text: &str) -> Option<(i64, u32)> {
+pub fn parse_time(text: &str) -> Option<(i64, u32)> {
     let time: jiff::Timestamp = text.parse().ok()?;
     Some((time.as_second(), 0))
 }

@@ -1,77 +1,20 @@
-//! `import` blocks, and what the import command asks for: which objects become managed, under which ids. Blocks are
-//! evaluated in the module that they stand in, beside the block of the resource that they are for. Never asks a provider:
-//! the steps of the resource do.
+//! Import blocks in the graph: the blocks that they are for wait for what they refer to.
 
-mod address;
-mod expand;
-
-use crate::base::name::COMMAND;
-use crate::engine::mistakes::INVALID_IMPORT_ID;
-use rustc_hash::FxHashMap;
-use std::sync::Arc;
-
-use super::build::config::Builder;
-use super::graph::{Node, NodeId};
-use super::provider_configs::{not_present, resolve};
-use super::references::{Gatherer, Need};
-use super::run::{Run, Verb};
-use super::tree::{ModuleId, ROOT, Tree};
+use super::config::Builder;
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::syntax::ast::{ExprKind, Expression, TraversalStep};
-use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ConfigResource, LocalProviderConfig};
-use crate::model::config::Import;
-
-pub use expand::{Named, expand, named};
-
-const NO_TARGET: &str = "Configuration for import target does not exist";
-
-/// The import blocks of a run.
-#[derive(Default)]
-pub struct Imports {
-    list: Vec<Statement>,
-    of_block: FxHashMap<(ModuleId, u32), Vec<usize>>,
-    /// Those for which configuration is to be written.
-    pub generated: Vec<Generated>,
-    /// What the import command asks for, in place of all blocks.
-    pub requested: Option<Requested>,
-}
-
-/// An object that the import command brings in.
-#[derive(Clone, Debug)]
-pub struct Requested {
-    pub addr: AbsResourceInstance,
-    pub id: Arc<str>,
-}
-
-/// An import block where it stands, with the address from the root of the block that it is for.
-#[derive(Clone)]
-pub struct Statement {
-    pub module: ModuleId,
-    pub import: Import,
-    pub resource: ConfigResource,
-}
-
-/// An import whose resource has no block yet.
-pub struct Generated {
-    pub import: Import,
-    pub resource: ConfigResource,
-    pub provider: u32,
-    /// The provider configuration, where it is not the one that the type's name implies.
-    pub written_provider: Option<LocalProviderConfig>,
-}
-
-impl Imports {
-    pub fn of(&self, block: (ModuleId, u32)) -> impl Iterator<Item = &Statement> {
-        self.of_block.get(&block).into_iter().flatten().map(|i| &self.list[*i])
-    }
-
-    /// True if there is an import for a resource without a block, which could be written.
-    pub fn stand_for(&self, resource: &ConfigResource, tree: &Tree) -> bool {
-        let found =
-            self.list.iter().any(|s| s.resource == *resource && s.import.for_each.is_none() && !has_key(&s.import.to));
-        found && tree.find_resource(resource).is_none()
-    }
-}
+use crate::base::name::COMMAND;
+use crate::engine::blocks::BlockId;
+use crate::engine::blocks::imports::{
+    Generated, Imports, NO_TARGET, Statement, address, has_key, is_static, not_static, statements,
+};
+use crate::engine::blocks::provider_configs::{not_present, resolve};
+use crate::engine::blocks::references::{Gatherer, Need};
+use crate::engine::blocks::tree::ROOT;
+use crate::engine::graph::{Node, NodeId};
+use crate::engine::mistakes::INVALID_IMPORT_ID;
+use crate::engine::run::Verb;
+use crate::lang::syntax::ast::{ExprKind, Expression};
+use crate::model::addr::{AbsProviderConfig, LocalProviderConfig};
 
 /// Finds the block of every import, and makes those blocks wait for what the imports refer to. `generate`: write
 /// configuration where there is none.
@@ -93,8 +36,8 @@ pub fn collect(builder: &mut Builder<'_>, verb: Verb, generate: bool) -> Imports
                 );
                 builder.diagnostics.push(Diagnostic::error(NO_TARGET, detail).at(statement.import.to.range()));
             }
-            None if !expand::is_static(&statement.import) => {
-                fail_in_walk(builder, expand::not_static(&statement.import.to));
+            None if !is_static(&statement.import) => {
+                fail_in_walk(builder, not_static(&statement.import.to));
             }
             None => match missing(&statement, verb, generate) {
                 Some(error) => fail_in_walk(builder, error.into()),
@@ -122,21 +65,6 @@ pub fn connect(builder: &mut Builder<'_>) {
     }
 }
 
-/// The import blocks of all modules.
-fn statements(tree: &Tree) -> Vec<Statement> {
-    let mut all = Vec::new();
-    for module in tree.ids() {
-        let this = tree.module(module);
-        for import in &this.imports {
-            let inner = import.resource.module.0.iter();
-            let path = inner.fold(this.path.clone(), |path, name| path.child(name));
-            let resource = import.resource.resource.in_module(path);
-            all.push(Statement { module, import: import.clone(), resource });
-        }
-    }
-    all
-}
-
 fn add_generated(builder: &mut Builder<'_>, imports: &mut Imports, statement: Statement) {
     let import = statement.import.clone();
     let resource = &import.resource.resource;
@@ -161,7 +89,7 @@ fn add_generated(builder: &mut Builder<'_>, imports: &mut Imports, statement: St
 }
 
 /// A node waits for what an import refers to.
-fn wait(builder: &mut Builder<'_>, node: NodeId, statement: &Statement, block: Option<(ModuleId, u32)>) {
+fn wait(builder: &mut Builder<'_>, node: NodeId, statement: &Statement, block: Option<BlockId>) {
     let import = &statement.import;
     let mut gatherer = Gatherer::new(builder.tree, builder.schemas, statement.module);
     gatherer.maybe(import.for_each.as_ref());
@@ -222,69 +150,4 @@ fn missing(statement: &Statement, verb: Verb, generate: bool) -> Option<Diagnost
          for this resource, use the -generate-config-out option within {COMMAND} plan. Otherwise, make sure the target \
          resource exists within your configuration. For example:\n\n  {COMMAND} plan -generate-config-out=generated.tf"
     ))
-}
-
-fn has_key(to: &Expression) -> bool {
-    match to.kind() {
-        ExprKind::Index { .. } => true,
-        ExprKind::Variable(traversal) => {
-            matches!(traversal.steps.last(), Some(TraversalStep::Index { .. }))
-        }
-        _ => false,
-    }
-}
-
-/// The imports of a block as far as they can be told without values.
-pub fn validate(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
-    let mut diagnostics = Diagnostics::new();
-    for statement in run.imports.of(block) {
-        diagnostics.extend(expand(run, statement, Some(block), true).1);
-        if diagnostics.has_errors() {
-            break;
-        }
-    }
-    diagnostics
-}
-
-/// Notes which instances of a block are imported. Those that the state has already are left as they are.
-pub fn plan(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
-    let mut diagnostics = Diagnostics::new();
-    for statement in run.imports.of(block) {
-        if diagnostics.has_errors() {
-            break;
-        }
-        for (addr, named) in diagnostics.take(expand(run, statement, Some(block), false)) {
-            if run.state.instance(&addr).is_some() {
-                continue;
-            }
-            match without_instance(run, block, &addr) {
-                Some(error) => diagnostics.push(error),
-                None => drop(run.results.gathered().imports.insert(addr, named)),
-            }
-        }
-    }
-    diagnostics
-}
-
-/// Checks that a block has the instance that the import command asks for, if it is the block's.
-pub fn check_requested(run: &Run, block: (ModuleId, u32)) -> Diagnostics {
-    let addr = run.imports.requested.as_ref().map(|requested| &requested.addr);
-    let of_block = addr.filter(|addr| run.tree.find_resource(&addr.config()) == Some(block));
-    of_block.and_then(|addr| without_instance(run, block, addr)).into_iter().collect()
-}
-
-/// The error of an import whose block does not have the instance.
-fn without_instance(run: &Run, block: (ModuleId, u32), addr: &AbsResourceInstance) -> Option<Diagnostic> {
-    if let Some(module) = run.results.find_module(&run.tree, &addr.module) {
-        // Without slots, the block could not be expanded, which is an error of its own.
-        let slots = module.resources[block.1 as usize].get();
-        if slots.is_none_or(|slots| slots.expansion.index_of(addr.key()).is_some()) {
-            return None;
-        }
-    }
-    let detail = format!(
-        "The configuration for the given import {addr} does not exist. All target instances must have an associated \
-         configuration to be imported."
-    );
-    Some(Diagnostic::error(NO_TARGET, detail))
 }

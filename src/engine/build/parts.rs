@@ -1,64 +1,41 @@
 //! What a walk is made of: the graph with its orphans, tasks and providers, cut to what the verb needs.
 
-use super::build::config::Builder;
-use super::build::{apply as apply_graph, derive, scoped, target};
-use super::graph::{Dag, Node, NodeId};
-use super::imports::Imports;
-use super::run::{Orphans, Task, Verb};
-use super::tree::{ModuleId, Tree};
-use crate::base::diag::Diagnostics;
-use crate::model::addr::{AbsResourceInstance, ResourceMode};
-use crate::model::plan::{Action, ResourceChange};
-use crate::model::state::State;
-use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(super) fn resource_nodes(graph: &Dag<Node>) -> FxHashMap<(ModuleId, u32), NodeId> {
-    let block = |(id, node): (NodeId, &Node)| match node {
-        Node::Resource { module, index } => Some(((*module, *index), id)),
-        _ => None,
-    };
-    graph.nodes().filter_map(block).collect()
-}
+use super::config::Builder;
+use super::{apply as apply_graph, derive, scoped, target};
+use crate::base::diag::Diagnostics;
+use crate::engine::blocks::imports::Imports;
+use crate::engine::blocks::tree::Tree;
+use crate::engine::blocks::{BlockOrder, ProviderUse};
+use crate::engine::graph::schedule::Built;
+use crate::engine::graph::{Dag, Node, Orphans};
+use crate::engine::run::Verb;
+use crate::model::addr::{ResourceMode, Target};
+use crate::model::plan::ResourceChange;
+use crate::model::state::State;
 
-pub(super) fn awaited(tasks: &[Task]) -> FxHashSet<AbsResourceInstance> {
-    let creates = |action| !matches!(action, Action::Delete | Action::Forget);
-    tasks.iter().filter(|t| creates(t.change.action)).map(|t| t.change.addr.clone()).collect()
-}
-
-pub(super) fn destroyed(tasks: &[Task]) -> FxHashSet<AbsResourceInstance> {
-    let changes = tasks.iter().map(|task| &task.change);
-    changes.filter(|c| c.action == Action::Delete && c.deposed.is_none()).map(|c| c.addr.clone()).collect()
+/// What a graph is built for.
+pub struct Purpose<'a> {
+    pub verb: Verb,
+    pub state: &'a State,
+    pub imports: &'a Imports,
+    pub changes: &'a [Arc<ResourceChange>],
+    pub targets: &'a [Target],
 }
 
 /// A built graph, free of the builder's borrows.
-pub(super) struct Parts {
-    pub graph: Dag<Node>,
-    pub needs: Vec<super::references::Needs>,
-    pub providers: super::provider_configs::ProviderConfigs,
-    pub provider_of: FxHashMap<(ModuleId, u32), u32>,
-    pub chosen_of: FxHashMap<(ModuleId, u32), super::provider_configs::Chosen>,
-    pub dependencies: FxHashMap<(ModuleId, u32), Arc<[crate::model::addr::ConfigResource]>>,
-    pub create_before_destroy: FxHashMap<(ModuleId, u32), bool>,
-    pub read_barriers: FxHashMap<(ModuleId, u32), Arc<[crate::model::addr::ConfigResource]>>,
-    pub orphans: Vec<Orphans>,
-    pub tasks: Vec<Task>,
-    pub filtered: BTreeSet<NodeId>,
-    pub active: Vec<bool>,
+pub struct Parts {
+    pub built: Built,
+    pub providers: ProviderUse,
+    pub order: BlockOrder,
     pub diagnostics: Diagnostics,
 }
 
 impl Parts {
-    pub fn of(
-        mut builder: Builder<'_>,
-        mut orphans: Vec<Orphans>,
-        imports: &Imports,
-        state: &State,
-        verb: Verb,
-        changes: &[Arc<ResourceChange>],
-        targets: &[crate::model::addr::Target],
-    ) -> Parts {
+    pub fn of(mut builder: Builder<'_>, mut orphans: Vec<Orphans>, purpose: &Purpose<'_>) -> Parts {
+        let Purpose { verb, state, imports, changes, targets } = *purpose;
         let tree = builder.tree;
         let order = builder.graph.topological();
         let ancestors = derive::Ancestors::of(&builder, &orphans, &order);
@@ -111,18 +88,9 @@ impl Parts {
         scoped::close_ephemerals(&mut graph, tree);
         active.resize(graph.len(), true);
         Parts {
-            graph,
-            needs: builder.needs,
-            providers: builder.providers,
-            provider_of: builder.provider_of,
-            chosen_of: builder.chosen_of,
-            dependencies,
-            create_before_destroy,
-            read_barriers,
-            orphans,
-            tasks,
-            filtered,
-            active,
+            built: Built { graph, needs: builder.needs, orphans, tasks, active, filtered },
+            providers: ProviderUse { configs: builder.providers, of: builder.provider_of, chosen: builder.chosen_of },
+            order: BlockOrder { dependencies, create_before_destroy, read_barriers },
             diagnostics: builder.diagnostics,
         }
     }

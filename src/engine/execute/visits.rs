@@ -2,21 +2,22 @@
 
 use std::sync::Arc;
 
-use super::execute::name;
-use super::graph::NodeId;
-use super::graph::walk::{End, Turn};
-use super::run::Run;
-use super::step::run_node;
-use crate::base::log::{self, Level};
+use crate::base::log;
+use crate::base::log::Level;
+use crate::engine::execute::name;
+use crate::engine::graph::NodeId;
+use crate::engine::graph::walk::{End, Turn};
+use crate::engine::run::Run;
+use crate::engine::step::run_node;
 
 /// The run's graph, with the vertices that each vertex waits for.
 pub fn log_graph(run: &Run) {
-    crate::log!(Debug, "starting graph walk: {:?}, {} vertices", run.verb, run.graph.len());
+    crate::log!(Debug, "starting graph walk: {:?}, {} vertices", run.verb, run.schedule.graph.len());
     if !log::enabled(Level::Trace) {
         return;
     }
-    for node in 0..run.graph.len() as NodeId {
-        let waits: Vec<String> = run.graph.dependencies(node).iter().map(|id| name(run, *id)).collect();
+    for node in 0..run.schedule.graph.len() as NodeId {
+        let waits: Vec<String> = run.schedule.graph.dependencies(node).iter().map(|id| name(run, *id)).collect();
         crate::log!(Trace, "vertex {:?}: waits for {waits:?}", name(run, node));
     }
 }

@@ -11,7 +11,7 @@ use crate::lang::syntax::ast::{Expr, ExprKind, Expression, TraversalStep};
 use crate::lang::syntax::visit::each_child;
 use crate::model::config::Variable;
 
-use super::tree::{ModuleId, Tree};
+use crate::engine::blocks::tree::{ModuleId, Tree};
 
 /// True where nobody wants to hear of it: inside of a call that says `ignore_nested_deprecations`.
 pub fn is_quiet(tree: &Tree, module: ModuleId) -> bool {

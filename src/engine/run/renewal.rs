@@ -5,9 +5,9 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::event::{EphemeralVerb, Event};
-use super::graph::walk::catch_panic;
-use super::ports::Ports;
+use crate::engine::event::{EphemeralVerb, Event};
+use crate::engine::graph::walk::catch_panic;
+use crate::engine::ports::Ports;
 use crate::model::addr::AbsResourceInstance;
 use crate::model::provider::{Provider, ProviderDiagnostics, has_errors};
 

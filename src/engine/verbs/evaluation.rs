@@ -12,10 +12,10 @@ use crate::lang::syntax::ast::{Expression, Traversal};
 use crate::lang::value::Value;
 use crate::model::addr::ModuleInstance;
 
-use super::references::Gatherer;
-use super::results::ModuleSlots;
-use super::run::Run;
-use super::scope::ModuleScope;
+use crate::engine::blocks::references::Gatherer;
+use crate::engine::run::Run;
+use crate::engine::run::results::ModuleSlots;
+use crate::engine::run::scope::ModuleScope;
 
 /// A run that is over, seen from one of its module instances.
 pub struct Evaluation {
@@ -34,13 +34,13 @@ pub struct Names {
 impl Evaluation {
     /// None if there is no such module instance.
     pub fn of(run: Arc<Run>, module: &ModuleInstance) -> Option<Evaluation> {
-        let module = run.results.find_module(&run.tree, module)?;
+        let module = run.results.find_module(&run.blocks.tree, module)?;
         Some(Evaluation { run, module })
     }
 
     /// The value of an expression; unknown where an error prevents one.
     pub fn evaluate(&self, expr: &Expression) -> (Value, Diagnostics) {
-        let mut gatherer = Gatherer::new(&self.run.tree, &self.run.schemas, self.module.id);
+        let mut gatherer = Gatherer::new(&self.run.blocks.tree, &self.run.blocks.schemas, self.module.id);
         gatherer.expression(expr);
         let mistakes = gatherer.needs.mistakes;
         if mistakes.has_errors() {
@@ -50,7 +50,7 @@ impl Evaluation {
     }
 
     pub fn names(&self) -> Names {
-        let module = self.run.tree.module(self.module.id);
+        let module = self.run.blocks.tree.module(self.module.id);
         let mut references: Vec<String> = ["path.cwd", "path.module", "path.root", "terraform.workspace"]
             .map(String::from)
             .into_iter()
@@ -61,8 +61,8 @@ impl Evaluation {
         for (index, (name, call)) in module.calls.iter().enumerate() {
             references.push(format!("module.{name}"));
             let repeats = call.count.is_some() || call.for_each.is_some();
-            if let Some(child) = self.run.tree.child(self.module.id, index as u32).filter(|_| !repeats) {
-                let outputs = self.run.tree.module(child).outputs.keys();
+            if let Some(child) = self.run.blocks.tree.child(self.module.id, index as u32).filter(|_| !repeats) {
+                let outputs = self.run.blocks.tree.module(child).outputs.keys();
                 references.extend(outputs.map(|output| format!("module.{name}.{output}")));
             }
         }

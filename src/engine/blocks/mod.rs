@@ -1,0 +1,58 @@
+//! What the engine knows of the configuration's blocks before any of them is evaluated: the modules as a tree, what each
+//! block refers to, which provider configuration it uses, its schema. Never evaluates, never asks for an object.
+
+pub mod connection;
+pub mod deprecated;
+pub mod functions;
+pub mod imports;
+pub mod provider_configs;
+pub mod references;
+pub mod removed;
+pub mod schemas;
+pub mod tree;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::model::addr::ConfigResource;
+use crate::model::config::Config;
+use functions::ProviderFunctions;
+use imports::Imports;
+use provider_configs::{Chosen, ProviderConfigs};
+use removed::RemovedBlocks;
+use schemas::Schemas;
+use tree::{ModuleId, Tree};
+
+/// A resource block: its module, and its position among the module's.
+pub type BlockId = (ModuleId, u32);
+
+/// All of it.
+pub struct Blocks {
+    pub config: Arc<Config>,
+    pub tree: Tree,
+    pub schemas: Schemas,
+    pub functions: ProviderFunctions,
+    pub providers: ProviderUse,
+    pub order: BlockOrder,
+    pub removed: RemovedBlocks,
+    pub imports: Imports,
+}
+
+/// Which provider configuration serves which resource block.
+pub struct ProviderUse {
+    pub configs: ProviderConfigs,
+    pub of: FxHashMap<BlockId, u32>,
+    /// Blocks whose instances choose among the instances of one.
+    pub chosen: FxHashMap<BlockId, Chosen>,
+}
+
+/// What resource blocks owe to those that they depend on.
+pub struct BlockOrder {
+    /// What a block's objects depend on, transitively; sorted by address text.
+    pub dependencies: FxHashMap<BlockId, Arc<[ConfigResource]>>,
+    /// Blocks that replace by creating first, by themselves or because something that depends on them does.
+    pub create_before_destroy: FxHashMap<BlockId, bool>,
+    /// Per data source: the managed resources whose pending changes put its reading off.
+    pub read_barriers: FxHashMap<BlockId, Arc<[ConfigResource]>>,
+}

@@ -1,0 +1,83 @@
+//! What a walk does, in which order.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tokio::sync::Semaphore;
+
+use super::{Dag, Node, NodeId, Orphans, Task};
+use crate::engine::blocks::BlockId;
+use crate::engine::blocks::references::Needs;
+use crate::model::addr::AbsResourceInstance;
+use crate::model::plan::Action;
+
+pub struct Schedule {
+    pub graph: Dag<Node>,
+    /// Per node.
+    pub needs: Vec<Needs>,
+    pub orphans: Vec<Orphans>,
+    pub tasks: Vec<Task>,
+    /// In apply: instances whose value a task will find out.
+    pub awaited: FxHashSet<AbsResourceInstance>,
+    /// In apply: instances whose current object a task destroys.
+    pub destroyed: FxHashSet<AbsResourceInstance>,
+    /// The node of each resource block.
+    pub resource_nodes: FxHashMap<BlockId, NodeId>,
+    /// Nodes that do something; the others are done at once.
+    pub active: Vec<bool>,
+    /// Nodes whose instances are filtered by the targets; their dependencies are not.
+    pub filtered: BTreeSet<NodeId>,
+    /// One permit per step that may run now.
+    pub turns: Arc<Semaphore>,
+}
+
+/// What a graph was built with, and which of its nodes matter.
+pub struct Built {
+    pub graph: Dag<Node>,
+    pub needs: Vec<Needs>,
+    pub orphans: Vec<Orphans>,
+    pub tasks: Vec<Task>,
+    pub active: Vec<bool>,
+    pub filtered: BTreeSet<NodeId>,
+}
+
+impl Schedule {
+    /// `parallelism`: so many steps run at the same time.
+    pub fn new(built: Built, parallelism: usize) -> Schedule {
+        Schedule {
+            resource_nodes: resource_nodes(&built.graph),
+            awaited: awaited(&built.tasks),
+            destroyed: destroyed(&built.tasks),
+            graph: built.graph,
+            needs: built.needs,
+            orphans: built.orphans,
+            tasks: built.tasks,
+            active: built.active,
+            filtered: built.filtered,
+            turns: Arc::new(Semaphore::new(parallelism.max(1))),
+        }
+    }
+
+    pub fn is_active(&self, node: NodeId) -> bool {
+        self.active.get(node as usize).copied().unwrap_or(true)
+    }
+}
+
+fn resource_nodes(graph: &Dag<Node>) -> FxHashMap<BlockId, NodeId> {
+    let block = |(id, node): (NodeId, &Node)| match node {
+        Node::Resource { module, index } => Some(((*module, *index), id)),
+        _ => None,
+    };
+    graph.nodes().filter_map(block).collect()
+}
+
+fn awaited(tasks: &[Task]) -> FxHashSet<AbsResourceInstance> {
+    let creates = |action| !matches!(action, Action::Delete | Action::Forget);
+    tasks.iter().filter(|t| creates(t.change.action)).map(|t| t.change.addr.clone()).collect()
+}
+
+fn destroyed(tasks: &[Task]) -> FxHashSet<AbsResourceInstance> {
+    let changes = tasks.iter().map(|task| &task.change);
+    changes.filter(|c| c.action == Action::Delete && c.deposed.is_none()).map(|c| c.addr.clone()).collect()
+}

@@ -1,0 +1,142 @@
+//! One run of the engine: what was asked ([`Inputs`]), what is known beforehand ([`Blocks`], [`Prior`]), what is done in
+//! which order ([`Schedule`]), and where the steps leave what they found ([`Results`]). Never does a step itself.
+
+pub mod object;
+pub mod renewal;
+pub mod results;
+pub mod scope;
+
+use crate::engine::blocks::{BlockId, Blocks};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::base::diag::Diagnostics;
+use crate::engine::blocks::references::Need;
+use crate::engine::blocks::tree::ModuleId;
+use crate::engine::graph::NodeId;
+use crate::engine::graph::schedule::Schedule;
+use crate::engine::input::GivenVariables;
+use crate::engine::ports::Ports;
+use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, Target};
+use crate::model::state::State;
+use results::Results;
+
+/// What the walk is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    Validate,
+    /// `refresh_only`: nothing is planned. `pre_destroy`: the plan ahead of a destroy, of which the refreshed state is used
+    /// and nothing else: it imports nothing. In both, failing conditions only warn.
+    Plan {
+        refresh_only: bool,
+        pre_destroy: bool,
+    },
+    PlanDestroy,
+    /// One object becomes managed, by its id. Other objects are taken as they are stored, and nothing is planned.
+    Import,
+    /// `refresh_only`: of a plan that changes nothing but the state; outputs and checks are evaluated by it.
+    Apply {
+        refresh_only: bool,
+    },
+    /// Apply of a plan that destroys everything.
+    ApplyDestroy,
+    /// Values only, from the state.
+    Evaluate,
+}
+
+/// Everything that a step may read, shared by all of them.
+pub struct Run {
+    pub verb: Verb,
+    pub ports: Ports,
+    pub inputs: Inputs,
+    pub blocks: Blocks,
+    pub prior: Prior,
+    pub schedule: Schedule,
+    pub results: Results,
+}
+
+/// What the caller asked for.
+#[derive(Default)]
+pub struct Inputs {
+    pub variables: GivenVariables,
+    pub refresh: bool,
+    pub targets: Vec<Target>,
+    pub force_replace: BTreeSet<AbsResourceInstance>,
+    /// Seconds since the epoch and nanoseconds: what `plantimestamp` says.
+    pub plan_time: Option<(i64, u32)>,
+}
+
+/// The state that the run starts from.
+pub struct Prior {
+    pub state: Arc<State>,
+    /// Resources of the state by the block that claims them.
+    pub stored: FxHashMap<BlockId, Vec<AbsResource>>,
+    /// New addresses of objects that moved, with the old ones.
+    pub moved: BTreeMap<AbsResourceInstance, AbsResourceInstance>,
+}
+
+impl Run {
+    pub fn report(&self, node: NodeId, diagnostics: Diagnostics) {
+        self.results.report(node, diagnostics);
+    }
+
+    /// True if the instance is to be looked at, by the targets of the run.
+    pub fn is_targeted(&self, node: NodeId, addr: &AbsResourceInstance) -> bool {
+        !self.schedule.filtered.contains(&node) || self.inputs.targets.iter().any(|target| target.contains(addr))
+    }
+
+    /// The literal keys by which a resource block refers to instances of its own.
+    pub fn own_keys(&self, module: ModuleId, index: u32) -> Vec<InstanceKey> {
+        let Some(node) = self.schedule.resource_nodes.get(&(module, index)) else { return Vec::new() };
+        let needs = self.schedule.needs[*node as usize].on.iter();
+        needs
+            .filter_map(|need| match need {
+                Need::Resource(m, i, Some(key)) if (*m, *i) == (module, index) => Some(key.clone()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Whether failing conditions of resources are warnings.
+    pub fn is_lenient(&self) -> bool {
+        matches!(self.verb, Verb::Plan { pre_destroy: true, .. } | Verb::Import) || self.is_refresh_only()
+    }
+
+    /// Whether instances are brought up to date in the state, and no changes are planned for them.
+    pub fn plans_nothing(&self) -> bool {
+        matches!(self.verb, Verb::Plan { refresh_only: true, .. } | Verb::Import)
+    }
+
+    pub fn is_refresh_only(&self) -> bool {
+        matches!(self.verb, Verb::Plan { refresh_only: true, .. } | Verb::Apply { refresh_only: true })
+    }
+
+    /// True if objects that the configuration does not want stay, which then are part of what references see.
+    pub fn leaves_objects_alone(&self) -> bool {
+        match self.verb {
+            Verb::Plan { .. } | Verb::Apply { .. } => self.is_refresh_only() || !self.inputs.targets.is_empty(),
+            Verb::Import => true,
+            _ => false,
+        }
+    }
+
+    pub fn is_plan(&self) -> bool {
+        matches!(self.verb, Verb::Plan { .. } | Verb::PlanDestroy)
+    }
+
+    pub fn is_apply(&self) -> bool {
+        matches!(self.verb, Verb::Apply { .. } | Verb::ApplyDestroy)
+    }
+
+    /// All diagnostics in the order of the graph's nodes.
+    pub fn take_diagnostics(&self) -> Diagnostics {
+        let mut all = std::mem::take(&mut self.results.gathered().diagnostics);
+        let mut by_node: BTreeMap<NodeId, Vec<Diagnostics>> = BTreeMap::new();
+        for (node, diagnostics) in all.drain(..) {
+            by_node.entry(node).or_default().push(diagnostics);
+        }
+        by_node.into_values().flatten().flatten().collect()
+    }
+}

@@ -1,0 +1,104 @@
+//! Apply: a plan carried out.
+
+use std::sync::Arc;
+
+use super::check_results;
+use super::planned::parse_time;
+use super::prepare::{Request, prepare};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::{COMMAND, PROGRAM};
+use crate::engine::execute::execute;
+use crate::engine::input::{ApplyInput, ApplyOutcome, GivenVariable, GivenVariables, Origin};
+use crate::engine::mistakes;
+use crate::engine::ports::Ports;
+use crate::engine::run::{Inputs, Run, Verb};
+use crate::model::mistakes::MISSING_VALUE;
+use crate::model::plan::{Action, Mode, Plan};
+
+pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnostics) {
+    let plan = &input.plan;
+    let mut variables = input.variables.clone();
+    let given = plan.variables.iter();
+    variables.extend(
+        given.map(|(name, value)| (name.clone(), GivenVariable { value: value.clone(), origin: Origin::Other })),
+    );
+    let mut state = plan.prior_state.clone();
+    let missing = missing_variables(plan, &variables);
+    if missing.has_errors() {
+        return (ApplyOutcome { state }, missing);
+    }
+    let verb = match plan.mode {
+        Mode::Normal => Verb::Apply { refresh_only: false },
+        Mode::RefreshOnly => Verb::Apply { refresh_only: true },
+        Mode::Destroy => Verb::ApplyDestroy,
+    };
+    if let Err(errors) = ports.sink.begin(&state).await {
+        return (ApplyOutcome { state }, errors);
+    }
+    let request = Request {
+        inputs: Inputs {
+            variables,
+            targets: plan.targets.clone(),
+            plan_time: parse_time(&plan.timestamp),
+            ..Inputs::default()
+        },
+        changes: plan.changes.iter().cloned().map(Arc::new).collect(),
+        calls: plan.function_results.clone(),
+        ..Request::new(verb, &input.config, state.clone(), input.parallelism)
+    };
+    let (run, mut diagnostics) = match prepare(request, ports).await {
+        Ok(run) => execute(run).await,
+        Err(found) => return (ApplyOutcome { state }, found),
+    };
+    diagnostics.extend(remove_outputs(&run, plan, ports).await);
+    let gathered = std::mem::take(&mut *run.results.gathered());
+    state = gathered.state;
+    state.checks = match plan.mode {
+        Mode::RefreshOnly => (!plan.checks.is_empty()).then(|| plan.checks.clone()),
+        _ => check_results::results(&run, gathered.checks, Some(&plan.checks)),
+    };
+    if ports.stop.is_stopping() && !diagnostics.iter().any(mistakes::is_halted) {
+        diagnostics.push(mistakes::halted());
+    }
+    let mut all = if plan.targets.is_empty() { Diagnostics::new() } else { incomplete() };
+    all.extend(diagnostics);
+    (ApplyOutcome { state }, all)
+}
+
+/// What the plan does not keep must be given again.
+pub fn missing_variables(plan: &Plan, given: &GivenVariables) -> Diagnostics {
+    let missing = plan.ephemeral_variables.iter().filter(|name| !given.contains_key(*name));
+    let error = |name: &Arc<str>| {
+        let detail = format!(
+            "The ephemeral input variable {name:?} was set during the plan phase, and so must also be set during the apply \
+             phase."
+        );
+        Diagnostic::error(MISSING_VALUE, detail)
+    };
+    missing.map(error).collect()
+}
+
+fn incomplete() -> Diagnostics {
+    Diagnostic::warning(
+        "Applied changes may be incomplete",
+        format!("The plan was created with the -target option in effect, so some changes requested in the configuration may have been \
+         ignored and the output values may not be fully updated. Run the following command to verify that no other changes \
+         are pending:\n    {COMMAND} plan\n\nNote that the -target option is not suitable for routine use, and is provided only \
+         for exceptional situations such as recovering from errors or mistakes, or when {PROGRAM} specifically suggests to use \
+         it as part of an error message."),
+    )
+    .into()
+}
+
+/// Outputs that the plan says go.
+async fn remove_outputs(run: &Run, plan: &Plan, ports: &Ports) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let gone: Vec<_> = plan.outputs.iter().filter(|o| o.action == Action::Delete).collect();
+    for output in gone {
+        run.results.gathered().state.outputs.remove(&output.name);
+        if let Err(errors) = ports.sink.output(&output.name, None).await {
+            diagnostics.extend(errors);
+        }
+    }
+    diagnostics
+}

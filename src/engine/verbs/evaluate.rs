@@ -1,0 +1,40 @@
+//! Expressions by the state, or by a plan.
+
+use super::evaluation::Evaluation;
+use super::plan;
+use super::prepare::{Request, prepare};
+use crate::base::diag::Diagnostics;
+use crate::engine::execute::execute;
+use crate::engine::input::{EvaluateInput, PlanInput};
+use crate::engine::ports::Ports;
+use crate::engine::run::{Inputs, Verb};
+use crate::model::addr::ModuleInstance;
+
+pub async fn evaluate(input: EvaluateInput, ports: &Ports) -> (Option<Evaluation>, Diagnostics) {
+    let request = Request {
+        // Without a plan nobody knows when it was made.
+        inputs: Inputs { variables: input.variables, ..Inputs::default() },
+        ..Request::new(Verb::Evaluate, &input.config, input.state, input.parallelism)
+    };
+    let (run, found) = match prepare(request, ports).await {
+        Ok(run) => execute(run).await,
+        Err(found) => return (None, found),
+    };
+    (Evaluation::of(run, &input.module), found)
+}
+
+pub async fn evaluate_plan(
+    input: PlanInput,
+    module: &ModuleInstance,
+    ports: &Ports,
+) -> (Option<Evaluation>, Diagnostics) {
+    let verb = Verb::Plan { refresh_only: false, pre_destroy: false };
+    let request = plan::request(&input, verb, input.state.clone(), ports.host.now());
+    match prepare(request, ports).await {
+        Ok(run) => {
+            let (run, found) = execute(run).await;
+            (Evaluation::of(run, module), found)
+        }
+        Err(found) => (None, found),
+    }
+}

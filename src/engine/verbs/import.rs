@@ -1,0 +1,30 @@
+//! The import command: one object becomes managed.
+
+use super::prepare::{Request, prepare};
+use crate::base::diag::Diagnostics;
+use crate::engine::blocks::imports::Requested;
+use crate::engine::execute::execute;
+use crate::engine::input::ImportInput;
+use crate::engine::ports::Ports;
+use crate::engine::run::{Inputs, Verb};
+use crate::model::state::State;
+
+pub async fn import(input: ImportInput, ports: &Ports) -> (Option<State>, Diagnostics) {
+    let request = Request {
+        // The reference does not know the time of a plan here.
+        inputs: Inputs { variables: input.variables, ..Inputs::default() },
+        import: Some(Requested { addr: input.addr, id: input.id }),
+        ..Request::new(Verb::Import, &input.config, input.state, input.parallelism)
+    };
+    let (run, found) = match prepare(request, ports).await {
+        Ok(run) => execute(run).await,
+        Err(found) => return (None, found),
+    };
+    if found.has_errors() {
+        return (None, found);
+    }
+    let mut state = std::mem::take(&mut run.results.gathered().state);
+    state.outputs.retain(|name, _| run.blocks.config.root.outputs.contains_key(name));
+    state.checks = None;
+    (Some(state), found)
+}

@@ -1,0 +1,185 @@
+//! Plan: what is to be done, with what a destroy does ahead of it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::planned::{self, is_applyable};
+use super::prepare::{Request, prepare};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::PROGRAM;
+use crate::engine::build::config::Builder;
+use crate::engine::build::{apply as apply_graph, derive};
+use crate::engine::execute::execute;
+use crate::engine::graph::cycles;
+use crate::engine::input::PlanInput;
+use crate::engine::moves;
+use crate::engine::ports::Ports;
+use crate::engine::run::{Inputs, Run, Verb};
+use crate::model::addr::AbsResourceInstance;
+use crate::model::plan::{Action, FunctionResults, Mode, Plan, ResourceChange};
+use crate::model::state::State;
+
+pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let mut warnings = target_warning(&input);
+    if input.generate_config {
+        warnings.warning(
+            "Config generation is experimental",
+            "Generating configuration during import is currently experimental, and the generated configuration format may \
+             change in future versions.",
+        );
+    }
+    let now = ports.host.now();
+    let previous = input.state.clone();
+    let mut calls = FunctionResults::new();
+    let verb = match input.mode {
+        Mode::Normal => Verb::Plan { refresh_only: false, pre_destroy: false },
+        Mode::RefreshOnly => Verb::Plan { refresh_only: true, pre_destroy: false },
+        Mode::Destroy => Verb::PlanDestroy,
+    };
+    let (mut state, mut refreshed) = (input.state.clone(), None);
+    if input.mode == Mode::Destroy && input.refresh && !is_empty(&input.state) {
+        let ahead = match plan_ahead_of_destroy(&input, now, ports).await {
+            Ok(ahead) => ahead,
+            Err(found) => return (None, with(warnings, found)),
+        };
+        (state, calls, refreshed) = (ahead.state, ahead.calls, Some(ahead.previous));
+    }
+    let request = Request { calls, ..request(&input, verb, state, now) };
+    let (run, found) = match prepare(request, ports).await {
+        Ok(run) => execute(run).await,
+        Err(found) => return (None, with(warnings, found)),
+    };
+    // They may be why the rest failed.
+    let invalid = moves::valid::validate(&run);
+    if invalid.has_errors() {
+        return (None, with(warnings, invalid));
+    }
+    let errored = found.has_errors();
+    diagnostics.extend(if errored { moves::without_blocked(found) } else { found });
+    let mut plan = planned::of_run(&run, &input, previous, now, errored);
+    if let Some(previous) = refreshed {
+        plan.previous_state = previous;
+    }
+    plan.drift.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
+    // Observed: the errors of its order are not held against the plan, though it cannot be applied with them.
+    if !errored {
+        diagnostics.extend(check_apply_graph(&run, &plan));
+    }
+    diagnostics.extend(forget_warning(&plan.changes));
+    plan.applyable = !plan.errored && is_applyable(&plan);
+    plan.complete = !plan.errored && input.targets.is_empty();
+    (Some(plan), with(warnings, diagnostics))
+}
+
+/// What the plan ahead of a destroy leaves behind.
+struct AheadOfDestroy {
+    /// The state as refreshed.
+    state: State,
+    /// The state as read, brought to current schemas.
+    previous: State,
+    calls: FunctionResults,
+}
+
+/// Plans as if nothing was to be destroyed, to find out what exists: objects are read, data sources too. Of its diagnostics
+/// only errors count, which keep everything from being destroyed.
+async fn plan_ahead_of_destroy(
+    input: &PlanInput,
+    now: (i64, u32),
+    ports: &Ports,
+) -> Result<AheadOfDestroy, Diagnostics> {
+    let verb = Verb::Plan { refresh_only: false, pre_destroy: true };
+    let request = Request { generate_config: false, ..request(input, verb, input.state.clone(), now) };
+    let (run, found) = execute(prepare(request, ports).await?).await;
+    // They may be why the rest failed.
+    let invalid = moves::valid::validate(&run);
+    if invalid.has_errors() {
+        return Err(invalid);
+    }
+    if found.has_errors() {
+        let mut found = moves::without_blocked(found);
+        found.extend(forget_warning(&run.results.gathered().changes));
+        return Err(found);
+    }
+    let gathered = std::mem::take(&mut *run.results.gathered());
+    let calls = std::mem::take(&mut *run.results.calls());
+    Ok(AheadOfDestroy { state: gathered.state, previous: gathered.previous, calls })
+}
+
+fn is_empty(state: &State) -> bool {
+    state.resources.is_empty() && state.outputs.is_empty()
+}
+
+/// Both, in this order.
+fn with(mut first: Diagnostics, then: Diagnostics) -> Diagnostics {
+    first.extend(then);
+    first
+}
+
+/// The request of a plan. `state`: what it starts from.
+pub fn request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) -> Request {
+    Request {
+        inputs: Inputs {
+            variables: input.variables.clone(),
+            refresh: input.refresh && verb != Verb::PlanDestroy,
+            targets: input.targets.clone(),
+            force_replace: input.force_replace.iter().cloned().collect(),
+            plan_time: Some(now),
+        },
+        generate_config: input.generate_config,
+        ..Request::new(verb, &input.config, state, input.parallelism)
+    }
+}
+
+/// Objects that are left alone from now on.
+fn forget_warning(changes: &[ResourceChange]) -> Option<Diagnostic> {
+    let addrs: BTreeSet<&AbsResourceInstance> =
+        changes.iter().filter(|c| c.action.forgets()).map(|c| &c.addr).collect();
+    let forgotten: Vec<String> = addrs.into_iter().map(|addr| format!("\n - {addr}")).collect();
+    if forgotten.is_empty() {
+        return None;
+    }
+    let detail = format!(
+        "If you apply this plan, {PROGRAM} will discard its tracking information for the following objects, but it will not \
+         delete them:{}\n\nAfter applying this plan, {PROGRAM} will no longer manage these objects. You will need to import \
+         them into {PROGRAM} to manage them again.",
+        forgotten.concat()
+    );
+    Some(Diagnostic::warning(format!("Some objects will no longer be managed by {PROGRAM}"), detail))
+}
+
+fn target_warning(input: &PlanInput) -> Diagnostics {
+    if input.targets.is_empty() {
+        return Diagnostics::new();
+    }
+    Diagnostic::warning(
+        "Resource targeting is in effect",
+        format!("You are creating a plan with the -target option, which means that the result of this plan may not represent all of \
+         the changes requested by the current configuration.\n\nThe -target option is not for routine use, and is provided \
+         only for exceptional situations such as recovering from errors or mistakes, or when {PROGRAM} specifically suggests \
+         to use it as part of an error message."),
+    )
+    .into()
+}
+
+/// The graph that apply would use has an order, or its cycles are the plan's error.
+fn check_apply_graph(run: &Run, plan: &Plan) -> Diagnostics {
+    if !plan.changes.iter().any(|c| matches!(c.action, Action::Delete) || c.action.is_replace()) {
+        return Diagnostics::new();
+    }
+    let changes: Vec<Arc<ResourceChange>> = plan.changes.iter().cloned().map(Arc::new).collect();
+    let mut builder = Builder::new(&run.blocks.tree, &run.blocks.schemas);
+    // Apply knows nothing of objects without a block but what the plan says.
+    let without_orphans = (!run.schedule.orphans.is_empty()).then(|| {
+        let order = builder.graph.topological();
+        derive::Ancestors::of(&builder, &[], &order).of_blocks(&builder)
+    });
+    let blocks = apply_graph::Blocks {
+        create_before_destroy: &run.blocks.order.create_before_destroy,
+        dependencies: without_orphans.as_ref().unwrap_or(&run.blocks.order.dependencies),
+    };
+    let built = apply_graph::build(&mut builder, &changes, &plan.prior_state, blocks, plan.mode == Mode::Destroy);
+    let names =
+        cycles::Names { tree: &run.blocks.tree, providers: &builder.providers, orphans: &[], tasks: &built.tasks };
+    cycles::report(&built.graph, &builder.needs, &names)
+}

@@ -1,0 +1,165 @@
+//! Everything up to the walk: the passes that turn a configuration and a state into a run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::base::diag::Diagnostics;
+use crate::engine::blocks::functions::ProviderFunctions;
+use crate::engine::blocks::imports::{Imports, Requested};
+use crate::engine::blocks::removed::RemovedBlocks;
+use crate::engine::blocks::schemas::Schemas;
+use crate::engine::blocks::tree::Tree;
+use crate::engine::blocks::{BlockId, Blocks, provider_configs};
+use crate::engine::build::config::Builder;
+use crate::engine::build::parts::{Parts, Purpose};
+use crate::engine::build::{imports, orphans};
+use crate::engine::graph::cycles;
+use crate::engine::graph::schedule::Schedule;
+use crate::engine::moves;
+use crate::engine::ports::Ports;
+use crate::engine::run::results::Results;
+use crate::engine::run::{Inputs, Prior, Run, Verb};
+use crate::model::addr::{AbsResource, AbsResourceInstance};
+use crate::model::config::{Config, call_check};
+use crate::model::plan::{FunctionResults, ResourceChange};
+use crate::model::state::State;
+
+/// What a run needs to be told; the rest follows from configuration and state.
+pub struct Request {
+    pub verb: Verb,
+    pub config: Arc<Config>,
+    pub state: State,
+    pub inputs: Inputs,
+    pub parallelism: usize,
+    /// Write configuration for imports that have none.
+    pub generate_config: bool,
+    /// What the import command asks for.
+    pub import: Option<Requested>,
+    /// What apply carries out.
+    pub changes: Vec<Arc<ResourceChange>>,
+    /// What functions gave before.
+    pub calls: FunctionResults,
+}
+
+impl Request {
+    pub fn new(verb: Verb, config: &Arc<Config>, state: State, parallelism: usize) -> Request {
+        Request {
+            verb,
+            config: config.clone(),
+            state,
+            inputs: Inputs::default(),
+            parallelism,
+            generate_config: false,
+            import: None,
+            changes: Vec::new(),
+            calls: FunctionResults::new(),
+        }
+    }
+}
+
+/// Where objects moved to, new addresses with the old ones.
+type Moved = BTreeMap<AbsResourceInstance, AbsResourceInstance>;
+
+/// The passes in their order. Mistakes that make a walk pointless are the error.
+pub async fn prepare(mut request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostics> {
+    let (schemas, mut diagnostics) = Schemas::load(&request.config, Some(&request.state), ports).await;
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let tree = Tree::new(&request.config);
+    if let Some(missing) = provider_configs::missing_passed(&tree) {
+        return Err(missing.into());
+    }
+    let moved = follow_moves(&mut request, &tree, &schemas, ports, &mut diagnostics).await?;
+    let removed = RemovedBlocks::of(&request.config);
+    if matches!(request.verb, Verb::Plan { .. }) {
+        diagnostics.extend(removed.check(&request.config));
+    }
+    let (parts, imports) = build(&mut request, &tree, &schemas);
+    call_check::check(&request.config, &mut diagnostics);
+    diagnostics.extend(parts.diagnostics);
+    let (providers, built) = (&parts.providers.configs, &parts.built);
+    let names = cycles::Names { tree: &tree, providers, orphans: &built.orphans, tasks: &built.tasks };
+    diagnostics.extend(cycles::report(&built.graph, &built.needs, &names));
+    if diagnostics.has_errors() {
+        return Err(moves::without_blocked(diagnostics));
+    }
+    let stored = stored_by_block(&tree, &request.state);
+    let results = Results::new(&tree, parts.providers.configs.len(), request.state.clone(), request.calls);
+    let run = Run {
+        verb: request.verb,
+        ports: ports.clone(),
+        inputs: request.inputs,
+        blocks: Blocks {
+            config: request.config,
+            functions: ProviderFunctions::of(&schemas, ports),
+            schemas,
+            providers: parts.providers,
+            order: parts.order,
+            removed,
+            imports,
+            tree,
+        },
+        prior: Prior { state: Arc::new(request.state), stored, moved },
+        schedule: Schedule::new(parts.built, request.parallelism),
+        results,
+    };
+    run.results.report(0, diagnostics);
+    Ok(Arc::new(run))
+}
+
+/// In a plan, objects go where `moved` blocks say.
+async fn follow_moves(
+    request: &mut Request,
+    tree: &Tree,
+    schemas: &Schemas,
+    ports: &Ports,
+    diagnostics: &mut Diagnostics,
+) -> Result<Moved, Diagnostics> {
+    if !matches!(request.verb, Verb::Plan { .. } | Verb::PlanDestroy) {
+        return Ok(Moved::new());
+    }
+    let (moved, origins) = diagnostics.take(moves::apply(&request.config, &mut request.state));
+    diagnostics.extend(moves::crossing::convert(tree, schemas, &mut request.state, origins, ports).await);
+    if !diagnostics.has_errors() {
+        diagnostics.extend(moves::check_targets(&moved, &request.inputs.targets));
+    }
+    if diagnostics.has_errors() { Err(moves::without_blocked(std::mem::take(diagnostics))) } else { Ok(moved) }
+}
+
+/// The graph: blocks, then what only the state knows, then imports, then what the verb makes of it.
+fn build(request: &mut Request, tree: &Tree, schemas: &Schemas) -> (Parts, Imports) {
+    let mut builder = Builder::new(tree, schemas);
+    let orphans = match request.verb {
+        Verb::Plan { .. } => orphans::add(&mut builder, &request.state, false),
+        Verb::PlanDestroy => orphans::add(&mut builder, &request.state, true),
+        _ => Vec::new(),
+    };
+    let mut imports = match request.verb {
+        Verb::Validate | Verb::Plan { refresh_only: false, .. } => {
+            imports::collect(&mut builder, request.verb, request.generate_config)
+        }
+        _ => Imports::default(),
+    };
+    imports.requested = request.import.take();
+    let purpose = Purpose {
+        verb: request.verb,
+        state: &request.state,
+        changes: &request.changes,
+        targets: &request.inputs.targets,
+        imports: &imports,
+    };
+    (Parts::of(builder, orphans, &purpose), imports)
+}
+
+fn stored_by_block(tree: &Tree, state: &State) -> FxHashMap<BlockId, Vec<AbsResource>> {
+    let mut stored: FxHashMap<BlockId, Vec<AbsResource>> = FxHashMap::default();
+    for addr in state.resources.keys() {
+        if let Some(block) = tree.find_resource(&addr.config()) {
+            stored.entry(block).or_default().push(addr.clone());
+        }
+    }
+    stored
+}

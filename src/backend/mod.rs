@@ -6,6 +6,7 @@
 use crate::model::state::{State, StateMeta, file};
 use crate::model::version::language_version;
 
+pub mod cloud;
 pub mod http;
 mod import;
 pub mod journal_writer;
@@ -15,10 +16,13 @@ pub mod lock;
 pub mod memory;
 pub mod pg;
 pub mod recovery;
+pub mod s3;
 pub mod settings;
+
 pub mod store;
 pub mod table;
 pub mod web;
+pub mod workspace;
 
 /// The summary where a state could not be written.
 pub const STATE_NOT_SAVED: &str = "Failed to save state";

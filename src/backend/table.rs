@@ -17,6 +17,7 @@ use super::http;
 use super::local;
 use super::memory;
 use super::pg;
+use super::s3;
 use super::store::Backend;
 
 /// A backend that configurations may name.
@@ -66,7 +67,7 @@ pub struct StateFiles {
 }
 
 /// All of them, sorted by name.
-pub const KINDS: &[&dyn Kind] = &[&http::Http, &memory::InMemory, &local::Local, &pg::Pg];
+pub const KINDS: &[&dyn Kind] = &[&http::Http, &memory::InMemory, &local::Local, &pg::Pg, &s3::S3];
 
 const REMOVED: &[&str] = &["artifactory", "etcd", "etcdv3", "manta", "swift"];
 

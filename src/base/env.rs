@@ -92,34 +92,70 @@ variables! {
     GOOGLE_OAUTH_ACCESS_TOKEN;
     /// A host that stands in for Google Cloud Storage, with its scheme.
     STORAGE_EMULATOR_HOST;
-    /// The key to modules in S3; with its secret and perhaps a session's token.
+    /// The AWS access key: for modules and states in S3; with its secret and perhaps a session's token.
     AWS_ACCESS_KEY_ID;
     /// See AWS_ACCESS_KEY_ID.
     AWS_SECRET_ACCESS_KEY;
     /// See AWS_ACCESS_KEY_ID.
     AWS_SESSION_TOKEN;
-    /// The profile whose keys open modules in S3.
+    /// An older name of AWS_ACCESS_KEY_ID.
+    AWS_ACCESS_KEY;
+    /// An older name of AWS_SECRET_ACCESS_KEY.
+    AWS_SECRET_KEY;
+    /// The profile whose AWS credentials count.
     AWS_PROFILE;
+    /// An older name of AWS_PROFILE.
+    AWS_DEFAULT_PROFILE;
     /// The file with the keys of profiles, instead of `~/.aws/credentials`.
     AWS_SHARED_CREDENTIALS_FILE;
     /// The file with further settings of profiles, instead of `~/.aws/config`.
     AWS_CONFIG_FILE;
-    /// The region of modules in S3 whose address names none.
+    /// The same, for the backend "s3", above AWS_CONFIG_FILE.
+    AWS_SHARED_CONFIG_FILE;
+    /// The region of the backend "s3", and of modules in S3 whose address names none.
     AWS_REGION;
     /// The older name of AWS_REGION.
     AWS_DEFAULT_REGION;
-    /// The role whose keys open modules in S3, for who holds the token beside it.
+    /// The AWS role for who holds the token beside it.
     AWS_ROLE_ARN;
     /// A file with the token for AWS_ROLE_ARN.
     AWS_WEB_IDENTITY_TOKEN_FILE;
-    /// What the use of AWS_ROLE_ARN is called in AWS's records (terrane).
+    /// What the use of AWS_ROLE_ARN is called in AWS's records.
     AWS_ROLE_SESSION_NAME;
-    /// Where the keys of roles are asked for, with its scheme.
+    /// Where the backend "s3" finds S3, with its scheme.
+    AWS_ENDPOINT_URL_S3;
+    /// The older name of AWS_ENDPOINT_URL_S3.
+    AWS_S3_ENDPOINT;
+    /// Where the backend "s3" finds DynamoDB, with its scheme.
+    AWS_ENDPOINT_URL_DYNAMODB;
+    /// The older name of AWS_ENDPOINT_URL_DYNAMODB.
+    AWS_DYNAMODB_ENDPOINT;
+    /// Where the keys of AWS roles are asked for, with its scheme.
     AWS_ENDPOINT_URL_STS;
+    /// The older name of AWS_ENDPOINT_URL_STS.
+    AWS_STS_ENDPOINT;
+    /// Where the backend "s3" finds IAM, with its scheme.
+    AWS_ENDPOINT_URL_IAM;
+    /// The older name of AWS_ENDPOINT_URL_IAM.
+    AWS_IAM_ENDPOINT;
+    /// Where the keys of sessions of IAM Identity Center are asked for, with its scheme.
+    AWS_ENDPOINT_URL_SSO;
+    /// Base64: the key that the backend "s3" encrypts states with, as its setting sse_customer_key.
+    AWS_SSE_CUSTOMER_KEY;
+    /// A file with certificates of authorities for requests to AWS.
+    AWS_CA_BUNDLE;
+    /// Any value: the backend "s3" uses hosts that conform to FIPS.
+    AWS_USE_FIPS_ENDPOINT;
+    /// Any value: the backend "s3" uses hosts that have addresses of IPv6 too.
+    AWS_USE_DUALSTACK_ENDPOINT;
     /// `true`: the machine's host is not asked for keys.
     AWS_EC2_METADATA_DISABLED;
     /// Where the machine's host is asked for keys, with its scheme.
     AWS_EC2_METADATA_SERVICE_ENDPOINT;
+    /// `IPv4` or `IPv6`: how the machine's host is asked for keys.
+    AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE;
+    /// The older name of AWS_EC2_METADATA_SERVICE_ENDPOINT.
+    AWS_METADATA_URL;
     /// Where a container asks for its keys: a path of the host that containers know.
     AWS_CONTAINER_CREDENTIALS_RELATIVE_URI;
     /// Where a container asks for its keys: a whole address.
@@ -256,8 +292,10 @@ variables! {
     NO_COLOR;
     /// The user's home folder.
     HOME;
-    /// The user's home folder on Windows.
+    /// The user's settings folder on Windows.
     APPDATA;
+    /// The user's home folder on Windows.
+    USERPROFILE;
     /// Where users keep data.
     XDG_DATA_HOME;
     /// Where systems keep data for everybody, separated by colons.

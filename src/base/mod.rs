@@ -4,8 +4,10 @@
 //! never knows the word "provider", except as the name of a log.
 
 pub mod atomic;
+pub mod aws;
 pub mod aws_signature;
 pub mod browser;
+pub mod cloud;
 pub mod diag;
 pub mod duration;
 pub mod env;
@@ -18,6 +20,7 @@ pub mod lock;
 pub mod log;
 pub mod name;
 pub mod process;
+pub mod program;
 pub mod secret;
 pub mod source;
 pub mod stop;

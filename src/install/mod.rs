@@ -8,7 +8,6 @@ pub mod authenticate;
 pub mod event;
 pub mod modules;
 pub mod package;
-mod program;
 pub mod providers;
 pub mod registry;
 pub mod source;

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::base::program;
 use crate::base::secret::Secret;
 use crate::base::stop::Stop;
-use crate::install::program;
 use crate::model::service::credentials::{CredentialHelper, Known};
 use crate::model::service::{CredentialSettings, Host};
 

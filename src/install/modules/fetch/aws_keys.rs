@@ -10,8 +10,8 @@ use tokio::process::Command;
 
 use crate::base::aws_signature::Keys;
 use crate::base::env;
+use crate::base::program;
 use crate::base::secret::Secret;
-use crate::install::program;
 
 use super::address::Address;
 use super::{FetchError, Fetcher, aws_roles};

@@ -7,7 +7,7 @@ use base64::Engine;
 use tokio::process::Command;
 
 use crate::base::env;
-use crate::install::program;
+use crate::base::program;
 
 use super::address::Address;
 use super::{FetchError, Fetcher};

@@ -5,7 +5,7 @@ use std::path::Path;
 use tokio::process::Command;
 
 use crate::base::env;
-use crate::install::program;
+use crate::base::program;
 
 use super::address::Address;
 use super::git::finish;

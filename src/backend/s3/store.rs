@@ -1,0 +1,246 @@
+//! Workspaces and states in a bucket.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use tokio::time::Instant;
+
+use crate::backend::lock::LockInfo;
+use crate::backend::store::{Backend, DEFAULT_WORKSPACE, LockError, StateStore, StoreError};
+use crate::backend::table::Context;
+use crate::backend::workspace;
+use crate::base::hex::hex;
+
+use super::client::{Failure, Objects};
+use super::locks::Lock;
+use super::table::Table;
+
+/// How long a state may take to match the checksum that is recorded for it.
+const CONSISTENCY: Duration = if cfg!(test) { Duration::from_millis(100) } else { Duration::from_secs(10) };
+const CONSISTENCY_PAUSE: Duration = if cfg!(test) { Duration::from_millis(20) } else { Duration::from_secs(2) };
+/// Every upload is paid for.
+const SNAPSHOT_PAUSE: Duration = Duration::from_secs(20);
+
+/// The prefix of workspaces that is meant where none is set.
+const DEFAULT_PREFIX: &str = "env:";
+
+pub struct S3Backend {
+    pub place: Arc<Place>,
+    pub context: Context,
+}
+
+/// Where objects and items are.
+pub struct Place {
+    pub objects: Objects,
+    pub table: Option<Table>,
+}
+
+pub struct S3Store {
+    place: Arc<Place>,
+    key: String,
+    journal: PathBuf,
+}
+
+impl S3Backend {
+    fn prefix(&self) -> &str {
+        &self.place.objects.settings.workspace_key_prefix
+    }
+
+    fn key(&self, workspace: &str) -> String {
+        let key = &self.place.objects.settings.key;
+        match (workspace, self.prefix()) {
+            (DEFAULT_WORKSPACE, _) => key.clone(),
+            (name, "") => format!("{name}/{key}"),
+            (name, prefix) => format!("{prefix}/{name}/{key}"),
+        }
+    }
+
+    fn workspace_store(&self, workspace: &str) -> S3Store {
+        let journal = self.context.journal(workspace);
+        S3Store { place: self.place.clone(), key: self.key(workspace), journal }
+    }
+
+    /// The workspace that a key is of.
+    fn workspace(&self, key: &str) -> Option<String> {
+        let rest = match self.prefix() {
+            "" => key,
+            prefix => key.strip_prefix(prefix)?.strip_prefix('/')?,
+        };
+        let (name, rest) = rest.split_once('/')?;
+        (rest == self.place.objects.settings.key && !name.is_empty()).then(|| name.to_owned())
+    }
+}
+
+fn no_bucket(bucket: &str, failure: &Failure) -> StoreError {
+    StoreError::new(format!(
+        "S3 bucket {bucket:?} does not exist.\n\nThe referenced S3 bucket must have been previously created. If the S3 bucket\nwas created within the last minute, please wait for a minute or two and try\nagain.\n\nError: {failure}\n"
+    ))
+}
+
+#[async_trait]
+impl Backend for S3Backend {
+    async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
+        let mut names = vec![DEFAULT_WORKSPACE.to_owned()];
+        let prefix = if self.prefix().is_empty() { String::new() } else { format!("{}/", self.prefix()) };
+        let bucket = &self.place.objects.settings.bucket;
+        match self.place.objects.list(&prefix).await {
+            Ok(keys) => names.extend(keys.iter().filter_map(|key| self.workspace(key))),
+            Err(failure) if failure.code() == "NoSuchBucket" => return Err(no_bucket(bucket, &failure)),
+            // Who may not list has the default workspace all the same.
+            Err(failure) if failure.code() == "AccessDenied" && self.prefix() == DEFAULT_PREFIX => {
+                crate::log!(Warn, "other workspaces than the default one cannot be listed: {failure}");
+            }
+            Err(failure) => {
+                return Err(StoreError::new(format!(
+                    "Unable to list objects in S3 bucket {bucket:?} with prefix {prefix:?}: {failure}"
+                )));
+            }
+        }
+        names[1..].sort();
+        Ok(names)
+    }
+
+    async fn delete_workspace(&self, name: &str, _force: bool) -> Result<(), StoreError> {
+        if name == DEFAULT_WORKSPACE || name.is_empty() {
+            return Err(StoreError::new("can't delete default state"));
+        }
+        let store = self.workspace_store(name);
+        let deleted = self.place.objects.delete(&store.key).await;
+        deleted.map_err(|failure| StoreError::new(failure.to_string()))?;
+        if let Some(table) = &self.place.table
+            && let Err(why) = table.delete(&store.digest_id()).await
+        {
+            crate::log!(Error, "the state's checksum was not deleted: {why}");
+        }
+        Ok(())
+    }
+
+    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        if workspace.is_empty() {
+            return Err(StoreError::new("missing state name"));
+        }
+        let store = self.workspace_store(workspace);
+        if workspace != DEFAULT_WORKSPACE && !store.exists().await? {
+            workspace::create(&store, "s3", "S3").await?;
+        }
+        Ok(Arc::new(store))
+    }
+}
+
+impl S3Store {
+    fn bucket(&self) -> &str {
+        &self.place.objects.settings.bucket
+    }
+
+    fn path(&self) -> String {
+        format!("{}/{}", self.bucket(), self.key)
+    }
+
+    fn digest_id(&self) -> String {
+        format!("{}-md5", self.path())
+    }
+
+    fn unreadable(&self, failure: &Failure) -> StoreError {
+        match failure.code() {
+            "NoSuchBucket" => no_bucket(self.bucket(), failure),
+            _ => StoreError::new(format!(
+                "Unable to access object {:?} in S3 bucket {:?}: {failure}",
+                self.key,
+                self.bucket()
+            )),
+        }
+    }
+
+    async fn exists(&self) -> Result<bool, StoreError> {
+        self.place.objects.exists(&self.key).await.map_err(|failure| self.unreadable(&failure))
+    }
+
+    fn lock_of(&self) -> Lock<'_> {
+        let uses_file = self.place.objects.settings.use_lockfile;
+        Lock {
+            objects: &self.place.objects,
+            file: uses_file.then(|| format!("{}.tflock", self.key)),
+            table: self.place.table.as_ref(),
+            path: self.path(),
+        }
+    }
+
+    async fn read_object(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        let content = self.place.objects.get(&self.key).await.map_err(|failure| self.unreadable(&failure))?;
+        Ok(content.filter(|content| !content.is_empty()))
+    }
+
+    /// The checksum that is recorded for the state. None if there is none, or it cannot be read.
+    async fn digest(&self) -> Option<String> {
+        let table = self.place.table.as_ref()?;
+        match table.get(&self.digest_id(), "Digest").await {
+            Ok(digest) => digest.filter(|digest| digest.len() == 32),
+            Err(why) => {
+                crate::log!(Warn, "the state's checksum cannot be read: {why}");
+                None
+            }
+        }
+    }
+
+    fn stale(&self, actual: &str, expected: &str) -> StoreError {
+        let end = match actual {
+            "" => "outage, you may need to manually verify the remote state and remove the Digest\nvalue stored in the DynamoDB table".to_owned(),
+            actual => format!("outage, you may need to manually verify the remote state and update the Digest\nvalue stored in the DynamoDB table to the following value: {actual}"),
+        };
+        StoreError::new(format!(
+            "state data in S3 does not have the expected content.\n\nThe checksum calculated for the state stored in S3 does not match the checksum\nstored in DynamoDB.\n\nBucket: {}\nKey:    {}\nCalculated checksum: {actual}\nStored checksum:     {expected}\n\nThis may be caused by unusually long delays in S3 processing a previous state\nupdate. Please wait for a minute or two and try again.\n\nIf this problem persists, and neither S3 nor DynamoDB are experiencing an\n{end}\n",
+            self.bucket(),
+            self.key
+        ))
+    }
+}
+
+#[async_trait]
+impl StateStore for S3Store {
+    async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        let deadline = Instant::now() + CONSISTENCY;
+        loop {
+            let (content, expected) = tokio::join!(self.read_object(), self.digest());
+            let content = content?;
+            let actual = content.as_ref().map(|content| hex(&super::md5(content))).unwrap_or_default();
+            match expected {
+                Some(expected) if !expected.eq_ignore_ascii_case(&actual) => {
+                    if Instant::now() >= deadline {
+                        return Err(self.stale(&actual, &expected));
+                    }
+                    tokio::time::sleep(CONSISTENCY_PAUSE).await;
+                }
+                _ => return Ok(content),
+            }
+        }
+    }
+
+    async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError> {
+        let digest = hex(&super::md5(&snapshot));
+        let written = self.place.objects.put(&self.key, Bytes::from_owner(snapshot), false).await;
+        written.map_err(|failure| StoreError::new(format!("failed to upload state: {failure}")))?;
+        let Some(table) = &self.place.table else { return Ok(()) };
+        // Without it, the next read would fail.
+        let recorded = table.put(&self.digest_id(), "Digest", &digest, false).await;
+        recorded.map(|_| ()).map_err(|why| StoreError::new(format!("failed to store state MD5: {why}")))
+    }
+
+    async fn lock(&self, info: &LockInfo) -> Result<String, LockError> {
+        self.lock_of().take(info).await
+    }
+
+    async fn unlock(&self, id: &str) -> Result<(), StoreError> {
+        self.lock_of().give_back(id).await
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.journal.clone()
+    }
+
+    fn snapshot_pause(&self) -> Duration {
+        SNAPSHOT_PAUSE
+    }
+}

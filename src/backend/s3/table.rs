@@ -1,0 +1,123 @@
+//! A DynamoDB table with locks and checksums, over DynamoDB's JSON interface.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Request;
+use reqsign_aws_v4::Credential;
+use reqsign_core::Signer;
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
+
+use crate::backend::cloud;
+use crate::backend::web::Client;
+use crate::base::aws::{ServiceError, unanswered};
+use crate::base::hex::hex;
+
+/// How often a request is sent that the table has no capacity for.
+const ATTEMPTS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Errors that go away, although their status does not say so.
+const PASSING: [&str; 5] = [
+    "ProvisionedThroughputExceededException",
+    "ThrottlingException",
+    "RequestLimitExceeded",
+    "Throttling",
+    "TransactionInProgressException",
+];
+
+pub struct Table {
+    pub client: Client,
+    pub signer: Signer<Credential>,
+    /// With its scheme.
+    pub endpoint: String,
+    pub name: String,
+}
+
+#[derive(Deserialize)]
+struct ErrorBody {
+    #[serde(rename = "__type", default)]
+    kind: String,
+    #[serde(alias = "Message", default)]
+    message: String,
+}
+
+impl Table {
+    /// Writes an item with one attribute besides its id; with `new`, only where there is none. Gives how often it was sent.
+    pub async fn put(&self, id: &str, attribute: &str, value: &str, new: bool) -> Result<u32, String> {
+        let mut input = json!({
+            "TableName": self.name,
+            "Item": { "LockID": { "S": id }, attribute: { "S": value } },
+        });
+        if new {
+            input["ConditionExpression"] = "attribute_not_exists(LockID)".into();
+        }
+        self.call("PutItem", &input).await.map(|(_, attempts)| attempts)
+    }
+
+    /// An attribute of an item; None if there is none.
+    pub async fn get(&self, id: &str, attribute: &str) -> Result<Option<String>, String> {
+        let input = json!({
+            "TableName": self.name,
+            "Key": { "LockID": { "S": id } },
+            "ProjectionExpression": format!("LockID, {attribute}"),
+            "ConsistentRead": true,
+        });
+        let (output, _) = self.call("GetItem", &input).await?;
+        Ok(output["Item"][attribute]["S"].as_str().map(str::to_owned))
+    }
+
+    pub async fn delete(&self, id: &str) -> Result<(), String> {
+        let input = json!({ "TableName": self.name, "Key": { "LockID": { "S": id } } });
+        self.call("DeleteItem", &input).await.map(|_| ())
+    }
+
+    async fn call(&self, name: &str, input: &Json) -> Result<(Json, u32), String> {
+        let mut sent = 0;
+        for attempt in 1.. {
+            match self.attempt(name, input).await {
+                Ok((output, attempts)) => return Ok((output, sent + attempts)),
+                Err((_, passing)) if passing && attempt < ATTEMPTS => {
+                    tokio::time::sleep(PAUSE * 2u32.pow(attempt - 1)).await;
+                }
+                Err((text, _)) => return Err(text),
+            }
+            sent += 1;
+        }
+        Err(String::new())
+    }
+
+    /// The error, and whether it may go away.
+    async fn attempt(&self, name: &str, input: &Json) -> Result<(Json, u32), (String, bool)> {
+        let operation = format!("DynamoDB: {name}");
+        let failed = |why: &dyn std::fmt::Display| (unanswered(&operation, why), false);
+        let body = Bytes::from(input.to_string());
+        let request = Request::post(format!("{}/", self.endpoint.trim_end_matches('/')))
+            .header("content-type", "application/x-amz-json-1.0")
+            .header("x-amz-target", format!("DynamoDB_20120810.{name}"))
+            .header("x-amz-content-sha256", hex(&Sha256::digest(&body)))
+            .body(body)
+            .map_err(|e| failed(&e))?;
+        let (mut head, body) = request.into_parts();
+        self.signer.sign(&mut head, None).await.map_err(|e| failed(&e))?;
+        let answer = cloud::send(&self.client, Request::from_parts(head, body)).await.map_err(|e| failed(&e))?;
+        if answer.status.is_success() {
+            let output = serde_json::from_slice(&answer.body);
+            return output.map(|output| (output, answer.attempts)).map_err(|e| failed(&e));
+        }
+        let said = serde_json::from_slice::<ErrorBody>(&answer.body).ok();
+        let code =
+            said.as_ref().map(|body| body.kind.rsplit('#').next().unwrap_or_default()).filter(|code| !code.is_empty());
+        let error = ServiceError {
+            operation,
+            status: answer.status.as_u16(),
+            request_id: answer.header("x-amzn-requestid").unwrap_or_default().to_owned(),
+            host_id: None,
+            code: code.unwrap_or("UnknownError").to_owned(),
+            message: said.as_ref().map_or("UnknownError", |body| &body.message).to_owned(),
+        };
+        Err((error.to_string(), PASSING.contains(&error.code.as_str())))
+    }
+}

@@ -1,0 +1,28 @@
+//! Workspaces that are made when they are first opened.
+
+use std::sync::Arc;
+
+use super::empty_state;
+use super::lock::LockInfo;
+use super::store::{StateStore, StoreError};
+
+/// Writes an empty state where there is none, under its lock, so that the workspace is listed. `name` and `title` are the backend's in
+/// messages: `s3` and `S3`.
+pub async fn create(store: &dyn StateStore, name: &str, title: &str) -> Result<(), StoreError> {
+    let locked = store.lock(&LockInfo::new("init")).await;
+    let id = locked.map_err(|e| StoreError::new(format!("failed to lock {name} state: {e}")))?;
+    let made = async {
+        // Somebody may have made it before the lock was ours.
+        match store.read().await? {
+            Some(_) => Ok(()),
+            None => store.write(Arc::from(empty_state()?)).await,
+        }
+    };
+    let made = made.await;
+    store.unlock(&id).await.map_err(|e| {
+        StoreError::new(format!(
+            "Error unlocking {title} state. Lock ID: {id}\n\nError: {e}\n\nYou may have to force-unlock this state in order to use it again.\n"
+        ))
+    })?;
+    made
+}

@@ -1,0 +1,99 @@
+//! Servers that stand in for clouds: moto for Amazon, fake-gcs-server for Google, Azurite for Microsoft. Each runs on a free port of
+//! the loopback and ends with the process that uses it.
+//!
+//! Stands alone: the library's own tests use this file too.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A server, which ends when this is dropped.
+pub struct Server {
+    pub port: u16,
+    child: Child,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A program by a variable that names it, or by its name on PATH. None, with a word about it, if it is not there.
+pub fn find(variable: &str, name: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(variable).map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = named.or_else(|| std::env::split_paths(&path).map(|dir| dir.join(name)).find(|path| path.is_file()));
+    if found.is_none() {
+        println!("skipped: no {name} on PATH, and {variable} does not name one");
+    }
+    found
+}
+
+impl Server {
+    /// Starts a program on a free port and waits until it accepts connections.
+    pub fn start(command: impl FnOnce(u16) -> Command) -> Server {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut command = command(port);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut server = Server { port, child };
+        let end = Instant::now() + Duration::from_secs(60);
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(server.child.try_wait().unwrap().is_none(), "{command:?} ended");
+            assert!(Instant::now() < end, "{command:?} does not listen");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        server
+    }
+
+    /// S3, DynamoDB and STS.
+    pub fn moto() -> Option<Server> {
+        let program = find("TERRANE_TEST_MOTO", "moto_server")?;
+        Some(Server::start(|port| {
+            let mut command = Command::new(&program);
+            command.args(["-H", "127.0.0.1", "-p", &port.to_string()]);
+            command
+        }))
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Sends a request of HTTP/1.1 and gives the status and the body.
+    pub fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let mut text = format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n", self.port);
+        for (name, value) in headers {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        write!(stream, "{text}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, answer.split_once("\r\n\r\n").map_or_else(String::new, |(_, body)| body.to_owned()))
+    }
+
+    /// As [`Server::request`], as somebody whom moto knows.
+    pub fn amazon(&self, service: &str, method: &str, path: &str, target: &str, body: &str) -> (u16, String) {
+        let scope = format!(
+            "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/{service}/aws4_request, SignedHeaders=host, Signature=x"
+        );
+        let mut headers = vec![("Authorization", scope.as_str()), ("Content-Type", "application/x-amz-json-1.0")];
+        if !target.is_empty() {
+            headers.push(("X-Amz-Target", target));
+        }
+        self.request(method, path, &headers, body)
+    }
+
+    /// A bucket, and a table for locks.
+    pub fn make_bucket(&self, name: &str) {
+        assert_eq!(self.amazon("s3", "PUT", &format!("/{name}"), "", "").0, 200);
+        let table = r#"{"TableName":"locks","KeySchema":[{"AttributeName":"LockID","KeyType":"HASH"}],"AttributeDefinitions":[{"AttributeName":"LockID","AttributeType":"S"}],"BillingMode":"PAY_PER_REQUEST"}"#;
+        self.amazon("dynamodb", "POST", "/", "DynamoDB_20120810.CreateTable", table);
+    }
+}

@@ -7,6 +7,8 @@ use crate::model::state::{State, StateMeta, file};
 use crate::model::version::language_version;
 
 pub mod cloud;
+pub mod consul;
+mod held;
 pub mod http;
 mod import;
 pub mod journal_writer;

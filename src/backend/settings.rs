@@ -28,7 +28,8 @@ impl<'a> Settings<'a> {
     }
 }
 
-fn boolean(name: &str, text: &str) -> Result<bool, ProviderDiagnostic> {
+/// A boolean in any of the forms that variables take.
+pub fn boolean(name: &str, text: &str) -> Result<bool, ProviderDiagnostic> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),

@@ -147,10 +147,10 @@ impl From<io::Error> for LockError {
 /// The reason, and the holder as a block of lines.
 impl fmt::Display for LockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)?;
         match &self.holder {
-            Some(holder) => write!(f, "\n{holder}"),
-            None => Ok(()),
+            Some(holder) if self.reason.is_empty() => write!(f, "{holder}"),
+            Some(holder) => write!(f, "{}\n{holder}", self.reason),
+            None => f.write_str(&self.reason),
         }
     }
 }

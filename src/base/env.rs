@@ -280,6 +280,32 @@ variables! {
     PGKRBSRVNAME;
     /// See PGSERVICE.
     PGGSSLIB;
+    /// Consul's agent, for the `consul` backend: host and port, perhaps with a scheme (127.0.0.1:8500).
+    CONSUL_HTTP_ADDR;
+    /// The token for Consul.
+    CONSUL_HTTP_TOKEN;
+    /// A file with the token for Consul, above all other tokens.
+    CONSUL_HTTP_TOKEN_FILE;
+    /// Name and password for Consul, separated by a colon.
+    CONSUL_HTTP_AUTH;
+    /// `true`: Consul's agent is reached over TLS.
+    CONSUL_HTTP_SSL;
+    /// `false`: the certificate of Consul's agent is not verified.
+    CONSUL_HTTP_SSL_VERIFY;
+    /// A file with the authorities to trust for Consul.
+    CONSUL_CACERT;
+    /// A folder with files of authorities to trust for Consul.
+    CONSUL_CAPATH;
+    /// A file with the certificate to show to Consul.
+    CONSUL_CLIENT_CERT;
+    /// A file with the key of CONSUL_CLIENT_CERT.
+    CONSUL_CLIENT_KEY;
+    /// Not supported: an error.
+    CONSUL_TLS_SERVER_NAME;
+    /// Consul's namespace.
+    CONSUL_NAMESPACE;
+    /// Consul's partition.
+    CONSUL_PARTITION;
     /// Accepted and ignored: nothing here phones home.
     CHECKPOINT_DISABLE;
     /// Any value: apply never reuses a provider process that plan has configured.

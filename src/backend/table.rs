@@ -68,8 +68,7 @@ pub struct StateFiles {
 }
 
 /// All of them, sorted by name.
-pub const KINDS: &[&dyn Kind] =
-    &[&consul::ConsulKind, &http::Http, &memory::InMemory, &local::Local, &pg::Pg, &s3::S3];
+pub const KINDS: &[&dyn Kind] = &[&consul::ConsulKind, &http::Http, &memory::InMemory, &local::Local, &pg::Pg, &s3::S3];
 
 const REMOVED: &[&str] = &["artifactory", "etcd", "etcdv3", "manta", "swift"];
 

@@ -1,14 +1,16 @@
 //! Opening the backend that the configuration asks for, and checking that it is the one that `init` opened.
 
-use std::sync::Arc;
+use std::convert::Infallible;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value as Json};
 
 use super::record::{self, BackendRecord};
 use crate::backend::table::{self, Context, StateFiles};
-use crate::backend::{Access, Backend, Loaded, LockInfo, StateStore};
+use crate::backend::{Access, Backend, Loaded, LockInfo, StateStore, StoreError};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{COMMAND, PROGRAM};
+use crate::base::stop::Stop;
 use crate::lang::value::json::from_json;
 use crate::model::config::{self, decode_backend};
 use crate::model::provider::{about_body, has_errors};
@@ -178,6 +180,7 @@ pub struct Held {
     pub store: Arc<dyn StateStore>,
     pub loaded: Loaded,
     lock: Option<String>,
+    lost: OnceLock<StoreError>,
 }
 
 /// Locks the state, if the options want it, and reads it. Without a listener the state is only read: an interrupted
@@ -228,10 +231,10 @@ pub async fn hold_store(
                 ),
                 None => crate::log!(Debug, "state read: there is none yet"),
             }
-            Ok(Held { store, loaded, lock })
+            Ok(Held { store, loaded, lock, lost: OnceLock::new() })
         }
         Err(mut diagnostics) => {
-            let held = Held { store, loaded: Loaded::default(), lock };
+            let held = Held { store, loaded: Loaded::default(), lock, lost: OnceLock::new() };
             diagnostics.extend(held.release().await);
             Err(diagnostics)
         }
@@ -248,12 +251,36 @@ fn settled(mut loaded: Loaded, store: &dyn StateStore, listener: Option<&dyn Lis
 }
 
 impl Held {
+    /// Stops a command whose lock is lost. Never completes.
+    pub async fn stop_if_lock_is_lost(&self, stop: &Stop) -> Infallible {
+        if self.lock.is_some() {
+            let error = self.store.lock_lost().await;
+            crate::log!(Error, "{error}");
+            let _ = self.lost.set(error);
+            stop.stop();
+        }
+        std::future::pending().await
+    }
+
+    /// What to report if the lock was lost.
+    pub fn lock_loss(&self) -> Option<Diagnostic> {
+        let error = self.lost.get()?;
+        Some(Diagnostic::error(
+            "State lock lost",
+            format!(
+                "Error message: {error}\n\nAnother process may have locked the state since. {PROGRAM} therefore started no further changes and did not \
+                 write the state; the changes that were made are kept on this machine."
+            ),
+        ))
+    }
+
     /// Gives the lock back.
     pub async fn release(self) -> Diagnostics {
         let Some(id) = self.lock else { return Diagnostics::new() };
         crate::log!(Trace, "backend/local: releasing state lock {id}");
         match self.store.unlock(&id).await {
             Ok(()) => Diagnostics::new(),
+            Err(_) if self.lost.get().is_some() => Diagnostics::new(),
             Err(e) => crate::backend::lock::unlock_failed(&e).into(),
         }
     }

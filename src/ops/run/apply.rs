@@ -241,9 +241,12 @@ async fn carry_out(
     crate::log!(Info, "backend/local: apply calling Apply");
     // Abandoned work is dropped before the journal is finished.
     let outcome = tokio::select! {
-        done = engine::apply(input, &ports) => Some(diagnostics.take(done)),
+        biased;
         () = session.setup.stop.killed() => None,
+        never = session.held.stop_if_lock_is_lost(&session.setup.stop) => match never {},
+        done = engine::apply(input, &ports) => Some(diagnostics.take(done)),
     };
+    diagnostics.extend(session.held.lock_loss());
     crate::log!(Info, "backend/local: apply operation completed");
     // Objects may have been changed and approval was given: the next command starts with the right schemas.
     cached_schemas::check(&session.setup, &session.factories, diagnostics.has_errors(), false).await;

@@ -8,6 +8,7 @@ use crate::model::version::language_version;
 
 pub mod cloud;
 pub mod consul;
+pub mod gcs;
 mod held;
 pub mod http;
 mod import;

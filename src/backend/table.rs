@@ -14,6 +14,7 @@ use crate::model::provider::ProviderDiagnostic;
 use crate::model::schema::{Attribute, Block};
 
 use super::consul;
+use super::gcs;
 use super::http;
 use super::local;
 use super::memory;
@@ -68,7 +69,8 @@ pub struct StateFiles {
 }
 
 /// All of them, sorted by name.
-pub const KINDS: &[&dyn Kind] = &[&consul::ConsulKind, &http::Http, &memory::InMemory, &local::Local, &pg::Pg, &s3::S3];
+pub const KINDS: &[&dyn Kind] =
+    &[&consul::ConsulKind, &gcs::Gcs, &http::Http, &memory::InMemory, &local::Local, &pg::Pg, &s3::S3];
 
 const REMOVED: &[&str] = &["artifactory", "etcd", "etcdv3", "manta", "swift"];
 

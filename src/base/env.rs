@@ -88,10 +88,30 @@ variables! {
     NETRC;
     /// The program and options that git uses for SSH; a source's `sshkey` is added to it.
     GIT_SSH_COMMAND;
-    /// A token for modules in Google Cloud Storage.
+    /// A token for modules and states in Google Cloud Storage.
     GOOGLE_OAUTH_ACCESS_TOKEN;
     /// A host that stands in for Google Cloud Storage, with its scheme.
     STORAGE_EMULATOR_HOST;
+    /// JSON of an account for the backend "gcs", or the path of a file with it.
+    GOOGLE_BACKEND_CREDENTIALS;
+    /// The same as GOOGLE_BACKEND_CREDENTIALS, which is above it.
+    GOOGLE_CREDENTIALS;
+    /// The path of a file with Google's Application Default Credentials.
+    GOOGLE_APPLICATION_CREDENTIALS;
+    /// The host of the metadata service of a machine in Google Cloud.
+    GCE_METADATA_HOST;
+    /// A service account that the backend "gcs" acts as.
+    GOOGLE_BACKEND_IMPERSONATE_SERVICE_ACCOUNT;
+    /// The same as GOOGLE_BACKEND_IMPERSONATE_SERVICE_ACCOUNT, which is above it.
+    GOOGLE_IMPERSONATE_SERVICE_ACCOUNT;
+    /// Base64 of the key that the backend "gcs" encrypts states with, or the path of a file with it.
+    GOOGLE_ENCRYPTION_KEY;
+    /// The Cloud KMS key that the backend "gcs" encrypts states with.
+    GOOGLE_KMS_ENCRYPTION_KEY;
+    /// Where the backend "gcs" finds the storage service, with its scheme.
+    GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT;
+    /// The same as GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT, which is above it.
+    GOOGLE_STORAGE_CUSTOM_ENDPOINT;
     /// The AWS access key: for modules and states in S3; with its secret and perhaps a session's token.
     AWS_ACCESS_KEY_ID;
     /// See AWS_ACCESS_KEY_ID.

@@ -12,6 +12,7 @@ pub mod diag;
 pub mod duration;
 pub mod env;
 pub mod files;
+pub mod google;
 pub mod hex;
 pub mod http;
 pub mod identifier;

@@ -59,6 +59,17 @@ impl Server {
         }))
     }
 
+    /// Google Cloud Storage.
+    pub fn google() -> Option<Server> {
+        let program = find("TERRANE_TEST_GCS", "fake-gcs-server")?;
+        Some(Server::start(|port| {
+            let mut command = Command::new(&program);
+            command.args(["-scheme", "http", "-host", "127.0.0.1", "-port", &port.to_string(), "-backend", "memory"]);
+            command.args(["-public-host", &format!("127.0.0.1:{port}")]);
+            command
+        }))
+    }
+
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }

@@ -65,6 +65,11 @@ pub trait StateStore: Send + Sync {
     /// Where on this machine the journal of a run belongs.
     fn journal(&self) -> PathBuf;
 
+    /// The file of this machine that the state is in, if it is in one.
+    fn state_file(&self) -> Option<PathBuf> {
+        None
+    }
+
     /// The shortest time between two snapshots of one run: stores that others pay for are not written to every second.
     fn snapshot_pause(&self) -> Duration {
         Duration::ZERO

@@ -2,14 +2,15 @@
 //!
 //! Owns which backends there are. The caller evaluates a backend's block by its schema and passes the value.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use crate::base::diag::Diagnostic;
 use crate::base::env::Environment;
-use crate::lang::value::{Type, Value};
+use crate::base::name::PROGRAM;
+use crate::lang::value::{Path, Type, Value};
 use crate::model::provider::ProviderDiagnostic;
 use crate::model::schema::{Attribute, Block};
 
@@ -30,7 +31,8 @@ pub trait Kind: Send + Sync {
     /// The settings that its block has.
     fn schema(&self) -> Block;
 
-    /// What is wrong with settings of the schema's type, as far as they alone show it. Connects to nothing.
+    /// What is wrong with settings of the schema's type, as far as they alone show it. Connects to nothing. A problem with an
+    /// attribute is shown at its place in the block, or at the block if it is not written there; one without, at no place.
     fn check(&self, _config: &Value, _context: &Context) -> Vec<ProviderDiagnostic> {
         Vec::new()
     }
@@ -56,7 +58,7 @@ impl Context {
     }
 }
 
-fn journal_in(data_dir: &Path, workspace: &str) -> PathBuf {
+fn journal_in(data_dir: &std::path::Path, workspace: &str) -> PathBuf {
     data_dir.join("journals").join(format!("{workspace}.journal"))
 }
 
@@ -74,10 +76,26 @@ pub const KINDS: &[&dyn Kind] =
 
 const REMOVED: &[&str] = &["artifactory", "etcd", "etcdv3", "manta", "swift"];
 
+/// Kinds that the reference has and this version does not.
+const LATER: &[&str] = &["azurerm", "consul", "cos", "gcs", "kubernetes", "oss", "pg", "remote", "s3"];
+
 /// The backend of a name, or why there is none (for the caller to attach the place).
 pub fn find(name: &str) -> Result<&'static dyn Kind, Diagnostic> {
     if let Some(kind) = KINDS.iter().find(|kind| kind.name() == name) {
         return Ok(*kind);
+    }
+    if name == "cloud" {
+        return Err(Diagnostic::error(
+            "HCP Terraform is not supported",
+            format!(
+                "The \"cloud\" block keeps state and runs operations in HCP Terraform or Terraform Enterprise, which {PROGRAM} \
+                 cannot do. Replace the block by a \"backend\" block."
+            ),
+        ));
+    }
+    if LATER.contains(&name) {
+        let detail = format!("This version of {PROGRAM} does not have the backend {name:?} yet.");
+        return Err(Diagnostic::error("Backend is not supported yet", detail));
     }
     let detail = match name {
         "azure" => "The \"azure\" backend name has been removed, please use \"azurerm\".".to_string(),
@@ -86,8 +104,22 @@ pub fn find(name: &str) -> Result<&'static dyn Kind, Diagnostic> {
         }
         name => format!("There is no backend type named {name:?}."),
     };
-    Err(Diagnostic::error("Unsupported backend type", detail))
+    Err(Diagnostic::error(UNSUPPORTED_BACKEND, detail))
 }
+
+/// The summary where there is no backend of a name.
+pub const UNSUPPORTED_BACKEND: &str = "Unsupported backend type";
+
+/// What is wrong with settings that lack one that the schema requires, for kinds that do not say it better themselves.
+pub fn missing_setting(schema: &Block, config: &Value) -> Option<ProviderDiagnostic> {
+    let is_missing = |name: &Arc<str>| config.get(name).is_none_or(Value::is_null);
+    let (name, _) = schema.attributes.iter().find(|(name, attribute)| attribute.required && is_missing(name))?;
+    let detail = format!("The backend configuration is incorrect: attribute {:?} is required.", &**name);
+    Some(ProviderDiagnostic::error(INVALID_SETTINGS, detail).at(Path::default()))
+}
+
+/// The summary where settings are not what the schema says.
+pub const INVALID_SETTINGS: &str = "Invalid backend configuration";
 
 /// An optional setting.
 pub fn optional(ty: Type, description: &str) -> Attribute {

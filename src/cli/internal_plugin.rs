@@ -17,14 +17,15 @@ pub fn run(args: &[String]) -> u8 {
     let Some(row) = table::find(kind, name) else {
         return fail(&format!("There is no built-in {kind} {name:?}.\n\n{}", list()));
     };
-    let Some(caller) = Caller::from_environment(&Environment::process()) else {
+    let environment = Environment::process();
+    let Some(caller) = Caller::from_environment(&environment) else {
         return fail(&format!(
             "This is the built-in {kind} {name:?} of {PROGRAM}.\n\nIt is a plugin: {PROGRAM} starts it by itself when a configuration \
              needs it and speaks to it over a\nsocket. Started by hand it has nobody to speak to, so there is nothing for it to do.\n\n\
              To use it, write it in a configuration and run \"{COMMAND} init\" and \"{COMMAND} apply\".",
         ));
     };
-    let services = Services { remote_states: Arc::new(Backends) };
+    let services = Services { remote_states: Arc::new(Backends { environment }) };
     let plugin = match row.make {
         Make::Provider(make) => Plugin::Provider(make(&services)),
         Make::Provisioner(make) => Plugin::Provisioner(make(&services)),

@@ -92,6 +92,10 @@ impl StateStore for LocalStore {
         beside(&self.inner.paths.write, ".", ".journal")
     }
 
+    fn state_file(&self) -> Option<PathBuf> {
+        Some(self.inner.paths.read.clone())
+    }
+
     fn restart_backup(&self) {
         self.inner.held().backed_up = false;
     }

@@ -31,6 +31,13 @@ impl InitView {
     }
 
     pub fn event(&self, event: &InitEvent) {
+        if let InitEvent::Found(found) = event {
+            match self.json {
+                true => found.iter().for_each(|diagnostic| write(&self.console, &events::diagnostic(diagnostic))),
+                false => self.console.diagnostics(found.clone()),
+            }
+            return;
+        }
         if !self.json {
             if let InitEvent::Install(event) = event {
                 self.downloads.hear(event);
@@ -110,10 +117,15 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
         }
         InitEvent::LockCreated => style.fill(&lock_created("[bold]{}[reset]"), &[&LOCK_FILE]),
         InitEvent::BackendSet(_) => style.fill("[reset][green]\n{}", &[&words(event)]),
-        InitEvent::BackendUnset(kind) => {
-            let unset = style.fill("[reset][green]\n\n{}", &[&words(event)]);
-            format!("{PROGRAM} has detected you're unconfiguring your previously set {kind:?} backend.\n{unset}")
-        }
+        InitEvent::BackendUnset(_) => style.fill("[reset][green]\n\n{}", &[&words(event)]),
+        InitEvent::BackendReplaced { .. } => style.fill("[reset]{}\n", &[&words(event)]),
+        InitEvent::BackendReconfigured => style.fill(
+            "[reset][reset][bold]Backend configuration changed![reset]\n\n{}\n",
+            &[&format!(
+                "{PROGRAM} has detected that the configuration specified for the backend\nhas changed. {PROGRAM} will now check for \
+                 existing state in the backends."
+            )],
+        ),
         InitEvent::Install(event) => return install(event, style),
         InitEvent::Copied(path) => format!("- {}", path.0.join(".")),
         _ => words(event),
@@ -165,6 +177,14 @@ fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
     let (text, code): (String, _) = match event {
         InitEvent::Empty => (format!("{}\n\n{}", empty_title(), empty_text()), "output_init_empty_message"),
         InitEvent::Backend => ("Initializing the backend...".into(), "initializing_backend_message"),
+        InitEvent::BackendReplaced { old, new } => {
+            return Some((format!("{PROGRAM} detected that the backend type changed from {old:?} to {new:?}."), None));
+        }
+        InitEvent::BackendReconfigured => return Some(("Backend configuration changed!".into(), None)),
+        InitEvent::BackendUnsetting(kind) => {
+            let text = format!("{PROGRAM} has detected you're unconfiguring your previously set {kind:?} backend.");
+            return Some((text, None));
+        }
         InitEvent::BackendSet(kind) => (
             format!(
                 "Successfully configured the backend {kind:?}! {PROGRAM} will automatically\nuse this backend unless the backend \
@@ -190,7 +210,7 @@ fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
         InitEvent::Module(event) => return Some((event.to_string(), None)),
         InitEvent::Copied(path) => return Some((format!("- {}", path.0.join(".")), None)),
         InitEvent::Install(event) => return install_for_programs(event).map(|text| (text, None)),
-        InitEvent::CopyDone | InitEvent::Done => return None,
+        InitEvent::CopyDone | InitEvent::Found(_) | InitEvent::Done => return None,
     };
     Some((text, Some(code)))
 }

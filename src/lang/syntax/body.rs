@@ -219,6 +219,51 @@ impl Body {
         Body { source: Source::Native(Arc::new(source)), hidden: self.hidden.clone() }
     }
 
+    /// The same items with other expressions, where `change` gives some: it is called with each argument and the kinds of the
+    /// blocks around it. In JSON only the outermost arguments are visited.
+    pub fn with_expressions(&self, change: &mut dyn FnMut(&[Arc<str>], &Attribute) -> Option<Expression>) -> Body {
+        self.changed(&mut Vec::new(), change)
+    }
+
+    fn changed(
+        &self,
+        within: &mut Vec<Arc<str>>,
+        change: &mut dyn FnMut(&[Arc<str>], &Attribute) -> Option<Expression>,
+    ) -> Body {
+        let mut replaced = |attribute: &Attribute, within: &[Arc<str>]| {
+            Some(Attribute { expr: change(within, attribute)?, ..attribute.clone() })
+        };
+        match &self.source {
+            Source::Native(body) => {
+                let attributes =
+                    body.attributes.iter().map(|a| replaced(a, within).unwrap_or_else(|| a.clone())).collect();
+                let mut blocks = Vec::with_capacity(body.blocks.len());
+                for block in &body.blocks {
+                    within.push(block.kind.name.clone());
+                    blocks.push(Block { body: block.body.changed(within, change), ..block.clone() });
+                    within.pop();
+                }
+                let native = NativeBody { file: body.file.clone(), attributes, blocks, ..**body };
+                Body { source: Source::Native(Arc::new(native)), hidden: self.hidden.clone() }
+            }
+            Source::Json(json) => {
+                let (attributes, _) = json.just_attributes(self.hidden.as_deref());
+                let attributes: Vec<_> = attributes.values().filter_map(|a| replaced(a, within)).collect();
+                if attributes.is_empty() {
+                    return self.clone();
+                }
+                let span = self.range().span;
+                let over = NativeBody { file: self.file().clone(), attributes, blocks: Vec::new(), span, end: span };
+                Body::merged(self.clone(), Body::native(over))
+            }
+            Source::Merged(merged) => {
+                let (base, over) = (merged.base.changed(within, change), merged.over.changed(within, change));
+                let merged = MergedBody { base, over, wins: merged.wins };
+                Body { source: Source::Merged(Arc::new(merged)), hidden: self.hidden.clone() }
+            }
+        }
+    }
+
     /// Everything that the schema names; what it does not name is an error.
     pub fn content(&self, schema: &BodySchema) -> (Content, Diagnostics) {
         let (content, mut diagnostics) = self.select(schema);

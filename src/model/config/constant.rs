@@ -43,7 +43,7 @@ pub fn is_constant(expr: &Expression) -> bool {
 }
 
 /// A scope without names and functions.
-struct NoNames;
+pub struct NoNames;
 
 impl Scope for NoNames {
     fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {

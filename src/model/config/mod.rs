@@ -3,7 +3,6 @@
 //! Owns what blocks mean before anything is evaluated, and the mistakes that can be seen without evaluating. Never
 //! knows the state, a provider's process or a value that depends on a run.
 
-mod backend;
 mod block;
 pub mod call_check;
 mod check;
@@ -38,14 +37,14 @@ pub mod test_file;
 pub mod values_file;
 mod variable;
 
-pub use backend::decode as decode_backend;
 pub use block::{
     ByName, Condition, IgnoreChanges, Lifecycle, Local, ModuleCall, OnFailure, Output, PreventDestroy, ProviderBlock,
     ProviderPassing, ProviderRef, ProvisionerBlock, ProvisionerWhen, Repetition, Resource, Variable,
 };
 pub use check::Check;
+pub use constant::NoNames;
 pub use early::{Early, Nothing, Outside};
-pub use file_set::has_configuration;
+pub use file_set::{has_configuration, load as load_body};
 pub use import::{Import, ImportBy};
 pub use load::{
     ModuleRequest, ModuleSite, Resolver, load, load_for_backend, load_module, load_root, manifest_resolver,
@@ -54,5 +53,5 @@ pub use module::{Backend, Config, Module, ProviderRequirement};
 pub use moved::{MoveEndpoint, Moved};
 pub use removed::Removed;
 pub use resource::decode_managed as resource_from_text;
-pub use settle::settle;
+pub use settle::{settings_of_values, settle, settle_settings};
 pub use terraform_block::check_versions;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{SourceFile, Span};
 use crate::lang::syntax::ast::{
-    Attribute, Expr, ExprKind, Expression, ObjectItem, Template, TemplateForm, TemplatePart,
+    Attribute, Expr, ExprKind, Expression, Ident, ObjectItem, Template, TemplateForm, TemplatePart,
 };
 use crate::lang::syntax::body::{Body, NativeBody};
 use crate::lang::value::{Marks, Type, Value};
@@ -93,27 +93,45 @@ fn instances(target: &str, expr: &Expression, early: &Early) -> (Elements, Diagn
 /// Puts values in place of the backend's arguments that are more than constants.
 pub fn settle_backend(module: &mut Module, early: &Early, diags: &mut Diagnostics) {
     let Some(backend) = &mut module.backend else { return };
-    let (attributes, _) = backend.body.just_attributes();
-    let mut settled = Vec::new();
-    for (name, attribute) in attributes.into_iter().filter(|(_, a)| !constant::is_constant(&a.expr)) {
-        let target = format!("backend.{}.{name}", backend.kind);
+    backend.body = settle_settings(&backend.body, &backend.kind, early, diags);
+}
+
+/// The settings of a backend of a kind with values in place of all that is more than a constant.
+pub fn settle_settings(body: &Body, kind: &str, early: &Early, diags: &mut Diagnostics) -> Body {
+    body.with_expressions(&mut |within, attribute| {
+        if constant::is_constant(&attribute.expr) {
+            return None;
+        }
+        let path: String = within.iter().map(|kind| format!("{kind}.")).collect();
+        let target = format!("backend.{kind}.{path}{}", attribute.name.name);
         let (value, found) = early.value(&target, &attribute.expr);
         let failed = found.has_errors();
         diags.extend(found);
         if failed {
-            continue;
+            return None;
         }
         match early::unusable(&value, &target, &attribute.expr) {
-            Some(problem) => diags.push(problem),
-            None => settled.push(Attribute { expr: literal(&value, &attribute.expr), ..attribute }),
+            Some(problem) => {
+                diags.push(problem);
+                None
+            }
+            None => Some(literal(&value, &attribute.expr)),
         }
-    }
-    if !settled.is_empty() {
-        let file = backend.body.file().clone();
-        let span = backend.body.range().span;
-        let over = NativeBody { file, attributes: settled, blocks: Vec::new(), span, end: span };
-        backend.body = Body::merged(backend.body.clone(), Body::native(over));
-    }
+    })
+}
+
+/// Settings that were given as values, as a body in a file of that name.
+pub fn settings_of_values(name: &str, values: &[(Arc<str>, Value)]) -> Body {
+    let file = SourceFile::new(name, "");
+    let span = Span::default();
+    let attribute = |(name, value): &(Arc<str>, Value)| Attribute {
+        name: Ident { name: name.clone(), span },
+        expr: Expression { file: file.clone(), node: literal_node(value, span) },
+        equals: span,
+        span,
+    };
+    let attributes = values.iter().map(attribute).collect();
+    Body::native(NativeBody { file: file.clone(), attributes, blocks: Vec::new(), span, end: span })
 }
 
 /// A known value as an expression that stands where another stood.

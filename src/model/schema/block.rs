@@ -167,6 +167,19 @@ impl Block {
 }
 
 impl Block {
+    /// The same shape with nothing required and blocks in any number.
+    pub fn none_required(&self) -> Block {
+        let mut block = self.clone();
+        for attribute in block.attributes.values_mut().filter(|attribute| attribute.required) {
+            (attribute.required, attribute.optional) = (false, true);
+        }
+        for nested in block.blocks.values_mut() {
+            nested.block = nested.block.none_required();
+            (nested.min_items, nested.max_items) = (0, 0);
+        }
+        block
+    }
+
     /// True if any attribute at any depth is write-only.
     pub fn has_write_only(&self) -> bool {
         fn any(attributes: &BTreeMap<Arc<str>, Attribute>) -> bool {

@@ -1,5 +1,5 @@
-//! The backend of the working directory: `record` keeps which one `init` set up, `open` opens it, if the configuration
-//! still asks for the same, and holds a state under its lock; `read_state` looks without one.
+//! The backend of the working directory: `settings` are what the configuration says of it, `record` keeps which one `init`
+//! set up, `open` opens it, if the configuration still asks for the same, and holds a state under its lock; `read_state` looks without one.
 //!
 //! Never changes a state.
 
@@ -7,5 +7,6 @@ mod open;
 pub mod read_state;
 pub mod record;
 pub mod remote_states;
+pub mod settings;
 
 pub use open::*;

@@ -3,18 +3,16 @@
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
-use serde_json::{Map, Value as Json};
-
 use super::record::{self, BackendRecord};
+use super::settings::{BackendSettings, not_found_elsewhere};
 use crate::backend::table::{self, Context, StateFiles};
 use crate::backend::{Access, Backend, Loaded, LockInfo, StateStore, StoreError};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::base::stop::Stop;
-use crate::lang::value::json::from_json;
-use crate::model::config::{self, decode_backend};
-use crate::model::provider::{about_body, has_errors};
-use crate::model::schema::Schema;
+use crate::lang::syntax::body::Body;
+use crate::model::config;
+use crate::model::provider::{ProviderDiagnostic, about_body, has_errors};
 
 use crate::ops::interface::listen::Listener;
 use crate::ops::interface::options::StateOptions;
@@ -26,34 +24,8 @@ const UNREADABLE_RECORD: &str = "Failed to read the record of the backend";
 pub struct Opened {
     pub backend: Arc<dyn Backend>,
     pub store: Arc<dyn StateStore>,
-}
-
-/// The settings that a backend block gives, as the record keeps them, with those of the command line laid over them.
-/// None: there is no block.
-pub fn wanted(block: Option<&config::Backend>, overlay: &Map<String, Json>) -> (Option<BackendRecord>, Diagnostics) {
-    let Some(block) = block else { return (None, Diagnostics::new()) };
-    let (settings, diagnostics) = decode_backend(block);
-    let setting = |(name, value): (&str, Option<String>)| (name.to_owned(), value.map_or(Json::Null, Json::from));
-    let mut config: Map<String, Json> = settings.into_iter().map(setting).collect();
-    let hash = hash(&config);
-    config.extend(overlay.iter().map(|(name, value)| (name.clone(), value.clone())));
-    let record = BackendRecord { kind: block.kind.to_string(), config: Json::Object(config).to_string(), hash };
-    (Some(record), diagnostics)
-}
-
-/// FNV-1a: any hash will do, for readers compare the settings where hashes differ.
-fn hash(config: &Map<String, Json>) -> u32 {
-    let text = Json::Object(config.clone()).to_string();
-    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
-}
-
-/// The same backend with the same settings; what is null is not set.
-pub fn same(a: &BackendRecord, b: &BackendRecord) -> bool {
-    let set = |record: &BackendRecord| -> Option<Map<String, Json>> {
-        let config: Map<String, Json> = serde_json::from_str(&record.config).ok()?;
-        Some(config.into_iter().filter(|(_, value)| !value.is_null()).collect())
-    };
-    a.kind == b.kind && set(a) == set(b)
+    /// What to tell about the settings.
+    pub warnings: Diagnostics,
 }
 
 /// The record of the working directory.
@@ -73,32 +45,31 @@ pub async fn open(
 /// The record of the backend that `init` opened, if it is still the one that the configuration asks for. None: the local
 /// one with its defaults.
 pub fn in_use(setup: &Setup, block: Option<&config::Backend>) -> Result<Option<BackendRecord>, Diagnostics> {
-    let (wanted, diagnostics) = wanted(block, &Map::new());
-    // A block of a kind that there is may be wrong in itself: until it was initialised, that alone is said.
-    let known = wanted.as_ref().is_none_or(|wanted| table::find(&wanted.kind).is_ok());
     let recorded = recorded(setup)?;
-    if diagnostics.has_errors() {
-        return Err(match (&wanted, &recorded) {
-            (Some(wanted), None) if known => init_needed(", ", &first_time(wanted)),
-            (Some(wanted), Some(recorded)) if known && wanted.kind == recorded.kind => init_needed(": ", CHANGED),
-            (Some(wanted), Some(recorded)) if known => init_needed(": ", &other_kind(wanted, recorded)),
-            _ => diagnostics,
-        });
-    }
-    Ok(match (wanted, recorded) {
-        (None, None) => None,
+    let Some(block) = block else {
+        return match recorded {
+            None => Ok(None),
+            Some(recorded) => {
+                let reason = format!("Unsetting the previously set backend {:?}", recorded.kind);
+                Err(init_needed(", ", &reason))
+            }
+        };
+    };
+    let (wanted, diagnostics) = BackendSettings::of_block(block, None);
+    let Some(wanted) = wanted else { return Err(not_found_elsewhere(diagnostics)) };
+    let kind = wanted.kind.name();
+    match recorded {
+        // A block may be wrong in itself: until it was initialised, that alone is said.
+        None => Err(init_needed(", ", &format!("Initial configuration of the requested backend {kind:?}"))),
+        Some(recorded) if recorded.kind != kind => {
+            let reason = format!("Backend type changed from {:?} to {kind:?}", recorded.kind);
+            Err(init_needed(": ", &reason))
+        }
         // Settings of the command line are in the record only: the block's own must be as they were.
-        (Some(wanted), Some(recorded)) if same(&wanted, &recorded) || wanted.hash == recorded.hash => Some(recorded),
-        (Some(wanted), None) => return Err(init_needed(", ", &first_time(&wanted))),
-        (None, Some(recorded)) => {
-            let reason = format!("Unsetting the previously set backend {:?}", recorded.kind);
-            return Err(init_needed(", ", &reason));
-        }
-        (Some(wanted), Some(recorded)) if wanted.kind == recorded.kind => {
-            return Err(init_needed(": ", CHANGED));
-        }
-        (Some(wanted), Some(recorded)) => return Err(init_needed(": ", &other_kind(&wanted, &recorded))),
-    })
+        Some(recorded) if wanted.hash == recorded.hash => Ok(Some(recorded)),
+        Some(recorded) if !diagnostics.has_errors() && wanted.is_recorded(&recorded) => Ok(Some(recorded)),
+        Some(_) => Err(init_needed(": ", "Backend configuration block has changed")),
+    }
 }
 
 /// Opens the backend of a record (none: the local one with its defaults).
@@ -108,12 +79,13 @@ pub async fn open_record(
     options: &StateOptions,
     workspace: &str,
 ) -> Result<Opened, Diagnostics> {
-    let backend = backend_of(setup, record, options).await?;
+    let settings = settings_of(record)?;
+    let (backend, warnings) = open_settings(setup, &settings, options).await?;
     let store = backend
         .store(workspace)
         .await
         .map_err(|e| Diagnostics::from(Diagnostic::error("Failed to open the state", e.to_string())))?;
-    Ok(Opened { backend, store })
+    Ok(Opened { backend, store, warnings })
 }
 
 /// The backend of a record, without a look at any workspace.
@@ -122,41 +94,48 @@ pub async fn backend_of(
     record: Option<&BackendRecord>,
     options: &StateOptions,
 ) -> Result<Arc<dyn Backend>, Diagnostics> {
-    let kind = table::find(record.map_or("local", |r| r.kind.as_str()))?;
+    Ok(open_settings(setup, &settings_of(record)?, options).await?.0)
+}
+
+/// The settings of a record (none: the local backend with its defaults).
+pub fn settings_of(record: Option<&BackendRecord>) -> Result<BackendSettings, Diagnostics> {
+    let default = BackendRecord { kind: "local".into(), config: "{}".into(), hash: 0 };
+    BackendSettings::of_record(record.unwrap_or(&default))
+}
+
+/// Opens the backend of these settings, if they are sound; gives warnings about them too.
+pub async fn open_settings(
+    setup: &Setup,
+    settings: &BackendSettings,
+    options: &StateOptions,
+) -> Result<(Arc<dyn Backend>, Diagnostics), Diagnostics> {
     let files = StateFiles {
         state: options.state.clone(),
         state_out: options.state_out.clone(),
         backup: options.backup.clone(),
     };
     let context = Context { environment: setup.environment.clone(), data_dir: setup.workdir.data_dir.clone(), files };
-    let schema = Schema::new(0, kind.schema());
-    let text = complete(record, &schema);
-    let config = from_json(text.as_bytes(), schema.implied_type())
-        .map_err(|e| Diagnostics::from(Diagnostic::error(UNREADABLE_RECORD, format!("{e:?}"))))?;
-    let problems = kind.check(&config, &context);
-    if has_errors(&problems) {
-        return Err(about_body(problems, None, None));
+    let mut problems = settings.kind.check(&settings.config, &context);
+    if !has_errors(&problems) {
+        problems.extend(table::missing_setting(&settings.kind.schema(), &settings.config));
     }
-    kind.open(&config, &context).await.map_err(|problems| about_body(problems, None, None))
+    if has_errors(&problems) {
+        return Err(placed(problems, &settings.body));
+    }
+    let warnings = placed(problems, &settings.body);
+    match settings.kind.open(&settings.config, &context).await {
+        Ok(backend) => Ok((backend, warnings)),
+        Err(problems) => Err(warnings.into_iter().chain(placed(problems, &settings.body)).collect()),
+    }
 }
 
-/// The record's settings with null for those of the schema that it lacks, and without any others.
-fn complete(record: Option<&BackendRecord>, schema: &Schema) -> String {
-    let given: Map<String, Json> = record.and_then(|r| serde_json::from_str(&r.config).ok()).unwrap_or_default();
-    let names = schema.block.attributes.keys();
-    let all: Map<String, Json> =
-        names.map(|name| (name.to_string(), given.get(&**name).cloned().unwrap_or(Json::Null))).collect();
-    Json::Object(all).to_string()
-}
-
-const CHANGED: &str = "Backend configuration block has changed";
-
-fn first_time(wanted: &BackendRecord) -> String {
-    format!("Initial configuration of the requested backend {:?}", wanted.kind)
-}
-
-fn other_kind(wanted: &BackendRecord, recorded: &BackendRecord) -> String {
-    format!("Backend type changed from {:?} to {:?}", recorded.kind, wanted.kind)
+/// Problems with settings where they are written; those that are about none of them stand for themselves.
+fn placed(problems: Vec<ProviderDiagnostic>, body: &Body) -> Diagnostics {
+    let one = |problem: ProviderDiagnostic| {
+        let placed = problem.attribute.is_some() && !body.file().name().is_empty();
+        about_body(vec![problem], placed.then_some(body), None)
+    };
+    problems.into_iter().flat_map(one).collect()
 }
 
 fn init_needed(joint: &str, reason: &str) -> Diagnostics {

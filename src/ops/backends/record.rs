@@ -56,18 +56,17 @@ pub fn read(data_dir: &Path) -> io::Result<Option<BackendRecord>> {
     Ok(record.map(|r| BackendRecord { kind: r.kind, config: r.config.get().to_string(), hash: r.hash as u32 }))
 }
 
-/// Remembers a backend; None: forgets it.
+/// Remembers a backend; None: forgets it, in a record that says so.
 pub fn write(data_dir: &Path, record: Option<&BackendRecord>) -> io::Result<()> {
     let path = record_path(data_dir);
-    let Some(record) = record else {
-        return match std::fs::remove_file(&path) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(named(e, "remove", &path)),
-            _ => Ok(()),
-        };
-    };
-    let config = RawValue::from_string(record.config.clone()).map_err(|e| named(e.into(), "write", &path))?;
-    let backend = Some(Record { kind: record.kind.clone(), config, hash: record.hash.into() });
-    let file = File { version: 3, terraform_version: language_version().into(), backend };
+    if record.is_none() && !path.exists() {
+        return Ok(());
+    }
+    let backend = record.map(|record| -> io::Result<Record> {
+        let config = RawValue::from_string(record.config.clone()).map_err(|e| named(e.into(), "write", &path))?;
+        Ok(Record { kind: record.kind.clone(), config, hash: record.hash.into() })
+    });
+    let file = File { version: 3, terraform_version: language_version().into(), backend: backend.transpose()? };
     let text = serde_json::to_string(&file).map_err(|e| named(e.into(), "write", &path))?;
     std::fs::create_dir_all(data_dir).map_err(|e| named(e, "mkdir", data_dir))?;
     atomic::write(&path, &go_json(&text))
@@ -91,5 +90,7 @@ mod tests {
         assert_eq!((again.kind.as_str(), again.hash), ("local", 1293398979));
         write(&data, None).unwrap();
         assert!(read(&data).unwrap().is_none());
+        let empty = "{\n  \"version\": 3,\n  \"terraform_version\": \"1.11.4\"\n}";
+        assert_eq!(std::fs::read_to_string(data.join("terraform.tfstate")).unwrap(), empty);
     }
 }

@@ -1,57 +1,94 @@
 //! States of other configurations, for `terraform_remote_state`: only reading, never under a lock.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::backend::local::LocalBackend;
 use crate::backend::store::DEFAULT_WORKSPACE;
-use crate::backend::{Access, Backend};
+use crate::backend::table::{self, Context, INVALID_SETTINGS, Kind, StateFiles};
+use crate::backend::{Access, load};
 use crate::base::diag::Diagnostics;
-use crate::lang::value::{Path, PathStep, Value};
-use crate::model::provider::{ProviderDiagnostic, RemoteStates};
-
-const INVALID_BACKEND: &str = "Invalid backend configuration";
+use crate::base::env::Environment;
+use crate::lang::value::{Path, PathStep, Type, Value, convert};
+use crate::model::provider::{ProviderDiagnostic, RemoteStates, has_errors};
+use crate::model::schema::Block;
 
 /// The backends that there are.
-pub struct Backends;
-
-const SETTINGS: [&str; 2] = ["path", "workspace_dir"];
-
-fn unknown_backend(name: &str) -> ProviderDiagnostic {
-    ProviderDiagnostic::error(INVALID_BACKEND, format!("There is no backend type named {name:?}."))
-        .at(Path(vec![PathStep::Attr("backend".into())]))
+pub struct Backends {
+    /// Where settings come from that a configuration leaves out.
+    pub environment: Environment,
 }
 
-fn invalid(detail: String) -> ProviderDiagnostic {
-    ProviderDiagnostic::error(INVALID_BACKEND, detail).at(Path(vec![PathStep::Attr("config".into())]))
+fn invalid(attribute: &str, detail: String) -> ProviderDiagnostic {
+    ProviderDiagnostic::error(INVALID_SETTINGS, detail).at(Path(vec![PathStep::Attr(attribute.into())]))
+}
+
+impl Backends {
+    fn context(&self) -> Context {
+        // No run of this working directory writes another configuration's state: there is no journal to look at.
+        let nowhere = std::env::temp_dir().join(uuid::Uuid::new_v4().to_string());
+        Context { environment: self.environment.clone(), data_dir: nowhere, files: StateFiles::default() }
+    }
+
+    /// The backend of a name with settings of its schema's type.
+    fn settings(&self, backend: &str, config: &Value) -> Result<(&'static dyn Kind, Value), Vec<ProviderDiagnostic>> {
+        let name = if backend == "_local" { "local" } else { backend };
+        let kind = table::find(name).map_err(|problem| vec![invalid("backend", problem.detail)])?;
+        let coerced = coerce(config, &kind.schema()).map_err(|why| {
+            let detail = format!("The given configuration is not valid for backend {name:?}: {why}.");
+            vec![invalid("config", detail)]
+        })?;
+        let mut problems = kind.check(&coerced, &self.context());
+        for problem in &mut problems {
+            // The path leads through the backend's settings, which are one value here.
+            problem.attribute = None;
+        }
+        if has_errors(&problems) { Err(problems) } else { Ok((kind, coerced)) }
+    }
+}
+
+/// An object as settings of a schema, or what does not fit.
+fn coerce(config: &Value, schema: &Block) -> Result<Value, String> {
+    if !config.is_null() && !(config.ty().is_object() || config.ty().is_map()) {
+        return Err("an object is required".to_owned());
+    }
+    let empty = BTreeMap::new();
+    let given = if config.is_null() { &empty } else { config.entries() };
+    let is_known = |name: &str| schema.attributes.contains_key(name) || schema.blocks.contains_key(name);
+    if let Some(name) = given.keys().find(|name| !is_known(name)) {
+        return Err(format!("unexpected attribute {:?}", &**name));
+    }
+    let fitted = |name: &Arc<str>, ty: Type| match given.get(name).filter(|value| !value.is_null()) {
+        Some(value) => convert::convert(value, &ty).map(Some).map_err(|why| format!("{name}: {why}")),
+        None => Ok(None),
+    };
+    let mut settings = BTreeMap::new();
+    for (name, attribute) in &schema.attributes {
+        let ty = attribute.implied_type();
+        let value = match fitted(name, ty.clone())? {
+            None if attribute.required => return Err(format!("attribute {:?} is required", &**name)),
+            value => value.unwrap_or_else(|| Value::null(ty)),
+        };
+        settings.insert(name.clone(), value);
+    }
+    for (name, nested) in &schema.blocks {
+        let value = fitted(name, nested.implied_type())?;
+        settings.insert(name.clone(), value.unwrap_or_else(|| nested.empty_value()));
+    }
+    Ok(Value::object(settings))
 }
 
 #[async_trait]
 impl RemoteStates for Backends {
     fn validate(&self, backend: &str, config: &Value) -> Vec<ProviderDiagnostic> {
-        if backend != "local" {
-            return vec![unknown_backend(backend)];
+        if !config.is_wholly_known() {
+            let ty = config.ty();
+            let fits = ty.is_dynamic() || ty.is_object() || ty.is_map();
+            let problem = || invalid("config", "The configuration must be an object value.".to_owned());
+            return if fits { Vec::new() } else { vec![problem()] };
         }
-        if config.is_null() || !config.is_known() {
-            return Vec::new();
-        }
-        if !(config.ty().is_object() || config.ty().is_map()) {
-            return vec![invalid(
-                "The given configuration is not valid for backend \"local\": an object is required.".into(),
-            )];
-        }
-        let strange = config.entries().keys().find(|name| !SETTINGS.contains(&&***name));
-        strange
-            .map(|name| {
-                invalid(format!(
-                    "The given configuration is not valid for backend \"local\": unexpected attribute {name:?}."
-                ))
-            })
-            .into_iter()
-            .collect()
+        self.settings(backend, config).err().unwrap_or_default()
     }
 
     async fn outputs(
@@ -60,23 +97,71 @@ impl RemoteStates for Backends {
         config: &Value,
         workspace: Option<&str>,
     ) -> Result<Option<BTreeMap<Arc<str>, Value>>, ProviderDiagnostic> {
-        if backend != "local" {
-            return Err(unknown_backend(backend));
-        }
-        let setting = |name: &str| {
-            let value = if config.is_null() { None } else { config.get(name) };
-            value.and_then(|v| v.as_str().map(PathBuf::from))
-        };
-        let local =
-            LocalBackend { path: setting("path"), workspace_dir: setting("workspace_dir"), ..LocalBackend::default() };
-        let problem = |text: String| ProviderDiagnostic::error("Error loading state error", text);
-        let store = local.store(workspace.unwrap_or(DEFAULT_WORKSPACE)).await.map_err(|e| problem(e.to_string()))?;
-        let loaded = crate::backend::load(&*store, Access::ReadOnly).await.map_err(|d| problem(text_of(&d)))?;
+        let (kind, settings) = self.settings(backend, config).map_err(|problems| first_error(problems))?;
+        let opened = kind.open(&settings, &self.context()).await;
+        let opened = opened.map_err(|problems| {
+            let problem = first_error(problems);
+            let text = match problem.detail.is_empty() {
+                true => problem.summary,
+                false => format!("{}: {}", problem.summary, problem.detail),
+            };
+            ProviderDiagnostic::error(text, "")
+        })?;
+        let store = opened.store(workspace.unwrap_or(DEFAULT_WORKSPACE)).await.map_err(|e| {
+            let detail = format!("error loading the remote state: {e}");
+            ProviderDiagnostic::error("Error loading state error", detail)
+                .at(Path(vec![PathStep::Attr("backend".into())]))
+        })?;
+        let loaded = load(&*store, Access::ReadOnly).await;
+        let loaded = loaded.map_err(|problems| ProviderDiagnostic::error(text_of(&problems), ""))?;
         Ok(loaded.file.map(|file| file.state.outputs.into_iter().map(|(name, output)| (name, output.value)).collect()))
     }
+}
+
+fn first_error(problems: Vec<ProviderDiagnostic>) -> ProviderDiagnostic {
+    let error = problems.into_iter().find(|problem| has_errors(std::slice::from_ref(problem)));
+    error.unwrap_or_else(|| ProviderDiagnostic::error(INVALID_SETTINGS, ""))
 }
 
 fn text_of(diagnostics: &Diagnostics) -> String {
     let texts = diagnostics.iter().map(|d| if d.detail.is_empty() { d.summary.clone() } else { d.detail.clone() });
     texts.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn configurations_are_checked_by_the_schema() {
+        let backends = Backends { environment: Environment::default() };
+        let object = |pairs: &[(&str, Value)]| Value::object(pairs.iter().map(|(n, v)| (*n, v.clone())));
+        let cases = [
+            ("local", Value::null_dynamic(), None),
+            ("_local", object(&[("path", Value::string("x"))]), None),
+            ("local", Value::map(Type::String, [("path", Value::string("x"))]), None),
+            (
+                "local",
+                Value::string("x"),
+                Some("The given configuration is not valid for backend \"local\": an object is required."),
+            ),
+            (
+                "local",
+                object(&[("x", Value::int(1))]),
+                Some("The given configuration is not valid for backend \"local\": unexpected attribute \"x\"."),
+            ),
+            ("local", object(&[("path", Value::string(""))]), Some("The \"path\" attribute value must not be empty.")),
+            ("http", object(&[("retry_max", Value::string("5"))]), None),
+            (
+                "http",
+                object(&[("retry_max", Value::string("many"))]),
+                Some("The given configuration is not valid for backend \"http\": retry_max: a number is required."),
+            ),
+            ("nope", Value::null_dynamic(), Some("There is no backend type named \"nope\".")),
+        ];
+        for (backend, config, expected) in cases {
+            let found = backends.validate(backend, &config);
+            assert_eq!(found.first().map(|problem| problem.detail.as_str()), expected, "{backend}");
+        }
+    }
 }

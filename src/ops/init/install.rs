@@ -25,11 +25,10 @@ use crate::model::addr;
 use crate::model::deps::Requirements;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
 use crate::model::mistakes::UNWRITABLE_LOCK;
+use crate::model::state::State;
 
 use super::{InitEvent, InitRequest, Tell};
-use crate::ops::backends;
 use crate::ops::configuration::load::LoadedTests;
-use crate::ops::interface::options::StateOptions;
 use crate::ops::plugins::lock_file;
 use crate::ops::plugins::packages;
 use crate::ops::plugins::stand_ins;
@@ -42,6 +41,7 @@ pub async fn run(
     setup: &Setup,
     network: &Network,
     loaded: &LoadedTests,
+    state: Option<&State>,
     request: &InitRequest,
     tell: Tell<'_>,
     diagnostics: &mut Diagnostics,
@@ -50,9 +50,8 @@ pub async fn run(
     for tested in loaded.tests.iter().flat_map(|file| &file.runs).filter_map(|run| run.under_test.as_ref()) {
         requirements = requirements.merge(diagnostics.take(Requirements::of_config(tested)));
     }
-    match state_requirements(setup).await {
-        Ok(of_state) => requirements = requirements.merge(of_state),
-        Err(problems) => diagnostics.extend(problems),
+    if let Some(state) = state {
+        requirements = requirements.merge(Requirements::of_state(state));
     }
     diagnostics.extend(requirements.0.keys().filter(|provider| provider.is_legacy()).map(legacy));
     // Of other registries nobody could know such a one.
@@ -198,15 +197,6 @@ async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell: Te
     }
     warnings.extend(diagnostics);
     Installed { lock, diagnostics: warnings, only_here }
-}
-
-/// What the state needs, as the backend that is in use holds it.
-async fn state_requirements(setup: &Setup) -> Result<Requirements, Diagnostics> {
-    let recorded = backends::recorded(setup)?;
-    let opened =
-        backends::open_record(setup, recorded.as_ref(), &StateOptions::default(), &setup.workdir.workspace).await?;
-    let loaded = crate::backend::load(&*opened.store, crate::backend::Access::ReadOnly).await?;
-    Ok(loaded.file.map(|file| Requirements::of_state(&file.state)).unwrap_or_default())
 }
 
 /// Where packages come from, signed as the settings demand.

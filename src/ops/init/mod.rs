@@ -1,7 +1,9 @@
-//! `init`: modules (`modules`), backend and providers (`install`) made ready; `get`, `providers lock` and `providers mirror` are parts
+//! `init`: the backend (`backend`; what it copies: `migration`), modules (`modules`) and providers (`install`) made ready; `get`, `providers lock` and `providers mirror` are parts
 //! of it. Never starts a provider.
 
+mod backend;
 mod install;
+mod migration;
 mod modules;
 pub mod providers_lock;
 pub mod providers_mirror;
@@ -9,22 +11,14 @@ pub mod providers_mirror;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::{Map, Value as Json};
-
-use crate::backend::table;
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::{Disk, Files};
-use crate::base::name::{COMMAND, PROGRAM};
-use crate::base::source::SourceFile;
+use crate::base::files::Disk;
+use crate::base::name::PROGRAM;
 use crate::install::event::{InstallEvent, ModuleEvent};
 use crate::model::addr;
-use crate::model::config::{self, Backend, Config, Module, test_file, values_file};
-use crate::model::mistakes::{INVALID_BACKEND_TYPE, UNREADABLE_FILE};
+use crate::model::config::{self, Config, Module, test_file};
 
-use crate::ops::backends::record;
-use crate::ops::backends::{self, same};
 use crate::ops::configuration::load;
-use crate::ops::interface::options::StateOptions;
 use crate::ops::setup::Setup;
 use crate::ops::setup::network::Network;
 use modules::ModuleRequest;
@@ -40,6 +34,11 @@ pub struct InitRequest {
     pub backend_config: Vec<String>,
     pub reconfigure: bool,
     pub migrate_state: bool,
+    /// Copies states without asking.
+    pub force_copy: bool,
+    /// Locks states while they are copied.
+    pub lock: bool,
+    pub lock_timeout: std::time::Duration,
     pub plugin_dirs: Vec<PathBuf>,
     pub lockfile_readonly: bool,
     /// The folder of test files; none: they are not looked at.
@@ -51,6 +50,17 @@ pub enum InitEvent {
     /// There is no configuration: nothing was done.
     Empty,
     Backend,
+    /// A backend of one kind takes the place of one of another.
+    BackendReplaced {
+        old: String,
+        new: String,
+    },
+    /// The backend has other settings than before.
+    BackendReconfigured,
+    /// The backend is about to be given up.
+    BackendUnsetting(String),
+    /// To be shown now.
+    Found(Diagnostics),
     /// A backend was opened that was not in use before.
     BackendSet(String),
     /// There was a backend, and now there is none.
@@ -95,11 +105,25 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
     }
     let (root, early) = load::root_module(setup);
     let Some(root) = root else { return not_sound(early) };
-    let mut of_backend = Diagnostics::new();
-    if request.backend {
-        tell(InitEvent::Backend);
-        of_backend = backend(setup, root.backend.as_ref(), request, tell).await;
-    }
+    let (in_use, of_backend) = match request.backend {
+        true => {
+            tell(InitEvent::Backend);
+            backend::run(setup, &root, request, tell).await
+        }
+        false => backend::saved(setup)
+            .await
+            .map_or_else(|problems| (None, problems), |in_use| (Some(in_use), Diagnostics::new())),
+    };
+    let state = match &in_use {
+        None => None,
+        Some(in_use) => match backend::state(in_use).await {
+            Ok(state) => state,
+            Err(problems) => {
+                diagnostics.extend(problems);
+                return diagnostics;
+            }
+        },
+    };
     // Mistakes of the root module wait: its modules may say better what is wrong, such as that they need another version.
     let (tests, _) = load::tests(Path::new("."), request.test_dir.as_deref());
     let besides = test_file::load::calls(&tests);
@@ -139,7 +163,7 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
         return diagnostics;
     }
     add_new(&mut diagnostics, found);
-    let failed = install::run(setup, &network, &loaded, request, tell, &mut diagnostics).await;
+    let failed = install::run(setup, &network, &loaded, state.as_ref(), request, tell, &mut diagnostics).await;
     if !failed {
         tell(InitEvent::Done);
     }
@@ -174,114 +198,6 @@ fn not_sound(mut found: Diagnostics) -> Diagnostics {
     word.prose_summary = true;
     found.push(word);
     found
-}
-
-/// Takes the backend of the configuration into use.
-async fn backend(setup: &Setup, block: Option<&Backend>, request: &InitRequest, tell: Tell<'_>) -> Diagnostics {
-    let mut warnings = Diagnostics::new();
-    if block.is_none() && !request.backend_config.is_empty() {
-        warnings.push(Diagnostic::warning(
-            "Missing backend configuration",
-            "-backend-config was used without a \"backend\" block in the configuration.\n\nIf you intended to override the \
-             default local backend configuration,\nno action is required, but you may add an explicit backend block to \
-             your\nconfiguration to clear this warning:\n\nterraform {\n  backend \"local\" {}\n}\n\nHowever, if you intended to \
-             override a defined backend, please verify that\nthe backend configuration is present and valid.\n",
-        ));
-    }
-    warnings.extend(configure(setup, block, request, tell).await.err().into_iter().flatten());
-    warnings
-}
-
-async fn configure(
-    setup: &Setup,
-    block: Option<&Backend>,
-    request: &InitRequest,
-    tell: Tell<'_>,
-) -> Result<(), Diagnostics> {
-    let overlay = if block.is_some() { overlay(&request.backend_config)? } else { Map::new() };
-    let (wanted, diagnostics) = backends::wanted(block, &overlay);
-    let unknown = diagnostics.iter().any(|diagnostic| diagnostic.summary == INVALID_BACKEND_TYPE);
-    if let Some(block) = block.filter(|_| unknown) {
-        return Err(table::find(&block.kind)
-            .map_or_else(|problem| problem.at(block.kind_range.clone()).into(), |_| diagnostics));
-    }
-    let recorded = backends::recorded(setup)?;
-    let broken = diagnostics.has_errors();
-    let changed = match (&wanted, &recorded) {
-        _ if broken => true,
-        (None, None) => return Ok(()),
-        (Some(wanted), Some(recorded)) => !same(wanted, recorded),
-        _ => true,
-    };
-    if changed && recorded.is_some() && !request.reconfigure && !request.migrate_state {
-        return Err(Diagnostic::error(
-            "Backend configuration changed",
-            format!("A change in the backend configuration has been detected, which may require migrating existing state.\n\nIf you wish to attempt \
-             automatic migration of the state, use \"{COMMAND} init -migrate-state\".\nIf you wish to store the current configuration with no \
-             changes to the state, use \"{COMMAND} init -reconfigure\"."),
-        )
-        .into());
-    }
-    if broken {
-        return Err(diagnostics);
-    }
-    if changed && !request.reconfigure {
-        keep_state(setup, recorded.as_ref(), wanted.as_ref()).await?;
-    }
-    let write = record::write(&setup.workdir.data_dir, wanted.as_ref());
-    write.map_err(|e| Diagnostics::from(Diagnostic::error("Failed to save the backend's settings", e.to_string())))?;
-    match (changed || request.reconfigure, wanted, recorded) {
-        (true, Some(wanted), _) => tell(InitEvent::BackendSet(wanted.kind)),
-        (true, None, Some(recorded)) if !request.reconfigure => tell(InitEvent::BackendUnset(recorded.kind)),
-        _ => {}
-    }
-    Ok(())
-}
-
-/// A state that would be left behind is a reason to stop: moving it is not built yet.
-async fn keep_state(
-    setup: &Setup,
-    old: Option<&record::BackendRecord>,
-    new: Option<&record::BackendRecord>,
-) -> Result<(), Diagnostics> {
-    let options = StateOptions::default();
-    let workspace = &setup.workdir.workspace;
-    let before = backends::open_record(setup, old, &options, workspace).await?;
-    let after = backends::open_record(setup, new, &options, workspace).await?;
-    let read =
-        |e: crate::backend::StoreError| Diagnostics::from(Diagnostic::error("Failed to read the state", e.to_string()));
-    let before = before.store.read().await.map_err(read)?;
-    let after = after.store.read().await.map_err(read)?;
-    if before.is_none() || before == after {
-        return Ok(());
-    }
-    Err(Diagnostic::error(
-        "Moving a state is not supported yet",
-        format!("There is a state where the working directory kept it until now, and this version of {PROGRAM} cannot move it to the new place. Move \
-         the file yourself and run \"{COMMAND} init -reconfigure\". Nothing was changed."),
-    )
-    .into())
-}
-
-fn overlay(given: &[String]) -> Result<Map<String, Json>, Diagnostics> {
-    let mut overlay = Map::new();
-    for text in given {
-        if let Some((name, value)) = text.split_once('=') {
-            overlay.insert(name.to_string(), value.into());
-            continue;
-        }
-        let content = Disk.read_to_string(Path::new(text)).map_err(|e| {
-            Diagnostics::from(Diagnostic::error(UNREADABLE_FILE, format!("The file {text:?} could not be read: {e}.")))
-        })?;
-        let (values, diagnostics) = values_file::parse_file(SourceFile::new(text.as_str(), content));
-        if diagnostics.has_errors() {
-            return Err(diagnostics);
-        }
-        for (name, given) in values {
-            overlay.insert(name.to_string(), given.value.as_str().map_or(Json::Null, Json::from));
-        }
-    }
-    Ok(overlay)
 }
 
 /// `get`: the modules alone.

@@ -101,7 +101,8 @@ pub async fn open(
 ) -> Result<(Session, Diagnostics), Diagnostics> {
     let LoadedConfig { config, snapshot } = loaded;
     let opened = backends::open(setup, config.root.backend.as_ref(), state).await;
-    let opened = opened.map_err(|problems| joined(&mut diagnostics, problems))?;
+    let mut opened = opened.map_err(|problems| joined(&mut diagnostics, problems))?;
+    diagnostics.extend(std::mem::take(&mut opened.warnings));
     let factories = start(setup, &config, &mut diagnostics).await?;
     let held = backends::hold(&opened, operation, state, setup, Some(&*listener)).await;
     let mut held = match held {

@@ -12,8 +12,8 @@ use crate::model::state::StateMeta;
 use crate::model::state::file as state_file;
 use crate::model::version::language_version;
 
+use crate::ops::backends;
 use crate::ops::backends::read_state;
-use crate::ops::backends::{self, Opened};
 use crate::ops::interface::listen::Listener;
 use crate::ops::interface::options::StateOptions;
 use crate::ops::setup::Setup;
@@ -73,7 +73,7 @@ pub async fn create(
     select_workspace(&setup.workdir.data_dir, name).map_err(failed)?;
     created();
     let Some(from) = from else { return Ok(()) };
-    let held = backends::hold(&Opened { backend, store }, "workspace-new", options, setup, Some(listener)).await?;
+    let held = backends::hold_store(&store, "workspace-new", options, setup, Some(listener)).await?;
     let copied = copy(from, &*held.store).await;
     let unlocked = held.release().await;
     copied?;
@@ -139,8 +139,7 @@ pub async fn delete(
         return Err(Refusal::Active(name.into()));
     }
     let store = backend.store(name).await.map_err(failed)?;
-    let opened = Opened { backend: backend.clone(), store };
-    let held = backends::hold(&opened, "workspace-delete", options, setup, Some(listener)).await?;
+    let held = backends::hold_store(&store, "workspace-delete", options, setup, Some(listener)).await?;
     let objects = held.loaded.file.as_ref().map(|file| managed(&file.state)).unwrap_or_default();
     // Not all stores can be removed while they are locked.
     let unlocked = held.release().await;

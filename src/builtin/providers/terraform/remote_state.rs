@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use crate::builtin::sdk::{Attr, DataSource, Shape, object_with, text_of};
 use crate::lang::value::{Path, Type, Value};
-use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics, RemoteStates};
+use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics, RemoteStates, has_errors};
 
 pub struct RemoteState {
     shape: Shape,
@@ -68,7 +68,7 @@ impl DataSource for RemoteState {
         let backend_config = config.get("config").unwrap_or(&null);
         let mut found = Vec::new();
         self.validate(config, &mut found);
-        if !found.is_empty() {
+        if has_errors(&found) {
             return Err(found);
         }
         let stored = self.states.outputs(backend, backend_config, text_of(config, "workspace")).await;

@@ -1,0 +1,94 @@
+//! Settings from blocks, overlays and records.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::base::source::SourceFile;
+use crate::lang::syntax::parser;
+
+fn block(text: &str) -> config::Backend {
+    let (body, found) = parser::parse(SourceFile::new("main.tf", text));
+    assert!(!found.has_errors(), "{found:?}");
+    let (content, _) = body.content(&BodySchema::new().block("backend", &["type"]));
+    let block = &content.blocks[0];
+    config::Backend {
+        kind: block.label(0).clone(),
+        kind_range: block.kind_range(),
+        body: block.body.clone(),
+        range: block.header_range(),
+    }
+}
+
+fn settings(text: &str, given: &[&str]) -> (BackendSettings, Diagnostics) {
+    let block = block(text);
+    let mut diagnostics = Diagnostics::new();
+    let given: Vec<String> = given.iter().map(ToString::to_string).collect();
+    let overlay = overlay(&given, table::find(&block.kind).unwrap(), None, &mut diagnostics);
+    let (settings, found) = BackendSettings::of_block(&block, overlay);
+    diagnostics.extend(found);
+    (settings.unwrap(), diagnostics)
+}
+
+/// Hashes and records as the reference wrote them (1.11.4).
+#[test]
+fn records_are_the_reference_s() {
+    let (settings, found) = settings("backend \"local\" {\n  path = \"alt.tfstate\"\n}\n", &[]);
+    assert!(found.is_empty());
+    let record = settings.record();
+    assert_eq!(record.config, r#"{"path":"alt.tfstate","workspace_dir":null}"#);
+    assert_eq!(record.hash, 2619443999);
+    assert!(settings.is_recorded(&record));
+    let other = BackendRecord { config: r#"{"path":"alt.tfstate","later":"x"}"#.into(), ..record.clone() };
+    assert!(!settings.is_recorded(&other), "a setting that this version does not know");
+    let older = BackendRecord { config: r#"{"path":"alt.tfstate"}"#.into(), ..record };
+    assert!(settings.is_recorded(&older) && BackendSettings::of_record(&older).unwrap().config == settings.config);
+}
+
+#[test]
+fn the_command_line_adds_to_the_block_and_not_to_its_hash() {
+    let text = "backend \"http\" {\n  address = \"http://a\"\n}\n";
+    let (plain, _) = settings(text, &[]);
+    let (more, found) = settings(text, &["retry_max=5", "address=http://b=c", "retry_max=6"]);
+    assert!(found.is_empty(), "{found:?}");
+    assert_eq!(more.hash, plain.hash);
+    let config: serde_json::Value = serde_json::from_str(&more.record().config).unwrap();
+    assert_eq!((&config["address"], &config["retry_max"]), (&"http://b=c".into(), &6.into()));
+    assert!(config["lock_address"].is_null());
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.tfbackend");
+    std::fs::write(&path, "retry_max = 7\nlock_address = \"http://l\"\n").unwrap();
+    let (mixed, found) = settings(text, &["retry_max=5", path.to_str().unwrap(), "lock_method=PUT"]);
+    assert!(found.is_empty(), "{found:?}");
+    let config: serde_json::Value = serde_json::from_str(&mixed.record().config).unwrap();
+    assert_eq!((&config["retry_max"], &config["lock_method"]), (&7.into(), &"PUT".into()));
+    let (_, none) = settings(text, &[""]);
+    assert!(none.is_empty());
+}
+
+#[test]
+fn problems_of_arguments_are_reported() {
+    let cases = [
+        ("nope=1", "Invalid backend configuration argument"),
+        ("retry_max=many", "Invalid backend configuration value"),
+        ("missing.tfbackend", "Failed to read file"),
+    ];
+    for (argument, summary) in cases {
+        let (_, found) = settings("backend \"http\" {}\n", &[argument]);
+        assert_eq!(found.iter().next().unwrap().summary, summary);
+    }
+    let (_, found) = settings("backend \"http\" {\n  adress = 1\n}\n", &[]);
+    assert_eq!(found.iter().next().unwrap().summary, "Unsupported argument");
+    let (none, found) = BackendSettings::of_block(&block("backend \"x\" {}\n"), None);
+    assert!(none.is_none() && found.iter().next().unwrap().summary == UNSUPPORTED_BACKEND);
+    let renamed = not_found_elsewhere(found);
+    assert_eq!(renamed.iter().next().unwrap().summary, INVALID_BACKEND_TYPE);
+}
+
+#[test]
+fn required_settings_are_asked_for_by_name() {
+    let (mut settings, _) = settings("backend \"http\" {}\n", &[]);
+    assert!(missing(&settings).is_empty());
+    with_setting(&mut settings, "address", Value::string("http://a"));
+    assert_eq!(settings.config.get("address").and_then(Value::as_str), Some("http://a"));
+    let _: Vec<(Arc<str>, Type, String)> = missing(&settings);
+}

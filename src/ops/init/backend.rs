@@ -1,0 +1,419 @@
+//! The backend's part of `init`: which backend is wanted, whether that is the recorded one, what is copied if it is not, and
+//! which workspace is in use afterwards.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::backend::store::ErrorKind;
+use crate::backend::{Access, Backend, load, table};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::{COMMAND, PROGRAM};
+use crate::lang::value::{Value, convert};
+use crate::model::config::{self, Module};
+use crate::ops::backends::record::{self, BackendRecord};
+use crate::ops::backends::settings::{self, BackendSettings};
+use crate::ops::backends::{open_settings, recorded, settings_of};
+use crate::ops::interface::ask::Question;
+use crate::ops::interface::options::StateOptions;
+use crate::ops::setup::Setup;
+use crate::ops::setup::workdir::select_workspace;
+
+use super::migration::{Migrated, Migration, Side, answer, error_text, is_empty};
+use super::{InitEvent, InitRequest, Tell};
+
+/// The backend in use and its workspace.
+pub struct InUse {
+    pub backend: Arc<dyn Backend>,
+    pub workspace: String,
+}
+
+/// Takes the backend of the configuration into use.
+pub async fn run(setup: &Setup, root: &Module, request: &InitRequest, tell: Tell<'_>) -> (Option<InUse>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    if root.backend.is_none() && !request.backend_config.is_empty() {
+        diagnostics.push(missing_block());
+    }
+    let options = StateOptions { lock: request.lock, lock_timeout: request.lock_timeout, ..StateOptions::default() };
+    let workspace = setup.workdir.workspace.clone();
+    let mut step = Step { setup, request, options, tell, workspace, diagnostics };
+    let done = step.configure(root).await;
+    let mut diagnostics = step.diagnostics;
+    match done {
+        Ok(backend) => (Some(InUse { backend, workspace: step.workspace }), diagnostics),
+        Err(problems) => {
+            diagnostics.extend(problems);
+            (None, diagnostics)
+        }
+    }
+}
+
+/// The backend of the record, for an `init` that does not look at the configuration's.
+pub async fn saved(setup: &Setup) -> Result<InUse, Diagnostics> {
+    let settings = settings_of(recorded(setup)?.as_ref())?;
+    let (backend, _) = open_settings(setup, &settings, &StateOptions::default()).await?;
+    Ok(InUse { backend, workspace: setup.workdir.workspace.clone() })
+}
+
+/// The state of a workspace, as a source of requirements.
+pub async fn state(in_use: &InUse) -> Result<Option<crate::model::state::State>, Diagnostics> {
+    let store = in_use.backend.store(&in_use.workspace).await;
+    let store = store.map_err(|e| plain(format!("Error loading state: {e}")))?;
+    let loaded = load(&*store, Access::ReadOnly).await;
+    let loaded = loaded.map_err(|problems| plain(format!("Error refreshing state: {}", error_text(&problems))))?;
+    Ok(loaded.file.map(|file| file.state))
+}
+
+/// An error that is one text.
+fn plain(text: impl Into<String>) -> Diagnostics {
+    Diagnostic::error(text, "").into()
+}
+
+struct Step<'a, 't> {
+    setup: &'a Setup,
+    request: &'a InitRequest,
+    options: StateOptions,
+    tell: Tell<'t>,
+    workspace: String,
+    /// Warnings, and what is to be told whatever comes.
+    diagnostics: Diagnostics,
+}
+
+impl Step<'_, '_> {
+    async fn configure(&mut self, root: &Module) -> Result<Arc<dyn Backend>, Diagnostics> {
+        let recorded = recorded(self.setup)?;
+        let Some(block) = &root.backend else {
+            return match recorded.filter(|_| !self.request.reconfigure) {
+                None => self.open(&settings_of(None)?).await,
+                Some(old) => self.unset(&old).await,
+            };
+        };
+        let (settings, overlaid, problems) = self.wanted(block, root)?;
+        let Some(recorded) = recorded.filter(|_| !self.request.reconfigure) else {
+            return self.first(settings, problems).await;
+        };
+        let unchanged = settings.hash == recorded.hash && settings.kind.name() == recorded.kind;
+        let same = !problems.has_errors() && settings.is_recorded(&recorded);
+        if (unchanged && !overlaid) || same {
+            let saved = BackendSettings { body: settings.body.clone(), ..settings_of(Some(&recorded))? };
+            let backend = self.open(&saved).await?;
+            if recorded.hash != settings.hash {
+                self.write(Some(&BackendRecord { hash: settings.hash, ..recorded }))?;
+            }
+            self.select(&backend).await?;
+            return Ok(backend);
+        }
+        if !self.request.migrate_state {
+            return Err(changed());
+        }
+        self.change(&recorded, settings, problems).await
+    }
+
+    /// The settings that are asked for, whether the command line adds any, and what is wrong with them.
+    fn wanted(
+        &mut self,
+        block: &config::Backend,
+        root: &Module,
+    ) -> Result<(BackendSettings, bool, Diagnostics), Diagnostics> {
+        let kind = table::find(&block.kind);
+        let kind = kind.map_err(|problem| Diagnostics::from(problem.at(block.kind_range.clone())))?;
+        let mut found = Diagnostics::new();
+        let overlay = settings::overlay(&self.request.backend_config, kind, root.early.as_ref(), &mut found);
+        if found.has_errors() {
+            return Err(found);
+        }
+        let overlaid = overlay.is_some();
+        let (settings, problems) = BackendSettings::of_block(block, overlay);
+        let Some(settings) = settings else { return Err(problems) };
+        Ok((settings, overlaid, problems))
+    }
+
+    /// Opens a backend; warnings about its settings are kept.
+    async fn open(&mut self, settings: &BackendSettings) -> Result<Arc<dyn Backend>, Diagnostics> {
+        let (backend, warnings) = open_settings(self.setup, settings, &StateOptions::default()).await?;
+        self.diagnostics.extend(warnings);
+        Ok(backend)
+    }
+
+    /// Opens a backend that was not in use, after asking for what its settings lack.
+    async fn open_new(
+        &mut self,
+        settings: &mut BackendSettings,
+        problems: Diagnostics,
+    ) -> Result<Arc<dyn Backend>, Diagnostics> {
+        if problems.has_errors() {
+            return Err(problems);
+        }
+        self.diagnostics.extend(problems);
+        self.ask_for_missing(settings).await?;
+        self.open(settings).await
+    }
+
+    async fn ask_for_missing(&mut self, settings: &mut BackendSettings) -> Result<(), Diagnostics> {
+        let Some(somebody) = self.setup.ask.clone() else { return Ok(()) };
+        for (name, ty, text) in settings::missing(settings) {
+            let question = Question { title: name.to_string(), text, ..Question::default() };
+            loop {
+                let text = answer(&*somebody, &question).await.map_err(|why| {
+                    let kind = settings.kind.name();
+                    plain(format!("Error asking for input to configure backend {kind:?}: {name}: {why}"))
+                })?;
+                match convert::convert(&Value::string(text), &ty) {
+                    Ok(value) => {
+                        settings::with_setting(settings, &name, value);
+                        break;
+                    }
+                    Err(problem) => (self.tell)(InitEvent::Found(plain(format!("Invalid value: {problem}")))),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// There is a block, and no backend was in use: states of this machine may be moved to it.
+    async fn first(
+        &mut self,
+        mut settings: BackendSettings,
+        problems: Diagnostics,
+    ) -> Result<Arc<dyn Backend>, Diagnostics> {
+        let local = self.open(&settings_of(None)?).await?;
+        let filled = filled_workspaces(&local).await?;
+        let backend = self.open_new(&mut settings, problems).await?;
+        if !filled.is_empty() {
+            let from = Side { kind: "local".to_owned(), backend: local.clone() };
+            let migrated = self.migrate(from, &settings, &backend).await?;
+            if !migrated.refused {
+                erase(&local, &backend, &filled).await?;
+            }
+        }
+        self.finish(&settings, backend).await
+    }
+
+    async fn change(
+        &mut self,
+        old: &BackendRecord,
+        mut settings: BackendSettings,
+        problems: Diagnostics,
+    ) -> Result<Arc<dyn Backend>, Diagnostics> {
+        let kind = settings.kind.name();
+        (self.tell)(match old.kind == kind {
+            true => InitEvent::BackendReconfigured,
+            false => InitEvent::BackendReplaced { old: old.kind.clone(), new: kind.to_owned() },
+        });
+        let backend = self.open_new(&mut settings, problems).await?;
+        let before = self.open(&settings_of(Some(old))?).await?;
+        let from = Side { kind: old.kind.clone(), backend: before };
+        self.migrate(from, &settings, &backend).await?;
+        self.finish(&settings, backend).await
+    }
+
+    /// The block is gone: states come back to this machine.
+    async fn unset(&mut self, old: &BackendRecord) -> Result<Arc<dyn Backend>, Diagnostics> {
+        if !self.request.migrate_state {
+            return Err(changed());
+        }
+        (self.tell)(InitEvent::BackendUnsetting(old.kind.clone()));
+        let settings = settings_of(None)?;
+        let local = self.open(&settings).await?;
+        let before = self.open(&settings_of(Some(old))?).await?;
+        let from = Side { kind: old.kind.clone(), backend: before };
+        self.migrate(from, &settings, &local).await?;
+        self.write(None)?;
+        (self.tell)(InitEvent::BackendUnset(old.kind.clone()));
+        Ok(local)
+    }
+
+    async fn migrate(
+        &mut self,
+        from: Side,
+        settings: &BackendSettings,
+        to: &Arc<dyn Backend>,
+    ) -> Result<Migrated, Diagnostics> {
+        let mut migration = Migration {
+            setup: self.setup,
+            options: &self.options,
+            force: self.request.force_copy,
+            from,
+            to: Side { kind: settings.kind.name().to_owned(), backend: to.clone() },
+            workspace: self.workspace.clone(),
+            found: Diagnostics::new(),
+        };
+        let result = migration.run().await;
+        let found = std::mem::take(&mut migration.found);
+        if !found.is_empty() {
+            (self.tell)(InitEvent::Found(found));
+        }
+        let migrated = result.map_err(plain)?;
+        if let Some(name) = &migrated.select {
+            self.use_workspace(name)?;
+        }
+        Ok(migrated)
+    }
+
+    /// Records a backend that is new, once its workspace is known to exist.
+    async fn finish(
+        &mut self,
+        settings: &BackendSettings,
+        backend: Arc<dyn Backend>,
+    ) -> Result<Arc<dyn Backend>, Diagnostics> {
+        self.select(&backend).await?;
+        self.write(Some(&settings.record()))?;
+        (self.tell)(InitEvent::BackendSet(settings.kind.name().to_owned()));
+        Ok(backend)
+    }
+
+    fn write(&self, record: Option<&BackendRecord>) -> Result<(), Diagnostics> {
+        record::write(&self.setup.workdir.data_dir, record).map_err(|e| {
+            let (what, why) = match record {
+                Some(_) => (
+                    "saving",
+                    format!(
+                        "{PROGRAM} saves the complete backend configuration in a local file for\nconfiguring the backend on future \
+                         operations. This cannot be disabled. Errors\nare usually due to simple file permission errors. Please look \
+                         at the error\nabove, resolve it, and try again."
+                    ),
+                ),
+                None => (
+                    "clearing",
+                    format!(
+                        "{PROGRAM} removes the saved backend configuration when you're removing a\nconfigured backend. This must be \
+                         done so future {PROGRAM} runs know to not\nuse the backend configuration. Please look at the error above, \
+                         resolve it,\nand try again."
+                    ),
+                ),
+            };
+            plain(format!("Error {what} the backend configuration: {e}\n\n{why}"))
+        })
+    }
+
+    /// Selects a workspace for this command and those that follow; one that a variable names stays in use.
+    fn use_workspace(&mut self, name: &str) -> Result<(), Diagnostics> {
+        select_workspace(&self.setup.workdir.data_dir, name).map_err(|e| plain(e.to_string()))?;
+        if !self.setup.workdir.workspace_overridden {
+            self.workspace = name.to_owned();
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the workspace in use exists; another one is selected if it does not.
+    async fn select(&mut self, backend: &Arc<dyn Backend>) -> Result<(), Diagnostics> {
+        let names = match backend.workspaces().await {
+            Ok(names) => names,
+            Err(e) if e.kind == ErrorKind::WorkspacesUnsupported => return Ok(()),
+            Err(e) => return Err(plain(format!("Failed to get existing workspaces: {e}"))),
+        };
+        let current = self.workspace.clone();
+        match &names[..] {
+            [] => Err(plain(format!(
+                "No existing workspaces.\n\nUse the \"{COMMAND} workspace\" command to create and select a new workspace.\nIf the \
+                 backend already contains existing workspaces, you may need to update\nthe backend configuration."
+            ))),
+            names if names.contains(&current) => Ok(()),
+            [only] => self.use_workspace(only),
+            names => {
+                let Some(somebody) = self.setup.ask.clone() else {
+                    return Err(plain(format!("Currently selected workspace {current:?} does not exist")));
+                };
+                let list: String = names.iter().zip(1..).map(|(name, i)| format!("{i}. {name}\n")).collect();
+                let question = Question {
+                    title: format!("The currently selected workspace ({current}) does not exist."),
+                    text: format!(
+                        "This is expected behavior when the selected workspace did not have an\nexisting non-empty state. Please \
+                         enter a number to select a workspace:\n\n{list}"
+                    ),
+                    apart: true,
+                    ..Question::default()
+                };
+                let text = answer(&*somebody, &question).await;
+                let text = text.map_err(|e| plain(format!("Failed to select workspace: {e}")))?;
+                let chosen = text.parse::<usize>().ok().and_then(|i| names.get(i.checked_sub(1)?));
+                match chosen {
+                    Some(name) => self.use_workspace(name),
+                    None => Err(plain("Failed to select workspace: input not a valid number")),
+                }
+            }
+        }
+    }
+}
+
+/// The workspaces of this machine that hold anything.
+async fn filled_workspaces(local: &Arc<dyn Backend>) -> Result<Vec<String>, Diagnostics> {
+    let failed = |why: String| {
+        plain(format!(
+            "Error reading local state: {why}\n\n{PROGRAM} is trying to read your local state to determine if there is\nstate to \
+             migrate to your newly configured backend. {PROGRAM} can't continue\nwithout this check because that would risk losing \
+             state. Please resolve the\nerror above and try again."
+        ))
+    };
+    let mut filled = Vec::new();
+    for name in local.workspaces().await.map_err(|e| failed(e.text))? {
+        let store = local.store(&name).await.map_err(|e| failed(e.text))?;
+        let loaded = load(&*store, Access::ReadOnly).await.map_err(|problems| failed(error_text(&problems)))?;
+        if loaded.file.is_some_and(|file| !is_empty(&file)) {
+            filled.push(name);
+        }
+    }
+    Ok(filled)
+}
+
+/// Empties the states of this machine that are elsewhere now. Their backups stay.
+async fn erase(local: &Arc<dyn Backend>, new: &Arc<dyn Backend>, names: &[String]) -> Result<(), Diagnostics> {
+    let failed = |why: String| {
+        plain(format!(
+            "Error deleting local state after migration: {why}\n\nYour local state is deleted after successfully migrating it to the \
+             newly\nconfigured backend. As part of the deletion process, a backup is made at\nthe standard backup path unless \
+             explicitly asked not to. To cleanly operate\nwith a backend, we must delete the local state file. Please resolve \
+             the\nissue above and retry the command."
+        ))
+    };
+    let places: Vec<PathBuf> = state_files(new).await;
+    let mut stores = Vec::new();
+    for name in names {
+        let store = local.store(name).await.map_err(|e| failed(e.text))?;
+        // The new backend may keep its states in the very same files.
+        if store.state_file().is_some_and(|place| places.contains(&place)) {
+            return Ok(());
+        }
+        stores.push(store);
+    }
+    for store in stores {
+        store.write(Arc::from([])).await.map_err(|e| failed(e.text))?;
+    }
+    Ok(())
+}
+
+/// The files that a backend keeps its states in, if they are files of this machine.
+async fn state_files(backend: &Arc<dyn Backend>) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for name in backend.workspaces().await.unwrap_or_default() {
+        if let Ok(store) = backend.store(&name).await {
+            files.extend(store.state_file());
+        }
+    }
+    files
+}
+
+fn missing_block() -> Diagnostic {
+    Diagnostic::warning(
+        "Missing backend configuration",
+        format!(
+            "-backend-config was used without a \"backend\" block in the configuration.\n\nIf you intended to override the default \
+             local backend configuration,\nno action is required, but you may add an explicit backend block to \
+             your\nconfiguration to clear this warning:\n\n{LOCAL_BLOCK}\n\nHowever, if you intended to override a defined \
+             backend, please verify that\nthe backend configuration is present and valid.\n"
+        ),
+    )
+}
+
+const LOCAL_BLOCK: &str = "terraform {\n  backend \"local\" {}\n}";
+
+fn changed() -> Diagnostics {
+    Diagnostic::error(
+        "Backend configuration changed",
+        format!(
+            "A change in the backend configuration has been detected, which may require migrating existing state.\n\nIf you wish to \
+             attempt automatic migration of the state, use \"{COMMAND} init -migrate-state\".\nIf you wish to store the current \
+             configuration with no changes to the state, use \"{COMMAND} init -reconfigure\"."
+        ),
+    )
+    .into()
+}

@@ -1,0 +1,347 @@
+//! Copying states from one backend to another, when `init` finds that the backend changed: what is asked, locked and written.
+//!
+//! The source stays as it is. States keep their lineage and serial.
+
+use std::sync::{Arc, Mutex};
+
+use crate::backend::store::{DEFAULT_WORKSPACE, ErrorKind};
+use crate::backend::{Access, Backend, StateStore, StoreError, load};
+use crate::base::diag::Diagnostics;
+use crate::base::name::PROGRAM;
+use crate::engine::event::Event;
+use crate::engine::ports::Observer;
+use crate::model::state::file::{self, StateFile, problems_text};
+use crate::ops::backends::{Held, hold_store};
+use crate::ops::interface::ask::{Ask, NoAnswer, Question};
+use crate::ops::interface::listen::Listener;
+use crate::ops::interface::options::StateOptions;
+use crate::ops::interface::planning::Planned;
+use crate::ops::setup::Setup;
+
+/// A backend with the name of its kind.
+#[derive(Clone)]
+pub struct Side {
+    pub kind: String,
+    pub backend: Arc<dyn Backend>,
+}
+
+pub struct Migration<'a> {
+    pub setup: &'a Setup,
+    pub options: &'a StateOptions,
+    /// Every question is answered with yes.
+    pub force: bool,
+    pub from: Side,
+    pub to: Side,
+    /// The workspace in use.
+    pub workspace: String,
+    /// What to tell besides the outcome.
+    pub found: Diagnostics,
+}
+
+/// What became of it.
+#[derive(Debug, Default)]
+pub struct Migrated {
+    /// A state was not copied, because that was not wanted.
+    pub refused: bool,
+    /// The workspace to select from now on.
+    pub select: Option<String>,
+}
+
+impl Migration<'_> {
+    /// Copies what there is, as far as it is wanted. An error is a text for people; before it nothing or only whole states
+    /// were written.
+    pub async fn run(&mut self) -> Result<Migrated, String> {
+        let from = self.workspaces(&self.from.backend).await?;
+        let to = self.workspaces(&self.to.backend).await?;
+        let mut migrated = Migrated::default();
+        match (from, to) {
+            (Some(names), _) if names == [DEFAULT_WORKSPACE] => {
+                self.single(DEFAULT_WORKSPACE, self.force, &mut migrated).await?
+            }
+            (None, _) => self.single(DEFAULT_WORKSPACE, self.force, &mut migrated).await?,
+            (Some(_), None) => self.current_only(&mut migrated).await?,
+            (Some(names), Some(_)) => self.all(names, &mut migrated).await?,
+        }
+        Ok(migrated)
+    }
+
+    /// None: the backend has no workspaces.
+    async fn workspaces(&self, backend: &Arc<dyn Backend>) -> Result<Option<Vec<String>>, String> {
+        match backend.workspaces().await {
+            Ok(names) => Ok(Some(names)),
+            Err(e) if e.kind == ErrorKind::WorkspacesUnsupported => Ok(None),
+            Err(e) => Err(format!(
+                "Error inspecting states in the {:?} backend:\n    {e}\n\nPrior to changing backends, {PROGRAM} inspects the source \
+                 and destination\nstates to determine what kind of migration steps need to be taken, if any.\n{PROGRAM} failed to \
+                 load the states. The data in both the source and the\ndestination remain unmodified. Please resolve the above \
+                 error and try again.",
+                self.from.kind
+            )),
+        }
+    }
+
+    async fn all(&mut self, mut names: Vec<String>, migrated: &mut Migrated) -> Result<(), String> {
+        let (from, to) = (self.from.kind.clone(), self.to.kind.clone());
+        let text = format!(
+            "Both the existing {from:?} backend and the newly configured {to:?} backend\nsupport workspaces. When migrating between \
+             backends, {PROGRAM} will copy\nall workspaces (with the same names). THIS WILL OVERWRITE any conflicting\nstates in the \
+             destination.\n\n{PROGRAM} initialization doesn't currently migrate only select workspaces.\nIf you want to migrate a \
+             select number of workspaces, you must manually\npull and push those states.\n\nIf you answer \"yes\", {PROGRAM} will \
+             migrate all states. If you answer\n\"no\", {PROGRAM} will abort."
+        );
+        self.agree(format!("Do you want to migrate all workspaces to {to:?}?"), text).await?;
+        names.sort();
+        for name in names {
+            self.single_to(&name, &name, true, migrated).await.map_err(|e| {
+                format!(
+                    "Error migrating the workspace {name:?} from the previous {from:?} backend\nto the newly configured {to:?} \
+                     backend:\n    {e}\n\n{PROGRAM} copies workspaces in alphabetical order. Any workspaces\nalphabetically earlier \
+                     than this one have been copied. Any workspaces\nlater than this haven't been modified in the destination. No \
+                     workspaces\nin the source state have been modified.\n\nPlease resolve the error above and run the \
+                     initialization command again.\nThis will attempt to copy (with permission) all workspaces again."
+                )
+            })?;
+        }
+        Ok(())
+    }
+
+    async fn current_only(&mut self, migrated: &mut Migrated) -> Result<(), String> {
+        let (from, to, current) = (&self.from.kind, &self.to.kind, self.workspace.clone());
+        let title = format!(
+            "Destination state {to:?} doesn't support workspaces.\nDo you want to copy only your current workspace?"
+        );
+        let text = format!(
+            "The existing {from:?} backend supports workspaces and you currently are\nusing more than one. The newly configured \
+             {to:?} backend doesn't support\nworkspaces. If you continue, {PROGRAM} will copy your current workspace \
+             {current:?}\nto the default workspace in the new backend. Your existing workspaces in the\nsource backend won't be \
+             modified. If you want to switch workspaces, back them\nup, or cancel altogether, answer \"no\" and {PROGRAM} will \
+             abort."
+        );
+        self.agree(title, text).await?;
+        migrated.select = Some(DEFAULT_WORKSPACE.to_owned());
+        self.single(&current, self.force, migrated).await
+    }
+
+    /// The consent to what concerns several workspaces.
+    async fn agree(&self, title: String, text: String) -> Result<(), String> {
+        if self.force {
+            return Ok(());
+        }
+        let asked = confirm(self.setup, &Question { title, text, ..Question::default() }).await;
+        match asked.map_err(|e| format!("Error asking for state migration action: {e}"))? {
+            true => Ok(()),
+            false => Err("Migration aborted by user.".to_owned()),
+        }
+    }
+
+    /// One workspace to the default one.
+    async fn single(&mut self, name: &str, force: bool, migrated: &mut Migrated) -> Result<(), String> {
+        self.single_to(name, DEFAULT_WORKSPACE, force, migrated).await
+    }
+
+    async fn single_to(&mut self, from: &str, to: &str, force: bool, migrated: &mut Migrated) -> Result<(), String> {
+        let source = self.open(&self.from, from).await.map_err(|e| not_loaded(&self.from.kind, &e.text))?;
+        let before = read(&source).await.map_err(|e| not_loaded(&self.from.kind, &e))?;
+        let Some(before) = before.filter(|file| !is_empty(file)) else { return Ok(()) };
+        let destination = match self.open(&self.to, to).await {
+            Err(e) if e.kind == ErrorKind::DefaultUnsupported => self.named_destination(migrated).await?,
+            other => other.map_err(|e| not_loaded(&self.to.kind, &e.text))?,
+        };
+        let present = read(&destination).await.map_err(|e| not_loaded(&self.to.kind, &e))?;
+        // Before any lock: both may be one and the same place.
+        if present.is_some_and(|file| file.meta.lineage == before.meta.lineage && same_content(&file, &before)) {
+            return Ok(());
+        }
+        let from = self.hold(&source, "migration source state").await?;
+        let to = match self.hold(&destination, "migration destination state").await {
+            Ok(to) => to,
+            Err(error) => {
+                self.found.extend(from.release().await);
+                return Err(error);
+            }
+        };
+        let copied = self.copy(&from, &to, force).await;
+        self.found.extend(to.release().await);
+        self.found.extend(from.release().await);
+        migrated.refused |= !copied?;
+        Ok(())
+    }
+
+    async fn open(&self, side: &Side, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        side.backend.store(workspace).await
+    }
+
+    /// A destination that has only named workspaces: its name is asked for.
+    async fn named_destination(&self, migrated: &mut Migrated) -> Result<Arc<dyn StateStore>, String> {
+        let question = Question {
+            title: format!("The {:?} backend configuration only allows named workspaces!", self.to.kind),
+            text: "Please provide a new workspace name (e.g. dev, test) that will be used\nto migrate the existing default \
+                   workspace."
+                .to_owned(),
+            apart: true,
+            ..Question::default()
+        };
+        let asked = match &self.setup.ask {
+            None => Err(INPUT_DISABLED.to_owned()),
+            Some(somebody) => answer(&**somebody, &question).await,
+        };
+        let name = asked.map_err(|e| format!("Error asking for new state name: {e}"))?;
+        let store = self.open(&self.to, &name).await.map_err(|e| not_loaded(&self.to.kind, &e.text))?;
+        if self.workspace == DEFAULT_WORKSPACE {
+            migrated.select = Some(name);
+        }
+        Ok(store)
+    }
+
+    /// Locks a state and reads it, with what an interrupted run left.
+    async fn hold(&mut self, store: &Arc<dyn StateStore>, operation: &str) -> Result<Held, String> {
+        let gathered = Gathered::default();
+        let held = hold_store(store, operation, self.options, self.setup, Some(&gathered)).await;
+        self.found.extend(gathered.0.into_inner().unwrap_or_else(|e| e.into_inner()));
+        held.map_err(|problems| problems_text(&problems))
+    }
+
+    /// Copies a state if that is wanted; false if it is not.
+    async fn copy(&self, from: &Held, to: &Held, force: bool) -> Result<bool, String> {
+        let Some(source) = from.loaded.file.as_ref().filter(|file| !is_empty(file)) else { return Ok(true) };
+        let present = to.loaded.file.as_ref().filter(|file| !is_empty(file));
+        if !force {
+            if self.setup.ask.is_none() {
+                return Err(
+                    "Can't ask approval for state migration when interactive input is disabled.\n\nPlease remove the \
+                            \"-input=false\" option and try again."
+                        .to_owned(),
+                );
+            }
+            let wanted = match present {
+                None => confirm(self.setup, &self.copy_to_empty()).await?,
+                Some(present) => self.confirm_overwrite(source, present).await?,
+            };
+            if !wanted {
+                return Ok(false);
+            }
+        }
+        let failed = |why: String| {
+            format!(
+                "Error copying state from the previous {:?} backend to the newly configured\n{:?} backend:\n    {why}\n\nThe state \
+                 in the previous backend remains intact and unmodified. Please resolve\nthe error above and try again.",
+                self.from.kind, self.to.kind
+            )
+        };
+        let snapshot = file::write(&source.meta, &source.state).map_err(|problems| failed(problems_text(&problems)))?;
+        to.store.write(snapshot.into()).await.map_err(|e| failed(e.text))?;
+        Ok(true)
+    }
+
+    fn copy_to_empty(&self) -> Question {
+        let (from, to) = (&self.from.kind, &self.to.kind);
+        let text = format!(
+            "Pre-existing state was found while migrating the previous {from:?} backend to the\nnewly configured {to:?} backend. No \
+             existing state was found in the newly\nconfigured {to:?} backend. Do you want to copy this state to the new \
+             {to:?}\nbackend? Enter \"yes\" to copy and \"no\" to start with an empty state."
+        );
+        Question { title: COPY.to_owned(), text, ..Question::default() }
+    }
+
+    /// Asks with both states in files to look at, which are gone afterwards.
+    async fn confirm_overwrite(&self, source: &StateFile, present: &StateFile) -> Result<bool, String> {
+        let (from, to) = (&self.from.kind, &self.to.kind);
+        let made = tempfile::Builder::new().prefix("terraform").tempdir();
+        let dir = made.map_err(|e| format!("Error creating temporary directory: {e}"))?;
+        let (old, new) = (dir.path().join(format!("1-{from}.tfstate")), dir.path().join(format!("2-{to}.tfstate")));
+        for (path, state) in [(&old, source), (&new, present)] {
+            let failed = |why: String| format!("Error saving temporary state: {why}");
+            let text = file::write(&state.meta, &state.state).map_err(|problems| failed(problems_text(&problems)))?;
+            crate::base::atomic::write_private(path, &text).map_err(|e| failed(e.to_string()))?;
+        }
+        let text = format!(
+            "Pre-existing state was found while migrating the previous {from:?} backend to the\nnewly configured {to:?} backend. An \
+             existing non-empty state already exists in\nthe new backend. The two states have been saved to temporary files that \
+             will be\nremoved after responding to this query.\n\nPrevious (type {from:?}): {}\nNew      (type {to:?}): {}\n\nDo you \
+             want to overwrite the state in the new backend with the previous state?\nEnter \"yes\" to copy and \"no\" to start with \
+             the existing state in the newly\nconfigured {to:?} backend.",
+            old.display(),
+            new.display(),
+        );
+        confirm(self.setup, &Question { title: COPY.to_owned(), text, ..Question::default() }).await
+    }
+}
+
+const COPY: &str = "Do you want to copy existing state to the new backend?";
+const INPUT_DISABLED: &str = "input is disabled";
+
+/// A state without resources and outputs.
+pub fn is_empty(file: &StateFile) -> bool {
+    file.state.resources.is_empty() && file.state.outputs.is_empty()
+}
+
+/// States with the same objects and outputs.
+fn same_content(a: &StateFile, b: &StateFile) -> bool {
+    let text = |file: &StateFile| file::write(&b.meta, &file.state).ok();
+    text(a).is_some_and(|text_a| Some(text_a) == text(b))
+}
+
+async fn read(store: &Arc<dyn StateStore>) -> Result<Option<StateFile>, String> {
+    let loaded = load(&**store, Access::ReadOnly).await.map_err(|problems| error_text(&problems))?;
+    Ok(loaded.file)
+}
+
+/// What kept a state from being read, without the summary that only says so.
+pub fn error_text(problems: &Diagnostics) -> String {
+    let mut errors = problems.iter().filter(|d| d.is_error());
+    match (errors.next(), errors.next()) {
+        (Some(one), None) if !one.detail.is_empty() => one.detail.clone(),
+        _ => problems_text(problems),
+    }
+}
+
+fn not_loaded(kind: &str, why: &str) -> String {
+    format!(
+        "Error loading state:\n    {why}\n\n{PROGRAM} failed to load the default state from the {kind:?} backend.\nState migration \
+         cannot occur unless the state can be loaded. Backend\nmodification and state migration has been aborted. The state in both \
+         the\nsource and the destination remain unmodified. Please resolve the\nabove error and try again."
+    )
+}
+
+/// Yes or no; whoever says neither twice, says no.
+async fn confirm(setup: &Setup, question: &Question) -> Result<bool, String> {
+    let Some(somebody) = &setup.ask else { return Err(INPUT_DISABLED.to_owned()) };
+    for _ in 0..2 {
+        let text = answer(&**somebody, question).await;
+        match text.map_err(|e| format!("Error asking for confirmation: {e}"))?.to_lowercase().as_str() {
+            "yes" => return Ok(true),
+            "no" => return Ok(false),
+            _ => {}
+        }
+    }
+    Ok(false)
+}
+
+/// The answer to a question, or why there is none.
+pub async fn answer(somebody: &dyn Ask, question: &Question) -> Result<String, String> {
+    match somebody.ask(question).await {
+        Ok(text) => Ok(text),
+        Err(NoAnswer::Interrupted) => Err("interrupted".to_owned()),
+        Err(NoAnswer::Failed(why)) => Err(why),
+    }
+}
+
+/// Keeps what is told while a state is locked.
+#[derive(Default)]
+struct Gathered(Mutex<Diagnostics>);
+
+impl Observer for Gathered {
+    fn event(&self, _event: Event) {}
+}
+
+impl Listener for Gathered {
+    fn planned(&self, _planned: &Planned) {}
+
+    fn loaded(&self, _planned: &Planned) {}
+
+    fn diagnostics(&self, diagnostics: Diagnostics) {
+        self.0.lock().unwrap_or_else(|e| e.into_inner()).extend(diagnostics);
+    }
+
+    fn waiting_for_lock(&self) {}
+}

@@ -259,6 +259,11 @@ impl JournaledState {
         Ok(())
     }
 
+    /// True if the state is in the store of another machine, so that the journal is what is kept if that refuses it.
+    pub fn keeps_journal(&self) -> bool {
+        self.store.state_file().is_none()
+    }
+
     /// Ends the run: writes the last snapshot, if the store does not have it, and removes the journal, unless changes are
     /// open: their objects are returned, and the next run names them. `state` is the final state where the caller has it;
     /// otherwise what was recorded is what is written. After an error the journal may still be there: call
@@ -384,7 +389,7 @@ pub(super) fn refuse_overlaid(store: &dyn StateStore, loaded: &Loaded) -> Result
     if loaded.overlaid { Err(another_run(&store.journal()).into()) } else { Ok(()) }
 }
 
-fn another_run(path: &Path) -> Diagnostic {
+pub(super) fn another_run(path: &Path) -> Diagnostic {
     let detail = format!(
         "The journal {} exists: another run is changing this state, or was interrupted while it did. Run the command without \"-lock=false\": what an interrupted run had done is then written to the state first.",
         path.display(),

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::named;
+use crate::base::process::ProcessId;
 use crate::model::addr::AbsResourceInstance;
 use crate::model::state::file::{self, StateFile};
 use crate::model::state::journal::{Header, Journal, Record, fingerprint};
@@ -115,6 +116,10 @@ async fn replay(
         // The run goes on: what it has done so far is what the state is.
         lay_over(&journal, position, &mut loaded)?;
         return Ok(loaded);
+    }
+    if alive && journal.header.process != ProcessId::current() {
+        // The store has no locks, or the run does without: what is not finished must not be taken from it.
+        return Err(super::journaled::another_run(&path).into());
     }
     let changes = lay_over(&journal, position, &mut loaded)?;
     warn(&journal, access, position, changes, &mut loaded.warnings);

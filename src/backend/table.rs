@@ -77,7 +77,7 @@ pub const KINDS: &[&dyn Kind] =
 const REMOVED: &[&str] = &["artifactory", "etcd", "etcdv3", "manta", "swift"];
 
 /// Kinds that the reference has and this version does not.
-const LATER: &[&str] = &["azurerm", "consul", "cos", "gcs", "kubernetes", "oss", "pg", "remote", "s3"];
+const LATER: &[&str] = &["azurerm", "consul", "cos", "gcs", "kubernetes", "oss", "remote", "s3"];
 
 /// The backend of a name, or why there is none (for the caller to attach the place).
 pub fn find(name: &str) -> Result<&'static dyn Kind, Diagnostic> {

@@ -7,7 +7,7 @@ use crate::base::source::SourceFile;
 use crate::lang::syntax::parser;
 
 fn block(text: &str) -> config::Backend {
-    let (body, found) = parser::parse(SourceFile::new("main.tf", text));
+    let (body, found) = parser::parse_file(SourceFile::new("main.tf", text));
     assert!(!found.has_errors(), "{found:?}");
     let (content, _) = body.content(&BodySchema::new().block("backend", &["type"]));
     let block = &content.blocks[0];

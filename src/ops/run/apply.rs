@@ -321,9 +321,10 @@ fn rescue(journal: &JournaledState, error: FinishError) -> Diagnostics {
     };
     diagnostics.error(STATE_NOT_SAVED, format!("Error saving state: {reason}"));
     match write_errored_state(Path::new(ERRORED_STATE), &snapshot) {
+        Ok(()) if journal.keeps_journal() => diagnostics.error(NOT_PERSISTED, persist_later()),
         Ok(()) => {
             diagnostics.error(
-                "Failed to persist state to backend",
+                NOT_PERSISTED,
                 format!(
                     "The error shown above has prevented {PROGRAM} from writing the updated state to the configured backend. To allow \
                      for recovery, the state has been written to the file {ERRORED_STATE:?} in the current working directory.\n\n\
@@ -344,6 +345,19 @@ fn rescue(journal: &JournaledState, error: FinishError) -> Diagnostics {
         ),
     }
     diagnostics
+}
+
+const NOT_PERSISTED: &str = "Failed to persist state to backend";
+
+/// What to do where the journal is kept beside the file.
+fn persist_later() -> String {
+    format!(
+        "The error shown above has prevented {PROGRAM} from writing the updated state to the configured backend. To allow for recovery, \
+         the state has been written to the file {ERRORED_STATE:?} in the current working directory, and the journal of this run was \
+         kept in the data directory.\n\nThe next command in this directory that locks the state takes the journal up, unless somebody \
+         else has written the state until then.\n\nTo retry writing this state, use the following command:\n    {COMMAND} state push \
+         {ERRORED_STATE}\n"
+    )
 }
 
 /// Counts what is done on the way to the listener.

@@ -66,7 +66,9 @@ pub async fn create(
         return Err(Refusal::Overridden);
     }
     let backend = read_state::backend(setup).await?;
-    if backend.workspaces().await.map_err(failed)?.iter().any(|other| other == name) {
+    let names = backend.workspaces().await;
+    let names = names.map_err(|e| failed(format!("Failed to get configured named states: {e}")))?;
+    if names.iter().any(|other| other == name) {
         return Err(Refusal::Exists(name.into()));
     }
     let store = backend.store(name).await.map_err(failed)?;

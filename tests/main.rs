@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 mod architecture;
+mod backends;
 mod commands;
 mod contract;
 mod crash;

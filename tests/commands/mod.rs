@@ -62,6 +62,7 @@ macro_rules! cases {
 
 cases!(
     apply_and_destroy,
+    backend_settings,
     builtin_providers,
     called_modules,
     changed_files,
@@ -87,6 +88,7 @@ cases!(
     lifecycles,
     locked_packages,
     metadata,
+    migrations,
     moved_types,
     newer_names,
     output_values,

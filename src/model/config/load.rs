@@ -13,6 +13,7 @@ use crate::lang::syntax::ast::Block;
 use crate::model::addr;
 use crate::model::deps::module_manifest::ModuleManifest;
 use crate::model::deps::{Constraints, Version};
+use crate::model::mistakes::MISSING_VALUE;
 
 use super::block::ModuleCall;
 use super::early::{Early, Outside};
@@ -62,13 +63,31 @@ pub fn load(
 
 /// The root module without what it calls, with all that has to be evaluated before anything is installed.
 pub fn load_root(dir: &Path, files: &dyn Files, outside: Arc<dyn Outside>) -> (Option<Module>, Diagnostics) {
+    let (root, mut diags, of_backend) = load_root_and_backend(dir, files, outside);
+    for problem in of_backend {
+        // A variable without a value is missed once.
+        if problem.summary != MISSING_VALUE || !diags.iter().any(|before| before.subject == problem.subject) {
+            diags.push(problem);
+        }
+    }
+    (root, diags)
+}
+
+/// As [`load_root`]; what is wrong with the values in the backend's block comes by itself.
+pub fn load_root_and_backend(
+    dir: &Path,
+    files: &dyn Files,
+    outside: Arc<dyn Outside>,
+) -> (Option<Module>, Diagnostics, Diagnostics) {
     let (root, mut diags) = load_module(dir, addr::Module::root(), files);
-    let Some(mut root) = root else { return (None, diags) };
+    let mut of_backend = Diagnostics::new();
+    let Some(mut root) = root else { return (None, diags, of_backend) };
     if !diags.has_errors() {
         let early = Early::root(&root, outside);
+        settle::settle_backend(&mut root, &early, &mut of_backend);
         settle::settle(&mut root, early, &mut diags);
     }
-    (Some(root), diags)
+    (Some(root), diags, of_backend)
 }
 
 /// The root module as far as its backend needs it: nothing else is evaluated.

@@ -47,7 +47,8 @@ pub use early::{Early, Nothing, Outside};
 pub use file_set::{has_configuration, load as load_body};
 pub use import::{Import, ImportBy};
 pub use load::{
-    ModuleRequest, ModuleSite, Resolver, load, load_for_backend, load_module, load_root, manifest_resolver,
+    ModuleRequest, ModuleSite, Resolver, load, load_for_backend, load_module, load_root, load_root_and_backend,
+    manifest_resolver,
 };
 pub use module::{Backend, Config, Module, ProviderRequirement};
 pub use moved::{MoveEndpoint, Moved};

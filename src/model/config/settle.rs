@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::source::{SourceFile, Span};
+use crate::base::source::{Range, SourceFile, Span};
 use crate::lang::syntax::ast::{
     Attribute, Expr, ExprKind, Expression, Ident, ObjectItem, Template, TemplateForm, TemplatePart,
 };
@@ -15,8 +15,7 @@ use super::early::{self, Early};
 use super::module::Module;
 use super::{constant, module_call};
 
-/// Evaluates sources and versions of calls, instances of providers, constant variables and, in the root module, the
-/// arguments of the backend. Calls that are of no use are left as they are written.
+/// Evaluates sources and versions of calls, instances of providers and constant variables. Calls that are of no use are left as they are written.
 pub fn settle(module: &mut Module, early: Early, diags: &mut Diagnostics) {
     let mut found = Diagnostics::new();
     evaluate(module, &early, &mut found);
@@ -50,9 +49,6 @@ fn evaluate(module: &mut Module, early: &Early, diags: &mut Diagnostics) {
             let target = format!("provider.{}.{alias}.for_each", block.name);
             block.instances = Some(diags.take(instances(&target, expr, early)).into());
         }
-    }
-    if module.path.is_root() {
-        settle_backend(module, early, diags);
     }
 }
 
@@ -93,11 +89,12 @@ fn instances(target: &str, expr: &Expression, early: &Early) -> (Elements, Diagn
 /// Puts values in place of the backend's arguments that are more than constants.
 pub fn settle_backend(module: &mut Module, early: &Early, diags: &mut Diagnostics) {
     let Some(backend) = &mut module.backend else { return };
-    backend.body = settle_settings(&backend.body, &backend.kind, early, diags);
+    backend.body = settle_settings(&backend.body, &backend.kind, &backend.range, early, diags);
 }
 
-/// The settings of a backend of a kind with values in place of all that is more than a constant.
-pub fn settle_settings(body: &Body, kind: &str, early: &Early, diags: &mut Diagnostics) -> Body {
+/// The settings of a backend of a kind with values in place of all that is more than a constant. `place`: where the block
+/// stands.
+pub fn settle_settings(body: &Body, kind: &str, place: &Range, early: &Early, diags: &mut Diagnostics) -> Body {
     body.with_expressions(&mut |within, attribute| {
         if constant::is_constant(&attribute.expr) {
             return None;
@@ -110,14 +107,28 @@ pub fn settle_settings(body: &Body, kind: &str, early: &Early, diags: &mut Diagn
         if failed {
             return None;
         }
-        match early::unusable(&value, &target, &attribute.expr) {
-            Some(problem) => {
-                diags.push(problem);
-                None
-            }
-            None => Some(literal(&value, &attribute.expr)),
+        let problem = secret(&value, place).or_else(|| early::unusable(&value, &target, &attribute.expr));
+        let Some(problem) = problem else { return Some(literal(&value, &attribute.expr)) };
+        if !diags.iter().any(|before| *before == problem) {
+            diags.push(problem);
         }
+        None
     })
+}
+
+/// Why a value must not be a setting of a backend.
+fn secret(value: &Value, place: &Range) -> Option<Diagnostic> {
+    let marks = value.deep_marks();
+    let what = match () {
+        () if marks.contains(Marks::SENSITIVE) => "sensitive",
+        () if marks.contains(Marks::EPHEMERAL) => "ephemeral",
+        () => return None,
+    };
+    let detail = format!(
+        "The backend configuration is stored in .terraform/terraform.tfstate as well as plan files. It is recommended to instead \
+         supply {what} credentials via backend specific environment variables"
+    );
+    Some(Diagnostic::error(format!("Backend config contains {what} values"), detail).at(place.clone()))
 }
 
 /// Settings that were given as values, as a body in a file of that name.

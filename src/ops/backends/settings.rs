@@ -222,7 +222,7 @@ fn settings_file(
         });
         found.extend(body.content(&all).1);
         match early {
-            Some(early) => config::settle_settings(&body, kind.name(), early, &mut found),
+            Some(early) => config::settle_settings(&body, kind.name(), &body.range(), early, &mut found),
             None => body,
         }
     });

@@ -147,6 +147,11 @@ pub fn root_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
     config::load_root(Path::new("."), &Disk, early::Given::of(setup))
 }
 
+/// As [`root_module`]; what is wrong with the values in the backend's block comes by itself.
+pub fn root_and_backend(setup: &Setup) -> (Option<Module>, Diagnostics, Diagnostics) {
+    config::load_root_and_backend(Path::new("."), &Disk, early::Given::of(setup))
+}
+
 /// The root module as far as its backend needs it. None if there is no configuration.
 pub fn backend_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
     if !has_configuration() {

@@ -82,9 +82,14 @@ impl Step<'_, '_> {
     async fn configure(&mut self, root: &Module) -> Result<Arc<dyn Backend>, Diagnostics> {
         let recorded = recorded(self.setup)?;
         let Some(block) = &root.backend else {
-            return match recorded.filter(|_| !self.request.reconfigure) {
-                None => self.open(&settings_of(None)?).await,
-                Some(old) => self.unset(&old).await,
+            return match recorded {
+                Some(old) if !self.request.reconfigure => self.unset(&old).await,
+                recorded => {
+                    if recorded.is_some() {
+                        self.write(None)?;
+                    }
+                    self.open(&settings_of(None)?).await
+                }
             };
         };
         let (settings, overlaid, problems) = self.wanted(block, root)?;

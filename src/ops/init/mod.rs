@@ -103,12 +103,15 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
         tell(InitEvent::Empty);
         return diagnostics;
     }
-    let (root, early) = load::root_module(setup);
+    let (root, early, of_settings) = load::root_and_backend(setup);
     let Some(root) = root else { return not_sound(early) };
     let (in_use, of_backend) = match request.backend {
         true => {
             tell(InitEvent::Backend);
-            backend::run(setup, &root, request, tell).await
+            match of_settings.has_errors() {
+                true => (None, of_settings),
+                false => backend::run(setup, &root, request, tell).await,
+            }
         }
         false => backend::saved(setup)
             .await
@@ -150,7 +153,11 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
             let config = loaded.map(|loaded| loaded.config);
             let problems = config.as_ref().and_then(|config| version_problems(Module::clone(&config.root)));
             return problems.unwrap_or_else(|| {
+                let only_backend = of_backend.has_errors() && !early.has_errors();
                 diagnostics.extend(of_backend);
+                if only_backend {
+                    return diagnostics;
+                }
                 // What is wrong between modules that were just installed needs no word on why that matters.
                 let installed = request.get && calls && config.is_some();
                 diagnostics.extend(if installed { found } else { not_sound(found) });

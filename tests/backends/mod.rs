@@ -1,0 +1,3 @@
+//! The program with its states elsewhere: each backend against a server.
+
+mod http;

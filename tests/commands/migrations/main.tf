@@ -1,0 +1,7 @@
+resource "terraform_data" "a" {
+  input = terraform.workspace
+}
+
+output "o" {
+  value = terraform_data.a.output
+}

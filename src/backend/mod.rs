@@ -14,6 +14,7 @@ pub mod http;
 mod import;
 pub mod journal_writer;
 pub mod journaled;
+pub mod kubernetes;
 pub mod local;
 pub mod lock;
 pub mod memory;

@@ -17,6 +17,7 @@ use crate::model::schema::{Attribute, Block};
 use super::consul;
 use super::gcs;
 use super::http;
+use super::kubernetes;
 use super::local;
 use super::memory;
 use super::pg;
@@ -71,13 +72,21 @@ pub struct StateFiles {
 }
 
 /// All of them, sorted by name.
-pub const KINDS: &[&dyn Kind] =
-    &[&consul::ConsulKind, &gcs::Gcs, &http::Http, &memory::InMemory, &local::Local, &pg::Pg, &s3::S3];
+pub const KINDS: &[&dyn Kind] = &[
+    &consul::ConsulKind,
+    &gcs::Gcs,
+    &http::Http,
+    &memory::InMemory,
+    &kubernetes::Kubernetes,
+    &local::Local,
+    &pg::Pg,
+    &s3::S3,
+];
 
 const REMOVED: &[&str] = &["artifactory", "etcd", "etcdv3", "manta", "swift"];
 
 /// Kinds that the reference has and this version does not.
-const LATER: &[&str] = &["azurerm", "consul", "cos", "gcs", "kubernetes", "oss", "remote", "s3"];
+const LATER: &[&str] = &["azurerm", "cos", "oss", "remote"];
 
 /// The backend of a name, or why there is none (for the caller to attach the place).
 pub fn find(name: &str) -> Result<&'static dyn Kind, Diagnostic> {

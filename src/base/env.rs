@@ -326,6 +326,46 @@ variables! {
     CONSUL_NAMESPACE;
     /// Consul's partition.
     CONSUL_PARTITION;
+    /// The kubeconfig file, for the `kubernetes` backend as all variables that begin so.
+    KUBE_CONFIG_PATH;
+    /// Several kubeconfig files, separated as in PATH.
+    KUBE_CONFIG_PATHS;
+    /// The context of the kubeconfig file.
+    KUBE_CTX;
+    /// The user of the kubeconfig file, in place of the context's.
+    KUBE_CTX_AUTH_INFO;
+    /// The cluster of the kubeconfig file, in place of the context's.
+    KUBE_CTX_CLUSTER;
+    /// The namespace (default).
+    KUBE_NAMESPACE;
+    /// The address of the API server.
+    KUBE_HOST;
+    /// The name for basic authentication.
+    KUBE_USER;
+    /// The password for basic authentication.
+    KUBE_PASSWORD;
+    /// The token to log in with.
+    KUBE_TOKEN;
+    /// `true`: the server's certificate is not verified.
+    KUBE_INSECURE;
+    /// The client's certificate, as PEM.
+    KUBE_CLIENT_CERT_DATA;
+    /// The key of KUBE_CLIENT_CERT_DATA, as PEM.
+    KUBE_CLIENT_KEY_DATA;
+    /// The authorities to trust, as PEM.
+    KUBE_CLUSTER_CA_CERT_DATA;
+    /// The proxy on the way to the server.
+    KUBE_PROXY_URL;
+    /// `true`: log in as the pod that the program runs in.
+    KUBE_IN_CLUSTER_CONFIG;
+    /// Accepted and ignored, as Terraform does.
+    KUBE_LOAD_CONFIG_FILE;
+    /// The address of the API server where nothing else names one.
+    KUBERNETES_MASTER;
+    /// The host of the API server, as pods see it.
+    KUBERNETES_SERVICE_HOST;
+    /// The port of KUBERNETES_SERVICE_HOST.
+    KUBERNETES_SERVICE_PORT;
     /// Accepted and ignored: nothing here phones home.
     CHECKPOINT_DISABLE;
     /// Any value: apply never reuses a provider process that plan has configured.

@@ -4,6 +4,7 @@
 //! Owns the statements on that row and what they mean. Under a lock everything is asked over the connection that holds it,
 //! so that a snapshot that the server accepts was written under the lock.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -331,6 +332,11 @@ impl StateStore for PgStore {
                 _ = changes.changed() => {}
             }
         }
+    }
+
+    /// An attempt is one cheap request.
+    fn lock_pauses(&self) -> RangeInclusive<Duration> {
+        Duration::from_millis(500)..=Duration::from_secs(4)
     }
 
     fn journal(&self) -> PathBuf {

@@ -331,6 +331,77 @@ fn a_connection_lost_at_the_end_loses_nothing() {
     }
 }
 
+/// An object that leaves a line in a file for each time that it is created.
+const COUNTED: &str = "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \"echo x >> created\"\n  }\n}\n";
+
+/// After whatever happened: the next run, once the lock is free, ends with the object and nothing left to do.
+fn check_next_run(server: &Server, project: &Project, case: &str) {
+    server.with(|memory| memory.moods.clear());
+    let lock = server.with(|memory| memory.locks.get("/lock").cloned());
+    if let Some(lock) = lock {
+        let lock: serde_json::Value = serde_json::from_slice(&lock).unwrap();
+        project.ok(&["force-unlock", "-force", lock["ID"].as_str().unwrap()]);
+    }
+    project.ok(&["apply", "-auto-approve"]);
+    assert_eq!(server.state().unwrap()["resources"].as_array().unwrap().len(), 1, "{case}");
+    assert!(!project.exists("work/.terraform/journals/default.journal") && !server.is_locked(), "{case}");
+    project.ok(&["plan", "-detailed-exitcode"]);
+}
+
+#[test]
+fn a_fault_at_any_request_loses_nothing() {
+    for method in ["LOCK", "GET", "POST", "UNLOCK"] {
+        let statuses = [401, 404, 409, 429, 500, 503].map(|status| Mood::Status(status, 1));
+        for mood in statuses.into_iter().chain([Mood::Reset(1), Mood::Lost(1)]) {
+            let server = Server::start();
+            let project = project(&server, "    retry_max = 0\n");
+            project.write("work/main.tf", COUNTED);
+            project.ok(&["init"]);
+            server.mood(method, mood.clone());
+            project.run(&["apply", "-auto-approve"]);
+            check_next_run(&server, &project, &format!("{method} {mood:?}"));
+            assert_eq!(project.read("work/created"), "x\n", "{method} {mood:?}: created once");
+        }
+    }
+}
+
+#[test]
+fn a_kill_during_any_request_loses_nothing() {
+    for method in ["LOCK", "GET", "POST", "UNLOCK"] {
+        for done in [false, true] {
+            let server = Server::start();
+            let project = project(&server, "");
+            project.write("work/main.tf", COUNTED);
+            project.ok(&["init"]);
+            let asked = server.asked().len();
+            server.mood(method, Mood::Slow(if done { Duration::ZERO } else { Duration::from_millis(400) }));
+            let mut running = Running::start(project.command(program(), &["apply", "-auto-approve"]));
+            let end = std::time::Instant::now() + PATIENCE;
+            // A slow request is seen when it is done, so the one before it is waited for.
+            let before = match (method, done) {
+                ("LOCK", false) => None,
+                ("GET", false) => Some("LOCK"),
+                ("POST", false) => Some("GET"),
+                ("UNLOCK", false) => Some("POST"),
+                _ => Some(method),
+            };
+            let seen =
+                |wanted: &str| server.asked()[asked..].iter().any(|line| line.starts_with(&format!("{wanted} ")));
+            while before.is_some_and(|wanted| !seen(wanted)) && std::time::Instant::now() < end {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if !done {
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            running.child.kill().unwrap();
+            running.finish();
+            // What the killed run had sent arrives before anything else happens.
+            std::thread::sleep(Duration::from_millis(500));
+            check_next_run(&server, &project, &format!("{method} {done}"));
+        }
+    }
+}
+
 const SLOW: &str = "resource \"terraform_data\" \"a\" {\n  input = \"one\"\n}\nresource \"terraform_data\" \"b\" {\n  input = terraform_data.a.output\n  provisioner \"local-exec\" {\n    command = \"touch started; sleep 60\"\n  }\n}\n";
 
 /// A run that was killed while it created the second of two objects; its lock is still there.

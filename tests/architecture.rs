@@ -5,6 +5,7 @@
 mod circles;
 mod commands;
 mod docs;
+mod functions;
 mod imports;
 mod name;
 mod pages;
@@ -115,6 +116,19 @@ fn a_circle_is_found() {
         std::fs::write(path, text).unwrap();
     }
     assert_eq!(circles::circles(dir.path(), "area"), [["a", "b", "c"]]);
+}
+
+#[test]
+fn functions_ask_little_of_their_callers() {
+    let of = |(path, text): (String, String)| {
+        functions::complaints(&text).into_iter().map(move |complaint| format!("{path}: {complaint}"))
+    };
+    let found: Vec<String> = source_files(&here("src")).into_iter().flat_map(of).collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    let wide = "trait T { fn a(&self, b: u8, c: u8, d: u8, e: u8, f: u8, g: u8); fn h(i: bool, j: bool); }";
+    assert_eq!(functions::complaints(wide), ["h: 2 parameters, 2 of them booleans"]);
+    let wider = wide.replace("&self", "z: u8");
+    assert_eq!(functions::complaints(&wider).len(), 2);
 }
 
 /// A folder's `mod.rs` is where a newcomer looks first.

@@ -33,14 +33,24 @@ fn no_tokens() -> String {
 const NO_SERVER: &str = "Can't start temporary login server";
 const NO_TOKEN: &str = "Failed to obtain auth token";
 
+/// How a host gives a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// OAuth with a browser on this machine.
+    Code,
+    /// OAuth with a user's name and password.
+    Password,
+    /// Somebody copies it from a page of the host.
+    Page,
+}
+
 /// What happens, for those who show it. Never holds a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoginEvent {
-    /// A token is going to be asked for: by `oauth` or on a page of the host; `browser`: only with a browser on this machine.
+    /// A token is going to be asked for.
     Wanted {
         host: String,
-        oauth: bool,
-        browser: bool,
+        source: Source,
         place: Place,
     },
     /// The page where somebody makes a token; `opened`: it is shown in a browser.
@@ -287,8 +297,8 @@ impl Login<'_> {
         }
     }
 
-    async fn consent(&self, oauth: bool, browser: bool, tell: Tell<'_>) -> Result<(), Diagnostics> {
-        tell(LoginEvent::Wanted { host: self.shown.clone(), oauth, browser, place: self.place.clone() });
+    async fn consent(&self, source: Source, tell: Tell<'_>) -> Result<(), Diagnostics> {
+        tell(LoginEvent::Wanted { host: self.shown.clone(), source, place: self.place.clone() });
         let question = Question {
             title: "Do you want to proceed?".into(),
             text: "Only 'yes' will be accepted to confirm.".into(),
@@ -314,7 +324,7 @@ impl Login<'_> {
         token: &Url,
         tell: Tell<'_>,
     ) -> Result<Secret, Diagnostics> {
-        self.consent(true, true, tell).await?;
+        self.consent(Source::Code, tell).await?;
         let attempt = Attempt::new().map_err(|why| {
             let detail = format!("Cannot generate random request identifier for login request: {why}.");
             Diagnostics::from(Diagnostic::error("Can't generate login request state", detail))
@@ -366,7 +376,7 @@ impl Login<'_> {
     }
 
     async fn by_password(&self, client: &OAuthClient, token: &Url, tell: Tell<'_>) -> Result<Secret, Diagnostics> {
-        self.consent(true, false, tell).await?;
+        self.consent(Source::Password, tell).await?;
         tell(LoginEvent::PasswordWanted);
         let question = |what: &str, secret| Question {
             title: format!("{what} for {}:", self.shown),
@@ -382,7 +392,7 @@ impl Login<'_> {
     }
 
     async fn by_page(&self, service: &Url, tell: Tell<'_>) -> Result<Secret, Diagnostics> {
-        self.consent(false, false, tell).await?;
+        self.consent(Source::Page, tell).await?;
         let page = tokens_page(service).map_err(plain)?;
         let opened = self.open(&page).await;
         tell(LoginEvent::TokensPage { host: self.shown.clone(), url: page.into(), opened });

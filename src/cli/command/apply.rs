@@ -26,7 +26,7 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
         Ok(args) => args,
         Err(error) => return invocation.usage_error(error),
     };
-    let view = view(&invocation.console, args.json, super::plan::in_automation(invocation));
+    let view = view(&invocation.console, super::plan::audience(invocation, args.json));
     if let (true, Some(path)) = (destroy, &args.plan_file)
         && let Err(diagnostics) = destroy_file(path)
     {

@@ -30,7 +30,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         lockfile_readonly: args.lockfile_readonly,
         test_dir: Some(args.test_dir),
     };
-    let view = InitView::new(console.clone(), args.json, super::plan::in_automation(invocation));
+    let view = InitView::new(console.clone(), super::plan::audience(invocation, args.json));
     let mut done = false;
     let mut tell = |event: InitEvent| match event {
         // Said last, behind any warnings.

@@ -3,7 +3,7 @@
 use crate::base::env;
 use crate::cli::Invocation;
 use crate::cli::args::plan;
-use crate::cli::view::operation::{Written, listener, view};
+use crate::cli::view::operation::{Audience, Written, listener, view};
 use crate::model::plan::{Action, Plan};
 use crate::ops::run::operation::Request;
 use crate::ops::run::plan::PlanRequest;
@@ -13,7 +13,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(args) => args,
         Err(error) => return invocation.usage_error(error),
     };
-    let view = view(&invocation.console, args.json, in_automation(invocation));
+    let view = view(&invocation.console, audience(invocation, args.json));
     let setup = match super::setup(invocation, args.input) {
         Ok(setup) => setup,
         Err(code) => return code,
@@ -51,4 +51,10 @@ fn has_diff(plan: &Plan) -> bool {
 /// Whether advice on what to run next is unwanted.
 pub fn in_automation(invocation: &Invocation) -> bool {
     invocation.environment.non_empty(env::TF_IN_AUTOMATION).is_some()
+}
+
+/// Who reads what the command shows.
+pub fn audience(invocation: &Invocation, json: bool) -> Audience {
+    let in_automation = in_automation(invocation);
+    if json { Audience::Programs } else { Audience::People { in_automation } }
 }

@@ -10,7 +10,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(args) => args,
         Err(error) => return invocation.usage_error(error),
     };
-    let view = view(&invocation.console, args.json, super::plan::in_automation(invocation));
+    let view = view(&invocation.console, super::plan::audience(invocation, args.json));
     let setup = match super::setup(invocation, args.input) {
         Ok(setup) => setup,
         Err(code) => return code,

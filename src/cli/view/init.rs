@@ -12,6 +12,7 @@ use crate::render::text::style::Style;
 
 use super::downloads::Downloads;
 use super::json::{write, write_to_the_second};
+use super::operation::Audience;
 
 pub struct InitView {
     console: Arc<Console>,
@@ -23,7 +24,9 @@ pub struct InitView {
 
 impl InitView {
     /// Begins the stream, if it is one.
-    pub fn new(console: Arc<Console>, json: bool, automation: bool) -> InitView {
+    pub fn new(console: Arc<Console>, audience: Audience) -> InitView {
+        let json = audience == Audience::Programs;
+        let automation = audience == Audience::People { in_automation: true };
         if json {
             write(&console, &events::version());
         }

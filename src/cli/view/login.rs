@@ -2,13 +2,13 @@
 
 use crate::base::name::PROGRAM;
 use crate::cli::console::Console;
-use crate::ops::login::{LoginEvent, Place, Welcome};
+use crate::ops::login::{LoginEvent, Place, Source, Welcome};
 use crate::render::text::style::Style;
 
 pub fn show(console: &Console, event: LoginEvent) {
     let style = &console.style;
     let text = match event {
-        LoginEvent::Wanted { host, oauth, browser, place } => wanted(&host, oauth, browser, &place),
+        LoginEvent::Wanted { host, source, place } => wanted(&host, source, &place),
         LoginEvent::TokensPage { host, url, opened } => {
             format!("{}{}{}", rule(), page("tokens", &host, &url, opened), rule())
         }
@@ -45,10 +45,10 @@ fn success(style: &Style, text: &str) -> String {
     style.fill("[green][bold]Success![reset] [bold]{}[reset]", &[&text])
 }
 
-fn wanted(host: &str, oauth: bool, browser: bool, place: &Place) -> String {
-    let by = if oauth { "OAuth" } else { "your browser" };
+fn wanted(host: &str, source: Source, place: &Place) -> String {
+    let by = if source == Source::Page { "your browser" } else { "OAuth" };
     let mut text = format!("{PROGRAM} will request an API token for {host} using {by}.\n\n");
-    if browser {
+    if source == Source::Code {
         text += "This will work only if you are able to use a web browser on this computer to\ncomplete a login process. If not, you \
                  must obtain an API token by another\nmeans and configure it in the CLI configuration manually.\n\n";
     }

@@ -13,6 +13,15 @@ use crate::ops::interface::planning::Tally;
 use super::human::Human;
 use super::json::Json;
 
+/// Who reads what a command shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// `-json`
+    Programs,
+    /// `in_automation`: nobody wants to hear what to do next.
+    People { in_automation: bool },
+}
+
 /// Where `plan` has written what.
 #[derive(Clone, Copy)]
 pub struct Written<'a> {
@@ -42,9 +51,12 @@ pub trait OperationView: Listener {
     fn finish(&self, diagnostics: Diagnostics);
 }
 
-/// The view for people or, with `json`, for programs.
-pub fn view(console: &Arc<Console>, json: bool, in_automation: bool) -> Arc<dyn OperationView> {
-    if json { Arc::new(Json::new(console.clone())) } else { Arc::new(Human::new(console.clone(), in_automation)) }
+/// The view for an audience.
+pub fn view(console: &Arc<Console>, audience: Audience) -> Arc<dyn OperationView> {
+    match audience {
+        Audience::Programs => Arc::new(Json::new(console.clone())),
+        Audience::People { in_automation } => Arc::new(Human::new(console.clone(), in_automation)),
+    }
 }
 
 /// Passes a view on as the listener that it is.

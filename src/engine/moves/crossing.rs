@@ -18,7 +18,7 @@ use crate::engine::run::object::nonconforming;
 use crate::engine::waiting::Request;
 use crate::lang::value::text::text_bytes;
 use crate::lang::value::{Value, json};
-use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
+use crate::model::addr::{self, AbsProviderConfig, AbsResourceInstance};
 use crate::model::config::Resource;
 use crate::model::provider::{MoveRequest, ProviderDiagnostics, has_errors};
 use crate::model::schema::Schema;
@@ -30,7 +30,7 @@ const INVALID_MOVED_OBJECT: &str = "Provider returned invalid value";
 #[derive(Clone, Debug)]
 pub struct Origin {
     pub kind: Arc<str>,
-    pub provider: Provider,
+    pub provider: addr::Provider,
     /// The block.
     pub range: Range,
 }
@@ -56,7 +56,8 @@ pub async fn convert(
         }
         let Some(schema) = schemas.resource(&resource.provider, &resource.addr) else { continue };
         let Some(object) = state.instance(addr).and_then(|instance| instance.current.clone()) else { continue };
-        match converted(schemas, addr, origin, resource, &object, &schema, ports).await {
+        let moved = Crossing { addr, origin, provider: &resource.provider, object: &object, schema: &schema };
+        match moved.converted(schemas, ports).await {
             Ok((object, warnings)) => {
                 diagnostics.extend(warnings);
                 replace(tree, module, resource, state, addr, object);
@@ -67,97 +68,114 @@ pub async fn convert(
     diagnostics
 }
 
-async fn converted(
-    schemas: &Schemas,
-    addr: &AbsResourceInstance,
-    origin: &Origin,
-    resource: &Resource,
-    object: &Object,
-    schema: &Schema,
-    ports: &Ports,
-) -> Result<(Object, Diagnostics), Diagnostics> {
-    let at = |summary: &str, detail: String| {
-        Err(Diagnostics::from(Diagnostic::error(summary, detail).at(origin.range.clone())))
-    };
-    let provider = &resource.provider;
-    if !schemas.provider(provider).is_some_and(|of| of.capabilities().move_resource_state) {
-        let shown = provider.to_string();
-        return at(
-            "Unsupported `moved` across resource types",
-            format!("The provider {shown:?} does not support moved operations across resource types and providers."),
-        );
-    }
-    let source_state: Bytes = match &object.attributes {
-        Attributes::Json(text) => text_bytes(text.clone()),
-        Attributes::Value { value, ty } => json::to_json(value, ty).unwrap_or_default().into(),
-        Attributes::Flat(_) => {
-            let from = &origin.kind;
-            return at(
-                "Object of an old format cannot change its type",
+/// An object whose new address is of another type or provider.
+struct Crossing<'a> {
+    addr: &'a AbsResourceInstance,
+    origin: &'a Origin,
+    /// Of the new address.
+    provider: &'a addr::Provider,
+    object: &'a Object,
+    schema: &'a Schema,
+}
+
+impl Crossing<'_> {
+    async fn converted(&self, schemas: &Schemas, ports: &Ports) -> Result<(Object, Diagnostics), Diagnostics> {
+        let provider = self.provider;
+        if !schemas.provider(provider).is_some_and(|of| of.capabilities().move_resource_state) {
+            let shown = provider.to_string();
+            return Err(self.at(
+                "Unsupported `moved` across resource types",
                 format!(
-                    "The object of {addr} was stored by a version of Terraform before 0.12, so that only the provider of \
-                     {from} can read it. Apply the configuration once without the moved block."
+                    "The provider {shown:?} does not support moved operations across resource types and providers."
                 ),
-            );
+            ));
         }
-    };
-    let request = MoveRequest {
-        source_provider: origin.provider.to_string(),
-        source_kind: origin.kind.clone(),
-        source_version: object.schema_version,
-        source_state,
-        source_private: object.private.clone(),
-        target_kind: addr.kind().into(),
-    };
-    let waiting = Request { name: "MoveResourceState", provider, subject: addr };
-    let answer = async {
-        let provider = ports.providers.unconfigured(provider).await?;
-        Ok::<_, Diagnostics>(provider.move_resource_state(request).await)
-    };
-    let response = waiting.answered(ports, answer).await?;
-    let failed = has_errors(&response.diagnostics);
-    let said = told(response.diagnostics);
-    if failed {
-        return Err(said);
+        let request = self.request()?;
+        let waiting = Request { name: "MoveResourceState", provider, subject: self.addr };
+        let answer = async {
+            let provider = ports.providers.unconfigured(provider).await?;
+            Ok::<_, Diagnostics>(provider.move_resource_state(request).await)
+        };
+        let response = waiting.answered(ports, answer).await?;
+        let failed = has_errors(&response.diagnostics);
+        let warnings = told(response.diagnostics);
+        if failed {
+            return Err(warnings);
+        }
+        self.check(&response.state)?;
+        // As text, which the provider upgrades like any stored object.
+        let ty = self.schema.implied_type();
+        let attributes = match json::to_json(&response.state, ty) {
+            Ok(text) => Attributes::Json(text.into()),
+            Err(_) => Attributes::Value { value: response.state, ty: ty.clone() },
+        };
+        let sensitive = Arc::from([]);
+        let (schema_version, private) = (self.schema.version, response.private);
+        let object = Object { schema_version, attributes, private, sensitive, identity: None, ..self.object.clone() };
+        Ok((object, warnings))
     }
-    if response.state.is_null() {
-        return at(
-            INVALID_MOVED_OBJECT,
+
+    fn at(&self, summary: &str, detail: String) -> Diagnostics {
+        Diagnostic::error(summary, detail).at(self.origin.range.clone()).into()
+    }
+
+    fn request(&self) -> Result<MoveRequest, Diagnostics> {
+        let (addr, origin, object) = (self.addr, self.origin, self.object);
+        let source_state: Bytes = match &object.attributes {
+            Attributes::Json(text) => text_bytes(text.clone()),
+            Attributes::Value { value, ty } => json::to_json(value, ty).unwrap_or_default().into(),
+            Attributes::Flat(_) => {
+                let from = &origin.kind;
+                return Err(self.at(
+                    "Object of an old format cannot change its type",
+                    format!(
+                        "The object of {addr} was stored by a version of Terraform before 0.12, so that only the provider of \
+                         {from} can read it. Apply the configuration once without the moved block."
+                    ),
+                ));
+            }
+        };
+        Ok(MoveRequest {
+            source_provider: origin.provider.to_string(),
+            source_kind: origin.kind.clone(),
+            source_version: object.schema_version,
+            source_state,
+            source_private: object.private.clone(),
+            target_kind: addr.kind().into(),
+        })
+    }
+
+    /// Whether what the provider made of the object can be kept.
+    fn check(&self, state: &Value) -> Result<(), Diagnostics> {
+        let (addr, provider) = (self.addr, self.provider);
+        if state.is_null() {
+            return Err(self.at(
+                INVALID_MOVED_OBJECT,
+                format!(
+                    "The provider returned an invalid value during an across type move operation to {addr}. This is a bug in the \
+                     relevant provider; Please report it."
+                ),
+            ));
+        }
+        if let Some(wrong) = invalid(state, self.schema) {
+            return Err(self.at(
+                INVALID_MOVED_OBJECT,
+                format!(
+                    "The provider provider[{:?}] returned an invalid value during an across type move operation: {wrong}. This is \
+                     a bug in the relevant provider; Please report it.",
+                    provider.to_string()
+                ),
+            ));
+        }
+        let config = AbsProviderConfig::root(provider.clone()).to_string();
+        let written = write_only::errors(&self.schema.block, state, addr, INVALID_MOVED_OBJECT, &|attribute| {
             format!(
-                "The provider returned an invalid value during an across type move operation to {addr}. This is a bug in the \
-                 relevant provider; Please report it."
-            ),
-        );
+                "The provider {config:?} returned a value for the write-only attribute {attribute} during an across type move \
+                 operation to {addr}."
+            )
+        });
+        if written.has_errors() { Err(written) } else { Ok(()) }
     }
-    if let Some(wrong) = invalid(&response.state, schema) {
-        return at(
-            INVALID_MOVED_OBJECT,
-            format!(
-                "The provider provider[{:?}] returned an invalid value during an across type move operation: {wrong}. This is \
-                 a bug in the relevant provider; Please report it.",
-                provider.to_string()
-            ),
-        );
-    }
-    let config = AbsProviderConfig::root(provider.clone()).to_string();
-    let written = write_only::errors(&schema.block, &response.state, addr, INVALID_MOVED_OBJECT, &|attribute| {
-        format!(
-            "The provider {config:?} returned a value for the write-only attribute {attribute} during an across type move \
-             operation to {addr}."
-        )
-    });
-    if written.has_errors() {
-        return Err(written);
-    }
-    // As text, which the provider upgrades like any stored object.
-    let ty = schema.implied_type();
-    let attributes = match json::to_json(&response.state, ty) {
-        Ok(text) => Attributes::Json(text.into()),
-        Err(_) => Attributes::Value { value: response.state, ty: ty.clone() },
-    };
-    let sensitive = Arc::from([]);
-    let (schema_version, private) = (schema.version, response.private);
-    Ok((Object { schema_version, attributes, private, sensitive, identity: None, ..object.clone() }, said))
 }
 
 /// Why a moved object cannot be kept.

@@ -95,11 +95,10 @@ impl<'r> ModuleScope<'r> {
             return Ok(value.clone());
         }
         if self.run.verb == Verb::Validate {
-            return Ok(mark_variable(Value::unknown(config.ty.clone()), config.sensitive, config.ephemeral));
+            return Ok(Value::unknown(config.ty.clone()).mark(config.marks()));
         }
         let value = self.module.variables[index].get().cloned();
-        Ok(value
-            .unwrap_or_else(|| mark_variable(Value::unknown(config.ty.clone()), config.sensitive, config.ephemeral)))
+        Ok(value.unwrap_or_else(|| Value::unknown(config.ty.clone()).mark(config.marks())))
     }
 
     fn local(&self, name: &Arc<str>, range: &Range) -> Result<Value, Diagnostic> {
@@ -242,17 +241,6 @@ impl<'r> ModuleScope<'r> {
         let index = self.run.blocks.tree.module(instance.id).outputs.get_index_of(output)?;
         Some(output_value(instance, index))
     }
-}
-
-pub fn mark_variable(value: Value, sensitive: bool, ephemeral: bool) -> Value {
-    let mut marks = Marks::NONE;
-    if sensitive {
-        marks |= Marks::SENSITIVE;
-    }
-    if ephemeral {
-        marks |= Marks::EPHEMERAL;
-    }
-    value.mark(marks)
 }
 
 /// A resource as references see it: an object, a tuple of objects (`count`) or an object of objects (`for_each`).

@@ -4,7 +4,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::engine::blocks::tree::{ModuleId, ROOT};
 use crate::engine::mistakes::EPHEMERAL_VALUE;
-use crate::engine::run::scope::{ModuleScope, mark_variable};
+use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
 use crate::lang::eval::evaluate;
 use crate::lang::syntax::ast::Expression;
@@ -46,7 +46,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
                 diagnostics.push(not_ephemeral(output));
             }
         }
-        let value = mark_variable(value, output.sensitive, output.ephemeral);
+        let value = value.mark(output.marks());
         if module == ROOT && !diagnostics.has_errors() && !matches!(run.verb, Verb::Validate | Verb::Evaluate) {
             diagnostics.extend(record(run, output, &value).await);
         }

@@ -7,7 +7,7 @@ use crate::engine::blocks::tree::{ModuleId, ROOT};
 use crate::engine::input::Origin;
 use crate::engine::mistakes::EPHEMERAL_VALUE;
 use crate::engine::run::results::Each;
-use crate::engine::run::scope::{ModuleScope, mark_variable};
+use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
 use crate::lang::eval::evaluate;
 use crate::lang::value::{Marks, Value, convert};
@@ -77,7 +77,7 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
 fn settle(run: &Run, module: ModuleId, index: u32, values: Vec<(Value, Range)>, diagnostics: &mut Diagnostics) {
     let variable = run.blocks.tree.variable(module, index);
     let instances = run.results.module_instances(module);
-    let mark = |(value, range)| (mark_variable(value, variable.sensitive, variable.ephemeral), range);
+    let mark = |(value, range): (Value, Range)| (value.mark(variable.marks()), range);
     let values: Vec<(Value, Range)> = values.into_iter().map(mark).collect();
     for (instance, (value, _)) in instances.iter().zip(&values) {
         let _ = instance.variables[index as usize].set(value.clone());

@@ -14,9 +14,15 @@ pub(super) struct Charset {
     form: Form,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ByteOrder {
+    Big,
+    Little,
+}
+
 enum Form {
     Utf8,
-    Utf16 { big: bool, mark: bool },
+    Utf16 { order: ByteOrder, mark: bool },
     OneByte(Table),
     Several(&'static encoding_rs::Encoding),
     Hz,
@@ -48,9 +54,9 @@ static BY_NAME: LazyLock<BTreeMap<String, &'static Charset>> = LazyLock::new(|| 
         });
     };
     add(&["csutf8"], "UTF-8", Form::Utf8);
-    add(&["csutf16"], "UTF-16", Form::Utf16 { big: true, mark: true });
-    add(&["csutf16be"], "UTF-16BE", Form::Utf16 { big: true, mark: false });
-    add(&["csutf16le"], "UTF-16LE", Form::Utf16 { big: false, mark: false });
+    add(&["csutf16"], "UTF-16", Form::Utf16 { order: ByteOrder::Big, mark: true });
+    add(&["csutf16be"], "UTF-16BE", Form::Utf16 { order: ByteOrder::Big, mark: false });
+    add(&["csutf16le"], "UTF-16LE", Form::Utf16 { order: ByteOrder::Little, mark: false });
     add(&[], "HZ-GB-2312", Form::Hz);
     for (names, encoding) in SEVERAL {
         add(names, names[0], Form::Several(encoding));
@@ -105,9 +111,13 @@ impl Charset {
     pub fn encode(&self, source: &str) -> Option<Vec<u8>> {
         match &self.form {
             Form::Utf8 => Some(source.as_bytes().to_vec()),
-            Form::Utf16 { big, mark } => {
+            Form::Utf16 { order, mark } => {
                 let units = mark.then_some(0xfeff).into_iter().chain(source.encode_utf16());
-                Some(units.flat_map(|u| if *big { u.to_be_bytes() } else { u.to_le_bytes() }).collect())
+                Some(
+                    units
+                        .flat_map(|u| if *order == ByteOrder::Big { u.to_be_bytes() } else { u.to_le_bytes() })
+                        .collect(),
+                )
             }
             Form::OneByte(table) => source.chars().map(|c| table.bytes.get(&c).copied()).collect(),
             Form::Several(encoding) => encode_several(encoding, source),
@@ -119,7 +129,7 @@ impl Charset {
     pub fn decode(&self, bytes: &[u8]) -> Option<String> {
         match &self.form {
             Form::Utf8 => String::from_utf8(bytes.to_vec()).ok(),
-            Form::Utf16 { big, mark } => decode_utf16(bytes, *big, *mark),
+            Form::Utf16 { order, mark } => decode_utf16(bytes, *order, *mark),
             Form::OneByte(table) => bytes.iter().map(|b| table.chars.get(usize::from(*b)).copied().flatten()).collect(),
             Form::Several(encoding) => decode_several(encoding, bytes),
             Form::Hz => decode_hz(bytes),
@@ -128,11 +138,11 @@ impl Charset {
     }
 }
 
-fn decode_utf16(bytes: &[u8], big: bool, mark: bool) -> Option<String> {
+fn decode_utf16(bytes: &[u8], order: ByteOrder, mark: bool) -> Option<String> {
     let little = mark && bytes.starts_with(&[0xff, 0xfe]);
     let marked = mark && (little || bytes.starts_with(&[0xfe, 0xff]));
     let bytes = if marked { &bytes[2..] } else { bytes };
-    let big = big && !little;
+    let big = order == ByteOrder::Big && !little;
     if bytes.len() % 2 != 0 {
         return None;
     }

@@ -28,6 +28,13 @@ pub struct BigFloat {
     pub prec: u32,
 }
 
+/// Whether digits below the last one were left out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Rest {
+    None,
+    Some,
+}
+
 impl BigFloat {
     pub fn zero(neg: bool, prec: u32) -> BigFloat {
         BigFloat { neg, infinite: false, mant: BigUint::zero(), exp: 0, prec }
@@ -37,10 +44,10 @@ impl BigFloat {
         BigFloat { neg, infinite: true, mant: BigUint::zero(), exp: 0, prec }
     }
 
-    /// Rounds `mant * 2^exp` (plus something smaller than its last bit, if `sticky`) to the precision. Infinite or zero
+    /// Rounds `mant * 2^exp` (plus something smaller than its last bit, if there is a rest) to the precision. Infinite or zero
     /// if it is out of range.
-    pub fn rounded(neg: bool, mant: BigUint, exp: i64, prec: u32, sticky: bool) -> BigFloat {
-        let result = BigFloat::rounded_in_any_range(neg, mant, exp, prec, sticky);
+    pub fn rounded(neg: bool, mant: BigUint, exp: i64, prec: u32, rest: Rest) -> BigFloat {
+        let result = BigFloat::rounded_in_any_range(neg, mant, exp, prec, rest);
         match result.top() {
             _ if result.is_zero() => result,
             top if top > MAX_TOP => BigFloat::infinity(neg, prec),
@@ -49,12 +56,12 @@ impl BigFloat {
         }
     }
 
-    fn rounded_in_any_range(neg: bool, mut mant: BigUint, mut exp: i64, prec: u32, sticky: bool) -> BigFloat {
+    fn rounded_in_any_range(neg: bool, mut mant: BigUint, mut exp: i64, prec: u32, rest: Rest) -> BigFloat {
         let bits = mant.bits();
         if bits > u64::from(prec) {
             let drop = bits - u64::from(prec);
             let half_bit = mant.bit(drop - 1);
-            let below = sticky || mant.trailing_zeros().is_some_and(|z| z < drop - 1);
+            let below = rest == Rest::Some || mant.trailing_zeros().is_some_and(|z| z < drop - 1);
             mant >>= drop;
             exp += drop as i64;
             if half_bit && (below || mant.bit(0)) {
@@ -75,15 +82,15 @@ impl BigFloat {
         if self.infinite || self.is_zero() {
             return BigFloat { prec, ..self.clone() };
         }
-        BigFloat::rounded(self.neg, self.mant.clone(), self.exp, prec, false)
+        BigFloat::rounded(self.neg, self.mant.clone(), self.exp, prec, Rest::None)
     }
 
     pub fn from_i64(v: i64, prec: u32) -> BigFloat {
-        BigFloat::rounded(v < 0, BigUint::from(v.unsigned_abs()), 0, prec, false)
+        BigFloat::rounded(v < 0, BigUint::from(v.unsigned_abs()), 0, prec, Rest::None)
     }
 
     pub fn from_bigint(v: &BigInt, prec: u32) -> BigFloat {
-        BigFloat::rounded(v.sign() == Sign::Minus, v.magnitude().clone(), 0, prec, false)
+        BigFloat::rounded(v.sign() == Sign::Minus, v.magnitude().clone(), 0, prec, Rest::None)
     }
 
     pub fn from_f64(v: f64) -> BigFloat {
@@ -98,7 +105,7 @@ impl BigFloat {
         let exponent = ((bits >> 52) & 0x7ff) as i64;
         let fraction = bits & ((1 << 52) - 1);
         let (mant, exp) = if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
-        BigFloat::rounded(v < 0.0, BigUint::from(mant), exp, PREC, false)
+        BigFloat::rounded(v < 0.0, BigUint::from(mant), exp, PREC, Rest::None)
     }
 
     pub fn is_zero(&self) -> bool {
@@ -150,7 +157,7 @@ impl BigFloat {
         if available == 0 {
             return if self.top() == -1074 && self.min_prec() > 1 { sign * f64::from_bits(1) } else { sign * 0.0 };
         }
-        let short = BigFloat::rounded(false, self.mant.clone(), self.exp, available, false);
+        let short = BigFloat::rounded(false, self.mant.clone(), self.exp, available, Rest::None);
         if short.top() > 1024 {
             return sign * f64::INFINITY;
         }
@@ -213,7 +220,7 @@ impl BigFloat {
             BigInt::from_biguint(if f.neg { Sign::Minus } else { Sign::Plus }, magnitude)
         };
         let (sign, magnitude) = (signed(self) + signed(other)).into_parts();
-        Some(BigFloat::rounded(sign == Sign::Minus, magnitude, low, prec, false))
+        Some(BigFloat::rounded(sign == Sign::Minus, magnitude, low, prec, Rest::None))
     }
 
     /// Nothing for zero times infinity.
@@ -222,7 +229,7 @@ impl BigFloat {
         if self.infinite || other.infinite {
             return if self.is_zero() || other.is_zero() { None } else { Some(BigFloat::infinity(neg, prec)) };
         }
-        Some(BigFloat::rounded(neg, &self.mant * &other.mant, self.exp + other.exp, prec, false))
+        Some(BigFloat::rounded(neg, &self.mant * &other.mant, self.exp + other.exp, prec, Rest::None))
     }
 
     /// Nothing for zero by zero and infinity by infinity.
@@ -242,7 +249,7 @@ impl BigFloat {
         let (quotient, rest) = num_integer::Integer::div_rem(&(&self.mant << shift as u64), &other.mant);
         // One more bit holds what the remainder says about the rest.
         let quotient = (quotient << 1u32) + u32::from(!rest.is_zero());
-        Some(BigFloat::rounded(neg, quotient, self.exp - other.exp - shift - 1, prec, false))
+        Some(BigFloat::rounded(neg, quotient, self.exp - other.exp - shift - 1, prec, Rest::None))
     }
 
     /// Reads a decimal text: digits with at most one point, then an exponent (of ten after `e`, of two after `p`), or
@@ -286,7 +293,7 @@ impl BigFloat {
         }
         let exact = BigFloat { neg, infinite: false, mant: digits, exp: exp2, prec: PARSED };
         match exp5.cmp(&0) {
-            Ordering::Equal => Some(BigFloat::rounded(neg, exact.mant, exact.exp, PARSED, false)),
+            Ordering::Equal => Some(BigFloat::rounded(neg, exact.mant, exact.exp, PARSED, Rest::None)),
             Ordering::Less => exact.div(&pow5(exp5.unsigned_abs(), PARSED + 64), PARSED),
             Ordering::Greater => exact.mul(&pow5(exp5.unsigned_abs(), PARSED + 64), PARSED),
         }
@@ -328,18 +335,18 @@ fn add_tiny(large: &BigFloat, same_sign: bool, prec: u32) -> BigFloat {
     if !same_sign {
         mant -= 1u32;
     }
-    BigFloat::rounded(large.neg, mant, large.exp - extra as i64, prec, true)
+    BigFloat::rounded(large.neg, mant, large.exp - extra as i64, prec, Rest::Some)
 }
 
 /// A power of five, rounded along the way exactly where Go rounds it.
 fn pow5(n: u64, prec: u32) -> BigFloat {
     const TABLE_MAX: u64 = 27;
-    let small = |n: u64| BigFloat::rounded_in_any_range(false, BigUint::from(5u32).pow(n as u32), 0, prec, false);
+    let small = |n: u64| BigFloat::rounded_in_any_range(false, BigUint::from(5u32).pow(n as u32), 0, prec, Rest::None);
     if n <= TABLE_MAX {
         return small(n);
     }
     let mut result = small(TABLE_MAX);
-    let mut factor = BigFloat::rounded_in_any_range(false, BigUint::from(5u32), 0, prec + 64, false);
+    let mut factor = BigFloat::rounded_in_any_range(false, BigUint::from(5u32), 0, prec + 64, Rest::None);
     let mut rest = n - TABLE_MAX;
     while rest > 0 {
         if rest & 1 != 0 {
@@ -348,10 +355,11 @@ fn pow5(n: u64, prec: u32) -> BigFloat {
                 &result.mant * &factor.mant,
                 result.exp + factor.exp,
                 prec,
-                false,
+                Rest::None,
             );
         }
-        factor = BigFloat::rounded_in_any_range(false, &factor.mant * &factor.mant, factor.exp * 2, prec + 64, false);
+        factor =
+            BigFloat::rounded_in_any_range(false, &factor.mant * &factor.mant, factor.exp * 2, prec + 64, Rest::None);
         rest >>= 1;
     }
     result

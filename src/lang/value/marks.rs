@@ -19,6 +19,11 @@ impl Marks {
     /// Internal to the console: a type, not a value (the result of its `type` function).
     pub const TYPE_TEXT: Marks = Marks(8);
 
+    /// These, if that is so; otherwise none.
+    pub fn when(self, so: bool) -> Marks {
+        if so { self } else { Marks::NONE }
+    }
+
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }

@@ -8,7 +8,7 @@ use crate::base::source::Range;
 use crate::lang::eval::type_expression::Defaults;
 use crate::lang::syntax::ast::{Attribute, Expression, Traversal};
 use crate::lang::syntax::body::Body;
-use crate::lang::value::{Type, Value};
+use crate::lang::value::{Marks, Type, Value};
 use crate::model::addr;
 
 /// `variable "name" {}`.
@@ -263,3 +263,17 @@ pub struct ProvisionerBlock {
 
 /// Blocks and locals by name, in the order of the files.
 pub type ByName<T> = IndexMap<Arc<str>, T>;
+
+impl Variable {
+    /// Of every value of the variable.
+    pub fn marks(&self) -> Marks {
+        Marks::SENSITIVE.when(self.sensitive) | Marks::EPHEMERAL.when(self.ephemeral)
+    }
+}
+
+impl Output {
+    /// Of the output's value, besides those that it has from elsewhere.
+    pub fn marks(&self) -> Marks {
+        Marks::SENSITIVE.when(self.sensitive) | Marks::EPHEMERAL.when(self.ephemeral)
+    }
+}

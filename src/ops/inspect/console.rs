@@ -166,7 +166,7 @@ async fn begin(
         engine::evaluate(input, &ports).await
     };
     diagnostics.extend(problems);
-    cached_schemas::check(setup, &factories, diagnostics.has_errors(), true).await;
+    cached_schemas::check(setup, &factories, diagnostics.has_errors()).await;
     match evaluation.filter(|_| !setup.misled.get()) {
         Some(evaluation) => Some((evaluation, factories)),
         None => {

@@ -93,7 +93,7 @@ async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
         drawn = outline::outline(OutlineInput { config, state, operation, draw_cycles }, &ports) => drawn,
         () = setup.stop.killed() => Err(Diagnostic::error(CANCELED, "").into()),
     };
-    cached_schemas::check(setup, &factories, drawn.is_err(), true).await;
+    cached_schemas::check(setup, &factories, drawn.is_err()).await;
     factories.shutdown().await;
     let text = match wanted {
         GraphType::Resources => resources(&drawn?, format),

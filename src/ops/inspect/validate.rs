@@ -99,7 +99,7 @@ async fn one(setup: &Setup, config: Arc<Config>, observer: &Arc<dyn Observer>) -
         found = engine::validate(ValidateInput { config, parallelism: 10 }, &ports) => diagnostics.extend(found),
         () = setup.stop.killed() => diagnostics.push(Diagnostic::error(CANCELED, "")),
     }
-    cached_schemas::check(setup, &factories, diagnostics.has_errors(), true).await;
+    cached_schemas::check(setup, &factories, diagnostics.has_errors()).await;
     factories.shutdown().await;
     diagnostics
 }

@@ -70,16 +70,22 @@ fn fingerprint(environment: &Environment) -> String {
     hex(&hash.finalize())
 }
 
-/// Checks the entries that were used, of all providers if the command has failed. `may_restart`: nothing was changed yet.
-pub async fn check(setup: &Setup, factories: &Factories, failed: bool, may_restart: bool) {
-    if setup.stop.is_stopping() {
-        return;
-    }
-    let outdated = factories.exclude_outdated_schemas(failed).await;
-    if outdated && may_restart {
+/// Checks the entries that were used, of all providers if the command has failed. Where one is outdated and nothing was
+/// changed yet, the command starts anew.
+pub async fn check(setup: &Setup, factories: &Factories, failed: bool) {
+    if exclude_outdated(setup, factories, failed).await {
         crate::log!(Info, "starting the command anew: it has used schemas that are not those of the providers");
         setup.misled.set();
     }
+}
+
+/// As [`check`], for a command that may have changed something, which is not started anew.
+pub async fn check_after_changes(setup: &Setup, factories: &Factories, failed: bool) {
+    exclude_outdated(setup, factories, failed).await;
+}
+
+async fn exclude_outdated(setup: &Setup, factories: &Factories, failed: bool) -> bool {
+    !setup.stop.is_stopping() && factories.exclude_outdated_schemas(failed).await
 }
 
 #[cfg(test)]

@@ -249,7 +249,7 @@ async fn carry_out(
     diagnostics.extend(session.held.lock_loss());
     crate::log!(Info, "backend/local: apply operation completed");
     // Objects may have been changed and approval was given: the next command starts with the right schemas.
-    cached_schemas::check(&session.setup, &session.factories, diagnostics.has_errors(), false).await;
+    cached_schemas::check_after_changes(&session.setup, &session.factories, diagnostics.has_errors()).await;
     let state = outcome.map(|outcome| outcome.state);
     if let Some(state) = &state {
         journal.checks(state.checks.as_deref());

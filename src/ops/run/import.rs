@@ -15,7 +15,7 @@ use crate::model::addr::{AbsResourceInstance, ResourceMode};
 use crate::model::config::{Config, has_configuration};
 
 use super::apply;
-use super::operation::{CANCELED, NO_OPERATION, Session, open, sound};
+use super::operation::{CANCELED, Locking, NO_OPERATION, Session, open, sound};
 use super::sink::NoSink;
 use crate::ops::configuration::load::{self, LoadedConfig};
 use crate::ops::configuration::variables;
@@ -74,8 +74,8 @@ async fn attempt(
     let setup = setup.with_variables(&request.variables);
     let config = configuration(&setup, request, addr, &mut diagnostics)?;
     let collected = sound(&mut diagnostics, variables::collect(&setup, &request.variables))?;
-    let (session, mut diagnostics) =
-        open(&setup, config, collected, NO_OPERATION, &request.state, listener, diagnostics).await?;
+    let locking = Locking { operation: NO_OPERATION, options: &request.state };
+    let (session, mut diagnostics) = open(&setup, config, collected, locking, listener, diagnostics).await?;
     diagnostics.extend(import(&session, request, addr).await);
     let failed = diagnostics.has_errors();
     diagnostics.extend(session.end().await);
@@ -174,7 +174,7 @@ async fn import(session: &Session, request: &ImportRequest, addr: &AbsResourceIn
             None
         }
     };
-    cached_schemas::check(setup, &session.factories, diagnostics.has_errors(), true).await;
+    cached_schemas::check(setup, &session.factories, diagnostics.has_errors()).await;
     if let Some(state) = state.filter(|_| !setup.misled.get()) {
         diagnostics.extend(apply::keep(session, &state).await);
     }

@@ -85,7 +85,15 @@ pub async fn begin(
     let loaded =
         sound(&mut diagnostics, load::config(Path::new("."), &setup.with_variables(&request.variables), &Disk))?;
     let Some(loaded) = loaded else { return Err(diagnostics) };
-    open(setup, loaded, collected, operation, &request.state, listener, diagnostics).await
+    let locking = Locking { operation, options: &request.state };
+    open(setup, loaded, collected, locking, listener, diagnostics).await
+}
+
+/// What the lock on the state is for, and whether it is taken.
+#[derive(Clone, Copy)]
+pub struct Locking<'a> {
+    pub operation: &'a str,
+    pub options: &'a StateOptions,
 }
 
 /// Opens the state for a configuration, locks and reads it; starts the providers. `diagnostics`: what was found until
@@ -94,17 +102,16 @@ pub async fn open(
     setup: &Setup,
     loaded: LoadedConfig,
     collected: Collected,
-    operation: &str,
-    state: &StateOptions,
+    locking: Locking<'_>,
     listener: Arc<dyn Listener>,
     mut diagnostics: Diagnostics,
 ) -> Result<(Session, Diagnostics), Diagnostics> {
     let LoadedConfig { config, snapshot } = loaded;
-    let opened = backends::open(setup, config.root.backend.as_ref(), state).await;
+    let opened = backends::open(setup, config.root.backend.as_ref(), locking.options).await;
     let mut opened = opened.map_err(|problems| joined(&mut diagnostics, problems))?;
     diagnostics.extend(std::mem::take(&mut opened.warnings));
     let factories = start(setup, &config, &mut diagnostics).await?;
-    let held = backends::hold(&opened, operation, state, setup, Some(&*listener)).await;
+    let held = backends::hold(&opened, locking.operation, locking.options, setup, Some(&*listener)).await;
     let mut held = match held {
         Ok(held) => held,
         Err(problems) => {
@@ -217,7 +224,7 @@ impl Session {
             }
         };
         crate::log!(Info, "backend/local: plan operation completed");
-        cached_schemas::check(&self.setup, &self.factories, diagnostics.has_errors(), true).await;
+        cached_schemas::check(&self.setup, &self.factories, diagnostics.has_errors()).await;
         let planned = match plan {
             Some(plan) => Some(self.planned(plan).await),
             None => None,

@@ -30,6 +30,13 @@ impl Reader {
 }
 
 impl<'ast> Visit<'ast> for Reader {
+    /// Helpers of tests may be as they are.
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        if item.ident != "tests" {
+            visit::visit_item_mod(self, item);
+        }
+    }
+
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
         self.check(&item.sig);
         visit::visit_item_fn(self, item);

@@ -1,3 +1,5 @@
+//! The `consul` backend against a stub of Consul.
+
 use std::time::Duration;
 
 use super::*;

@@ -1,6 +1,6 @@
 //! The `consul` backend: states as keys of Consul's store, locks as locks of its sessions.
 //!
-//! Owns settings and workspaces. What is done to one state is in `store`.
+//! Owns settings and workspaces; what is done to one state is in `store`. Never knows what a state holds.
 
 mod client;
 mod store;

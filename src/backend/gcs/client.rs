@@ -89,6 +89,15 @@ struct Written {
 
 type Headers = Vec<(&'static str, String)>;
 
+/// What an object holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// Encrypted with the user's key, if there is one.
+    State,
+    /// In clear, and only where there is none yet.
+    Lock,
+}
+
 impl Objects {
     /// None if there is no such object. `secret`: it is encrypted with the customer's key.
     pub async fn get(&self, name: &str, secret: bool) -> Result<Option<Object>, Failure> {
@@ -112,7 +121,7 @@ impl Objects {
     }
 
     /// The generation that was written.
-    pub async fn put(&self, name: &str, content: &[u8], secret: bool, new: bool) -> Result<String, Failure> {
+    pub async fn put(&self, name: &str, content: &[u8], what: Content) -> Result<String, Failure> {
         let boundary = uuid::Uuid::new_v4().simple().to_string();
         let kind = "application/json; charset=utf-8";
         let metadata = json!({ "bucket": self.bucket, "name": name, "contentType": kind });
@@ -126,13 +135,13 @@ impl Objects {
         let path = if path.is_empty() { "/storage/v1" } else { path };
         let bucket = encoded(&self.bucket, false);
         let mut url = format!("{host}/upload{path}/b/{bucket}/o?uploadType=multipart&name={}", encoded(name, false));
-        if new {
+        if what == Content::Lock {
             url.push_str("&ifGenerationMatch=0");
         }
-        if let Some(key) = self.kms_key.as_ref().filter(|_| secret) {
+        if let Some(key) = self.kms_key.as_ref().filter(|_| what == Content::State) {
             url.push_str(&format!("&kmsKeyName={}", encoded(key, false)));
         }
-        let mut headers = self.customer_key(secret);
+        let mut headers = self.customer_key(what == Content::State);
         headers.push(("content-type", format!("multipart/related; boundary={boundary}")));
         let answer = self.call(Method::POST, url, headers, Bytes::from(body)).await?;
         let written: Written = serde_json::from_slice(&answer.body)

@@ -11,7 +11,7 @@ use crate::backend::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, St
 use crate::backend::table::Context;
 use crate::backend::workspace;
 
-use super::client::{Failure, Objects};
+use super::client::{Content, Failure, Objects};
 
 const STATE: &str = ".tfstate";
 const LOCK: &str = ".tflock";
@@ -109,14 +109,14 @@ impl StateStore for GcsStore {
     }
 
     async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError> {
-        let written = self.objects.put(&self.state, &snapshot, true, false).await;
+        let written = self.objects.put(&self.state, &snapshot, Content::State).await;
         let failed = |why| StoreError::new(format!("Failed to upload state to {}: {why}", self.url(&self.state)));
         written.map(|_| ()).map_err(failed)
     }
 
     async fn lock(&self, info: &LockInfo) -> Result<String, LockError> {
         let info = LockInfo { path: self.url(&self.lock), ..info.clone() };
-        let failure = match self.objects.put(&self.lock, &info.to_json(), false, true).await {
+        let failure = match self.objects.put(&self.lock, &info.to_json(), Content::Lock).await {
             Ok(generation) => return Ok(generation),
             Err(failure) => failure,
         };

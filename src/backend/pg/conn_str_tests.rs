@@ -1,3 +1,5 @@
+//! Connection strings as libpq reads them.
+
 use super::*;
 
 fn read(text: &str, environment: &[(&str, &str)]) -> Result<String, String> {

@@ -1,6 +1,6 @@
 //! The `pg` backend: states as rows of a table, locks as advisory locks of the server.
 //!
-//! Owns the table. What is done to one row is in `store`.
+//! Owns the table; what is done to one row is in `store`. Never knows what a state holds.
 
 mod conn_str;
 mod session;

@@ -1,3 +1,5 @@
+//! The `pg` backend against a real server, where there is one.
+
 use std::time::Duration;
 
 use super::*;

@@ -36,16 +36,22 @@ use crate::ops::setup::Setup;
 use crate::ops::setup::built_in::built_in_names;
 use crate::ops::setup::network::Network;
 
+/// What needs providers.
+pub struct Needs<'a> {
+    pub loaded: &'a LoadedTests,
+    pub state: Option<&'a State>,
+}
+
 /// Installs what the configuration and the state need. True: it failed.
 pub async fn run(
     setup: &Setup,
     network: &Network,
-    loaded: &LoadedTests,
-    state: Option<&State>,
+    needs: Needs<'_>,
     request: &InitRequest,
     tell: Tell<'_>,
     diagnostics: &mut Diagnostics,
 ) -> bool {
+    let Needs { loaded, state } = needs;
     let mut requirements = diagnostics.take(Requirements::of_config(&loaded.config));
     for tested in loaded.tests.iter().flat_map(|file| &file.runs).filter_map(|run| run.under_test.as_ref()) {
         requirements = requirements.merge(diagnostics.take(Requirements::of_config(tested)));

@@ -18,6 +18,7 @@ use crate::install::event::{InstallEvent, ModuleEvent};
 use crate::model::addr;
 use crate::model::config::{self, Config, Module, test_file};
 
+use self::install::Needs;
 use crate::ops::configuration::load;
 use crate::ops::setup::Setup;
 use crate::ops::setup::network::Network;
@@ -170,7 +171,8 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
         return diagnostics;
     }
     add_new(&mut diagnostics, found);
-    let failed = install::run(setup, &network, &loaded, state.as_ref(), request, tell, &mut diagnostics).await;
+    let needs = Needs { loaded: &loaded, state: state.as_ref() };
+    let failed = install::run(setup, &network, needs, request, tell, &mut diagnostics).await;
     if !failed {
         tell(InitEvent::Done);
     }

@@ -1,3 +1,5 @@
+//! Which cluster and which credentials settings and kubeconfig files give.
+
 use super::*;
 
 const MAIN: &str = "\

@@ -1,3 +1,5 @@
+//! The `kubernetes` backend against a stub of the API server.
+
 use std::time::Duration;
 
 use super::*;

@@ -1,6 +1,6 @@
 //! The `kubernetes` backend: states as secrets of a cluster, locks as leases.
 //!
-//! Owns settings and workspaces. What is done to one state is in `store`.
+//! Owns settings and workspaces. What is done to one state is in `store`. Never knows what a state holds.
 
 mod client;
 mod exec;

@@ -48,6 +48,9 @@ pub async fn send(client: &Client, request: Request<Bytes>) -> Result<Answer, St
     sent.headers.remove(http::header::HOST);
     if !body.is_empty() {
         sent = sent.body(body);
+    } else if sent.method == http::Method::PUT || sent.method == http::Method::POST {
+        // Servers want to hear the length of what is put, even if there is nothing.
+        sent.headers.insert(http::header::CONTENT_LENGTH, http::HeaderValue::from_static("0"));
     }
     client.send(&sent).await.map_err(|failure| failure.text)
 }

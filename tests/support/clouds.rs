@@ -9,6 +9,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// The key of the account of [`Server::azure`].
+pub const AZURE_KEY: &str = "c2VjcmV0IGtleSBvZiB0aGUgdGVzdHMgb2YgYmFja2VuZHM=";
+
 /// A server, which ends when this is dropped.
 pub struct Server {
     pub port: u16,
@@ -66,6 +69,18 @@ impl Server {
             let mut command = Command::new(&program);
             command.args(["-scheme", "http", "-host", "127.0.0.1", "-port", &port.to_string(), "-backend", "memory"]);
             command.args(["-public-host", &format!("127.0.0.1:{port}")]);
+            command
+        }))
+    }
+
+    /// Blobs of Azure, for the account `account` and [`AZURE_KEY`].
+    pub fn azure() -> Option<Server> {
+        let program = find("TERRANE_TEST_AZURITE", "azurite-blob")?;
+        Some(Server::start(|port| {
+            let mut command = Command::new(&program);
+            command.env("AZURITE_ACCOUNTS", format!("account:{AZURE_KEY}")).env("NODE_ENV", "production");
+            command.args(["--silent", "--disableTelemetry", "--inMemoryPersistence", "--skipApiVersionCheck"]);
+            command.args(["--blobHost", "127.0.0.1", "--blobPort", &port.to_string()]);
             command
         }))
     }

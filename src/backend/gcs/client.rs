@@ -40,6 +40,8 @@ pub struct Failure {
     /// 0 without an answer.
     pub status: u16,
     pub text: String,
+    /// How often the request was sent.
+    pub attempts: u32,
 }
 
 impl std::fmt::Display for Failure {
@@ -144,8 +146,11 @@ impl Objects {
         let mut headers = self.customer_key(what == Content::State);
         headers.push(("content-type", format!("multipart/related; boundary={boundary}")));
         let answer = self.call(Method::POST, url, headers, Bytes::from(body)).await?;
-        let written: Written = serde_json::from_slice(&answer.body)
-            .map_err(|e| Failure { status: 0, text: format!("the answer cannot be read: {e}") })?;
+        let written: Written = serde_json::from_slice(&answer.body).map_err(|e| Failure {
+            status: 0,
+            text: format!("the answer cannot be read: {e}"),
+            attempts: 1,
+        })?;
         Ok(written.generation)
     }
 
@@ -164,8 +169,11 @@ impl Objects {
             let prefix = encoded(prefix, false);
             let url = format!("{}/b/{bucket}/o?delimiter=%2F&prefix={prefix}&pageToken={token}", self.base);
             let answer = self.call(Method::GET, url, Vec::new(), Bytes::new()).await?;
-            let page: Listing = serde_json::from_slice(&answer.body)
-                .map_err(|e| Failure { status: 0, text: format!("the answer cannot be read: {e}") })?;
+            let page: Listing = serde_json::from_slice(&answer.body).map_err(|e| Failure {
+                status: 0,
+                text: format!("the answer cannot be read: {e}"),
+                attempts: 1,
+            })?;
             names.extend(page.items.into_iter().map(|item| item.name));
             match page.next_page_token.filter(|token| !token.is_empty()) {
                 Some(next) => token = encoded(&next, false),
@@ -189,7 +197,7 @@ impl Objects {
     }
 
     async fn call(&self, method: Method, url: String, headers: Headers, body: Bytes) -> Result<Answer, Failure> {
-        let failed = |why: &dyn std::fmt::Display| Failure { status: 0, text: why.to_string() };
+        let failed = |why: &dyn std::fmt::Display| Failure { status: 0, text: why.to_string(), attempts: 1 };
         let mut request = Request::builder().method(method).uri(url);
         for (name, value) in headers {
             let mut value = HeaderValue::try_from(value).map_err(|e| failed(&e))?;
@@ -224,5 +232,5 @@ fn refused(answer: &Answer) -> Failure {
             format!("googleapi: got HTTP response code {status} with body: {body}")
         }
     };
-    Failure { status, text }
+    Failure { status, text, attempts: answer.attempts }
 }

@@ -140,6 +140,10 @@ impl StateStore for GcsStore {
             return Err(StoreError::new(format!("Lock ID should be numerical value, got '{id}'")));
         }
         let Err(failure) = self.objects.delete(&self.lock, Some(id)).await else { return Ok(()) };
+        // The answer to an earlier attempt was lost.
+        if failure.status == 404 && failure.attempts > 1 {
+            return Ok(());
+        }
         let kind = if matches!(failure.status, 404 | 412) { ErrorKind::LockGone } else { ErrorKind::Failed };
         let text = match self.holder().await {
             Ok(Some((holder, _))) => format!("{failure}\n{holder}"),

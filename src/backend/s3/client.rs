@@ -146,7 +146,7 @@ impl Objects {
         let (mut keys, mut token) = (Vec::new(), None::<String>);
         loop {
             let next = token.take().map_or_else(String::new, |t| format!("continuation-token={}&", encoded(&t, false)));
-            let query = format!("{next}list-type=2&max-keys=1000&prefix={}", encoded(prefix, true));
+            let query = format!("{next}list-type=2&max-keys=1000&prefix={}", encoded(prefix, false));
             let answer = self.call("ListObjectsV2", Method::GET, "", &query, Vec::new(), Bytes::new()).await?;
             let text = String::from_utf8_lossy(&answer.body);
             let page: Listing = quick_xml::de::from_str(&text).map_err(|e| {

@@ -6,6 +6,7 @@
 use crate::model::state::{State, StateMeta, file};
 use crate::model::version::language_version;
 
+pub mod azurerm;
 pub mod cloud;
 pub mod consul;
 pub mod gcs;

@@ -14,6 +14,7 @@ use crate::lang::value::{Path, Type, Value};
 use crate::model::provider::ProviderDiagnostic;
 use crate::model::schema::{Attribute, Block};
 
+use super::azurerm;
 use super::consul;
 use super::gcs;
 use super::http;
@@ -73,6 +74,7 @@ pub struct StateFiles {
 
 /// All of them, sorted by name.
 pub const KINDS: &[&dyn Kind] = &[
+    &azurerm::AzureRm,
     &consul::ConsulKind,
     &gcs::Gcs,
     &http::Http,
@@ -86,7 +88,7 @@ pub const KINDS: &[&dyn Kind] = &[
 const REMOVED: &[&str] = &["artifactory", "etcd", "etcdv3", "manta", "swift"];
 
 /// Kinds that the reference has and this version does not.
-const LATER: &[&str] = &["azurerm", "cos", "oss", "remote"];
+const LATER: &[&str] = &["cos", "oss", "remote"];
 
 /// The backend of a name, or why there is none (for the caller to attach the place).
 pub fn find(name: &str) -> Result<&'static dyn Kind, Diagnostic> {

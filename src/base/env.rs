@@ -92,6 +92,74 @@ variables! {
     GOOGLE_OAUTH_ACCESS_TOKEN;
     /// A host that stands in for Google Cloud Storage, with its scheme.
     STORAGE_EMULATOR_HOST;
+    /// A key of the storage account of the backend "azurerm".
+    ARM_ACCESS_KEY;
+    /// A shared access signature for the backend "azurerm".
+    ARM_SAS_TOKEN;
+    /// `true`: the backend "azurerm" asks for blobs with a token of Microsoft Entra ID.
+    ARM_USE_AZUREAD;
+    /// Azure's cloud: `public`, `usgovernment` or `china`.
+    ARM_ENVIRONMENT;
+    /// A host that says where the services of Azure's cloud are.
+    ARM_METADATA_HOSTNAME;
+    /// The same as ARM_METADATA_HOSTNAME, which is above it.
+    ARM_METADATA_HOST;
+    /// The subscription of the storage account.
+    ARM_SUBSCRIPTION_ID;
+    /// `true`: the storage account's address is asked for.
+    ARM_USE_DNS_ZONE_ENDPOINT;
+    /// `true`: the backend "azurerm" keeps a snapshot of the blob before each change.
+    ARM_SNAPSHOT;
+    /// The tenant of Microsoft Entra ID.
+    ARM_TENANT_ID;
+    /// The client of Microsoft Entra ID.
+    ARM_CLIENT_ID;
+    /// A file with the client's ID.
+    ARM_CLIENT_ID_FILE_PATH;
+    /// The client's secret.
+    ARM_CLIENT_SECRET;
+    /// A file with the client's secret.
+    ARM_CLIENT_SECRET_FILE_PATH;
+    /// Not supported: an error where it would count.
+    ARM_CLIENT_CERTIFICATE;
+    /// See ARM_CLIENT_CERTIFICATE.
+    ARM_CLIENT_CERTIFICATE_PATH;
+    /// `true`: authenticate with a token of another identity provider.
+    ARM_USE_OIDC;
+    /// The token of another identity provider.
+    ARM_OIDC_TOKEN;
+    /// A file with the token of another identity provider.
+    ARM_OIDC_TOKEN_FILE_PATH;
+    /// Where a token of another identity provider is requested.
+    ARM_OIDC_REQUEST_URL;
+    /// The same as ARM_OIDC_REQUEST_URL, in GitHub's actions.
+    ACTIONS_ID_TOKEN_REQUEST_URL;
+    /// The same as ARM_OIDC_REQUEST_URL, in Azure's pipelines.
+    SYSTEM_OIDCREQUESTURI;
+    /// What the request for a token carries.
+    ARM_OIDC_REQUEST_TOKEN;
+    /// The same as ARM_OIDC_REQUEST_TOKEN, in GitHub's actions.
+    ACTIONS_ID_TOKEN_REQUEST_TOKEN;
+    /// The same as ARM_OIDC_REQUEST_TOKEN, in Azure's pipelines.
+    SYSTEM_ACCESSTOKEN;
+    /// The service connection of an Azure pipeline.
+    ARM_ADO_PIPELINE_SERVICE_CONNECTION_ID;
+    /// The same as ARM_ADO_PIPELINE_SERVICE_CONNECTION_ID, which is above it.
+    ARM_OIDC_AZURE_SERVICE_CONNECTION_ID;
+    /// `true`: authenticate as the machine's managed identity.
+    ARM_USE_MSI;
+    /// Where managed identities get tokens.
+    ARM_MSI_ENDPOINT;
+    /// `false`: do not authenticate with the az program.
+    ARM_USE_CLI;
+    /// `true`: authenticate with what AKS gives to a pod.
+    ARM_USE_AKS_WORKLOAD_IDENTITY;
+    /// The client's ID that AKS gives to a pod.
+    AZURE_CLIENT_ID;
+    /// The tenant's ID that AKS gives to a pod.
+    AZURE_TENANT_ID;
+    /// The file with the token that AKS gives to a pod.
+    AZURE_FEDERATED_TOKEN_FILE;
     /// JSON of an account for the backend "gcs", or the path of a file with it.
     GOOGLE_BACKEND_CREDENTIALS;
     /// The same as GOOGLE_BACKEND_CREDENTIALS, which is above it.

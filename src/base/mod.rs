@@ -6,6 +6,7 @@
 pub mod atomic;
 pub mod aws;
 pub mod aws_signature;
+pub mod azure;
 pub mod browser;
 pub mod cloud;
 pub mod diag;

@@ -18,7 +18,7 @@ fn store() -> Option<Store> {
   }}"#
         )
     };
-    Some(Store { way: Way::to(server.port), _server: server, block })
+    Some(Store { way: Way::to(server.port), server, block })
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn lock_id(outcome: &Outcome) -> Option<String> {
 /// From `init` to `destroy`, in turns with the reference.
 pub fn whole(store: Option<Store>) {
     let Some(store) = store else { return };
-    let project = Project::new(&configuration(&store, store.way.port, "life", 1));
+    let project = Project::new(&configuration(&store, store.server.port, "life", 1));
     project.ok(&["init"]);
     project.ok(&["apply", "-auto-approve"]);
     assert_eq!(created(&project), 3);
@@ -66,7 +66,7 @@ pub fn whole(store: Option<Store>) {
         // Each reads what the other wrote, in the same folder.
         theirs(&["init"]);
         theirs(&["plan", "-detailed-exitcode"]);
-        project.write("work/main.tf", &configuration(&store, store.way.port, "life", 2));
+        project.write("work/main.tf", &configuration(&store, store.server.port, "life", 2));
         theirs(&["apply", "-auto-approve"]);
         project.ok(&["plan", "-detailed-exitcode"]);
         theirs(&["workspace", "new", "third"]);
@@ -81,7 +81,7 @@ pub fn whole(store: Option<Store>) {
 
 /// A lock that a program holds is seen by this one and, where it is there, by the reference; this one takes it away by force.
 fn held_locks(store: &Store, project: &Project, holder: &Path) {
-    let slow = Project::new(&configuration(store, store.way.port, "life", 9).replace("echo", "sleep 30; echo"));
+    let slow = Project::new(&configuration(store, store.server.port, "life", 9).replace("echo", "sleep 30; echo"));
     assert_eq!(with(&slow, holder, &["init"]).code, Some(0));
     let mut running = Running::start(slow.command(holder, &["apply", "-auto-approve", "-replace=terraform_data.a[0]"]));
     running.until(|out| out.contains("Provisioning with"));
@@ -90,7 +90,7 @@ fn held_locks(store: &Store, project: &Project, holder: &Path) {
     let id = lock_id(&refused).unwrap();
     if let Some(reference) = reference() {
         let seen = with(project, &reference, &["plan"]);
-        assert_eq!((seen.code, lock_id(&seen).as_deref()), (Some(1), Some(&*id)));
+        assert_eq!((seen.code, lock_id(&seen).as_deref()), (Some(1), Some(&*id)), "{}{}", seen.out, seen.err);
     }
     running.child.kill().unwrap();
     running.finish();

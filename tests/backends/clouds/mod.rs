@@ -10,9 +10,8 @@ use crate::support::faulty::Way;
 
 /// A kind of store for the tests that are the same for all.
 pub struct Store {
-    /// Keeps the server running.
-    pub _server: Server,
+    pub server: Server,
     pub way: Way,
-    /// The block `backend`, for a state of this name; `port` is where the server is asked.
+    /// The block `backend`, for a state of this name; `port` is where the server is asked: its own, or that of the way to it.
     pub block: fn(port: u16, name: &str) -> String,
 }

@@ -25,7 +25,7 @@ fn block(port: u16, name: &str, locks: &str) -> String {
 fn store(block: fn(u16, &str) -> String) -> Option<Store> {
     let server = Server::moto()?;
     server.make_bucket("states");
-    Some(Store { way: Way::to(server.port), _server: server, block })
+    Some(Store { way: Way::to(server.port), server, block })
 }
 
 fn with_file() -> Option<Store> {

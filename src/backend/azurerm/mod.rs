@@ -1,0 +1,75 @@
+//! The `azurerm` backend: states in a container of Azure's blob storage, locked by leases.
+//!
+//! Owns the settings, the service's interface and what is kept where. Never knows what a state holds, and nothing of credentials but that
+//! requests carry them.
+
+mod authorize;
+mod client;
+mod schema;
+mod store;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::lang::value::Value;
+use crate::model::provider::ProviderDiagnostic;
+use crate::model::schema::Block;
+
+use super::cloud;
+use super::settings::{Settings, failure};
+use super::store::Backend;
+use super::table::{Context, Kind};
+use super::web::{self, Client};
+
+use authorize::Access;
+use client::Blobs;
+use store::AzureBackend;
+
+/// The kind of this backend.
+pub struct AzureRm;
+
+#[async_trait]
+impl Kind for AzureRm {
+    fn name(&self) -> &'static str {
+        "azurerm"
+    }
+
+    fn schema(&self) -> Block {
+        schema::schema()
+    }
+
+    fn check(&self, config: &Value, _context: &Context) -> Vec<ProviderDiagnostic> {
+        let warning =
+            "`endpoint` is deprecated in favor of `msi_endpoint`, it will be removed in a future version of Terraform";
+        match config.get("endpoint").is_some_and(|value| !value.is_null()) {
+            true => vec![ProviderDiagnostic::warning("Deprecated Argument", warning)],
+            false => Vec::new(),
+        }
+    }
+
+    async fn open(&self, config: &Value, context: &Context) -> Result<Arc<dyn Backend>, Vec<ProviderDiagnostic>> {
+        let settings = Settings { config, environment: &context.environment };
+        let failed = |why: String| vec![failure(why)];
+        let client = Client::new(web::Settings::new(&context.environment)).map_err(failed)?;
+        let surroundings = cloud::context(&context.environment, &client);
+        let access = Access::find(&settings, &surroundings).await?;
+        let text = |name: &str| settings.text(name, &[]).unwrap_or_default().to_owned();
+        let blobs = Blobs {
+            client,
+            signer: access.signer(&surroundings),
+            base: access.endpoint,
+            container: text("container_name"),
+        };
+        let snapshot = settings.flag("snapshot", &[crate::base::env::ARM_SNAPSHOT]).map_err(|e| vec![e])?;
+        Ok(Arc::new(AzureBackend {
+            blobs: Arc::new(blobs),
+            key: text("key"),
+            snapshot: snapshot == Some(true),
+            context: context.clone(),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! Workspaces and states in a container. A lease on the state's blob is its lock, and the blob's metadata says whose.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+
+use crate::backend::lock::LockInfo;
+use crate::backend::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, StateStore, StoreError};
+use crate::backend::table::Context;
+use crate::backend::workspace;
+
+use super::client::{Blobs, Failure, Metadata};
+
+const LOCK_INFO: &str = "terraformlockid";
+/// Every upload is paid for.
+const SNAPSHOT_PAUSE: Duration = Duration::from_secs(20);
+
+pub struct AzureBackend {
+    pub blobs: Arc<Blobs>,
+    pub key: String,
+    pub snapshot: bool,
+    pub context: Context,
+}
+
+struct AzureStore {
+    blobs: Arc<Blobs>,
+    name: String,
+    snapshot: bool,
+    journal: PathBuf,
+    /// The lease that is ours, and the blob's metadata under it.
+    held: Mutex<Option<(String, Metadata)>>,
+}
+
+impl AzureBackend {
+    fn prefix(&self) -> String {
+        format!("{}env:", self.key)
+    }
+
+    fn workspace_store(&self, workspace: &str) -> AzureStore {
+        let name = if workspace == DEFAULT_WORKSPACE { self.key.clone() } else { self.prefix() + workspace };
+        let journal = self.context.journal(workspace);
+        AzureStore { blobs: self.blobs.clone(), name, snapshot: self.snapshot, journal, held: Mutex::default() }
+    }
+}
+
+fn failed(failure: Failure) -> StoreError {
+    StoreError::new(failure.text)
+}
+
+#[async_trait]
+impl Backend for AzureBackend {
+    async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
+        let prefix = self.prefix();
+        let names = self.blobs.list(&prefix).await;
+        let names = names.map_err(|failure| StoreError::new(format!("listing blobs: {failure}")))?;
+        let of = |name: &String| name.strip_prefix(&prefix).filter(|name| !name.contains('/')).map(str::to_owned);
+        let mut others: Vec<String> = names.iter().filter_map(of).collect();
+        others.sort();
+        others.insert(0, DEFAULT_WORKSPACE.to_owned());
+        Ok(others)
+    }
+
+    async fn delete_workspace(&self, name: &str, _force: bool) -> Result<(), StoreError> {
+        if name == DEFAULT_WORKSPACE || name.is_empty() {
+            return Err(StoreError::new("can't delete default state"));
+        }
+        self.blobs.delete(&self.workspace_store(name).name).await.map_err(failed)
+    }
+
+    /// The default workspace needs no blob: reading it never writes.
+    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        let store = self.workspace_store(workspace);
+        if workspace != DEFAULT_WORKSPACE && self.blobs.metadata(&store.name).await.map_err(failed)?.is_none() {
+            workspace::create(&store, "azure", "Azure").await?;
+        }
+        Ok(Arc::new(store))
+    }
+}
+
+impl AzureStore {
+    fn held(&self) -> MutexGuard<'_, Option<(String, Metadata)>> {
+        self.held.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Who has the lock, with the blob's metadata.
+    async fn holder(&self) -> Result<(LockInfo, Metadata), String> {
+        let metadata = self.blobs.metadata(&self.name).await.map_err(|failure| failure.text)?.unwrap_or_default();
+        let Some(text) = metadata.get(LOCK_INFO).filter(|text| !text.is_empty()) else {
+            return Err(format!("blob metadata {LOCK_INFO:?} was empty"));
+        };
+        let json = STANDARD.decode(text).map_err(|e| e.to_string())?;
+        let info = LockInfo::from_json(&json).ok_or("the lock is not valid JSON")?;
+        Ok((info, metadata))
+    }
+
+    async fn refused(&self, failure: Failure) -> LockError {
+        let taken = failure.code == "LeaseAlreadyPresent";
+        let reason = if taken { "state blob is already locked".to_owned() } else { failure.text };
+        match self.holder().await {
+            Ok((holder, _)) => LockError { reason, busy: taken && !holder.id.is_empty(), holder: Some(holder) },
+            Err(why) => LockError { reason: format!("{reason}\n{why}"), holder: None, busy: false },
+        }
+    }
+
+    /// Takes the lease, on a blob that is made for it if there is none.
+    async fn lease(&self, id: &str) -> Result<(), Failure> {
+        match self.blobs.acquire(&self.name, id).await {
+            Err(failure) if failure.status == 404 && failure.code != "ContainerNotFound" => {
+                self.blobs.create(&self.name).await?;
+                self.blobs.acquire(&self.name, id).await
+            }
+            result => result,
+        }
+    }
+
+    /// Says in the metadata whose the lease is.
+    async fn sign(&self, info: &LockInfo) -> Result<Metadata, Failure> {
+        let mut metadata = self.blobs.metadata(&self.name).await?.unwrap_or_default();
+        metadata.insert(LOCK_INFO.into(), STANDARD.encode(info.to_json()));
+        self.blobs.set_metadata(&self.name, &info.id, &metadata).await?;
+        Ok(metadata)
+    }
+}
+
+#[async_trait]
+impl StateStore for AzureStore {
+    async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        let content = self.blobs.get(&self.name).await.map_err(failed)?;
+        Ok(content.filter(|content| !content.is_empty()))
+    }
+
+    async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError> {
+        let held = self.held().clone();
+        let lease = held.as_ref().map(|(lease, _)| lease.as_str());
+        if self.snapshot {
+            let made = self.blobs.snapshot(&self.name, lease).await;
+            made.map_err(|failure| {
+                let container = &self.blobs.container;
+                StoreError::new(format!("error snapshotting Blob {:?} (Container {container:?}): {failure}", self.name))
+            })?;
+        }
+        // Writing content without its metadata would remove that.
+        let metadata = match &held {
+            Some((_, metadata)) => metadata.clone(),
+            None => self.blobs.metadata(&self.name).await.map_err(failed)?.unwrap_or_default(),
+        };
+        self.blobs.put(&self.name, Bytes::from_owner(snapshot), lease, &metadata).await.map_err(failed)
+    }
+
+    async fn lock(&self, info: &LockInfo) -> Result<String, LockError> {
+        let info = LockInfo { path: format!("{}/{}", self.blobs.container, self.name), ..info.clone() };
+        if let Err(failure) = self.lease(&info.id).await {
+            return Err(self.refused(failure).await);
+        }
+        match self.sign(&info).await {
+            Ok(metadata) => {
+                *self.held() = Some((info.id.clone(), metadata));
+                Ok(info.id)
+            }
+            Err(failure) => {
+                // Nobody could tell whose it is.
+                let _ = self.blobs.release(&self.name, &info.id).await;
+                Err(LockError::new(failure.text))
+            }
+        }
+    }
+
+    async fn unlock(&self, id: &str) -> Result<(), StoreError> {
+        let own = self.held().clone().filter(|(lease, _)| lease == id).map(|(_, metadata)| metadata);
+        let mut metadata = match own {
+            Some(metadata) => metadata,
+            None => {
+                let (holder, metadata) = self.holder().await.map_err(|why| StoreError {
+                    kind: ErrorKind::LockGone,
+                    text: format!("failed to retrieve lock info: {why}"),
+                })?;
+                if holder.id != id {
+                    let text = format!("lock id {id:?} does not match existing lock\n{holder}");
+                    return Err(StoreError { kind: ErrorKind::LockGone, text });
+                }
+                metadata
+            }
+        };
+        metadata.remove(LOCK_INFO);
+        self.blobs
+            .set_metadata(&self.name, id, &metadata)
+            .await
+            .map_err(|failure| StoreError::new(format!("failed to delete lock info from metadata: {failure}")))?;
+        self.blobs.release(&self.name, id).await.map_err(failed)?;
+        *self.held() = None;
+        Ok(())
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.journal.clone()
+    }
+
+    fn snapshot_pause(&self) -> Duration {
+        SNAPSHOT_PAUSE
+    }
+}

@@ -1,0 +1,95 @@
+//! The backend against Azurite, if it is there.
+
+use reqsign_azure_storage::{Credential, RequestSigner, StaticCredentialProvider};
+use reqsign_core::Signer;
+
+use super::*;
+use crate::backend::contract;
+use crate::backend::lock::LockInfo;
+use crate::backend::store::ErrorKind;
+use crate::backend::table::StateFiles;
+use crate::base::env::Environment;
+
+#[path = "../../../tests/support/clouds.rs"]
+#[allow(dead_code, clippy::print_stdout)]
+mod clouds;
+
+use clouds::{AZURE_KEY, Server};
+
+fn context(variables: &[(&str, &str)]) -> Context {
+    Context {
+        environment: Environment::of(variables.iter().copied()),
+        data_dir: "/none".into(),
+        files: StateFiles::default(),
+    }
+}
+
+fn blobs(server: &Server, container: &str) -> Blobs {
+    let client = Client::new(web::Settings::new(&Environment::default())).unwrap();
+    let surroundings = cloud::context(&Environment::default(), &client);
+    let key = StaticCredentialProvider::new_shared_key("account", AZURE_KEY);
+    Blobs {
+        client,
+        signer: Signer::<Credential>::new(surroundings, key, RequestSigner::new()),
+        base: format!("{}/account", server.url()),
+        container: container.into(),
+    }
+}
+
+async fn open(server: &Server, container: &str, snapshot: bool) -> AzureBackend {
+    let blobs = blobs(server, container);
+    blobs.create_container().await.unwrap();
+    AzureBackend { blobs: Arc::new(blobs), key: "a b/x.tfstate".into(), snapshot, context: context(&[]) }
+}
+
+#[tokio::test]
+async fn contract_of_backends() {
+    let Some(server) = Server::azure() else { return };
+    contract::check(&open(&server, "states", false).await).await;
+}
+
+#[tokio::test]
+async fn texts_of_errors() {
+    let Some(server) = Server::azure() else { return };
+    let backend = open(&server, "states", true).await;
+    let (mine, yours) = (backend.store("default").await.unwrap(), backend.store("default").await.unwrap());
+    let info = LockInfo::new("x");
+    mine.lock(&info).await.unwrap();
+    let refused = yours.lock(&LockInfo::new("y")).await.unwrap_err();
+    assert_eq!((refused.reason.as_str(), refused.busy), ("state blob is already locked", true));
+    assert_eq!(refused.holder.unwrap().path, "states/a b/x.tfstate");
+    // Who has no lease cannot write.
+    assert!(yours.write(Arc::from(&b"{}"[..])).await.unwrap_err().text.contains("LeaseIdMissing"));
+    mine.write(Arc::from(&b"{}"[..])).await.unwrap();
+    let wrong = yours.unlock("z").await.unwrap_err();
+    assert!(wrong.text.starts_with("lock id \"z\" does not match existing lock\nLock Info:\n"), "{}", wrong.text);
+    // By force, from another process.
+    yours.unlock(&info.id).await.unwrap();
+    assert_eq!(yours.unlock(&info.id).await.unwrap_err().kind, ErrorKind::LockGone);
+    assert!(mine.write(Arc::from(&b"{ }"[..])).await.is_err());
+}
+
+#[tokio::test]
+async fn settings_that_lack_something() {
+    let opened = |settings: Vec<(&'static str, Value)>, variables: Vec<(&'static str, &'static str)>| async move {
+        let ty = AzureRm.schema().implied_type();
+        let attributes = ty.object_type().unwrap().attributes.clone();
+        let config = Value::object(attributes.into_iter().map(|(name, ty)| {
+            let set = settings.iter().find(|(set, _)| **set == *name);
+            let value = set.map_or_else(|| Value::null(ty.clone()), |(_, value)| value.clone());
+            (name, value)
+        }));
+        let result = AzureRm.open(&config, &context(&variables)).await;
+        result.map(|_| ()).map_err(|mut problems| problems.remove(0).summary)
+    };
+    let text = Value::string;
+    let one_of = "One of `access_key`, `sas_token`, `use_azuread_auth` and `resource_group_name` must be specifieid";
+    assert_eq!(opened(vec![], vec![]).await, Err(one_of.to_owned()));
+    assert_eq!(opened(vec![], vec![("ARM_ACCESS_KEY", "a2V5")]).await, Ok(()));
+    assert_eq!(opened(vec![("sas_token", text("?sv=1"))], vec![]).await, Ok(()));
+    let mars = opened(vec![("environment", text("mars"))], vec![]).await;
+    assert_eq!(mars, Err("no environment was found with the name \"mars\"".to_owned()));
+    let token = ("use_azuread_auth", Value::bool(true));
+    let certificate = opened(vec![token, ("client_certificate", text("x"))], vec![]).await.unwrap_err();
+    assert!(certificate.starts_with("`client_certificate` is not supported yet"), "{certificate}");
+}

@@ -1,4 +1,8 @@
 //! The program with its states elsewhere: each backend against a server.
 
 mod clouds;
+mod consul;
+mod counted;
 mod http;
+mod kubernetes;
+mod pg;

@@ -116,6 +116,7 @@ impl Cluster {
             return refusal;
         }
         self.version += 1;
+        complete(&mut object, path);
         object["metadata"]["resourceVersion"] = json!(self.version.to_string());
         object["metadata"]["uid"] = json!(format!("uid-{}", self.version));
         self.objects.insert(name, object.clone());
@@ -136,9 +137,17 @@ impl Cluster {
         self.version += 1;
         object["metadata"]["resourceVersion"] = json!(self.version.to_string());
         object["metadata"]["uid"] = old["metadata"]["uid"].clone();
+        complete(&mut object, path);
         self.objects.insert(path.to_owned(), object.clone());
         Answer::new(200, object.to_string())
     }
+}
+
+/// What an object is, which clients may leave out.
+fn complete(object: &mut Value, path: &str) {
+    let is_lease = path.contains("/leases");
+    object["kind"] = json!(if is_lease { "Lease" } else { "Secret" });
+    object["apiVersion"] = json!(if is_lease { "coordination.k8s.io/v1" } else { "v1" });
 }
 
 fn not_found(path: &str) -> Answer {

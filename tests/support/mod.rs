@@ -6,13 +6,21 @@ pub mod catalogue;
 // The library's own tests use more of it.
 #[allow(dead_code)]
 pub mod clouds;
+#[allow(dead_code)]
+pub mod consul;
 pub mod faulty;
+#[allow(dead_code)]
+pub mod kubernetes;
 pub mod mirror;
+pub mod postgres;
 pub mod processes;
 pub mod proxy;
 pub mod registry;
+pub mod relay;
 pub mod server;
 pub mod signing;
+#[allow(dead_code)]
+pub mod stub;
 pub mod trouble;
 
 use std::fs::File;

@@ -1,0 +1,278 @@
+//! The `pg` backend against a real server: alone, beside the reference, and with everything that can go wrong.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::counted::{Counted, other_directory};
+use crate::support::postgres::Postgres;
+use crate::support::relay::{Break, Relay};
+use crate::support::{Project, Running, processes, reference};
+
+fn main_file(address: &str, body: &str) -> String {
+    format!("terraform {{\n  backend \"pg\" {{\n    conn_str = \"{address}\"\n  }}\n}}\n{body}")
+}
+
+/// A server, a database of this test, and a project that keeps its state there.
+struct Setting {
+    server: Arc<Postgres>,
+    database: String,
+}
+
+impl Setting {
+    fn new() -> Option<Setting> {
+        let server = Postgres::shared()?;
+        Some(Setting { database: server.database(), server })
+    }
+
+    fn address(&self) -> String {
+        self.server.address(&self.database)
+    }
+
+    /// The server's address through a relay.
+    fn through(&self, relay: &Relay) -> String {
+        self.address().replace(&format!(":{}/", self.server.port), &format!(":{}/", relay.port))
+    }
+
+    fn project(&self, body: &str) -> Project {
+        Project::new(&main_file(&self.address(), body))
+    }
+
+    fn run(&self, statement: &str) -> String {
+        self.server.run(&self.database, statement)
+    }
+}
+
+const SMALL: &str = r#"
+variable "x" { default = 1 }
+resource "terraform_data" "a" {
+  count = 3
+  input = "${terraform.workspace}-${var.x}"
+}
+output "x" { value = terraform_data.a[0].output }
+"#;
+
+#[test]
+fn both_programs_work_on_the_same_states() {
+    let (Some(setting), Some(terraform)) = (Setting::new(), reference()) else { return };
+    let ours = setting.project(SMALL);
+    let theirs = setting.project(SMALL);
+    let them = |args: &[&str]| theirs.finish(theirs.command(&terraform, args));
+    ours.ok(&["init"]);
+    ours.ok(&["apply", "-auto-approve"]);
+    them(&["init"]).expect(0, &["Successfully configured the backend \"pg\"!"]);
+    them(&["plan", "-detailed-exitcode"]).expect(0, &["No changes."]);
+    them(&["apply", "-auto-approve", "-var=x=2"]).expect(0, &["0 added, 3 changed, 0 destroyed"]);
+    ours.run(&["plan", "-detailed-exitcode", "-var=x=2"]).expect(0, &["No changes."]);
+    ours.ok(&["workspace", "new", "w"]);
+    ours.ok(&["apply", "-auto-approve"]);
+    them(&["workspace", "select", "w"]).expect(0, &["Switched to workspace \"w\"."]);
+    them(&["output"]).expect(0, &["x = \"w-1\""]);
+    them(&["workspace", "new", "v"]).expect(0, &[]);
+    ours.run(&["workspace", "list"]).expect(0, &["default", "* w"]);
+    ours.run(&["workspace", "select", "v"]).expect(0, &[]);
+    ours.run(&["plan", "-detailed-exitcode"]).expect(2, &["3 to add"]);
+    ours.ok(&["workspace", "select", "default"]);
+    ours.ok(&["destroy", "-auto-approve"]);
+    them(&["destroy", "-auto-approve"]).expect(0, &["0 destroyed"]);
+    them(&["workspace", "select", "w"]).expect(0, &[]);
+    them(&["destroy", "-auto-approve"]).expect(0, &["3 destroyed"]);
+    ours.ok(&["workspace", "delete", "w"]);
+    assert_eq!(setting.run("SELECT name FROM terraform_remote_state.states ORDER BY name"), "default\nv");
+}
+
+#[test]
+fn locks_of_either_program_stop_the_other() {
+    let Some(setting) = Setting::new() else { return };
+    let slow = "resource \"terraform_data\" \"slow\" {\n  provisioner \"local-exec\" {\n    command = \"touch begun; while [ ! -e end ]; do sleep 0.05; done\"\n  }\n}\n";
+    let (first, second) = (setting.project(slow), setting.project(slow));
+    let mut programs = vec![crate::support::program().to_path_buf()];
+    programs.extend(reference());
+    for program in &programs {
+        for project in [&first, &second] {
+            project.finish(project.command(program, &["init"])).expect(0, &[]);
+        }
+        for other in &programs {
+            let holding = Running::start(first.command(program, &["apply", "-auto-approve"]));
+            while !first.exists("work/begun") {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            let refused = second.finish(second.command(other, &["plan"]));
+            let reason = ["Error acquiring the state lock", "locked for workspace creation: default"];
+            let reason = if refused.text().contains(reason[1]) {
+                reason
+            } else {
+                [reason[0], "Workspace is already locked: default"]
+            };
+            refused.expect(1, &reason);
+            first.write("work/end", "");
+            assert_eq!(holding.finish().code, Some(0));
+            first.finish(first.command(program, &["destroy", "-auto-approve"])).expect(0, &[]);
+            for file in ["work/begun", "work/end"] {
+                std::fs::remove_file(first.path(file)).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_forced_unlock_stops_the_run_and_loses_nothing() {
+    let Some(setting) = Setting::new() else { return };
+    let counted = Counted::new(6);
+    let project = Project::new(&main_file(&setting.address(), &counted.body("sleep 0.4")));
+    project.ok(&["init"]);
+    project.ok(&["apply", "-auto-approve", "-var=many=0"]);
+    let run = Running::start(project.command(crate::support::program(), &["apply", "-auto-approve", "-parallelism=1"]));
+    while counted.created(&project).len() < 2 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let other = other_directory(&project, &["main.tf", ".terraform"]);
+    let refused = other.run(&["plan"]);
+    let id = refused
+        .text()
+        .split("ID: ")
+        .nth(1)
+        .unwrap_or_else(|| panic!("{refused:?}"))
+        .split(' ')
+        .next()
+        .unwrap()
+        .to_owned();
+    other.run(&["force-unlock", "-force", &id]).expect(0, &["successfully unlocked"]);
+    let outcome = run.finish();
+    outcome.expect(1, &["State lock lost", "terminating connection due to administrator command"]);
+    counted.nothing_is_lost(&project);
+}
+
+#[test]
+fn broken_connections_lose_nothing() {
+    let Some(setting) = Setting::new() else { return };
+    let relay = Relay::start(setting.server.port, Duration::ZERO);
+    let counted = Counted::new(4);
+    let main = main_file(&setting.through(&relay), &counted.body("true"));
+    let turns = {
+        let project = Project::new(&main);
+        project.ok(&["init"]);
+        relay.begin_count();
+        project.ok(&["apply", "-auto-approve"]);
+        let turns = relay.round_trips();
+        setting.run("TRUNCATE terraform_remote_state.states");
+        turns
+    };
+    assert!((4..20).contains(&turns), "{turns}");
+    for (turn, how) in (0..turns).flat_map(|turn| [(turn, Break::Before), (turn, Break::After)]) {
+        let project = Project::new(&main);
+        project.ok(&["init"]);
+        relay.break_at(turn, how);
+        project.run(&["apply", "-auto-approve"]);
+        assert!(relay.has_broken(), "turn {turn}, {how:?}");
+        let uncertain = counted.nothing_is_lost(&project);
+        assert_eq!(uncertain, 0, "turn {turn}, {how:?}");
+        assert_eq!(counted.created(&project).len(), 4, "none was created twice: turn {turn}, {how:?}");
+        setting.run("TRUNCATE terraform_remote_state.states");
+    }
+}
+
+#[test]
+fn a_server_that_crashes_loses_nothing() {
+    let Some(server) = Postgres::start() else { return };
+    let setting = Setting { database: server.database(), server: Arc::new(server) };
+    let counted = Counted::new(8);
+    let main = main_file(&setting.address(), &counted.body("sleep 0.1"));
+    for moment in 0..12 {
+        let project = Project::new(&main);
+        project.ok(&["init"]);
+        let run =
+            Running::start(project.command(crate::support::program(), &["apply", "-auto-approve", "-parallelism=2"]));
+        std::thread::sleep(Duration::from_millis(100 + 70 * moment));
+        setting.server.crash();
+        run.finish();
+        setting.server.launch();
+        assert_eq!(counted.nothing_is_lost(&project), 0, "{moment}");
+        assert_eq!(counted.created(&project).len(), 8, "none was created twice: {moment}");
+        setting.run("TRUNCATE terraform_remote_state.states");
+    }
+}
+
+#[test]
+fn a_killed_program_loses_nothing() {
+    let Some(setting) = Setting::new() else { return };
+    let counted = Counted::new(8);
+    let main = main_file(&setting.address(), &counted.body("sleep 0.1"));
+    for moment in 0..12 {
+        let project = Project::new(&main);
+        project.ok(&["init"]);
+        let run =
+            Running::start(project.command(crate::support::program(), &["apply", "-auto-approve", "-parallelism=2"]));
+        std::thread::sleep(Duration::from_millis(100 + 70 * moment));
+        processes::kill(run.child.id() as i32);
+        run.finish();
+        processes::all_gone(project.mark());
+        counted.nothing_is_lost(&project);
+        setting.run("TRUNCATE terraform_remote_state.states");
+    }
+}
+
+#[test]
+fn twenty_runs_at_once_take_turns() {
+    let Some(setting) = Setting::new() else { return };
+    let project = setting.project("variable \"n\" {}\nresource \"terraform_data\" \"a\" {\n  input = var.n\n}\n");
+    project.ok(&["init"]);
+    project.ok(&["apply", "-auto-approve", "-var=n=start"]);
+    let others: Vec<Project> = (0..20).map(|_| other_directory(&project, &["main.tf", ".terraform"])).collect();
+    let runs: Vec<Running> = (0..20)
+        .map(|n| {
+            let value = format!("-var=n={n}");
+            let args = ["apply", "-auto-approve", "-lock-timeout=100s", &value];
+            Running::start(others[n].command(crate::support::program(), &args))
+        })
+        .collect();
+    for run in runs {
+        run.finish().expect(0, &["0 added, 1 changed, 0 destroyed"]);
+    }
+    let state: serde_json::Value = serde_json::from_str(&project.ok(&["state", "pull"]).out).unwrap();
+    assert_eq!(state["serial"].as_u64(), Some(21), "each run had the state for itself");
+}
+
+/// How often the server is asked by a plan without changes: what the state itself takes, and two more.
+#[test]
+fn a_plan_without_changes_asks_little() {
+    let Some(setting) = Setting::new() else { return };
+    let relay = Relay::start(setting.server.port, Duration::ZERO);
+    let project = Project::new(&main_file(&setting.through(&relay), SMALL));
+    project.ok(&["init"]);
+    project.ok(&["apply", "-auto-approve"]);
+    let turns = |args: &[&str]| {
+        relay.begin_count();
+        project.ok(args);
+        relay.round_trips()
+    };
+    // Connecting, and whether the table is there; lock, read, unlock.
+    let plan = turns(&["plan"]);
+    assert!(plan <= 5, "{plan}");
+    let unlocked = turns(&["plan", "-lock=false"]);
+    assert!(unlocked <= 3, "{unlocked}");
+    project.ok(&["workspace", "new", "w"]);
+    let named = turns(&["plan"]);
+    assert!(named <= 6, "{named}");
+}
+
+/// Prints round trips and times of a plan without changes over a slow network, beside the reference.
+#[test]
+#[ignore = "a measurement"]
+fn measure_a_plan_over_a_slow_network() {
+    let (Some(setting), Some(terraform)) = (Setting::new(), reference()) else { return };
+    let relay = Relay::start(setting.server.port, Duration::from_millis(50));
+    let body =
+        "resource \"terraform_data\" \"a\" {\n  count = 1000\n  input = \"a value of some length ${count.index}\"\n}\n";
+    let project = Project::new(&main_file(&setting.through(&relay), body));
+    project.ok(&["init"]);
+    project.ok(&["apply", "-auto-approve"]);
+    for (name, program) in [("ours", crate::support::program()), ("reference", &*terraform)] {
+        project.finish(project.command(program, &["init", "-reconfigure"])).expect(0, &[]);
+        for _ in 0..3 {
+            relay.begin_count();
+            let start = std::time::Instant::now();
+            project.finish(project.command(program, &["plan", "-detailed-exitcode"])).expect(0, &["No changes."]);
+            println!("{name}: {} round trips, {:.2} s", relay.round_trips(), start.elapsed().as_secs_f64());
+        }
+    }
+}

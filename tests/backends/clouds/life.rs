@@ -89,7 +89,7 @@ fn held_locks(store: &Store, project: &Project, holder: &Path) {
     refused.expect(1, &["Error acquiring the state lock", "Operation: OperationTypeApply"]);
     let id = lock_id(&refused).unwrap();
     if let Some(reference) = reference() {
-        let seen = with(project, &reference, &["plan"]);
+        let seen = with(project, &reference, &["plan", "-no-color"]);
         assert_eq!((seen.code, lock_id(&seen).as_deref()), (Some(1), Some(&*id)), "{}{}", seen.out, seen.err);
     }
     running.child.kill().unwrap();

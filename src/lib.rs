@@ -17,6 +17,7 @@ pub mod base;
 pub mod lang;
 pub mod model;
 
+pub mod encryption;
 pub mod engine;
 
 pub mod backend;

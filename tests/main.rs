@@ -8,6 +8,7 @@ mod backends;
 mod commands;
 mod contract;
 mod crash;
+mod encryption;
 mod faults;
 mod hostile;
 mod interop;

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
 
+use super::sealed_journal::Sealing;
 use crate::base::atomic;
 use crate::base::files::named;
 
@@ -37,24 +38,28 @@ impl Durable {
 
 impl JournalWriter {
     /// Begins a journal with its header, durably. It is an error if there is one already.
-    pub fn create(path: &Path, header: &[u8]) -> io::Result<JournalWriter> {
+    pub fn create(path: &Path, header: &[u8], mut sealing: Option<Sealing>) -> io::Result<JournalWriter> {
+        let sealed = match &mut sealing {
+            Some(sealing) => Some(sealing.journal(header)?),
+            None => None,
+        };
         let mut options = File::options();
         options.append(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(|e| named(e, "create", path))?;
-        let begun = file.write_all(header).and_then(|()| file.sync_all());
+        let begun = file.write_all(sealed.as_deref().unwrap_or(header)).and_then(|()| file.sync_all());
         if let Err(error) = begun.and_then(|()| atomic::sync_directory(atomic::directory_of(path))) {
             let _ = std::fs::remove_file(path);
             return Err(named(error, "write", path));
         }
-        Ok(JournalWriter::over(file, path))
+        Ok(JournalWriter::over(file, path, sealing))
     }
 
-    fn over(file: File, path: &Path) -> JournalWriter {
+    fn over(file: File, path: &Path, sealing: Option<Sealing>) -> JournalWriter {
         let (queue, entries) = mpsc::channel();
         let place = path.to_path_buf();
-        let thread = std::thread::spawn(move || serve(file, &place, &entries));
+        let thread = std::thread::spawn(move || serve(file, &place, &entries, sealing));
         JournalWriter { path: path.to_path_buf(), queue: Some(queue), thread: Some(thread) }
     }
 
@@ -98,18 +103,25 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-fn serve(mut file: File, path: &Path, entries: &mpsc::Receiver<Entry>) {
+fn serve(mut file: File, path: &Path, entries: &mpsc::Receiver<Entry>, mut sealing: Option<Sealing>) {
     let mut failure: Option<String> = None;
     while let Ok(first) = entries.recv() {
-        let mut bytes = first.record;
-        let mut waiting = vec![first.done];
+        let mut bytes = Vec::new();
+        let mut waiting = Vec::new();
+        let mut sealed = Ok(());
         // What gathered while the last batch was being synced goes out together.
-        for entry in entries.try_iter() {
-            bytes.extend_from_slice(&entry.record);
+        for entry in std::iter::once(first).chain(entries.try_iter()) {
+            match &mut sealing {
+                None => bytes.extend_from_slice(&entry.record),
+                Some(sealing) => match sealing.line(&entry.record) {
+                    Ok(line) => bytes.extend(line),
+                    Err(error) => sealed = Err(error),
+                },
+            }
             waiting.push(entry.done);
         }
         if failure.is_none() {
-            let written = file.write_all(&bytes).and_then(|()| file.sync_data());
+            let written = sealed.and_then(|()| file.write_all(&bytes)).and_then(|()| file.sync_data());
             // After a failure the tail may be torn: nothing may follow it.
             failure = written.err().map(|e| named(e, "write", path).to_string());
         }
@@ -127,13 +139,13 @@ mod tests {
     async fn records_are_durable_in_order() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("j");
-        let writer = JournalWriter::create(&path, b"0").unwrap();
+        let writer = JournalWriter::create(&path, b"0", None).unwrap();
         let waits: Vec<Durable> = (1..=9).map(|i| writer.append(i.to_string().into_bytes())).collect();
         for wait in waits {
             wait.wait().await.unwrap();
         }
         assert_eq!(std::fs::read(&path).unwrap(), b"0123456789");
-        assert!(JournalWriter::create(&path, b"").is_err());
+        assert!(JournalWriter::create(&path, b"", None).is_err());
         writer.remove().unwrap();
         assert!(!path.exists());
     }
@@ -142,7 +154,7 @@ mod tests {
     #[tokio::test]
     async fn a_full_disk_fails_this_record_and_all_that_follow() {
         let path = Path::new("/dev/full");
-        let writer = JournalWriter::over(File::options().write(true).open(path).unwrap(), path);
+        let writer = JournalWriter::over(File::options().write(true).open(path).unwrap(), path, None);
         for _ in 0..2 {
             let error = writer.append(b"x".to_vec()).wait().await.unwrap_err();
             assert_eq!(error.to_string(), "write /dev/full: no space left on device");

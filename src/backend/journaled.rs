@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::process::ProcessId;
+use crate::encryption::Layout;
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
 use crate::model::state::file::{Piece, Rendered};
 use crate::model::state::journal::{Header, Record, fingerprint};
@@ -21,6 +22,7 @@ use crate::model::version::language_version;
 
 use super::journal_writer::{Durable, JournalWriter};
 use super::recovery::Loaded;
+use super::sealed_journal::Sealing;
 use super::store::StateStore;
 
 /// A snapshot may take at most this part of the time that passed since the last one.
@@ -126,12 +128,14 @@ impl JournaledState {
     /// Opens the journal. `state` is what apply starts from: the stored state as refresh and moves made it.
     pub async fn begin(&self, state: &State) -> Result<(), Diagnostics> {
         let mut now = Rendered::of(state)?;
+        let sealing = Sealing::new(self.store.cipher().map(|cipher| &**cipher)).await;
+        let sealing = sealing.map_err(|error| journal_failed(&error))?;
         let durable = {
             let mut inner = self.inner();
             if inner.meta.lineage.is_empty() && inner.stored.is_none() {
                 inner.meta.lineage = uuid::Uuid::new_v4().to_string();
             }
-            inner.open_journal(&self.store.journal())?;
+            inner.open_journal(&self.store.journal(), sealing)?;
             let pieces = match &inner.stored {
                 Some(stored) => {
                     now.share_with(stored);
@@ -309,6 +313,14 @@ impl JournaledState {
         }
     }
 
+    /// Keeps a snapshot that the store refused: `errored.tfstate`, encrypted if the store's content is. Nothing is written if
+    /// it cannot be encrypted.
+    pub async fn write_errored_state(&self, path: &Path, snapshot: &[u8]) -> io::Result<()> {
+        let Some(cipher) = self.store.cipher() else { return atomic::write_private(path, snapshot) };
+        let sealed = cipher.seal(snapshot, Layout::Indented).await;
+        atomic::write_private(path, &sealed.map_err(|error| io::Error::other(error.to_string()))?)
+    }
+
     /// Removes the journal of a run whose state is safe elsewhere, unless changes are open: only the journal knows those.
     pub fn forget_journal_unless_open(&self) -> io::Result<()> {
         if self.inner().open.is_empty() { self.forget_journal() } else { Ok(()) }
@@ -331,7 +343,7 @@ impl Timing {
 }
 
 impl Inner {
-    fn open_journal(&mut self, path: &Path) -> Result<(), Diagnostics> {
+    fn open_journal(&mut self, path: &Path, sealing: Option<Sealing>) -> Result<(), Diagnostics> {
         if self.journal.is_some() {
             return Ok(());
         }
@@ -344,7 +356,7 @@ impl Inner {
         if let Err(e) = std::fs::create_dir_all(atomic::directory_of(path)) {
             crate::log!(Warn, "no folder for the state journal: {e}");
         }
-        match JournalWriter::create(path, &header.encode()) {
+        match JournalWriter::create(path, &header.encode(), sealing) {
             Ok(journal) => self.journal = Some(journal),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(another_run(path).into()),
             Err(e) => return Err(journal_failed(&e)),
@@ -414,11 +426,6 @@ fn journal_failed(error: &io::Error) -> Diagnostics {
 
 fn abandoned() -> Diagnostics {
     Diagnostic::error("Run abandoned", "The run was interrupted, so that this object was not changed.").into()
-}
-
-/// Keeps a snapshot that the store refused: `errored.tfstate`.
-pub fn write_errored_state(path: &Path, snapshot: &[u8]) -> io::Result<()> {
-    atomic::write_private(path, snapshot)
 }
 
 #[cfg(test)]

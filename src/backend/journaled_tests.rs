@@ -201,7 +201,7 @@ async fn a_refused_snapshot_is_handed_back_and_the_journal_kept() {
     let kept = file::read(&snapshot).unwrap().unwrap();
     assert_eq!(show(&kept.state), "[0]{\"v\":\"changed\"}");
     assert!(dir.path().join(".terraform.tfstate.journal").exists());
-    write_errored_state(&dir.path().join("errored.tfstate"), &snapshot).unwrap();
+    run.write_errored_state(&dir.path().join("errored.tfstate"), &snapshot).await.unwrap();
     run.forget_journal_unless_open().unwrap();
     assert!(!dir.path().join(".terraform.tfstate.journal").exists());
 }

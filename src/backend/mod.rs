@@ -24,6 +24,8 @@ pub mod recovery;
 pub mod s3;
 pub mod settings;
 
+mod sealed;
+mod sealed_journal;
 pub mod store;
 pub mod table;
 pub mod web;
@@ -39,10 +41,18 @@ pub use import::import;
 pub use journaled::{FinishError, JournaledState};
 pub use lock::{LockInfo, acquire};
 pub use recovery::{Access, Loaded, load, settle};
+pub use sealed::{SealedBackend, sealed};
 pub use store::{Backend, LockError, StateStore, StoreError};
 
-/// The content of a new workspace: a state without objects, the first of its lineage.
+/// The content of a new workspace: a state without objects, the first of its lineage. Encrypted where states are.
 pub fn empty_state() -> Result<Vec<u8>, StoreError> {
+    match sealed::new_state() {
+        Some(state) => Ok(state),
+        None => plain_empty_state(),
+    }
+}
+
+fn plain_empty_state() -> Result<Vec<u8>, StoreError> {
     let lineage = uuid::Uuid::new_v4().to_string();
     let meta = StateMeta { terraform_version: language_version().into(), serial: 1, lineage };
     file::write(&meta, &State::default()).map_err(|problems| StoreError::new(file::problems_text(&problems)))

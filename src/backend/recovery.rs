@@ -20,7 +20,8 @@ use crate::model::version::language_version;
 
 use super::journal_writer;
 use super::lock::lock_failed;
-use super::store::{StateStore, StoreError};
+use super::sealed_journal::{self, Sealing};
+use super::store::{ErrorKind, StateStore, StoreError};
 
 /// Whether the caller holds the store's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub struct Loaded {
 /// Reads the state; an interrupted run's journal is replayed first. Under the lock, call [`settle`] once the warnings
 /// have been shown.
 pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diagnostics> {
-    let content = store.read().await.map_err(|e| unreadable(&e, access))?.unwrap_or_default();
+    let content = store.read().await.map_err(|e| unreadable(&e, access, store))?.unwrap_or_default();
     let file = file::read(&content).map_err(|problems| match access {
         Access::ReadOnly => problems,
         _ => lock_failed(&StoreError::new(file::problems_text(&problems))).into(),
@@ -57,7 +58,7 @@ pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diag
     let loaded = Loaded { file, fingerprint: fingerprint(&content), ..Loaded::default() };
     drop(content);
     let path = store.journal();
-    match read_journal(&path)? {
+    match read_journal(&path, store).await? {
         None => Ok(loaded),
         Some(None) if access == Access::Locked => {
             journal_writer::remove(&path).map_err(io_error)?;
@@ -69,19 +70,37 @@ pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diag
 }
 
 /// What reading under the lock finds is reported as the reference does: as a part of taking the lock.
-fn unreadable(error: &StoreError, access: Access) -> Diagnostics {
+fn unreadable(error: &StoreError, access: Access, store: &dyn StateStore) -> Diagnostics {
+    if error.kind == ErrorKind::Sealed {
+        return undecrypted(&error.text, access, store.keeps_files());
+    }
     match access {
         Access::ReadOnly => Diagnostic::error("Failed to load state", error.text.clone()).into(),
         _ => lock_failed(error).into(),
     }
 }
 
+/// As OpenTofu reports it, which reads local states to keep a backup, when it locks them.
+fn undecrypted(why: &str, access: Access, is_local: bool) -> Diagnostics {
+    let is_read_only = access == Access::ReadOnly;
+    match (is_read_only, is_local) {
+        (false, true) => lock_failed(&format!("failed to write backup file: {why}")).into(),
+        (false, false) => Diagnostic::error(format!("error loading state: {why}"), "").into(),
+        (true, false) => Diagnostic::error(format!("Failed to load state: {why}"), "").into(),
+        // Diagnostics of the configuration stand for themselves.
+        (true, true) => match why.strip_prefix("<nil>: ").and_then(|text| text.split_once("; ")) {
+            Some((summary, detail)) => Diagnostic::error(summary, detail).into(),
+            None => Diagnostic::error(why, "").into(),
+        },
+    }
+}
+
 /// None: no file. Some(None): a file in which nothing was recorded.
-fn read_journal(path: &Path) -> Result<Option<Option<Journal>>, Diagnostics> {
+async fn read_journal(path: &Path, store: &dyn StateStore) -> Result<Option<Option<Journal>>, Diagnostics> {
     match std::fs::read(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(io_error(named(e, "open", path))),
-        Ok(content) => match Journal::read(&content) {
+        Ok(content) => match Journal::read(&opened(path, content, store).await.map_err(io_error)?) {
             Ok(journal) => Ok(Some(journal)),
             Err(problems) => Err(problems
                 .into_iter()
@@ -92,6 +111,12 @@ fn read_journal(path: &Path) -> Result<Option<Option<Journal>>, Diagnostics> {
                 .collect()),
         },
     }
+}
+
+/// The lines of a journal, which may be encrypted.
+async fn opened(path: &Path, content: Vec<u8>, store: &dyn StateStore) -> io::Result<Vec<u8>> {
+    let plain = sealed_journal::open(content, store.cipher().map(|cipher| &**cipher)).await;
+    plain.map_err(|why| io::Error::other(format!("The journal {} cannot be read: {why}", path.display())))
 }
 
 const ADVICE: &str =
@@ -165,7 +190,7 @@ async fn persist(store: &dyn StateStore, journal: &Path, loaded: &mut Loaded) ->
     file.meta.serial += 1;
     let snapshot: Arc<[u8]> = file::write(&file.meta, &file.state)?.into();
     let record = Record::Snapshot { fingerprint: fingerprint(&snapshot), serial: file.meta.serial };
-    append(journal, &record.encode()).map_err(io_error)?;
+    append(journal, &record.encode(), store).await.map_err(io_error)?;
     store.write(snapshot.clone()).await.map_err(|e| {
         let detail = format!(
             "An earlier run was interrupted, and what it had done could not be written to the state: {e}.\n\nIt is still in its journal, {}, and the next command will try again.",
@@ -178,8 +203,8 @@ async fn persist(store: &dyn StateStore, journal: &Path, loaded: &mut Loaded) ->
 }
 
 /// Adds a record to a journal that nobody writes any more; what was torn at its end goes.
-fn append(path: &Path, record: &[u8]) -> io::Result<()> {
-    let content = std::fs::read(path).map_err(|e| named(e, "open", path))?;
+async fn append(path: &Path, record: &[u8], store: &dyn StateStore) -> io::Result<()> {
+    let content = opened(path, std::fs::read(path).map_err(|e| named(e, "open", path))?, store).await?;
     let whole = content.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
     let mut content = content[..whole].to_vec();
     // A damaged last line that is whole would make what follows unreadable.
@@ -188,6 +213,9 @@ fn append(path: &Path, record: &[u8]) -> io::Result<()> {
         content.truncate(end);
     }
     content.extend_from_slice(record);
+    if let Some(mut sealing) = Sealing::new(store.cipher().map(|cipher| &**cipher)).await? {
+        content = sealing.journal(&content)?;
+    }
     crate::base::atomic::write_private(path, &content)
 }
 

@@ -10,6 +10,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::LockInfo;
+use super::sealed::Backups;
+use crate::encryption::Cipher;
 
 /// The workspace that always exists.
 pub const DEFAULT_WORKSPACE: &str = "default";
@@ -82,6 +84,19 @@ pub trait StateStore: Send + Sync {
     fn writes_elsewhere(&self) -> bool {
         false
     }
+
+    /// True if states are in files of this machine, which are laid out for people.
+    fn keeps_files(&self) -> bool {
+        false
+    }
+
+    /// How backups are made from now on, if this store makes any.
+    fn make_backups(&self, _backups: Backups) {}
+
+    /// What encrypts what is kept beside the state: the journal, a state that the store refuses.
+    fn cipher(&self) -> Option<&Arc<Cipher>> {
+        None
+    }
 }
 
 /// A store's failure, worded for people; names the path or address concerned.
@@ -101,6 +116,8 @@ pub enum ErrorKind {
     DefaultUnsupported,
     /// The lock is held by nobody, or by somebody else.
     LockGone,
+    /// The state cannot be encrypted, or decrypted.
+    Sealed,
 }
 
 impl StoreError {

@@ -44,6 +44,48 @@ variables! {
     TF_INPUT;
     /// The workspace to use, above the one selected.
     TF_WORKSPACE;
+    /// What is encrypted and how: the inside of an `encryption` block, in native syntax or JSON, laid over the configuration's.
+    TF_ENCRYPTION;
+    /// The server of OpenBao that encryption keys come from (https://127.0.0.1:8200).
+    BAO_ADDR;
+    /// See BAO_ADDR, which is above it.
+    VAULT_ADDR;
+    /// The token for BAO_ADDR.
+    BAO_TOKEN;
+    /// See BAO_TOKEN, which is above it.
+    VAULT_TOKEN;
+    /// The namespace of OpenBao.
+    BAO_NAMESPACE;
+    /// See BAO_NAMESPACE, which is above it.
+    VAULT_NAMESPACE;
+    /// A file with the certificate of the authority that OpenBao's certificate is checked by.
+    BAO_CACERT;
+    /// See BAO_CACERT, which is above it.
+    VAULT_CACERT;
+    /// `true`: OpenBao's certificate is not checked.
+    BAO_SKIP_VERIFY;
+    /// See BAO_SKIP_VERIFY, which is above it.
+    VAULT_SKIP_VERIFY;
+    /// Where AWS KMS is asked for keys, with its scheme.
+    AWS_ENDPOINT_URL_KMS;
+    /// Where AWS services are asked that have no variable of their own, with its scheme.
+    AWS_ENDPOINT_URL;
+    /// The application that Azure is asked as.
+    ARM_CLIENT_ID;
+    /// A file with ARM_CLIENT_ID.
+    ARM_CLIENT_ID_FILE_PATH;
+    /// The secret of ARM_CLIENT_ID.
+    ARM_CLIENT_SECRET;
+    /// A file with ARM_CLIENT_SECRET.
+    ARM_CLIENT_SECRET_FILE_PATH;
+    /// The tenant of ARM_CLIENT_ID.
+    ARM_TENANT_ID;
+    /// The cloud of Azure: `public`, `usgovernment` or `china`.
+    ARM_ENVIRONMENT;
+    /// A token of another identity provider for ARM_CLIENT_ID.
+    ARM_OIDC_TOKEN;
+    /// A file with ARM_OIDC_TOKEN.
+    ARM_OIDC_TOKEN_FILE_PATH;
     /// Where to keep what belongs to a working directory, instead of `.terraform`.
     TF_DATA_DIR;
     /// Any value: leave out advice on what to run next.

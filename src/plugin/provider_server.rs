@@ -382,6 +382,7 @@ impl<P: Protocol> ProviderServer<P> {
             let ty = schema.implied_type();
             let request = ReadDataRequest {
                 kind: request.type_name.into(),
+                address: String::new(),
                 config: decode(request.config, ty)?,
                 provider_meta: self.meta(request.provider_meta).await?,
                 deferral_allowed: allows_deferral(request.client_capabilities),

@@ -293,7 +293,13 @@ async fn everything_crosses_both_protocols() {
         assert!(!imported.deferred);
         assert_eq!(imported.objects[0].state, thing("n", Value::string("found")));
         let provider_meta = no_provider_meta();
-        let data = ReadDataRequest { kind, config: config.clone(), provider_meta, deferral_allowed: true };
+        let data = ReadDataRequest {
+            kind,
+            address: String::new(),
+            config: config.clone(),
+            provider_meta,
+            deferral_allowed: true,
+        };
         let read = provider.read_data_source(data).await;
         assert!((read.state, read.deferred) == (config.clone(), true));
         let opened = provider.open_ephemeral("t_thing", config.clone()).await;

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use terrane::base::env::Environment;
 use terrane::base::files::Memory;
 use terrane::base::process::ProcessId;
 use terrane::base::source::SourceFile;
+use terrane::base::stop::Stop;
+use terrane::encryption::{self, Encryption, HttpClient, HttpClients, HttpSettings, Services};
 use terrane::lang::value::{Type, Value, json, msgpack};
 use terrane::model::addr::parse::parse_abs_instance;
-use terrane::model::config::{Nothing, load_root, test_file, values_file};
+use terrane::model::config::{Early, Nothing, load_root, no_module, parse_encryption, test_file, values_file};
 use terrane::model::deps::lock::Lock;
 use terrane::model::deps::module_lock::ModuleLock;
 use terrane::model::deps::module_manifest::ModuleManifest;
@@ -84,6 +87,50 @@ fn plan_files() {
             .map(|(i, (name, content))| (name.as_str(), if i == changed { input } else { content.as_slice() }));
         let _ = plan_file::read("plan", &zipped(with));
     });
+}
+
+#[test]
+fn encrypted_files() {
+    let state = include_bytes!("../../src/encryption/fixtures/opentofu.tfstate").to_vec();
+    let plan = br#"{"meta":{"m":"e30="},"encrypted_data":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=","encryption_version":"v0"}"#;
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let text = "method \"aes_gcm\" \"m\" {\n keys = { encryption_key = [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16], decryption_key = \
+                [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16] }\n}\nstate {\n method = method.aes_gcm.m\n}\nplan {\n method = method.aes_gcm.m\n}\n";
+    let ciphers = runtime.block_on(encryption_of(text)).unwrap();
+    let (state_cipher, plan_cipher) = (ciphers.state.unwrap(), ciphers.plan.unwrap());
+    survives("encrypted_files", 1_500, &[state, plan.to_vec()], JSON, |input| {
+        let _ = (encryption::outside(input), encryption::is_sealed(input));
+        for cipher in [&state_cipher, &plan_cipher] {
+            let _ = runtime.block_on(cipher.open(input.to_vec())).map_err(|error| error.to_string());
+        }
+    });
+}
+
+/// TF_ENCRYPTION is text of the user's, but nobody else's: it must not crash the program either.
+#[test]
+fn encryption_configurations() {
+    let seed = b"key_provider \"pbkdf2\" \"k\" {\n passphrase = \"x\"\n}\nmethod \"aes_gcm\" \"m\" {\n keys = \
+                 key_provider.pbkdf2.k\n}\nstate {\n method = method.aes_gcm.m\n fallback {}\n}\n";
+    let json = br#"{"method":{"unencrypted":{"m":{}}},"state":{"method":"method.unencrypted.m"}}"#;
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    survives("encryption_configurations", 1_000, &[seed.to_vec(), json.to_vec()], JSON, |input| {
+        let _ = runtime.block_on(encryption_of(&text(input)));
+    });
+}
+
+async fn encryption_of(text: &str) -> Option<Encryption> {
+    let config = Arc::new(parse_encryption("TF_ENCRYPTION", text).0?);
+    let early = Early::root(&no_module(Path::new(".")), Arc::new(Nothing));
+    let services = Services { environment: Environment::of([("", "")]), stop: Stop::new(), http: Arc::new(NoClients) };
+    Encryption::new(config, early, services).await.0
+}
+
+struct NoClients;
+
+impl HttpClients for NoClients {
+    fn client(&self, _: &HttpSettings) -> Result<Arc<dyn HttpClient>, String> {
+        Err("no network".into())
+    }
 }
 
 /// Lines whose digits are right, whatever they hold.

@@ -14,10 +14,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::backend::lock::LockInfo;
+use crate::backend::sealed::Backups;
 use crate::backend::store::{LockError, StateStore, StoreError};
 use crate::base::atomic;
 use crate::base::files::{named, reason};
 use crate::base::lock::{self, Attempt};
+use crate::encryption;
 use crate::model::state::file;
 
 use super::{StatePaths, beside};
@@ -40,6 +42,8 @@ struct Held {
     created: bool,
     /// What the file held before this run wrote to it has been kept, or there was nothing to keep.
     backed_up: bool,
+    /// How a backup is made; none: of the content as it is.
+    backups: Option<Backups>,
 }
 
 impl LocalStore {
@@ -103,6 +107,14 @@ impl StateStore for LocalStore {
     fn writes_elsewhere(&self) -> bool {
         self.inner.paths.read != self.inner.paths.write
     }
+
+    fn keeps_files(&self) -> bool {
+        true
+    }
+
+    fn make_backups(&self, backups: Backups) {
+        self.inner.held().backups = Some(backups);
+    }
 }
 
 impl Inner {
@@ -154,7 +166,13 @@ impl Inner {
         }
         if !held.backed_up {
             if let (Some(backup), false) = (&self.paths.backup, old.is_empty()) {
-                atomic::write(backup, &old)?;
+                let kept = match &held.backups {
+                    Some(backups) => backups(old.clone(), snapshot).map_err(io::Error::other)?,
+                    None => Some(old.clone()),
+                };
+                if let Some(kept) = kept {
+                    atomic::write(backup, &kept)?;
+                }
             }
             held.backed_up = true;
         }
@@ -286,12 +304,21 @@ fn open(path: &Path) -> io::Result<(File, bool)> {
 /// The snapshot beside the state file if the file is torn, or still holds an older state.
 fn unfinished(next: &Path, content: &[u8]) -> Option<Vec<u8>> {
     let snapshot = std::fs::read(next).ok()?;
-    let ours = file::read(&snapshot).ok()??;
-    match file::read(content) {
+    let (our_lineage, our_serial) = identity(&snapshot)?;
+    match identity(content) {
         // Somebody wrote a later state, or another one: what is beside it is of no use.
-        Ok(Some(theirs)) if theirs.meta.lineage != ours.meta.lineage || theirs.meta.serial >= ours.meta.serial => None,
+        Some((lineage, serial)) if lineage != our_lineage || serial >= our_serial => None,
         _ => Some(snapshot),
     }
+}
+
+/// Lineage and serial of a whole state, encrypted or not.
+fn identity(content: &[u8]) -> Option<(String, u64)> {
+    if let Ok(read) = file::read(content) {
+        return read.map(|file| (file.meta.lineage, file.meta.serial));
+    }
+    let outside = encryption::is_sealed(content).then(|| encryption::outside(content).ok())??;
+    Some((outside.lineage, outside.serial.and_then(|serial| u64::try_from(serial).ok()).unwrap_or(0)))
 }
 
 fn read_all(file: &mut File) -> io::Result<Vec<u8>> {

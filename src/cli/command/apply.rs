@@ -67,7 +67,7 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
 
 /// `destroy` takes no plan file; what is wrong with the one given is said first.
 fn destroy_file(path: &str) -> Result<(), crate::base::diag::Diagnostics> {
-    crate::ops::run::plan_file::read(path.as_ref())?;
+    crate::ops::run::plan_file::check(path.as_ref())?;
     Err(crate::base::diag::Diagnostic::error(
         "Destroy can't be called with a plan file",
         format!("If this plan was created using plan -destroy, apply it using:\n  {COMMAND} apply PLAN_FILE"),

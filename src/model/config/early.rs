@@ -74,7 +74,8 @@ impl std::fmt::Debug for Early {
     }
 }
 
-const DYNAMIC: &str = "Dynamic value in static context";
+/// A value that is only known during a run, where it is needed before.
+pub const DYNAMIC: &str = "Dynamic value in static context";
 
 /// References nested deeper than this are a mistake.
 const MAX_DEPTH: usize = 128;
@@ -106,6 +107,25 @@ impl Early {
     /// The value of an expression. `target` is what needs it: `module.x.source`.
     pub fn value(&self, target: &str, expr: &Expression) -> (Value, Diagnostics) {
         evaluate(expr, &EarlyScope { of: self, way: vec![self.within(target)] })
+    }
+
+    /// The names as `target` sees them.
+    pub fn scope(&self, target: &str) -> impl Scope {
+        EarlyScope { of: self, way: vec![self.within(target)] }
+    }
+
+    /// Whether a variable or a local value is declared.
+    pub fn declares(&self, subject: &Subject) -> bool {
+        match subject {
+            Subject::Variable(name) => self.0.variables.contains_key(name),
+            Subject::Local(name) => self.0.locals.contains_key(name),
+            _ => false,
+        }
+    }
+
+    /// Files, for the functions that read them.
+    pub fn machine(&self) -> Option<&dyn Machine> {
+        self.0.outside.machine()
     }
 
     /// A text that can be written down; none with errors, or where it is null.

@@ -48,6 +48,17 @@ pub fn has_configuration(dir: &Path, files: &dyn Files) -> bool {
     set.is_some_and(|s| !(s.primary.is_empty() && s.overrides.is_empty()))
 }
 
+/// True if any file of a folder that counts has a text in it.
+pub fn mention(dir: &Path, files: &dyn Files, text: &str) -> bool {
+    let (set, _) = find(dir, files);
+    let paths = set.into_iter().flat_map(|set| set.primary.into_iter().chain(set.overrides));
+    let mentions = |path: PathBuf| {
+        let content = files.read(&path).unwrap_or_default();
+        content.windows(text.len()).any(|part| part == text.as_bytes())
+    };
+    paths.into_iter().any(mentions)
+}
+
 /// The text of a file.
 fn read(path: &Path, files: &dyn Files) -> Result<Arc<SourceFile>, Diagnostic> {
     let bytes = files.read(path).map_err(|_| {

@@ -132,6 +132,11 @@ fn read_blocks(path: &Path, files: &dyn Files, diags: &mut Diagnostics) -> Vec<B
     file_set::load(path, files, diags).map(|body| module_file::blocks(&body, diags)).unwrap_or_default()
 }
 
+/// The module of a folder without any files.
+pub fn no_module(dir: &Path) -> Module {
+    empty_module(dir, addr::Module::root())
+}
+
 fn empty_module(dir: &Path, path: addr::Module) -> Module {
     Module {
         path,
@@ -141,6 +146,7 @@ fn empty_module(dir: &Path, path: addr::Module) -> Module {
         required_versions: Vec::new(),
         compatible_with: Vec::new(),
         backend: None,
+        encryption: None,
         requirements: BTreeMap::new(),
         providers: IndexMap::new(),
         variables: IndexMap::new(),

@@ -33,6 +33,7 @@ pub fn merge(
     }
     let mut metas = Metas::new();
     let mut cloud = None;
+    merge_encryption(&files, &mut module, diags);
     for file in files {
         for block in file.terraform {
             add_terraform(block, &mut module, &mut metas, &mut cloud, diags);
@@ -174,6 +175,24 @@ fn merge_requirements(files: &[ModuleFile], module: &mut Module, diags: &mut Dia
     }
 }
 
+const DUPLICATE_ENCRYPTION: &str = "Duplicate encryption configuration";
+
+/// There is one `encryption` block at most.
+fn merge_encryption(files: &[ModuleFile], module: &mut Module, diags: &mut Diagnostics) {
+    let mut first: Option<&Range> = None;
+    for (encryption, range) in files.iter().flat_map(|f| &f.terraform).flat_map(|t| &t.encryptions) {
+        if let Some(first) = first {
+            let detail = format!(
+                "A module may have only one encryption configuration. Encryption was previously configured at {first}."
+            );
+            diags.push(Diagnostic::error(DUPLICATE_ENCRYPTION, detail).at(range.clone()));
+            continue;
+        }
+        first = Some(range);
+        module.encryption = encryption.clone().map(Arc::new);
+    }
+}
+
 type Metas = BTreeMap<Arc<str>, (Body, Range)>;
 
 fn add_terraform(
@@ -228,8 +247,24 @@ fn duplicate_cloud(previous: &Backend, found: &Backend) -> Diagnostic {
 fn override_terraform(file: Vec<TerraformBlock>, module: &mut Module, metas: &mut Metas, diags: &mut Diagnostics) {
     let mut versions = Vec::new();
     let (mut backend, mut cloud): (Option<Backend>, Option<Backend>) = (None, None);
+    let mut encryption: Option<Range> = None;
     for block in file {
         versions.extend(block.required_version);
+        for (found, range) in block.encryptions {
+            if let Some(first) = encryption.replace(range.clone()) {
+                let detail = format!(
+                    "Each override file may have only one encryption configuration. Encryption was previously configured at {first}."
+                );
+                diags.push(Diagnostic::error(DUPLICATE_ENCRYPTION, detail).at(range));
+                continue;
+            }
+            let Some(found) = found else { continue };
+            let merged = match module.encryption.take() {
+                Some(base) => base.as_ref().clone().merged(found),
+                None => found,
+            };
+            module.encryption = Some(Arc::new(merged));
+        }
         for found in block.clouds {
             match &cloud {
                 Some(first) => diags.push(duplicate_cloud(first, &found)),

@@ -9,6 +9,7 @@ mod check;
 mod condition;
 mod constant;
 mod early;
+mod encryption;
 mod file_set;
 mod import;
 mod language_block;
@@ -43,12 +44,13 @@ pub use block::{
 };
 pub use check::Check;
 pub use constant::NoNames;
-pub use early::{Early, Nothing, Outside};
-pub use file_set::{has_configuration, load as load_body};
+pub use early::{DYNAMIC, Early, Nothing, Outside};
+pub use encryption::{Encryption, KeyProvider, Method, Target, UNENCRYPTED, parse as parse_encryption};
+pub use file_set::{has_configuration, load as load_body, mention as files_mention};
 pub use import::{Import, ImportBy};
 pub use load::{
     ModuleRequest, ModuleSite, Resolver, load, load_for_backend, load_module, load_root, load_root_and_backend,
-    manifest_resolver,
+    manifest_resolver, no_module,
 };
 pub use module::{Backend, Config, Module, ProviderRequirement};
 pub use moved::{MoveEndpoint, Moved};

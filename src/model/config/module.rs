@@ -14,6 +14,7 @@ use crate::model::deps::Version;
 use super::block::{ByName, Local, ModuleCall, Output, ProviderBlock, Resource, Variable};
 use super::check::Check;
 use super::early::Early;
+use super::encryption::Encryption;
 use super::import::Import;
 use super::language_block::Compatibility;
 use super::moved::Moved;
@@ -57,6 +58,8 @@ pub struct Module {
     /// What `language` blocks say of programs.
     pub compatible_with: Vec<Compatibility>,
     pub backend: Option<Backend>,
+    /// Of the root module; those of others mean nothing.
+    pub encryption: Option<Arc<Encryption>>,
     /// By local name; implied ones included.
     pub requirements: BTreeMap<Arc<str>, ProviderRequirement>,
     /// By local name and alias.

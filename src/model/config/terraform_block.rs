@@ -11,6 +11,7 @@ use crate::model::addr;
 use crate::model::deps::{Constraints, Operator, Version};
 use crate::model::version::{OPENTOFU_VERSION, PROGRAM_VERSION, language_version};
 
+use super::encryption::{self, Encryption};
 use super::language_block::{Compatibility, Program};
 use super::module::{Backend, Config, ProviderRequirement};
 use super::{constant, names, requirements};
@@ -22,6 +23,7 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
         .attribute("language")
         .block("backend", &["type"])
         .block("cloud", &[])
+        .block("encryption", &[])
         .block("required_providers", &[])
         .block("provider_meta", &["provider"])
 });
@@ -37,6 +39,8 @@ pub struct TerraformBlock {
     pub required_version: Option<(String, Range)>,
     pub backends: Vec<Backend>,
     pub clouds: Vec<Backend>,
+    /// With the range of each `encryption` block; what one says only if it is sound.
+    pub encryptions: Vec<(Option<Encryption>, Range)>,
     /// With the range of each `required_providers` block.
     pub requirements: Vec<(std::collections::BTreeMap<Arc<str>, ProviderRequirement>, Range)>,
     pub provider_metas: Vec<(Arc<str>, Body, Range)>,
@@ -76,6 +80,10 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
                 body: inner.body.clone(),
                 range: inner.header_range(),
             }),
+            "encryption" => {
+                let found = diags.take(encryption::decode(&inner.body, inner.header_range()));
+                parts.encryptions.push((found, inner.header_range()));
+            }
             "required_providers" => {
                 parts
                     .requirements

@@ -208,6 +208,8 @@ pub struct MoveResponse {
 #[derive(Clone, Debug)]
 pub struct ReadDataRequest {
     pub kind: Arc<str>,
+    /// Of the data source; empty where it is not known. Plugins do not get it.
+    pub address: String,
     pub config: Value,
     pub provider_meta: Value,
     /// The provider may defer the request; see [`PlanRequest::deferral_allowed`].

@@ -3,6 +3,7 @@
 //!
 //! Never changes a state.
 
+pub mod encryption;
 mod open;
 pub mod read_state;
 pub mod record;

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
+use super::encryption;
 use super::record::{self, BackendRecord};
 use super::settings::{BackendSettings, not_found_elsewhere};
 use crate::backend::table::{self, Context, StateFiles};
@@ -124,7 +125,7 @@ pub async fn open_settings(
     }
     let warnings = placed(problems, &settings.body);
     match settings.kind.open(&settings.config, &context).await {
-        Ok(backend) => Ok((backend, warnings)),
+        Ok(backend) => Ok((encryption::sealed(setup, backend).await?, warnings)),
         Err(problems) => Err(warnings.into_iter().chain(placed(problems, &settings.body)).collect()),
     }
 }

@@ -7,9 +7,10 @@ use async_trait::async_trait;
 
 use crate::backend::store::DEFAULT_WORKSPACE;
 use crate::backend::table::{self, Context, INVALID_SETTINGS, Kind, StateFiles};
-use crate::backend::{Access, load};
+use crate::backend::{Access, StateStore, load, sealed};
 use crate::base::diag::Diagnostics;
 use crate::base::env::Environment;
+use crate::encryption::Cipher;
 use crate::lang::value::{Path, PathStep, Type, Value, convert};
 use crate::model::provider::{ProviderDiagnostic, RemoteStates, has_errors};
 use crate::model::schema::Block;
@@ -112,8 +113,12 @@ impl RemoteStates for Backends {
             ProviderDiagnostic::error("Error loading state error", detail)
                 .at(Path(vec![PathStep::Attr("backend".into())]))
         })?;
+        let (store, is_encrypted) = decrypted(store);
         let loaded = load(&*store, Access::ReadOnly).await;
-        let loaded = loaded.map_err(|problems| ProviderDiagnostic::error(text_of(&problems), ""))?;
+        let loaded = loaded.map_err(|problems| match is_encrypted {
+            true => first_of(&problems),
+            false => ProviderDiagnostic::error(text_of(&problems), ""),
+        })?;
         Ok(loaded.file.map(|file| file.state.outputs.into_iter().map(|(name, output)| (name, output.value)).collect()))
     }
 }
@@ -121,6 +126,33 @@ impl RemoteStates for Backends {
 fn first_error(problems: Vec<ProviderDiagnostic>) -> ProviderDiagnostic {
     let error = problems.into_iter().find(|problem| has_errors(std::slice::from_ref(problem)));
     error.unwrap_or_else(|| ProviderDiagnostic::error(INVALID_SETTINGS, ""))
+}
+
+tokio::task_local! {
+    /// What decrypts the state that is being read, where encryption is configured.
+    static CIPHER: Option<Arc<Cipher>>;
+}
+
+/// Reads with what decrypts the state; none: it must not be encrypted.
+pub async fn decrypting<T>(cipher: Option<Arc<Cipher>>, work: impl Future<Output = T>) -> T {
+    CIPHER.scope(cipher, work).await
+}
+
+/// The store as it is to be read, and whether encryption is configured at all.
+fn decrypted(store: Arc<dyn StateStore>) -> (Arc<dyn StateStore>, bool) {
+    match CIPHER.try_with(Clone::clone) {
+        Ok(Some(cipher)) => (sealed(store, &cipher), true),
+        Ok(None) => (store, true),
+        Err(_) => (store, false),
+    }
+}
+
+fn first_of(diagnostics: &Diagnostics) -> ProviderDiagnostic {
+    let first = diagnostics.iter().find(|d| d.is_error());
+    first.map_or_else(
+        || ProviderDiagnostic::error(INVALID_SETTINGS, ""),
+        |d| ProviderDiagnostic::error(d.summary.clone(), d.detail.clone()),
+    )
 }
 
 fn text_of(diagnostics: &Diagnostics) -> String {

@@ -15,8 +15,8 @@ use crate::model::deps::module_manifest::ModuleManifest;
 use crate::model::plan::file::ConfigSnapshot;
 
 use super::early;
-use crate::ops::setup::Setup;
 use crate::ops::setup::workdir::WorkDir;
+use crate::ops::setup::{Declared, Setup};
 
 /// The record of installed modules; empty if there is none.
 pub fn manifest(workdir: &WorkDir, files: &dyn Files) -> Result<ModuleManifest, Diagnostics> {
@@ -47,7 +47,11 @@ pub struct LoadedConfig {
 
 /// The whole configuration under a root folder, with the modules that `init` installed. None if there is no such folder.
 pub fn config(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedConfig>, Diagnostics) {
-    for_this_version(config_with(root, &setup.workdir, files, early::Given::of(setup)))
+    let (loaded, diagnostics) = for_this_version(config_with(root, &setup.workdir, files, early::Given::of(setup)));
+    if let Some(loaded) = &loaded {
+        declare(setup, &loaded.config.root);
+    }
+    (loaded, diagnostics)
 }
 
 /// As `config`, with the values of a saved plan where the configuration needs some to be loaded.
@@ -144,7 +148,11 @@ pub fn root_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
     if !has_configuration() {
         return (None, Diagnostics::new());
     }
-    config::load_root(Path::new("."), &Disk, early::Given::of(setup))
+    let (module, diagnostics) = config::load_root(Path::new("."), &Disk, early::Given::of(setup));
+    if let Some(module) = &module {
+        declare(setup, module);
+    }
+    (module, diagnostics)
 }
 
 /// As [`root_module`]; what is wrong with the values in the backend's block comes by itself.
@@ -157,7 +165,36 @@ pub fn backend_module(setup: &Setup) -> (Option<Module>, Diagnostics) {
     if !has_configuration() {
         return (None, Diagnostics::new());
     }
-    config::load_for_backend(Path::new("."), &Disk, early::Given::of(setup))
+    let (module, diagnostics) = config::load_for_backend(Path::new("."), &Disk, early::Given::of(setup));
+    if let Some(module) = module.as_ref().filter(|_| !diagnostics.has_errors()) {
+        declare(setup, module);
+    }
+    (module, diagnostics)
+}
+
+/// Remembers what the root module says of encryption.
+fn declare(setup: &Setup, root: &Module) {
+    let early = config::Early::root(root, early::Given::of(setup));
+    setup.sealing.declare(Declared { block: root.encryption.clone(), early });
+}
+
+/// What the root module says of encryption.
+pub fn encryption(setup: &Setup) -> Result<Declared, Diagnostics> {
+    let module = match has_configuration() {
+        true => {
+            let (module, diagnostics) = config::load_module(Path::new("."), Default::default(), &Disk);
+            module.filter(|_| !diagnostics.has_errors()).ok_or(diagnostics)?
+        }
+        false => config::no_module(Path::new(".")),
+    };
+    declare(setup, &module);
+    let early = config::Early::root(&module, early::Given::of(setup));
+    Ok(Declared { block: module.encryption, early })
+}
+
+/// False if no file of the root module speaks of encryption, which is found out without reading any as a configuration.
+pub fn may_encrypt() -> bool {
+    config::files_mention(Path::new("."), &Disk, "encryption")
 }
 
 /// Remembers what is read through it.

@@ -61,7 +61,7 @@ pub async fn run(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
 async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagnostics), Diagnostics> {
     let GraphRequest { wanted, format, draw_cycles, .. } = *request;
     let saved = match &request.plan {
-        Some(path) => Some(plan_file::read(path)?),
+        Some(path) => Some(plan_file::read(setup, path).await?),
         None => None,
     };
     let files: Arc<dyn Files> = match &saved {

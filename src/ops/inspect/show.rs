@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files, Overlay};
+use crate::encryption::{Encryption, is_sealed, outside};
 use crate::model::deps::Requirements;
 use crate::model::plan::file::{self as plan_file, SavedPlan};
 use crate::model::state::file::{self as state_file, StateFile};
+use crate::ops::backends::encryption;
 
 use crate::ops::backends::read_state;
 use crate::ops::configuration::load;
@@ -35,6 +37,10 @@ pub async fn run(setup: &Setup, path: Option<&str>) -> Result<(Shown, Diagnostic
     let Some(path) = path else { return current(setup).await };
     let content =
         Disk.read(Path::new(path)).map_err(|e| unreadable(&format!("Error loading statefile: {e}"), &e.to_string()))?;
+    let encryption = encryption::of(setup).await?;
+    if encryption.plan.is_some() || encryption.state.is_some() || is_sealed(&content) {
+        return encrypted(setup, &encryption, path, content).await;
+    }
     if plan_file::is_archive(&content) {
         let saved = plan_file::read(path, &content)?;
         return plan(setup, saved).await.map(|shown| (shown, Diagnostics::new()));
@@ -49,9 +55,54 @@ pub async fn run(setup: &Setup, path: Option<&str>) -> Result<(Shown, Diagnostic
     }
 }
 
+/// A file where files are encrypted: which kind it is shows only when it is open.
+async fn encrypted(
+    setup: &Setup,
+    encryption: &Encryption,
+    path: &str,
+    content: Vec<u8>,
+) -> Result<(Shown, Diagnostics), Diagnostics> {
+    // Only states say whose they are.
+    let is_state = outside(&content).is_ok_and(|outside| !outside.lineage.is_empty());
+    let mut planned = None;
+    if !is_state {
+        planned = Some(encryption::open_plan(encryption, content.clone()).await);
+    }
+    if let Some(Ok(content)) = &planned
+        && plan_file::is_archive(content)
+    {
+        let saved = plan_file::read(path, content)?;
+        return plan(setup, saved).await.map(|shown| (shown, Diagnostics::new()));
+    }
+    let state = match encryption::open_state(encryption, content.clone()).await {
+        Ok(plain) => state_file::read(&plain).map_err(|problems| state_file::problems_text(&problems)),
+        Err(error) => Err(error.to_string()),
+    };
+    let why = match state {
+        Ok(Some(file)) => return Ok((of_state(setup, file).await?, Diagnostics::new())),
+        Ok(None) if is_state => return Ok((Shown::Nothing, Diagnostics::new())),
+        Ok(None) => "no state".to_owned(),
+        Err(why) => why,
+    };
+    let plan_why = match planned {
+        Some(planned) => planned.err(),
+        None => encryption::open_plan(encryption, content).await.err(),
+    };
+    let plan_why = plan_why.unwrap_or_else(|| "zip: not a valid zip file".to_owned());
+    if plan_why == encryption::ENCRYPTED_PLAN {
+        return Err(Diagnostic::error("Couldn't show local plan", format!("Plan read error: {plan_why}")).into());
+    }
+    let mut problems = setup.sealing.take_warnings();
+    let detail = format!("State read error: Error reading {path} as a statefile: {why}\n\nPlan read error: {plan_why}");
+    problems.push(Diagnostic::error(UNREADABLE, detail));
+    Err(problems)
+}
+
+const UNREADABLE: &str = "Failed to read the given file as a state or plan file";
+
 fn unreadable(state: &str, plan: &str) -> Diagnostics {
     Diagnostic::error(
-        "Failed to read the given file as a state or plan file",
+        UNREADABLE,
         format!("State read error: {state}\n\nPlan read error: couldn't load the provided path as either a local plan file ({plan}) or a saved cloud plan ({plan})"),
     )
     .into()

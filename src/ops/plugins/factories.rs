@@ -18,7 +18,7 @@ use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 use tokio::task::AbortHandle;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::env;
+use crate::base::env::{self, Environment};
 use crate::engine::ports::{Configuring, Providers};
 use crate::lang::value::Value;
 use crate::model::addr::{self, AbsProviderConfig};
@@ -31,6 +31,8 @@ use crate::plugin::schema_cache::{SchemaCache, Use};
 use crate::plugin::start::{ProviderProcess, ProvisionerProcess, reattach_provider, start_provider, start_provisioner};
 
 use super::cached_schemas;
+use super::remote_states::EncryptedRemoteStates;
+use crate::ops::setup::Sealing;
 use crate::ops::setup::Setup;
 
 /// How a provider is had.
@@ -59,6 +61,8 @@ pub struct Factories {
     start_timeout: Duration,
     /// False: every configuration gets a process of its own, even an equal one.
     reuse: bool,
+    sealing: Arc<Sealing>,
+    environment: Environment,
     slots: Mutex<HashMap<addr::Provider, Arc<Slot>>>,
     configured: AsyncMutex<HashMap<AbsProviderConfig, Configured>>,
     provisioners: Mutex<HashMap<String, Arc<OnceCell<Arc<ProvisionerProcess>>>>>,
@@ -124,6 +128,8 @@ impl Factories {
             cache,
             tls: setup.environment.non_empty(env::TF_DISABLE_PLUGIN_TLS).is_none(),
             start_timeout: start_timeout(setup),
+            sealing: setup.sealing.clone(),
+            environment: setup.environment.clone(),
             reuse: setup.environment.non_empty(env::TERRANE_NO_PROVIDER_REUSE).is_none(),
             slots: Mutex::default(),
             configured: AsyncMutex::default(),
@@ -150,6 +156,16 @@ impl Factories {
                 let _ = factories.first(&provider).await;
             });
             lock(&self.early).push(start.abort_handle());
+        }
+    }
+
+    /// The provider that reads states of other configurations needs keys, which no other process gets.
+    fn with_keys(&self, addr: &addr::Provider, provider: Arc<dyn Provider>) -> Arc<dyn Provider> {
+        match self.sealing.made.get() {
+            Some(Ok(encryption)) if addr.is_builtin() && &*addr.kind == "terraform" => {
+                EncryptedRemoteStates::over(provider, encryption, &self.environment)
+            }
+            _ => provider,
         }
     }
 
@@ -321,7 +337,8 @@ impl Providers for Factories {
     }
 
     async fn unconfigured(&self, provider: &addr::Provider) -> Result<Arc<dyn Provider>, Diagnostics> {
-        self.first(provider).await.map(|process| process.provider())
+        let process = self.first(provider).await?;
+        Ok(self.with_keys(provider, process.provider()))
     }
 
     async fn configured(
@@ -339,7 +356,7 @@ impl Providers for Factories {
             && earlier.config == config
             && !earlier.process.has_ended()
         {
-            return Ok((earlier.process.provider(), earlier.said.clone()));
+            return Ok((self.with_keys(&addr.provider, earlier.process.provider()), earlier.said.clone()));
         }
         let process = self.fresh(&addr.provider).await?;
         crate::log!(Debug, "configuring {addr}: pid={}", process.pid());
@@ -353,7 +370,7 @@ impl Providers for Factories {
         let reusable = reusable && !has_errors(&said);
         let entry = Configured { process, config, reusable, said: said.clone() };
         self.configured.lock().await.insert(addr.clone(), entry);
-        Ok((provider, said))
+        Ok((self.with_keys(&addr.provider, provider), said))
     }
 
     async fn provisioner(&self, kind: &str) -> Result<Arc<dyn Provisioner>, Diagnostics> {

@@ -8,6 +8,7 @@ pub(in crate::ops) mod factories;
 pub mod lock_file;
 pub(in crate::ops) mod old_provisioners;
 pub(in crate::ops) mod packages;
+mod remote_states;
 pub mod schemas;
 pub mod selections;
 pub(in crate::ops) mod stand_ins;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::backend::journaled::{ObjectAddress, write_errored_state};
+use crate::backend::journaled::ObjectAddress;
 use crate::backend::store::DEFAULT_WORKSPACE;
 use crate::backend::{FinishError, JournaledState};
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -259,7 +259,7 @@ async fn carry_out(
         diagnostics.push(abandoned(finished.as_deref().unwrap_or_default()));
     }
     if let Err(error) = finished {
-        diagnostics.extend(rescue(&journal, error));
+        diagnostics.extend(rescue(&journal, error).await);
     }
     applied.tally = counter.tally();
     applied.state = state;
@@ -278,7 +278,7 @@ pub async fn keep(session: &Session, state: &State) -> Diagnostics {
     journal.checks(state.checks.as_deref());
     match journal.finish(Some(state)).await {
         Ok(_) => Diagnostics::new(),
-        Err(error) => rescue(&journal, error),
+        Err(error) => rescue(&journal, error).await,
     }
 }
 
@@ -300,7 +300,7 @@ fn abandoned(open: &[ObjectAddress]) -> Diagnostic {
 }
 
 /// Reports a run that did not end well; keeps a state that the store refused, and says where.
-fn rescue(journal: &JournaledState, error: FinishError) -> Diagnostics {
+async fn rescue(journal: &JournaledState, error: FinishError) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let (reason, snapshot) = match error {
         FinishError::Refused { reason, snapshot } => (reason, snapshot),
@@ -320,7 +320,7 @@ fn rescue(journal: &JournaledState, error: FinishError) -> Diagnostics {
         }
     };
     diagnostics.error(STATE_NOT_SAVED, format!("Error saving state: {reason}"));
-    match write_errored_state(Path::new(ERRORED_STATE), &snapshot) {
+    match journal.write_errored_state(Path::new(ERRORED_STATE), &snapshot).await {
         Ok(()) if journal.keeps_journal() => diagnostics.error(NOT_PERSISTED, persist_later()),
         Ok(()) => {
             diagnostics.error(

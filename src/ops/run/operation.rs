@@ -110,6 +110,9 @@ pub async fn open(
     let opened = backends::open(setup, config.root.backend.as_ref(), locking.options).await;
     let mut opened = opened.map_err(|problems| joined(&mut diagnostics, problems))?;
     diagnostics.extend(std::mem::take(&mut opened.warnings));
+    if operation == "OperationTypePlan" {
+        diagnostics.extend(setup.sealing.take_warnings());
+    }
     let factories = start(setup, &config, &mut diagnostics).await?;
     let held = backends::hold(&opened, locking.operation, locking.options, setup, Some(&*listener)).await;
     let mut held = match held {

@@ -54,7 +54,7 @@ async fn attempt(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listene
             diagnostics.extend(generated_file::write(path, &planned.plan).err());
         }
         if let Some(path) = &request.out {
-            diagnostics.extend(plan_file::write(path, &session, &planned.plan).err().into_iter().flatten());
+            diagnostics.extend(plan_file::write(path, &session, &planned.plan).await.err().into_iter().flatten());
         }
         listener.planned(planned);
     }

@@ -1,5 +1,6 @@
 //! Keeping a plan in a file, and taking it up again.
 
+use crate::encryption::{Layout, is_sealed};
 use crate::model::plan::file::PLAN_NOT_WRITTEN;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use crate::model::plan::Plan;
 use crate::model::plan::file::{self, BackendSettings, SavedPlan};
 use crate::model::state::StateMeta;
 use crate::model::version::language_version;
+use crate::ops::backends::encryption;
 use crate::ops::backends::record::BackendRecord;
 
 use super::apply::Begun;
@@ -28,7 +30,7 @@ use crate::ops::plugins::packages;
 use crate::ops::setup::Setup;
 
 /// Writes the plan with everything that applying it needs.
-pub fn write(path: &Path, session: &Session, plan: &Plan) -> Result<(), Diagnostics> {
+pub async fn write(path: &Path, session: &Session, plan: &Plan) -> Result<(), Diagnostics> {
     let (kind, config) = match backends::recorded(&session.setup)? {
         Some(record) => (record.kind, record.config),
         None => ("local".to_string(), "{}".to_string()),
@@ -41,9 +43,14 @@ pub fn write(path: &Path, session: &Session, plan: &Plan) -> Result<(), Diagnost
         lock: Disk.read(Path::new(LOCK_FILE)).ok(),
     };
     crate::log!(Info, "backend/local: writing plan output to: {}", path.display());
-    let content = file::write(&saved)?;
-    atomic::write_private(path, &content)
-        .map_err(|e| Diagnostic::error(PLAN_NOT_WRITTEN, format!("The plan file could not be written: {e}.")).into())
+    let failed = |why: String| {
+        Diagnostics::from(Diagnostic::error(PLAN_NOT_WRITTEN, format!("The plan file could not be written: {why}.")))
+    };
+    let mut content = file::write(&saved)?;
+    if let Some(cipher) = &encryption::of(&session.setup).await?.plan {
+        content = cipher.seal(&content, Layout::Compact).await.map_err(|error| failed(error.to_string()))?;
+    }
+    atomic::write_private(path, &content).map_err(|e| failed(e.to_string()))
 }
 
 /// Lineage and serial of the state that the plan was made from.
@@ -61,7 +68,8 @@ pub async fn begin(
     request: &Request,
     listener: Arc<dyn Listener>,
 ) -> Result<Begun, Diagnostics> {
-    let saved = read(path)?;
+    let setup = &setup.with_variables(&request.variables);
+    let saved = read(setup, path).await?;
     let mut diagnostics = Diagnostics::new();
     check_workspace(setup, &saved)?;
     let files = Overlay::masking(saved.config.to_memory(), Arc::new(Disk));
@@ -104,14 +112,27 @@ pub async fn begin(
 }
 
 /// The plan in a file; the name is shown as the user gave it.
-pub fn read(path: &Path) -> Result<SavedPlan, Diagnostics> {
+pub async fn read(setup: &Setup, path: &Path) -> Result<SavedPlan, Diagnostics> {
+    let (name, content) = content(path)?;
+    let encryption = encryption::of(setup).await?;
+    let content = encryption::open_plan(&encryption, content).await;
+    file::read(&name, &content.map_err(|why| encryption::plan_not_loaded(&name, why))?)
+}
+
+/// Checks that a file holds a plan, as far as that can be seen without a key.
+pub fn check(path: &Path) -> Result<(), Diagnostics> {
+    let (name, content) = content(path)?;
+    if is_sealed(&content) { Ok(()) } else { file::read(&name, &content).map(|_| ()) }
+}
+
+fn content(path: &Path) -> Result<(String, Vec<u8>), Diagnostics> {
     let name = path.display().to_string();
     let problem = |why: String| Diagnostics::from(Diagnostic::error(file::not_loaded(&name), why));
     if !Disk.exists(path) {
         return Err(problem(format!("Error: stat {name}: no such file or directory")));
     }
     let content = Disk.read(path).map_err(|e| problem(format!("Error: {e}")))?;
-    file::read(&name, &content)
+    Ok((name, content))
 }
 
 fn check_workspace(setup: &Setup, saved: &SavedPlan) -> Result<(), Diagnostics> {

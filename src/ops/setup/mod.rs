@@ -4,6 +4,7 @@ pub(in crate::ops) mod built_in;
 pub(in crate::ops) mod host;
 mod misled;
 pub mod network;
+mod sealing;
 pub mod settings;
 pub mod workdir;
 
@@ -20,6 +21,7 @@ use crate::ops::interface::ask::Ask;
 use crate::ops::interface::options::VariableArgument;
 
 pub use misled::Misled;
+pub use sealing::{Declared, Sealing};
 
 /// The surroundings of one command; cheap to clone.
 #[derive(Clone)]
@@ -36,6 +38,8 @@ pub struct Setup {
     pub variables: Arc<[VariableArgument]>,
     /// Set by an attempt at the command that used outdated schemas.
     pub misled: Arc<Misled>,
+    /// The encryption of states and plans.
+    pub sealing: Arc<Sealing>,
 }
 
 impl Setup {
@@ -57,6 +61,7 @@ impl Setup {
             ask,
             variables: Arc::default(),
             misled: Arc::default(),
+            sealing: Arc::default(),
         })
     }
 

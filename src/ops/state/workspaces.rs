@@ -6,6 +6,7 @@ use crate::backend::StateStore;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files};
 use crate::base::name::PROGRAM;
+use crate::encryption::is_sealed;
 use crate::model::addr::ResourceMode;
 use crate::model::state::State;
 use crate::model::state::StateMeta;
@@ -85,6 +86,11 @@ pub async fn create(
 /// Writes the objects and outputs of a state file into a store that has no state, as the first state of a new history.
 async fn copy(from: &Path, store: &dyn StateStore) -> Result<(), Refusal> {
     let content = Disk.read(from).map_err(failed)?;
+    if is_sealed(&content) {
+        let problems = state_file::read(&content).err().map(|problems| state_file::problems_text(&problems));
+        let detail = format!("Failed reading the given state {:?}: {}", from.display(), problems.unwrap_or_default());
+        return Err(Refusal::Diagnostics(Diagnostic::error("Error reading the given state", detail).into()));
+    }
     let read = state_file::read(&content).map_err(|problems| failed(state_file::problems_text(&problems)))?;
     let state = read.map(|file| file.state).unwrap_or_default();
     let lineage = uuid::Uuid::new_v4().to_string();

@@ -157,7 +157,8 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
     run.ports.observer.event(Event::ReadStarted { addr: addr.clone() });
     let started = run.ports.host.now();
     let deferral_allowed = run.is_apply();
-    let request = ReadDataRequest { kind: addr.kind().into(), config: bare, provider_meta: meta, deferral_allowed };
+    let (kind, address) = (addr.kind().into(), addr.to_string());
+    let request = ReadDataRequest { kind, address, config: bare, provider_meta: meta, deferral_allowed };
     let response = instance.provider.read_data_source(request).await;
     let (value, failed) = (response.state, has_errors(&response.diagnostics));
     diagnostics.extend(instance.about(response.diagnostics));

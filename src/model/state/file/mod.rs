@@ -115,6 +115,8 @@ fn sniff_version(content: &[u8]) -> Result<u64, Diagnostics> {
     struct Sniff<'a> {
         #[serde(borrow)]
         version: Option<&'a RawValue>,
+        #[serde(borrow)]
+        encryption_version: Option<&'a RawValue>,
     }
     // Syntax first, so that a file cut short is told from one that is no state.
     let whole: Result<&RawValue, _> = serde_json::from_slice(content);
@@ -135,6 +137,9 @@ fn sniff_version(content: &[u8]) -> Result<u64, Diagnostics> {
     }
     let sniff: Sniff<'_> = serde_json::from_str(raw).map_err(|e| conformity(&e.to_string()))?;
     match sniff.version.map(RawValue::get) {
+        None if sniff.encryption_version.is_some_and(|version| !matches!(version.get(), "null" | "\"\"")) => {
+            Err(unsupported("This state file is encrypted and can not be read without an encryption configuration"))
+        }
         None => Err(unsupported(NO_VERSION)),
         Some(text) => text.parse().map_err(|_| unsupported(bad_version(text))),
     }

@@ -14,11 +14,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backend::local::{LocalBackend, LocalStore, StatePaths};
-use crate::backend::{FinishError, JournaledState, StateStore};
+use crate::backend::{FinishError, JournaledState, StateStore, sealed};
 use crate::base::diag::Diagnostics;
 use crate::base::files::Disk;
 use crate::model::state::State;
 use crate::model::state::file::problems_text;
+use crate::ops::backends::encryption;
 
 use crate::ops::backends::read_state;
 use crate::ops::backends::{self, Held};
@@ -190,7 +191,7 @@ async fn hold(
 /// The store of a state file, or of the backend's workspace.
 async fn store(setup: &Setup, options: &EditOptions) -> Result<Arc<dyn StateStore>, Diagnostics> {
     if let Some(path) = &options.state {
-        return Ok(file_store(path, options.backup.clone()));
+        return file_store(setup, path, options.backup.clone()).await;
     }
     // Backups of all backends are named after the file of the local one.
     let own = LocalBackend::default().paths(&setup.workdir.workspace).write;
@@ -199,7 +200,16 @@ async fn store(setup: &Setup, options: &EditOptions) -> Result<Arc<dyn StateStor
     Ok(read_state::open(setup, &options).await?.store)
 }
 
-fn file_store(path: &Path, backup: Option<PathBuf>) -> Arc<dyn StateStore> {
+/// The store of a state file, which is encrypted as the backend's states are.
+async fn file_store(setup: &Setup, path: &Path, backup: Option<PathBuf>) -> Result<Arc<dyn StateStore>, Diagnostics> {
+    let store = plain_file_store(path, backup);
+    Ok(match &encryption::of(setup).await?.state {
+        Some(cipher) => sealed(store, cipher),
+        None => store,
+    })
+}
+
+fn plain_file_store(path: &Path, backup: Option<PathBuf>) -> Arc<dyn StateStore> {
     let backup = Some(backup.unwrap_or_else(|| dated(path)));
     Arc::new(LocalStore::new(StatePaths { read: path.to_path_buf(), write: path.to_path_buf(), backup }))
 }

@@ -7,7 +7,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::model::addr::{Target, command_line};
 use crate::model::state::moving::{MoveError, move_objects};
 
-use super::{EditOptions, Editing, Refusal, Which, check_backend, check_configuration, file_store};
+use super::{EditOptions, Editing, Refusal, Which, check_backend, check_configuration, file_store, plain_file_store};
 use crate::ops::backends::read_state;
 use crate::ops::interface::listen::Listener;
 use crate::ops::setup::Setup;
@@ -58,7 +58,7 @@ pub async fn mv(
 const OPERATION: &str = "state-mv";
 
 async fn open_other(setup: &Setup, wanted: &Move, path: &Path, listener: &dyn Listener) -> Result<Editing, Refusal> {
-    let store = file_store(path, wanted.backup_out.clone());
+    let store = file_store(setup, path, wanted.backup_out.clone()).await?;
     Editing::of_store(setup, wanted.options.locking, store, OPERATION, Which::Destination, listener).await
 }
 
@@ -68,7 +68,7 @@ fn is_at(store: &dyn StateStore, path: &Path) -> bool {
         let folder = journal.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Some((folder.canonicalize().ok()?, journal.file_name()?.to_owned()))
     };
-    let (ours, theirs) = (place(store.journal()), place(file_store(path, None).journal()));
+    let (ours, theirs) = (place(store.journal()), place(plain_file_store(path, None).journal()));
     ours.is_some() && ours == theirs
 }
 

@@ -8,6 +8,7 @@ use super::{Locking, Refusal, Which, check_configuration, hold};
 use crate::backend;
 use crate::base::files::named;
 use crate::model::state::file::{self, StateFile, problems_text};
+use crate::ops::backends::encryption;
 use crate::ops::backends::read_state;
 use crate::ops::interface::listen::Listener;
 use crate::ops::interface::options::StateOptions;
@@ -24,7 +25,7 @@ pub async fn push(
     input: impl FnOnce() -> io::Result<Vec<u8>>,
 ) -> Result<(), Refusal> {
     check_configuration(setup)?;
-    let source = source(path, input)?;
+    let source = source(setup, path, input).await?;
     let store = read_state::open(setup, &StateOptions::default()).await?.store;
     let held = hold(setup, locking, store, "state-push", Which::Destination, listener).await?;
     let written = backend::import(&*held.store, &held.loaded, source, force).await;
@@ -43,7 +44,7 @@ fn opened(path: &Path) -> Result<io::Result<Vec<u8>>, Refusal> {
     Ok(file.read_to_end(&mut content).map(|_| content).map_err(|error| named(error, "read", path)))
 }
 
-fn source(path: &str, input: impl FnOnce() -> io::Result<Vec<u8>>) -> Result<StateFile, Refusal> {
+async fn source(setup: &Setup, path: &str, input: impl FnOnce() -> io::Result<Vec<u8>>) -> Result<StateFile, Refusal> {
     let unread = |reason: String| Refusal::NoSource(format!("Error reading source state {path:?}: {reason}"));
     let content = match path {
         "-" => input(),
@@ -51,6 +52,14 @@ fn source(path: &str, input: impl FnOnce() -> io::Result<Vec<u8>>) -> Result<Sta
     };
     let content = content
         .map_err(|error| unread(format!("Failed to read state file: The state file could not be read: {error}")))?;
+    // What a run kept that could not be stored is encrypted as the state is.
+    let content = match crate::encryption::is_sealed(&content) {
+        true => {
+            let encryption = encryption::of(setup).await?;
+            encryption::open_state(&encryption, content).await.map_err(|error| unread(error.to_string()))?
+        }
+        false => content,
+    };
     match file::read(&content) {
         Ok(Some(file)) => Ok(file),
         Ok(None) => Err(unread("no state".into())),

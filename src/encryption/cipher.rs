@@ -1,0 +1,247 @@
+//! A cipher for one thing that is kept: the method to write with, and all that may have been written with.
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::syntax::mistakes::not_a_reference;
+use crate::model::config::{self, Target, UNENCRYPTED};
+
+use super::error::SealError;
+use super::method::Method;
+use super::payload::{self, Meta, VERSION};
+use super::setup::Setup;
+
+/// Seals states or plans, and opens them.
+#[derive(Debug)]
+pub struct Cipher {
+    /// What messages call what is sealed: `state`, `plan`, `remote.default`.
+    title: String,
+    subject: Subject,
+    /// The first one writes.
+    methods: Vec<config::Method>,
+    writer: Method,
+    meta: Meta,
+    setup: Arc<Setup>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Subject {
+    State,
+    Plan,
+}
+
+/// How a sealed state is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Indented and with a line ending, as state files are.
+    Indented,
+    /// Without any space, as in stores, backups and plans.
+    Compact,
+}
+
+/// What was kept, as it was before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    pub plain: Vec<u8>,
+    /// It was not written with the method to write with: what is written next should be, even if nothing else changed.
+    pub outdated: bool,
+}
+
+impl Cipher {
+    /// The cipher for states of a target. None with errors.
+    pub(super) async fn of_state(
+        title: &str,
+        target: &Target,
+        setup: &Arc<Setup>,
+    ) -> (Option<Arc<Cipher>>, Diagnostics) {
+        Cipher::of(title, Subject::State, target, setup).await
+    }
+
+    /// The cipher for plans.
+    pub(super) async fn of_plan(target: &Target, setup: &Arc<Setup>) -> (Option<Arc<Cipher>>, Diagnostics) {
+        Cipher::of("plan", Subject::Plan, target, setup).await
+    }
+
+    async fn of(
+        title: &str,
+        subject: Subject,
+        target: &Target,
+        setup: &Arc<Setup>,
+    ) -> (Option<Arc<Cipher>>, Diagnostics) {
+        let (methods, mut diags) = methods(target, setup);
+        let Some(first) = methods.first().filter(|_| !diags.has_errors()) else { return (None, diags) };
+        let made = diags.take(setup.to_encrypt(first).await);
+        let cipher = made.map(|(writer, meta)| {
+            Arc::new(Cipher { title: title.to_owned(), subject, methods, writer, meta, setup: setup.clone() })
+        });
+        (cipher, diags)
+    }
+
+    /// What is to be kept in place of `plain`.
+    pub async fn seal(&self, plain: &[u8], layout: Layout) -> Result<Vec<u8>, SealError> {
+        if self.writer.is_unencrypted() {
+            return Ok(plain.to_vec());
+        }
+        let outside = match self.subject {
+            Subject::State => Some(payload::outside(plain).map_err(SealError::Text)?),
+            Subject::Plan => None,
+        };
+        let sealed = self.writer.seal(plain).await;
+        let sealed = sealed.map_err(|why| SealError::Text(format!("encryption failed for {}: {why}", self.title)))?;
+        Ok(payload::write(outside.as_ref(), &self.meta, &sealed, layout == Layout::Indented))
+    }
+
+    /// True if what is written stays as it is.
+    pub fn writes_plain(&self) -> bool {
+        self.writer.is_unencrypted()
+    }
+
+    /// True if sealing starts no program.
+    pub fn is_quick(&self) -> bool {
+        !matches!(self.writer, Method::External { .. })
+    }
+
+    /// What was kept as `sealed`.
+    pub async fn open(&self, sealed: Vec<u8>) -> Result<Opened, SealError> {
+        let payload = match payload::read(&sealed) {
+            Ok(payload) if !payload.version.is_empty() => payload,
+            other => return self.plain(sealed, other.err()),
+        };
+        if payload.version != VERSION {
+            let why = format!("invalid encrypted payload version: {} != {VERSION}", payload.version);
+            return Err(SealError::Text(why));
+        }
+        let outside = match self.subject {
+            Subject::State => Some(payload::outside(&sealed).map_err(SealError::Text)?),
+            Subject::Plan => None,
+        };
+        drop(sealed);
+        let (plain, outdated) = self.decrypt(payload).await?;
+        if let Some(outside) = outside {
+            check_outside(&outside, &plain)?;
+        }
+        Ok(Opened { plain, outdated })
+    }
+
+    async fn decrypt(&self, payload: payload::Payload) -> Result<(Vec<u8>, bool), SealError> {
+        let mut kept = Meta::new();
+        let mut failures = vec!["decryption failed for all provided methods".to_owned()];
+        for (i, method) in self.methods.iter().enumerate().filter(|(_, method)| !is_unencrypted(method)) {
+            let method = self.setup.to_decrypt(method, &payload.meta, &mut kept).await;
+            let method = method.map_err(SealError::Configuration)?;
+            match method.open(&payload.data).await {
+                Ok(plain) => return Ok((plain, i > 0)),
+                Err(why) => failures.push(format!("attempted decryption failed for {}: {why}", self.title)),
+            }
+        }
+        Err(SealError::Text(failures.join("\n")))
+    }
+
+    /// What is no payload may be kept as it was, if that is configured.
+    fn plain(&self, content: Vec<u8>, unread: Option<String>) -> Result<Opened, SealError> {
+        if let Err(why) = self.recognise(&content) {
+            return Err(SealError::Text(match unread {
+                Some(unread) => format!("invalid data format for decryption: {unread}, {why}"),
+                None => format!("unable to determine data structure during decryption: {why}"),
+            }));
+        }
+        if !self.methods.iter().any(is_unencrypted) {
+            return Err(unexpectedly_plain());
+        }
+        let outdated = !self.methods.first().is_some_and(is_unencrypted);
+        Ok(Opened { plain: content, outdated })
+    }
+
+    /// Whether something that is not encrypted is of the right kind.
+    fn recognise(&self, content: &[u8]) -> Result<(), String> {
+        match self.subject {
+            Subject::State if payload::written_by(content)?.is_empty() => {
+                Err("Given payload is not a state file".into())
+            }
+            Subject::State => Ok(()),
+            Subject::Plan if content.starts_with(b"PK") => Ok(()),
+            Subject::Plan => {
+                let start = [content.first(), content.get(1)].map(|byte| char::from(byte.copied().unwrap_or(0)));
+                Err(format!("Invalid plan file {}{}", start[0], start[1]))
+            }
+        }
+    }
+
+    /// Whether something that is kept beside a state may be plain, as the state itself may.
+    pub fn check_plain(&self) -> Result<(), SealError> {
+        if self.methods.iter().any(is_unencrypted) { Ok(()) } else { Err(unexpectedly_plain()) }
+    }
+
+    /// Bytes of any kind, sealed as states are.
+    pub async fn seal_bytes(&self, plain: &[u8]) -> Result<Vec<u8>, SealError> {
+        let sealed = self.writer.seal(plain).await;
+        let sealed = sealed.map_err(|why| SealError::Text(format!("encryption failed for {}: {why}", self.title)))?;
+        Ok(payload::write(None, &self.meta, &sealed, false))
+    }
+
+    /// What [`Self::seal_bytes`] sealed.
+    pub async fn open_bytes(&self, sealed: &[u8]) -> Result<Vec<u8>, SealError> {
+        let payload = payload::read(sealed).map_err(SealError::Text)?;
+        self.decrypt(payload).await.map(|(plain, _)| plain)
+    }
+}
+
+fn is_unencrypted(method: &config::Method) -> bool {
+    &*method.kind == UNENCRYPTED
+}
+
+fn unexpectedly_plain() -> SealError {
+    SealError::new("encountered unencrypted payload without unencrypted method configured")
+}
+
+/// What stands outside must be what stands inside, so that it cannot be changed without the key.
+fn check_outside(outside: &payload::Outside, plain: &[u8]) -> Result<(), SealError> {
+    let inside = payload::outside(plain).map_err(SealError::Text)?;
+    if let (Some(outer), Some(inner)) = (outside.serial, inside.serial)
+        && outer != inner
+    {
+        return Err(SealError::Text(format!("invalid state metadata, serial field mismatch {outer} vs {inner}")));
+    }
+    let (outer, inner) = (&outside.lineage, &inside.lineage);
+    if !outer.is_empty() && outer != inner {
+        return Err(SealError::Text(format!("invalid state metadata, linage field mismatch {outer} vs {inner}")));
+    }
+    Ok(())
+}
+
+/// The methods of a target and its fallbacks.
+fn methods(target: &Target, setup: &Setup) -> (Vec<config::Method>, Diagnostics) {
+    let (mut methods, mut diags) = (Vec::new(), Diagnostics::new());
+    for link in target.chain() {
+        let Some(reference) = link.method.as_ref().and_then(|expr| expr.as_traversal()) else {
+            diags.push(not_a_reference(link.place.clone()));
+            continue;
+        };
+        let named = (reference.root_name() == "method" && reference.steps.len() == 2)
+            .then(|| reference.attr(0).zip(reference.attr(1)))
+            .flatten();
+        let Some((kind, name)) = named else {
+            let detail = "Expected method of form method.<type>.<name>";
+            diags.push(Diagnostic::error("Invalid encryption method identifier", detail).at(link.place.clone()));
+            break;
+        };
+        match setup.config.method(kind, name) {
+            Some(method) => methods.push(method.clone()),
+            None => {
+                let detail = format!("There is no method {kind:?} {name:?} block declared in the encryption block.");
+                diags.push(
+                    Diagnostic::error("Reference to undeclared encryption method", detail).at(link.place.clone()),
+                );
+            }
+        }
+    }
+    if target.enforced && methods.iter().any(is_unencrypted) {
+        let detail = "Unable to use unencrypted method since the enforced flag is set.";
+        diags.push(Diagnostic::error("Unencrypted method is forbidden", detail).at_opt(setup.config.range.clone()));
+    }
+    (methods, diags)
+}
+
+#[cfg(test)]
+#[path = "cipher_tests.rs"]
+mod tests;

@@ -1,0 +1,149 @@
+//! Keys encrypted by a key of Google Cloud KMS, over its REST interface.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::Request;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::{KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, stored};
+use crate::base::env::{self, Environment};
+use crate::base::secret::Secret;
+use crate::encryption::aes::random;
+use crate::encryption::key::{Key, Keys};
+use crate::encryption::payload::from_base64;
+use crate::encryption::services::{HttpClient, HttpSettings, Services};
+use crate::encryption::settings::Settings;
+use crate::lang::syntax::body::BodySchema;
+
+pub struct GcpKms;
+
+const HOST: &str = "https://cloudkms.googleapis.com";
+
+#[async_trait]
+impl Kind for GcpKms {
+    fn name(&self) -> &'static str {
+        "gcp_kms"
+    }
+
+    fn schema(&self) -> BodySchema {
+        let required = BodySchema::new().required("kms_encryption_key").required("key_length");
+        ["credentials", "access_token", "impersonate_service_account", "impersonate_service_account_delegates"]
+            .iter()
+            .fold(required, |schema, name| schema.attribute(name))
+    }
+
+    async fn build(
+        &self,
+        settings: &mut Settings,
+        _: Option<Keys>,
+        services: &Services,
+    ) -> Result<Box<dyn KeyProvider>, String> {
+        let client = services.http.client(&HttpSettings::default())?;
+        let token = token(settings, &services.environment)?;
+        let name = settings.text("kms_encryption_key");
+        let length = settings.number("key_length").unwrap_or_default();
+        if name.is_empty() {
+            return Err("kms_key_name must be provided".into());
+        }
+        if length < 1 {
+            return Err("key_length must be at least 1".into());
+        }
+        if length > 1024 {
+            return Err("key_length must be less than the GCP limit of 1024".into());
+        }
+        let length = usize::try_from(length).map_err(|e| e.to_string())?;
+        Ok(Box::new(Provider { client, token, name, length }))
+    }
+}
+
+fn token(settings: &mut Settings, environment: &Environment) -> Result<Secret, String> {
+    let text = settings.text("access_token");
+    let of_environment = || environment.non_empty(env::GOOGLE_OAUTH_ACCESS_TOKEN).unwrap_or_default().to_owned();
+    let token = if text.is_empty() { of_environment() } else { text };
+    match token.is_empty() {
+        true => Err("invalid key provider configuration: only an access_token is supported here".into()),
+        false => Ok(Secret::new(token)),
+    }
+}
+
+struct Provider {
+    client: Arc<dyn HttpClient>,
+    token: Secret,
+    name: String,
+    length: usize,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Metadata {
+    #[serde(with = "base64_bytes")]
+    ciphertext: Vec<u8>,
+}
+
+impl Provider {
+    async fn call(&self, verb: &str, question: &Json, wanted: &str) -> Result<Vec<u8>, String> {
+        let request = Request::post(format!("{HOST}/v1/{}:{verb}", self.name))
+            .header("content-type", "application/json")
+            .header("authorization", format!("Bearer {}", self.token.reveal()))
+            .body(Bytes::from(question.to_string()))
+            .map_err(|e| e.to_string())?;
+        let answer = self.client.send(request).await?;
+        let said: Json = serde_json::from_slice(&answer.body).unwrap_or_default();
+        if (200..300).contains(&answer.status) {
+            return from_base64(said[wanted].as_str().unwrap_or_default());
+        }
+        let (status, message) = (said["error"]["status"].as_str(), said["error"]["message"].as_str());
+        Err(format!(
+            "rpc error: code = {} desc = {}",
+            status.map_or_else(|| answer.status.to_string(), camel_case),
+            message.unwrap_or_default()
+        ))
+    }
+}
+
+/// `INVALID_ARGUMENT` as gRPC's library for Go shows it: `InvalidArgument`.
+fn camel_case(status: &str) -> String {
+    let word = |word: &str| {
+        let (first, rest) = word.split_at(word.len().min(1));
+        first.to_owned() + &rest.to_lowercase()
+    };
+    status.split('_').map(word).collect()
+}
+
+#[async_trait]
+impl KeyProvider for Provider {
+    async fn provide(&self, metadata: Option<&[u8]>, need: Need) -> Result<Provided, ProvideError> {
+        let old: Metadata = stored(metadata)?;
+        let mut provided = Provided { keys: Keys::default(), metadata: Vec::new() };
+        if need == Need::Both {
+            let mut key = vec![0; self.length];
+            random(&mut key)?;
+            let question = json!({ "plaintext": STANDARD.encode(&key) });
+            let ciphertext = self.call("encrypt", &question, "ciphertext").await;
+            let ciphertext = ciphertext.map_err(|why| format!("failed to encrypt key: {why}"))?;
+            provided.keys.encryption = Some(Key::new(key));
+            provided.metadata = serde_json::to_vec(&Metadata { ciphertext }).map_err(|e| e.to_string())?;
+        }
+        if !old.ciphertext.is_empty() {
+            let question = json!({ "ciphertext": STANDARD.encode(&old.ciphertext) });
+            provided.keys.decryption = Some(Key::new(self.call("decrypt", &question, "plaintext").await?));
+        }
+        Ok(provided)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_are_those_of_grpc() {
+        assert_eq!(camel_case("INVALID_ARGUMENT"), "InvalidArgument");
+        assert_eq!(camel_case("NOT_FOUND"), "NotFound");
+    }
+}

@@ -1,0 +1,118 @@
+//! The key providers that there are: what makes keys, and finds them again by what it kept.
+//!
+//! Never knows what the keys are for.
+
+mod aws_kms;
+mod azure_vault;
+mod external;
+mod gcp_kms;
+mod openbao;
+mod pbkdf2;
+
+use async_trait::async_trait;
+
+use crate::lang::syntax::body::BodySchema;
+
+use super::key::Keys;
+use super::services::Services;
+use super::settings::Settings;
+
+/// A type of key provider that configurations may name.
+#[async_trait]
+pub trait Kind: Send + Sync {
+    fn name(&self) -> &'static str;
+
+    fn schema(&self) -> BodySchema;
+
+    /// The schemas of its blocks, by their kind.
+    fn block_schema(&self, _kind: &str) -> BodySchema {
+        BodySchema::new()
+    }
+
+    /// A provider with these settings. `chain`: the keys that its argument `chain` stands for.
+    async fn build(
+        &self,
+        settings: &mut Settings,
+        chain: Option<Keys>,
+        services: &Services,
+    ) -> Result<Box<dyn KeyProvider>, String>;
+}
+
+/// A key provider with its settings.
+#[async_trait]
+pub trait KeyProvider: Send + Sync {
+    /// `stored`: what it kept when what is to be read was written.
+    async fn provide(&self, stored: Option<&[u8]>, need: Need) -> Result<Provided, ProvideError>;
+}
+
+/// Which keys are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Both, as far as there are both.
+    Both,
+    /// Only the one that something was encrypted with: a new one would be made for nothing.
+    Decryption,
+}
+
+#[derive(Debug)]
+pub struct Provided {
+    pub keys: Keys,
+    /// What it needs to find the key again, as JSON; of no use where no new key was made.
+    pub metadata: Vec<u8>,
+}
+
+/// Why there are no keys.
+#[derive(Debug, PartialEq, Eq)]
+pub enum ProvideError {
+    /// What was kept is not what it keeps.
+    Metadata(String),
+    Failed(String),
+}
+
+impl From<String> for ProvideError {
+    fn from(why: String) -> ProvideError {
+        ProvideError::Failed(why)
+    }
+}
+
+/// Sorted by name.
+pub const KINDS: [&dyn Kind; 6] = [
+    &aws_kms::AwsKms,
+    &azure_vault::AzureVault,
+    &external::External,
+    &gcp_kms::GcpKms,
+    &openbao::OpenBao,
+    &pbkdf2::Pbkdf2,
+];
+
+/// Reads what a provider kept.
+fn stored<'m, T: serde::Deserialize<'m> + Default>(metadata: Option<&'m [u8]>) -> Result<T, ProvideError> {
+    let Some(text) = metadata else { return Ok(T::default()) };
+    serde_json::from_slice(text).map_err(|error| ProvideError::Metadata(super::payload::syntax_error(text, &error)))
+}
+
+/// Bytes in a field of metadata.
+mod base64_bytes {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?.unwrap_or_default();
+        crate::encryption::payload::from_base64(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_sorted() {
+        assert!(KINDS.is_sorted_by_key(|kind| kind.name()));
+    }
+}

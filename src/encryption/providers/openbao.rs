@@ -1,0 +1,182 @@
+//! Data keys of OpenBao's transit engine.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::Request;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::{KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, stored};
+use crate::base::env;
+use crate::base::secret::Secret;
+use crate::encryption::key::{Key, Keys};
+use crate::encryption::payload::from_base64;
+use crate::encryption::services::{HttpClient, HttpSettings, Services};
+use crate::encryption::settings::Settings;
+use crate::lang::syntax::body::BodySchema;
+
+const DEFAULT_ADDRESS: &str = "https://127.0.0.1:8200";
+
+pub struct OpenBao;
+
+#[async_trait]
+impl Kind for OpenBao {
+    fn name(&self) -> &'static str {
+        "openbao"
+    }
+
+    fn schema(&self) -> BodySchema {
+        ["address", "token", "key_length", "transit_engine_path"]
+            .iter()
+            .fold(BodySchema::new().required("key_name"), |schema, name| schema.attribute(name))
+    }
+
+    async fn build(
+        &self,
+        settings: &mut Settings,
+        _: Option<Keys>,
+        services: &Services,
+    ) -> Result<Box<dyn KeyProvider>, String> {
+        let given = |text: String, variables: [&str; 2]| {
+            let of_environment = || variables.iter().find_map(|name| services.environment.non_empty(name));
+            if text.is_empty() { of_environment().unwrap_or_default().to_owned() } else { text }
+        };
+        let key_name = settings.text("key_name");
+        if key_name.is_empty() {
+            return Err("no key name found".into());
+        }
+        let length = settings.number("key_length").filter(|length| *length != 0).unwrap_or(32);
+        if ![16, 32, 64].contains(&length) {
+            return Err(format!(
+                "invalid key provider configuration: data key length should one of 16, 32 or 64 bytes: got {length}"
+            ));
+        }
+        let address = given(settings.text("address"), [env::BAO_ADDR, env::VAULT_ADDR]);
+        let address = if address.is_empty() { DEFAULT_ADDRESS.to_owned() } else { address };
+        let path = settings.text("transit_engine_path");
+        let path = if path.is_empty() { "transit".to_owned() } else { path };
+        let token = Secret::new(given(settings.text("token"), [env::BAO_TOKEN, env::VAULT_TOKEN]));
+        let mut http = HttpSettings { retries: Some(2), ..HttpSettings::default() };
+        let flag = given(String::new(), [env::BAO_SKIP_VERIFY, env::VAULT_SKIP_VERIFY]);
+        http.skip_verification = matches!(flag.as_str(), "1" | "t" | "T" | "true" | "TRUE" | "True");
+        let authority = given(String::new(), [env::BAO_CACERT, env::VAULT_CACERT]);
+        if !authority.is_empty() {
+            let read = tokio::fs::read_to_string(&authority).await;
+            http.authorities = Some(read.map_err(|e| format!("Error loading CA File: open {authority}: {e}"))?);
+        }
+        Ok(Box::new(Provider {
+            client: services.http.client(&http)?,
+            base: format!("{}/v1/{}", address.trim_end_matches('/'), path.trim_matches('/')),
+            namespace: given(String::new(), [env::BAO_NAMESPACE, env::VAULT_NAMESPACE]),
+            token,
+            key_name,
+            bits: length * 8,
+        }))
+    }
+}
+
+struct Provider {
+    client: Arc<dyn HttpClient>,
+    /// Of the transit engine.
+    base: String,
+    namespace: String,
+    token: Secret,
+    key_name: String,
+    bits: i64,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Metadata {
+    #[serde(with = "base64_bytes")]
+    ciphertext: Vec<u8>,
+}
+
+#[derive(Deserialize)]
+struct Errors {
+    #[serde(default)]
+    errors: Vec<String>,
+}
+
+impl Provider {
+    async fn call(&self, action: &str, what: &str, question: &Json) -> Result<Json, String> {
+        let url = format!("{}/{action}/{}", self.base, in_path(&self.key_name));
+        let failed = |why: String| format!("error sending {what} request to OpenBao: {why}");
+        let mut request =
+            Request::put(&url).header("x-vault-request", "true").header("content-type", "application/json");
+        if !self.token.is_empty() {
+            request = request.header("x-vault-token", self.token.reveal());
+        }
+        if !self.namespace.is_empty() {
+            request = request.header("x-vault-namespace", &self.namespace);
+        }
+        let request = request.body(Bytes::from(question.to_string())).map_err(|e| failed(e.to_string()))?;
+        let answer = self.client.send(request).await.map_err(failed)?;
+        if (200..300).contains(&answer.status) {
+            return serde_json::from_slice(&answer.body).map_err(|e| failed(e.to_string()));
+        }
+        let errors = serde_json::from_slice::<Errors>(&answer.body);
+        let said = match errors {
+            Ok(found) => {
+                let list: Vec<String> = found.errors.iter().map(|error| format!("* {error}")).collect();
+                format!("Errors:\n\n{}", list.join("\n"))
+            }
+            Err(_) => format!("Raw Message:\n\n{}", String::from_utf8_lossy(&answer.body)),
+        };
+        Err(failed(format!("Error making API request.\n\nURL: PUT {url}\nCode: {}. {said}", answer.status)))
+    }
+}
+
+/// A name in a path, escaped twice, as OpenTofu does: OpenBao sees names with `%20` for a space.
+fn in_path(name: &str) -> String {
+    let escape = |byte: u8| match byte {
+        byte if byte.is_ascii_alphanumeric() || b"-_.~$&+:=@".contains(&byte) => char::from(byte).to_string(),
+        byte => format!("%25{byte:02X}"),
+    };
+    name.bytes().map(escape).collect()
+}
+
+fn field<'a>(answer: &'a Json, name: &str) -> Result<&'a str, String> {
+    answer["data"][name]
+        .as_str()
+        .ok_or_else(|| format!("failed to deserialize '{name}' (incompatible OpenBao version)"))
+}
+
+#[async_trait]
+impl KeyProvider for Provider {
+    async fn provide(&self, metadata: Option<&[u8]>, need: Need) -> Result<Provided, ProvideError> {
+        let old: Metadata = stored(metadata)?;
+        let hint = "(check if the configuration valid and OpenBao server accessible)";
+        let mut provided = Provided { keys: Keys::default(), metadata: Vec::new() };
+        if need == Need::Both {
+            let failed = |why: String| format!("failed to generate OpenBao data key {hint}: {why}");
+            let answer =
+                self.call("datakey/plaintext", "datakey", &json!({ "bits": self.bits })).await.map_err(failed)?;
+            let ciphertext = field(&answer, "ciphertext").map_err(failed)?.as_bytes().to_vec();
+            let plain = field(&answer, "plaintext").and_then(from_base64).map_err(failed)?;
+            provided.keys.encryption = Some(Key::new(plain));
+            provided.metadata = serde_json::to_vec(&Metadata { ciphertext }).map_err(|e| e.to_string())?;
+        }
+        if !old.ciphertext.is_empty() {
+            let failed = |why: String| format!("failed to decrypt ciphertext {hint}: {why}");
+            let question = json!({ "ciphertext": String::from_utf8_lossy(&old.ciphertext) });
+            let answer = self.call("decrypt", "decryption", &question).await.map_err(failed)?;
+            let plain = field(&answer, "plaintext").and_then(from_base64).map_err(failed)?;
+            provided.keys.decryption = Some(Key::new(plain));
+        }
+        Ok(provided)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_escaped_as_opentofu_escapes_them() {
+        assert_eq!(in_path("k1"), "k1");
+        assert_eq!(in_path("k 2/@é"), "k%25202%252F@%25C3%25A9");
+    }
+}

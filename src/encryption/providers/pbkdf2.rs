@@ -1,0 +1,298 @@
+//! Keys made of a passphrase, or of the keys of another provider.
+
+use std::num::NonZeroU32;
+
+use async_trait::async_trait;
+use aws_lc_rs::pbkdf2::{self, Algorithm, PBKDF2_HMAC_SHA256, PBKDF2_HMAC_SHA512};
+use serde::{Deserialize, Serialize};
+
+use super::{KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, stored};
+use crate::base::secret::Secret;
+use crate::encryption::aes::random;
+use crate::encryption::key::{Key, Keys};
+use crate::encryption::services::Services;
+use crate::encryption::settings::Settings;
+use crate::lang::syntax::body::BodySchema;
+
+const LEAST_PASSPHRASE: usize = 16;
+const LEAST_ITERATIONS: i64 = 200_000;
+
+pub struct Pbkdf2;
+
+#[async_trait]
+impl Kind for Pbkdf2 {
+    fn name(&self) -> &'static str {
+        "pbkdf2"
+    }
+
+    fn schema(&self) -> BodySchema {
+        ["passphrase", "chain", "key_length", "iterations", "hash_function", "salt_length"]
+            .iter()
+            .fold(BodySchema::new(), |schema, name| schema.attribute(name))
+    }
+
+    async fn build(
+        &self,
+        settings: &mut Settings,
+        chain: Option<Keys>,
+        _: &Services,
+    ) -> Result<Box<dyn KeyProvider>, String> {
+        let provider = Provider {
+            passphrase: Secret::new(exact_text(settings, "passphrase")?.unwrap_or_default()),
+            chain,
+            key_length: whole(settings, "key_length")?.unwrap_or(32),
+            iterations: whole(settings, "iterations")?.unwrap_or(600_000),
+            hash: exact_text(settings, "hash_function")?.unwrap_or_else(|| "sha512".into()),
+            salt_length: whole(settings, "salt_length")?.unwrap_or(32),
+        };
+        provider.check()?;
+        Ok(Box::new(provider))
+    }
+}
+
+/// A number, which may not be given as text. A fraction counts as not given, as in OpenTofu, which the metadata shows.
+fn whole(settings: &Settings, name: &str) -> Result<Option<i64>, String> {
+    let Some((value, _)) = settings.get(name).filter(|(value, _)| !value.is_null()) else { return Ok(None) };
+    match value.as_number() {
+        Some(number) => Ok(number.as_i64()),
+        None => Err(format!("{name} must be a number, not a {}", value.ty().friendly_name())),
+    }
+}
+
+fn exact_text(settings: &Settings, name: &str) -> Result<Option<String>, String> {
+    let Some((value, _)) = settings.get(name) else { return Ok(None) };
+    match value.as_str() {
+        Some(text) => Ok(Some(text.to_owned())),
+        None if value.is_null() => Err(format!("{name} must not be null")),
+        None => Err(format!("{name} must be a string, not a {}", value.ty().friendly_name())),
+    }
+}
+
+struct Provider {
+    passphrase: Secret,
+    chain: Option<Keys>,
+    key_length: i64,
+    iterations: i64,
+    hash: String,
+    salt_length: i64,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Metadata {
+    #[serde(with = "base64_bytes")]
+    salt: Vec<u8>,
+    iterations: i64,
+    hash_function: String,
+    key_length: i64,
+}
+
+impl Provider {
+    fn check(&self) -> Result<(), String> {
+        let passphrase = self.passphrase.reveal();
+        match &self.chain {
+            None if passphrase.is_empty() => {
+                return Err("no passphrase provided and no chained provider defined".into());
+            }
+            Some(_) if !passphrase.is_empty() => return Err("passphrase and chain are mutually exclusive".into()),
+            Some(keys) => check_chain(keys)?,
+            None => {}
+        }
+        if !passphrase.is_empty() && passphrase.len() < LEAST_PASSPHRASE {
+            return Err(format!("passphrase is too short (minimum {LEAST_PASSPHRASE} characters)"));
+        }
+        if self.key_length <= 0 {
+            return Err("the key length must be larger than zero".into());
+        }
+        if self.iterations <= 0 {
+            return Err("the number of iterations must be larger than zero".into());
+        }
+        if self.iterations < LEAST_ITERATIONS {
+            return Err(format!(
+                "the number of iterations is dangerously low (<{LEAST_ITERATIONS}), refusing to generate key"
+            ));
+        }
+        if self.salt_length <= 0 {
+            return Err("the salt length must be larger than zero".into());
+        }
+        check_hash(&self.hash).map(|_| ()).map_err(|why| format!("invalid key provider configuration: {why}"))
+    }
+
+    /// The passphrase, or a chained key in place of it.
+    fn passphrase(&self, chained: impl Fn(&Keys) -> Option<&Key>) -> &[u8] {
+        match &self.chain {
+            Some(keys) => chained(keys).map(Key::bytes).unwrap_or_default(),
+            None => self.passphrase.reveal().as_bytes(),
+        }
+    }
+}
+
+fn check_chain(keys: &Keys) -> Result<(), String> {
+    let short = |what: &str| {
+        format!(
+            "upstream key provider supplied an {what} key that is too short (minimum {LEAST_PASSPHRASE} characters)"
+        )
+    };
+    match (&keys.encryption, &keys.decryption) {
+        (None, None) => Err("no encryption key provided from upstream key provider".into()),
+        (Some(key), _) if key.bytes().len() < LEAST_PASSPHRASE => Err(short("encryption")),
+        (_, Some(key)) if key.bytes().len() < LEAST_PASSPHRASE => Err(short("decryption")),
+        _ => Ok(()),
+    }
+}
+
+fn check_hash(name: &str) -> Result<Algorithm, String> {
+    match name {
+        "sha512" => Ok(PBKDF2_HMAC_SHA512),
+        "sha256" => Ok(PBKDF2_HMAC_SHA256),
+        "" => Err("please specify a hash function".into()),
+        other => Err(format!("invalid hash function name: {other}")),
+    }
+}
+
+#[async_trait]
+impl KeyProvider for Provider {
+    async fn provide(&self, stored_metadata: Option<&[u8]>, need: Need) -> Result<Provided, ProvideError> {
+        let old: Metadata = stored(stored_metadata)?;
+        let mut keys = Keys::default();
+        let is_present =
+            !old.salt.is_empty() && old.iterations != 0 && !old.hash_function.is_empty() && old.key_length != 0;
+        if is_present {
+            if old.iterations < 0 {
+                return Err(format!("invalid number of iterations ({})", old.iterations).into());
+            }
+            if old.key_length < 0 {
+                return Err(format!("invalid key length ({})", old.key_length).into());
+            }
+            check_hash(&old.hash_function).map_err(|why| format!("invalid hash function name: {why}"))?;
+            keys.decryption = Some(derive(self.passphrase(|keys| keys.decryption.as_ref()), &old).await?);
+        }
+        if need == Need::Decryption {
+            return Ok(Provided { keys, metadata: Vec::new() });
+        }
+        let length = usize::try_from(self.salt_length).map_err(|e| e.to_string())?;
+        let mut salt = vec![0; length];
+        random(&mut salt)?;
+        let (iterations, key_length) = (self.iterations, self.key_length);
+        let new = Metadata { salt, iterations, hash_function: self.hash.clone(), key_length };
+        keys.encryption = Some(derive(self.passphrase(|keys| keys.encryption.as_ref()), &new).await?);
+        let metadata = serde_json::to_vec(&new).map_err(|e| e.to_string())?;
+        Ok(Provided { keys, metadata })
+    }
+}
+
+/// Keys that are longer are a mistake, or an attack on the memory of who reads a state.
+const LONGEST_KEY: i64 = 1 << 20;
+
+async fn derive(passphrase: &[u8], by: &Metadata) -> Result<Key, String> {
+    let algorithm = check_hash(&by.hash_function)?;
+    let iterations = u32::try_from(by.iterations).ok().and_then(NonZeroU32::new);
+    let iterations = iterations.ok_or_else(|| format!("invalid number of iterations ({})", by.iterations))?;
+    if by.key_length > LONGEST_KEY {
+        return Err(format!("invalid key length ({})", by.key_length));
+    }
+    let length = usize::try_from(by.key_length).map_err(|e| e.to_string())?;
+    let (passphrase, salt) = (passphrase.to_vec(), by.salt.clone());
+    // It takes a part of a second, on purpose.
+    let work = tokio::task::spawn_blocking(move || {
+        let mut key = vec![0; length];
+        pbkdf2::derive(algorithm, iterations, &salt, &passphrase, &mut key);
+        Key::new(key)
+    });
+    work.await.map_err(|e| e.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::hex::hex;
+
+    fn provider(passphrase: &str, chain: Option<Keys>) -> Provider {
+        let passphrase = Secret::new(passphrase);
+        Provider { passphrase, chain, key_length: 32, iterations: 200_000, hash: "sha256".into(), salt_length: 8 }
+    }
+
+    /// RFC 7914, section 11.
+    #[tokio::test]
+    async fn derivation_is_the_standard_one() {
+        let metadata =
+            Metadata { salt: b"NaCl".to_vec(), iterations: 80_000, hash_function: "sha256".into(), key_length: 64 };
+        let key = derive(b"Password", &metadata).await.unwrap();
+        assert_eq!(
+            hex(key.bytes()),
+            "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56a1d425a1225833549adb841b51c9b3176a272bdebba1d078478f62b397f33c8d"
+        );
+    }
+
+    #[tokio::test]
+    async fn the_key_is_found_again() {
+        let provider = provider("correct horse battery staple", None);
+        let new = provider.provide(None, Need::Both).await.unwrap();
+        assert!(new.keys.decryption.is_none());
+        let again = provider.provide(Some(&new.metadata), Need::Decryption).await.unwrap();
+        assert_eq!((again.keys.decryption, again.keys.encryption), (new.keys.encryption, None));
+        let text = String::from_utf8(new.metadata).unwrap();
+        assert!(text.ends_with("\"iterations\":200000,\"hash_function\":\"sha256\",\"key_length\":32}"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn odd_metadata_is_refused() {
+        let provider = provider("correct horse battery staple", None);
+        let given = |text: &str| text.to_owned();
+        let salted = |rest: &str| format!("{{\"salt\":\"AAAA\",{rest}}}");
+        let cases = [
+            (given("hello"), ProvideError::Metadata("invalid character 'h' looking for beginning of value".into())),
+            (
+                salted("\"iterations\":1,\"hash_function\":\"md5\",\"key_length\":1"),
+                ProvideError::Failed("invalid hash function name: invalid hash function name: md5".into()),
+            ),
+            (
+                salted("\"iterations\":1,\"hash_function\":\"sha256\",\"key_length\":-5"),
+                ProvideError::Failed("invalid key length (-5)".into()),
+            ),
+            (
+                salted("\"iterations\":-1,\"hash_function\":\"sha256\",\"key_length\":1"),
+                ProvideError::Failed("invalid number of iterations (-1)".into()),
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(provider.provide(Some(text.as_bytes()), Need::Decryption).await.unwrap_err(), expected);
+        }
+        for absent in [
+            "{}",
+            "{\"salt\":null}",
+            "{\"salt\":\"AAAA\",\"iterations\":0,\"hash_function\":\"sha256\",\"key_length\":1}",
+        ] {
+            let provided = provider.provide(Some(absent.as_bytes()), Need::Decryption).await.unwrap();
+            assert_eq!(provided.keys, Keys::default(), "{absent}");
+        }
+    }
+
+    #[test]
+    fn settings_are_checked() {
+        let long = "correct horse battery staple";
+        let key = |length: usize| Keys { encryption: Some(Key::new(vec![1; length])), decryption: None };
+        let cases: [(Provider, &str); 6] = [
+            (provider("", None), "no passphrase provided and no chained provider defined"),
+            (provider("short", None), "passphrase is too short (minimum 16 characters)"),
+            (provider(long, Some(key(16))), "passphrase and chain are mutually exclusive"),
+            (
+                provider("", Some(key(15))),
+                "upstream key provider supplied an encryption key that is too short (minimum 16 characters)",
+            ),
+            (
+                Provider { hash: "sha1".into(), ..provider(long, None) },
+                "invalid key provider configuration: invalid hash function name: sha1",
+            ),
+            (
+                Provider { iterations: 199_999, ..provider(long, None) },
+                "the number of iterations is dangerously low (<200000), refusing to generate key",
+            ),
+        ];
+        for (provider, expected) in cases {
+            assert_eq!(provider.check(), Err(expected.into()));
+        }
+        // Bytes count, not characters.
+        assert_eq!(provider("äöüßéèñç", None).check(), Ok(()));
+    }
+}

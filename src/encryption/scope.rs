@@ -1,0 +1,123 @@
+//! What names mean in an encryption configuration: variables and locals as before anything is planned, and keys.
+
+use std::sync::Arc;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::{Range, SourceFile};
+use crate::lang::eval::{Resolved, Scope, evaluate};
+use crate::lang::functions::{Function, Machine};
+use crate::lang::syntax::ast::{Expression, Traversal, TraversalStep};
+use crate::lang::value::Value;
+use crate::model::addr::Subject;
+use crate::model::addr::parse::parse_reference;
+use crate::model::config::Early;
+use crate::model::mistakes::MISSING_VALUE;
+
+/// The root name of keys.
+pub const KEY_PROVIDER: &str = "key_provider";
+
+/// The names that something of the configuration, `subject`, may use.
+pub struct KeyScope<'s> {
+    pub early: &'s Early,
+    pub subject: &'s str,
+    /// Where the configuration is declared.
+    pub declared: Option<Range>,
+    /// The value of `key_provider`.
+    pub keys: Value,
+}
+
+/// The type and name of a key provider that a reference names, and nothing behind it.
+pub fn key_provider_of(traversal: &Traversal) -> Option<(&str, &str)> {
+    if traversal.root_name() != KEY_PROVIDER || traversal.steps.len() != 2 {
+        return None;
+    }
+    Some((traversal.attr(0)?, traversal.attr(1)?))
+}
+
+/// What is wrong with a reference that does not name a key provider as it should.
+pub fn malformed(traversal: &Traversal, file: &Arc<SourceFile>) -> Option<Diagnostic> {
+    let is_key = traversal.root_name() == KEY_PROVIDER && traversal.steps.len() == 2;
+    let is_attribute = |step: &TraversalStep| matches!(step, TraversalStep::Attr { .. });
+    if !is_key || traversal.steps.iter().all(is_attribute) {
+        return None;
+    }
+    let detail = "The key_provider symbol must be followed by two more attribute names specifying the type and name of the \
+                  selected key provider.";
+    Some(Diagnostic::error("Invalid Key Provider expression format", detail).at(traversal.span.in_file(file)))
+}
+
+impl KeyScope<'_> {
+    /// The value of an expression, as OpenTofu reports what is wrong with it: names first.
+    pub fn value(&self, expr: &Expression) -> (Value, Diagnostics) {
+        let mut problems = Diagnostics::new();
+        for traversal in expr.variables() {
+            if key_provider_of(traversal).is_none() {
+                problems.extend(self.too_early(traversal, &expr.file));
+            }
+        }
+        if problems.has_errors() {
+            return (Value::dynamic(), problems);
+        }
+        let (value, found) = evaluate(expr, self);
+        (value, found.into_iter().flat_map(|problem| self.told(problem)).collect())
+    }
+
+    /// Why a reference means nothing before anything is planned.
+    fn too_early(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Option<Diagnostic> {
+        let reference = match parse_reference(traversal, file) {
+            Ok(reference) => reference,
+            Err(problem) => return Some(problem),
+        };
+        let subject = &reference.subject;
+        let problem =
+            |summary: &str, detail: String| Some(Diagnostic::error(summary, detail).at(reference.range.clone()));
+        match subject {
+            Subject::Variable(_) if !self.early.declares(subject) => {
+                problem("Undefined variable", format!("Undefined variable {subject}"))
+            }
+            Subject::Local(_) if !self.early.declares(subject) => {
+                problem("Undefined local", format!("Undefined local {subject}"))
+            }
+            Subject::Variable(_) | Subject::Local(_) | Subject::Path(_) | Subject::Terraform(_) => None,
+            _ => problem(
+                crate::model::config::DYNAMIC,
+                format!("Unable to use {subject} in static context, which is required by {}", self.subject),
+            ),
+        }
+    }
+
+    /// A missing value is told as OpenTofu tells it, which asks for values here.
+    fn told(&self, problem: Diagnostic) -> Vec<Diagnostic> {
+        let variable = problem.subject.as_ref().map(|place| place.text().to_owned()).unwrap_or_default();
+        let Some(name) = variable.split('"').nth(1).filter(|_| problem.summary == MISSING_VALUE) else {
+            return vec![problem];
+        };
+        let asked = format!("Failed to request input from user for variable var.{name}");
+        let depends = format!("{} depends on var.{name} which is not available", self.subject);
+        vec![
+            Diagnostic::error(asked, "").at_opt(problem.subject.clone()),
+            Diagnostic::error("Unable to compute static value", depends).at_opt(self.declared.clone()),
+        ]
+    }
+}
+
+impl Scope for KeyScope<'_> {
+    fn resolve(&self, traversal: &Traversal, file: &Arc<SourceFile>) -> Resolved {
+        match key_provider_of(traversal) {
+            Some(_) => Resolved::value(self.keys.clone(), 0),
+            None => self.early.scope(self.subject).resolve(traversal, file),
+        }
+    }
+
+    fn function(&self, name: &str) -> Option<&dyn Function> {
+        crate::lang::functions::lookup(name).map(|f| f as &dyn Function)
+    }
+
+    fn function_names(&self) -> Vec<String> {
+        crate::lang::functions::names().into_iter().map(str::to_string).collect()
+    }
+
+    fn machine(&self) -> Option<&dyn Machine> {
+        self.early.machine()
+    }
+}

@@ -1,0 +1,65 @@
+//! What key providers reach the world with.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::Request;
+
+use crate::base::env::Environment;
+use crate::base::stop::Stop;
+
+/// The surroundings of the command. Cheap to clone.
+#[derive(Clone)]
+pub struct Services {
+    pub environment: Environment,
+    pub stop: Stop,
+    pub http: Arc<dyn HttpClients>,
+}
+
+/// Makes HTTP clients.
+pub trait HttpClients: Send + Sync {
+    fn client(&self, settings: &HttpSettings) -> Result<Arc<dyn HttpClient>, String>;
+}
+
+/// How requests are sent where that differs from the environment's way.
+#[derive(Clone, Debug, Default)]
+pub struct HttpSettings {
+    /// Attempts after the first; none: as usual.
+    pub retries: Option<u32>,
+    /// Certificates of authorities in place of the system's: a PEM text.
+    pub authorities: Option<String>,
+    pub skip_verification: bool,
+    pub http_proxy: Option<String>,
+    pub https_proxy: Option<String>,
+    pub no_proxy: Option<String>,
+}
+
+/// Sends requests.
+#[async_trait]
+pub trait HttpClient: Send + Sync {
+    /// The answer, whatever its status. Errors say why there is none.
+    async fn send(&self, request: Request<Bytes>) -> Result<Answer, String>;
+
+    /// What libraries for credentials need.
+    fn context(&self) -> reqsign_core::Context;
+}
+
+/// What a service says.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: http::HeaderMap,
+    pub body: Vec<u8>,
+}
+
+/// No network, for tests.
+#[cfg(test)]
+pub struct NoHttp;
+
+#[cfg(test)]
+impl HttpClients for NoHttp {
+    fn client(&self, _: &HttpSettings) -> Result<Arc<dyn HttpClient>, String> {
+        Err("no network".into())
+    }
+}

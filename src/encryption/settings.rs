@@ -1,0 +1,98 @@
+//! The arguments of a key provider or a method: found by schema, evaluated, converted.
+
+use std::collections::BTreeMap;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::source::Range;
+use crate::lang::syntax::ast::Attribute;
+use crate::lang::syntax::body::Content;
+use crate::lang::value::{Type, Value, convert};
+use crate::model::mistakes::UNSUITABLE_VALUE;
+
+/// Arguments with their values, which are known and unmarked.
+#[derive(Debug, Default)]
+pub struct Settings {
+    values: BTreeMap<String, (Value, Range)>,
+    pub blocks: Vec<(String, Settings)>,
+    /// What is wrong with values that were asked for.
+    pub problems: Diagnostics,
+}
+
+impl Settings {
+    /// The values of what a schema found. `evaluate` gives the value of an argument.
+    pub fn of(
+        content: &Content,
+        evaluate: &mut dyn FnMut(&Attribute) -> (Value, Diagnostics),
+    ) -> (Settings, Diagnostics) {
+        let (mut settings, mut diags) = (Settings::default(), Diagnostics::new());
+        for (name, attribute) in &content.attributes {
+            let value = diags.take(evaluate(attribute));
+            settings.values.insert(name.to_string(), (value.unmark_deep().0, attribute.expr.range()));
+        }
+        (settings, diags)
+    }
+
+    pub fn get(&self, name: &str) -> Option<&(Value, Range)> {
+        self.values.get(name)
+    }
+
+    /// A value of a type; none where it is not given, or null, or not of that type, which is kept as a problem.
+    fn typed(&mut self, name: &str, ty: &Type) -> Option<(Value, Range)> {
+        let (value, place) = self.values.get(name)?.clone();
+        match convert::convert(&value, ty) {
+            Ok(value) if value.is_null() || !value.is_wholly_known() => None,
+            Ok(value) => Some((value, place)),
+            Err(error) => {
+                self.problems.push(unsuitable(&error.to_string(), &place));
+                None
+            }
+        }
+    }
+
+    /// Empty where it is not given.
+    pub fn text(&mut self, name: &str) -> String {
+        self.typed(name, &Type::String).and_then(|(value, _)| value.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
+    pub fn flag(&mut self, name: &str) -> Option<bool> {
+        self.typed(name, &Type::Bool).and_then(|(value, _)| value.as_bool())
+    }
+
+    pub fn number(&mut self, name: &str) -> Option<i64> {
+        let (value, place) = self.typed(name, &Type::Number)?;
+        let number = number_in(&value, i64::MIN, i64::MAX);
+        if number.is_none() {
+            self.problems.push(unsuitable("value must be a whole number", &place));
+        }
+        number
+    }
+
+    /// The entries of a map of texts.
+    pub fn pairs(&mut self, name: &str) -> Vec<(String, String)> {
+        let found = self.typed(name, &Type::map(Type::String));
+        let entries = |(value, _): (Value, Range)| {
+            let pair =
+                |(key, value): (&std::sync::Arc<str>, &Value)| Some((key.to_string(), value.as_str()?.to_owned()));
+            value.entries().iter().filter_map(pair).collect()
+        };
+        found.map(entries).unwrap_or_default()
+    }
+
+    pub fn texts(&mut self, name: &str) -> Vec<String> {
+        let found = self.typed(name, &Type::list(Type::String));
+        let texts = |(value, _): (Value, Range)| {
+            value.elements().iter().filter_map(|v| v.as_str().map(str::to_owned)).collect()
+        };
+        found.map(texts).unwrap_or_default()
+    }
+}
+
+/// A whole number within bounds.
+pub fn number_in(value: &Value, least: i64, most: i64) -> Option<i64> {
+    value.as_number().and_then(|number| number.as_i64()).filter(|n| (least..=most).contains(n))
+}
+
+/// A value of another type than the one that is wanted.
+pub fn unsuitable(why: &str, place: &Range) -> Diagnostic {
+    Diagnostic::error(UNSUITABLE_VALUE, format!("Unsuitable value: {why}")).at(place.clone())
+}

@@ -1,0 +1,142 @@
+//! The encryption that the configuration and TF_ENCRYPTION ask for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::Request;
+
+use crate::backend::{Backend, SealedBackend, cloud, web};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::env::{Environment, TF_ENCRYPTION};
+use crate::encryption::{self, Answer, Encryption, HttpClient, HttpClients, HttpSettings, SealError, Services};
+use crate::model::config;
+use crate::model::plan::file as plan_file;
+use crate::ops::configuration::load;
+use crate::ops::setup::{Declared, Setup};
+
+/// What is encrypted in the working directory. Keys are made when this is first asked for.
+pub async fn of(setup: &Setup) -> Result<Arc<Encryption>, Diagnostics> {
+    setup.sealing.made.get_or_init(|| make(setup)).await.clone()
+}
+
+async fn make(setup: &Setup) -> Result<Arc<Encryption>, Diagnostics> {
+    let text = setup.environment.non_empty(TF_ENCRYPTION).map(str::trim).filter(|text| !text.is_empty());
+    let declared = match setup.sealing.declared() {
+        Some(declared) => declared,
+        None if text.is_some() || load::may_encrypt() => load::encryption(setup)?,
+        None => return Ok(Arc::default()),
+    };
+    let Declared { block, early } = declared;
+    let mut diagnostics = Diagnostics::new();
+    let over = match text {
+        Some(text) => diagnostics.take(config::parse_encryption(TF_ENCRYPTION, text)),
+        None => None,
+    };
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let wanted = match (block, over) {
+        (Some(block), Some(over)) => Arc::new(block.as_ref().clone().merged(over)),
+        (Some(block), None) => block,
+        (None, Some(over)) => Arc::new(over),
+        (None, None) => return Ok(Arc::default()),
+    };
+    let services = Services {
+        environment: setup.environment.clone(),
+        stop: setup.stop.clone(),
+        http: Arc::new(Clients(setup.environment.clone())),
+    };
+    let made = diagnostics.take(Encryption::new(wanted, early, services).await);
+    match made {
+        Some(made) => {
+            setup.sealing.warn(diagnostics);
+            Ok(Arc::new(made))
+        }
+        None => Err(diagnostics),
+    }
+}
+
+/// Key services are asked as state stores are.
+struct Clients(Environment);
+
+impl HttpClients for Clients {
+    fn client(&self, settings: &HttpSettings) -> Result<Arc<dyn HttpClient>, String> {
+        let mut wanted = web::Settings::new(&self.0);
+        wanted.retries = settings.retries.unwrap_or(wanted.retries);
+        wanted.pauses = Duration::from_millis(500)..=Duration::from_secs(20);
+        wanted.tls.authorities.clone_from(&settings.authorities);
+        wanted.tls.skip_verification = settings.skip_verification;
+        if let Some(proxy) = &settings.http_proxy {
+            wanted.proxies.https.get_or_insert_with(|| proxy.clone());
+            wanted.proxies.http = Some(proxy.clone());
+        }
+        wanted.proxies.https = settings.https_proxy.clone().or(wanted.proxies.https);
+        wanted.proxies.except = settings.no_proxy.clone().unwrap_or(wanted.proxies.except);
+        Ok(Arc::new(KeyClient { client: web::Client::new(wanted)?, environment: self.0.clone() }))
+    }
+}
+
+struct KeyClient {
+    client: web::Client,
+    environment: Environment,
+}
+
+#[async_trait]
+impl HttpClient for KeyClient {
+    async fn send(&self, request: Request<Bytes>) -> Result<Answer, String> {
+        let answer = cloud::send(&self.client, request).await?;
+        Ok(Answer { status: answer.status.as_u16(), headers: answer.headers, body: answer.body.into() })
+    }
+
+    fn context(&self) -> reqsign_core::Context {
+        cloud::context(&self.environment, &self.client)
+    }
+}
+
+/// The backend with its states encrypted, if they are to be.
+pub async fn sealed(setup: &Setup, backend: Arc<dyn Backend>) -> Result<Arc<dyn Backend>, Diagnostics> {
+    Ok(match &of(setup).await?.state {
+        Some(cipher) => Arc::new(SealedBackend::new(backend, cipher.clone())),
+        None => backend,
+    })
+}
+
+/// The content of a plan file as it was before it was encrypted, if it was. Errors: why not, as a part of a message.
+pub async fn open_plan(encryption: &Encryption, content: Vec<u8>) -> Result<Vec<u8>, String> {
+    let Some(cipher) = &encryption.plan else {
+        return match encryption::is_sealed(&content) {
+            true => Err(ENCRYPTED_PLAN.into()),
+            false => Ok(content),
+        };
+    };
+    let is_object = encryption::outside(&content);
+    let opened = cipher.open(content).await;
+    let cloud = match is_object {
+        Ok(_) => "invalid remote plan format, must be 1".to_owned(),
+        Err(why) => why,
+    };
+    let unread = |why: &str| {
+        format!("couldn't load the provided path as either a local plan file ({why}) or a saved cloud plan ({cloud})")
+    };
+    let plain = opened.map_err(|error| unread(&error.to_string()))?.plain;
+    if plan_file::is_archive(&plain) { Ok(plain) } else { Err(unread("zip: not a valid zip file")) }
+}
+
+/// What is said of an encrypted plan where nothing is said of encryption.
+pub const ENCRYPTED_PLAN: &str =
+    "the given plan file is encrypted and requires a valid encryption configuration to decrypt";
+
+/// The content of a state file as it was before it was encrypted, if it was.
+pub async fn open_state(encryption: &Encryption, content: Vec<u8>) -> Result<Vec<u8>, SealError> {
+    match &encryption.state {
+        Some(cipher) if !content.is_empty() => Ok(cipher.open(content).await?.plain),
+        _ => Ok(content),
+    }
+}
+
+/// A plan file that cannot be read.
+pub fn plan_not_loaded(name: &str, why: String) -> Diagnostics {
+    [Diagnostic::error(plan_file::not_loaded(name), ""), Diagnostic::error(why, "")].into_iter().collect()
+}

@@ -1,0 +1,143 @@
+//! `terraform_remote_state` where states are encrypted: read by this process, which has the keys, instead of the provider's.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::base::env::Environment;
+use crate::builtin::table::{self, Make, Services};
+use crate::encryption::Encryption;
+use crate::lang::value::Value;
+use crate::model::provider::{
+    ApplyRequest, ApplyResponse, ConfigureRequest, FunctionError, IdentitySchema, ImportResponse, MoveRequest,
+    MoveResponse, OpenEphemeralResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic, ProviderDiagnostics,
+    ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse, UpgradeRequest, has_errors,
+};
+use crate::model::schema::ProviderSchemas;
+use crate::ops::backends::remote_states::{self, Backends};
+
+const REMOTE_STATE: &str = "terraform_remote_state";
+
+/// The provider `terraform`, of which one data source is read here.
+pub struct EncryptedRemoteStates {
+    inner: Arc<dyn Provider>,
+    /// The same provider, in this process.
+    here: Arc<dyn Provider>,
+    encryption: Arc<Encryption>,
+}
+
+impl EncryptedRemoteStates {
+    /// `inner` as it is, if there is nothing to decrypt.
+    pub fn over(
+        inner: Arc<dyn Provider>,
+        encryption: &Arc<Encryption>,
+        environment: &Environment,
+    ) -> Arc<dyn Provider> {
+        let services = Services { remote_states: Arc::new(Backends { environment: environment.clone() }) };
+        let row = table::find("provider", "terraform").map(|row| row.make);
+        match row {
+            Some(Make::Provider(make)) if encryption.is_configured() => {
+                Arc::new(EncryptedRemoteStates { inner, here: make(&services), encryption: encryption.clone() })
+            }
+            _ => inner,
+        }
+    }
+}
+
+/// An address as `remote_state_data_source` blocks are labelled.
+fn label(address: &str) -> String {
+    address.replacen(&format!("data.{REMOTE_STATE}."), "", 1).trim_start_matches("module.").to_owned()
+}
+
+#[async_trait]
+impl Provider for EncryptedRemoteStates {
+    async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse {
+        if &*request.kind != REMOTE_STATE {
+            return self.inner.read_data_source(request).await;
+        }
+        let address = request.address.clone();
+        let cipher = self.encryption.remote(&label(&address)).cloned();
+        let mut response = remote_states::decrypting(cipher, self.here.read_data_source(request)).await;
+        if has_errors(&response.diagnostics) {
+            let summary = format!("{address}: Unable to read remote state");
+            response.diagnostics.push(ProviderDiagnostic::error(summary, ""));
+        }
+        response
+    }
+
+    async fn schemas(&self) -> Result<Arc<dyn ProviderSchemas>, ProviderDiagnostics> {
+        self.inner.schemas().await
+    }
+    async fn validate_provider_config(&self, config: Value) -> (Value, ProviderDiagnostics) {
+        self.inner.validate_provider_config(config).await
+    }
+    async fn validate_resource_config(&self, kind: &str, config: Value, deferral_allowed: bool) -> ProviderDiagnostics {
+        self.inner.validate_resource_config(kind, config, deferral_allowed).await
+    }
+    async fn validate_data_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
+        self.inner.validate_data_config(kind, config).await
+    }
+    async fn configure(&self, request: ConfigureRequest) -> ProviderDiagnostics {
+        self.inner.configure(request).await
+    }
+    async fn upgrade_resource_state(&self, request: UpgradeRequest) -> (Value, ProviderDiagnostics) {
+        self.inner.upgrade_resource_state(request).await
+    }
+    async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
+        self.inner.read_resource(request).await
+    }
+    async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
+        self.inner.plan_resource_change(request).await
+    }
+    async fn apply_resource_change(&self, request: ApplyRequest) -> ApplyResponse {
+        self.inner.apply_resource_change(request).await
+    }
+    async fn import_resource_state(&self, kind: &str, id: &str) -> ImportResponse {
+        self.inner.import_resource_state(kind, id).await
+    }
+    async fn identity_schema(&self, kind: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
+        self.inner.identity_schema(kind).await
+    }
+    async fn import_by_identity(&self, kind: &str, identity: Value) -> ImportResponse {
+        self.inner.import_by_identity(kind, identity).await
+    }
+    async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {
+        self.inner.move_resource_state(request).await
+    }
+    async fn validate_ephemeral_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
+        self.inner.validate_ephemeral_config(kind, config).await
+    }
+    async fn open_ephemeral(&self, kind: &str, config: Value) -> OpenEphemeralResponse {
+        self.inner.open_ephemeral(kind, config).await
+    }
+    async fn renew_ephemeral(&self, kind: &str, private: Vec<u8>) -> RenewEphemeralResponse {
+        self.inner.renew_ephemeral(kind, private).await
+    }
+    async fn close_ephemeral(&self, kind: &str, private: Vec<u8>) -> ProviderDiagnostics {
+        self.inner.close_ephemeral(kind, private).await
+    }
+    async fn call_function(&self, name: &str, arguments: Vec<Value>) -> Result<Value, FunctionError> {
+        self.inner.call_function(name, arguments).await
+    }
+    async fn stop(&self) -> Result<(), String> {
+        self.inner.stop().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_leave_out_the_first_module() {
+        let cases = [
+            ("data.terraform_remote_state.foo", "foo"),
+            ("data.terraform_remote_state.foo[0]", "foo[0]"),
+            ("module.m[1].data.terraform_remote_state.foo", "m[1].foo"),
+            ("module.a.module.b.data.terraform_remote_state.foo[\"k\"]", "a.module.b.foo[\"k\"]"),
+        ];
+        for (address, expected) in cases {
+            assert_eq!(label(address), expected);
+        }
+    }
+}

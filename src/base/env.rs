@@ -70,22 +70,6 @@ variables! {
     AWS_ENDPOINT_URL_KMS;
     /// Where AWS services are asked that have no variable of their own, with its scheme.
     AWS_ENDPOINT_URL;
-    /// The application that Azure is asked as.
-    ARM_CLIENT_ID;
-    /// A file with ARM_CLIENT_ID.
-    ARM_CLIENT_ID_FILE_PATH;
-    /// The secret of ARM_CLIENT_ID.
-    ARM_CLIENT_SECRET;
-    /// A file with ARM_CLIENT_SECRET.
-    ARM_CLIENT_SECRET_FILE_PATH;
-    /// The tenant of ARM_CLIENT_ID.
-    ARM_TENANT_ID;
-    /// The cloud of Azure: `public`, `usgovernment` or `china`.
-    ARM_ENVIRONMENT;
-    /// A token of another identity provider for ARM_CLIENT_ID.
-    ARM_OIDC_TOKEN;
-    /// A file with ARM_OIDC_TOKEN.
-    ARM_OIDC_TOKEN_FILE_PATH;
     /// Where to keep what belongs to a working directory, instead of `.terraform`.
     TF_DATA_DIR;
     /// Any value: leave out advice on what to run next.

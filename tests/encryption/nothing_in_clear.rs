@@ -57,7 +57,7 @@ fn the_journal_of_a_killed_run_is_encrypted_and_replayed() {
         plan.err
     );
     assert!(!project.exists("work/.terraform.tfstate.journal"));
-    assert_eq!(project.ok(&["state", "list"]).out, "terraform_data.a\n");
+    assert!(project.ok(&["state", "list"]).out.starts_with("terraform_data.a\n"));
     clear(&project, "after the recovery");
 }
 

@@ -110,7 +110,7 @@ pub async fn open(
     let opened = backends::open(setup, config.root.backend.as_ref(), locking.options).await;
     let mut opened = opened.map_err(|problems| joined(&mut diagnostics, problems))?;
     diagnostics.extend(std::mem::take(&mut opened.warnings));
-    if operation == "OperationTypePlan" {
+    if locking.operation == "OperationTypePlan" {
         diagnostics.extend(setup.sealing.take_warnings());
     }
     let factories = start(setup, &config, &mut diagnostics).await?;

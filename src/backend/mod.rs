@@ -36,6 +36,9 @@ pub const STATE_NOT_SAVED: &str = "Failed to save state";
 
 #[cfg(test)]
 mod contract;
+#[cfg(test)]
+#[allow(dead_code, clippy::print_stdout)]
+mod servers;
 
 pub use import::import;
 pub use journaled::{FinishError, JournaledState};

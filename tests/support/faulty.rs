@@ -73,37 +73,35 @@ impl Way {
 fn serve(client: TcpStream, target: u16, shared: &(Mutex<Plan>, Condvar)) -> Option<()> {
     let mut reader = BufReader::new(client.try_clone().ok()?);
     let mut client = client;
-    loop {
-        let request = read(&mut reader)?;
-        let fault = {
-            let mut plan = shared.0.lock().unwrap();
-            plan.seen.push(request.first.clone());
-            let number = plan.seen.len();
-            let fault = plan.fault.filter(|(at, fault)| *at == number || (*fault == Fault::Gone && number > *at));
-            plan.reached |= fault.is_some();
-            shared.1.notify_all();
-            fault.map(|(_, fault)| fault)
-        };
-        match fault {
-            Some(Fault::Before | Fault::Gone) => return client.shutdown(Shutdown::Both).ok(),
-            Some(Fault::Held) => {
-                let plan = shared.0.lock().unwrap();
-                drop(shared.1.wait_while(plan, |plan| !plan.released).unwrap());
-                return client.shutdown(Shutdown::Both).ok();
-            }
-            Some(Fault::Status(status)) => {
-                let text = format!("HTTP/1.1 {status} Trouble\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-                client.write_all(text.as_bytes()).ok()?;
-                return client.shutdown(Shutdown::Both).ok();
-            }
-            Some(Fault::After) => {
-                forward(&request, target)?;
-                return client.shutdown(Shutdown::Both).ok();
-            }
-            None => {
-                client.write_all(&forward(&request, target)?).ok()?;
-                return client.shutdown(Shutdown::Both).ok();
-            }
+    let request = read(&mut reader)?;
+    let fault = {
+        let mut plan = shared.0.lock().unwrap();
+        plan.seen.push(request.first.clone());
+        let number = plan.seen.len();
+        let fault = plan.fault.filter(|(at, fault)| *at == number || (*fault == Fault::Gone && number > *at));
+        plan.reached |= fault.is_some();
+        shared.1.notify_all();
+        fault.map(|(_, fault)| fault)
+    };
+    match fault {
+        Some(Fault::Before | Fault::Gone) => client.shutdown(Shutdown::Both).ok(),
+        Some(Fault::Held) => {
+            let plan = shared.0.lock().unwrap();
+            drop(shared.1.wait_while(plan, |plan| !plan.released).unwrap());
+            client.shutdown(Shutdown::Both).ok()
+        }
+        Some(Fault::Status(status)) => {
+            let text = format!("HTTP/1.1 {status} Trouble\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            client.write_all(text.as_bytes()).ok()?;
+            client.shutdown(Shutdown::Both).ok()
+        }
+        Some(Fault::After) => {
+            forward(&request, target)?;
+            client.shutdown(Shutdown::Both).ok()
+        }
+        None => {
+            client.write_all(&forward(&request, target)?).ok()?;
+            client.shutdown(Shutdown::Both).ok()
         }
     }
 }

@@ -29,7 +29,7 @@ pub struct Access {
 enum Way {
     Key { account: String, key: Secret },
     Signature(Secret),
-    Token(azure::Settings),
+    Token(Box<azure::Settings>),
 }
 
 /// Never shows a secret.
@@ -97,7 +97,7 @@ impl Access {
         let way = match (key, signature) {
             (Some(key), _) => Way::Key { account, key: Secret::new(key) },
             (None, Some(signature)) => Way::Signature(Secret::new(signature)),
-            (None, None) if by_token => Way::Token(identity(settings, cloud)?),
+            (None, None) if by_token => Way::Token(Box::new(identity(settings, cloud)?)),
             (None, None) => {
                 let key = management.key(&cloud).await?;
                 Way::Key { account: account.clone(), key }

@@ -9,13 +9,9 @@ use crate::backend::store::ErrorKind;
 use crate::backend::table::StateFiles;
 use crate::base::env::Environment;
 
-#[path = "../../../tests/support/stub.rs"]
-#[allow(dead_code)]
-mod stub;
+use crate::backend::servers::stub;
 
-#[path = "../../../tests/support/consul.rs"]
-#[allow(dead_code)]
-mod consul;
+use crate::backend::servers::consul;
 
 use consul::ConsulStub;
 use stub::FAULTS;
@@ -65,7 +61,8 @@ async fn does_what_every_backend_does() {
 #[tokio::test]
 async fn settings_name_the_agent() {
     let text = Value::string;
-    let cases: [(&[(&str, Value)], &[(&str, &str)], &str); 6] = [
+    type Case<'a> = (&'a [(&'a str, Value)], &'a [(&'a str, &'a str)], &'a str);
+    let cases: [Case<'_>; 6] = [
         (&[("address", text("ftp://x"))], &[], "Unknown protocol scheme: ftp"),
         (&[("path", text("/a"))], &[], "Invalid key. Key must not begin with a '/': /a"),
         (&[("cert_file", text("x"))], &[], "both client cert and client key must be provided"),

@@ -119,10 +119,8 @@ impl ConsulStore {
             return Err(held.report(reasons(failures)));
         }
         // The answer to an earlier attempt was lost, but that attempt may have done it.
-        if *retried {
-            if let Some(pair) = self.consul.get(&self.path).await?.filter(|pair| pair.value == value) {
-                return Ok(Outcome::Done(vec![pair.modify_index]));
-            }
+        if *retried && let Some(pair) = self.consul.get(&self.path).await?.filter(|pair| pair.value == value) {
+            return Ok(Outcome::Done(vec![pair.modify_index]));
         }
         Err(StoreError::new(format!("consul CAS failed with transaction errors: {}", reasons(failures))))
     }

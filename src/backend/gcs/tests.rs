@@ -7,9 +7,7 @@ use crate::backend::store::ErrorKind;
 use crate::backend::table::StateFiles;
 use crate::base::env::Environment;
 
-#[path = "../../../tests/support/clouds.rs"]
-#[allow(dead_code, clippy::print_stdout)]
-mod clouds;
+use crate::backend::servers::clouds;
 
 use clouds::Server;
 

@@ -95,7 +95,7 @@ fn errors_name_what_is_missing_and_no_secret() {
     assert_eq!(error(choice("broken", "", "")), "cluster \"nowhere\" does not exist");
     let bad = dir.path().join("bad");
     std::fs::write(&bad, "users:\n- name: x\n  user: {token: [s3cret]}\n").unwrap();
-    let error = KubeConfig::read(&[bad.clone()]).err().unwrap();
+    let error = KubeConfig::read(std::slice::from_ref(&bad)).err().unwrap();
     assert_eq!(error, format!("error loading config file {bad:?}: not a kubeconfig file"));
     assert!(KubeConfig::read(&[dir.path().join("missing")]).unwrap().is_none());
 }

@@ -9,13 +9,9 @@ use crate::backend::store::ErrorKind;
 use crate::backend::table::StateFiles;
 use crate::base::env::Environment;
 
-#[path = "../../../tests/support/stub.rs"]
-#[allow(dead_code)]
-mod stub;
+use crate::backend::servers::stub;
 
-#[path = "../../../tests/support/kubernetes.rs"]
-#[allow(dead_code)]
-mod cluster;
+use crate::backend::servers::kubernetes as cluster;
 
 use cluster::KubernetesStub;
 use stub::FAULTS;
@@ -160,7 +156,8 @@ async fn settings_and_files_give_access() {
     assert_eq!(refused.text, "Unauthorized");
 
     let text = Value::string;
-    let cases: [(&[(&str, Value)], &[(&str, &str)], &str); 6] = [
+    type Case<'a> = (&'a [(&'a str, Value)], &'a [(&'a str, &'a str)], &'a str);
+    let cases: [Case<'_>; 6] = [
         (&[("secret_suffix", text("a-1"))], &variables, "secret_suffix must not end with '-<number>', got \"a-1\""),
         (
             &[],

@@ -9,9 +9,7 @@ use crate::backend::store::ErrorKind;
 use crate::backend::table::StateFiles;
 use crate::base::env::Environment;
 
-#[path = "../../../tests/support/postgres.rs"]
-#[allow(dead_code, clippy::print_stdout)]
-mod postgres;
+use crate::backend::servers::postgres;
 
 use postgres::Postgres;
 

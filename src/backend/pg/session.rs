@@ -253,10 +253,10 @@ impl Session {
 
     /// An error of a query as a text. One that only says that the connection is closed gives way to why it was.
     pub async fn explain(&self, error: &Error) -> String {
-        if error.is_closed() || error.as_db_error().is_none() {
-            if let Ok(why) = tokio::time::timeout(Duration::from_secs(1), self.closed()).await {
-                return why;
-            }
+        if (error.is_closed() || error.as_db_error().is_none())
+            && let Ok(why) = tokio::time::timeout(Duration::from_secs(1), self.closed()).await
+        {
+            return why;
         }
         text(error)
     }

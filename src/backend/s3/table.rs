@@ -75,18 +75,17 @@ impl Table {
     }
 
     async fn call(&self, name: &str, input: &Json) -> Result<(Json, u32), String> {
-        let mut sent = 0;
-        for attempt in 1.. {
+        let mut refused = 0;
+        loop {
             match self.attempt(name, input).await {
-                Ok((output, attempts)) => return Ok((output, sent + attempts)),
-                Err((_, passing)) if passing && attempt < ATTEMPTS => {
-                    tokio::time::sleep(PAUSE * 2u32.pow(attempt - 1)).await;
+                Ok((output, attempts)) => return Ok((output, refused + attempts)),
+                Err((_, passing)) if passing && refused + 1 < ATTEMPTS => {
+                    tokio::time::sleep(PAUSE * 2u32.pow(refused)).await;
                 }
                 Err((text, _)) => return Err(text),
             }
-            sent += 1;
+            refused += 1;
         }
-        Err(String::new())
     }
 
     /// The error, and whether it may go away.

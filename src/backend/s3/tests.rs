@@ -10,9 +10,7 @@ use crate::backend::table::StateFiles;
 use crate::base::diag::Severity;
 use crate::base::env::Environment;
 
-#[path = "../../../tests/support/clouds.rs"]
-#[allow(dead_code, clippy::print_stdout)]
-mod clouds;
+use crate::backend::servers::clouds;
 
 use clouds::Server;
 

@@ -84,7 +84,7 @@ fn stored_data(metadata: &[u8]) -> Result<Option<Json>, ProvideError> {
         return Ok(None);
     }
     let members = metadata::object(read).map_err(ProvideError::Metadata)?;
-    let data = members.into_iter().filter(|(name, _)| name.eq_ignore_ascii_case(DATA)).next_back();
+    let data = members.into_iter().rfind(|(name, _)| name.eq_ignore_ascii_case(DATA));
     match data {
         None | Some((_, Json::Null)) => Ok(None),
         Some((_, data @ Json::Object(_))) => Ok(Some(data)),
@@ -145,7 +145,7 @@ mod tests {
         let header = r#"echo '{"magic":"OpenTofu-External-Key-Provider","version":1}'; "#;
         let command = ["sh".to_owned(), "-c".to_owned(), format!("{header}{script}")].to_vec();
         let provided = Provider { command }.provide(stored.map(str::as_bytes), Need::Both).await?;
-        Ok((provided.keys, String::from_utf8(provided.metadata).unwrap()))
+        Ok((provided.keys, String::from_utf8_lossy(&provided.metadata).into_owned()))
     }
 
     #[tokio::test]

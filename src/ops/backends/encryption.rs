@@ -87,7 +87,7 @@ struct KeyClient {
 impl HttpClient for KeyClient {
     async fn send(&self, request: Request<Bytes>) -> Result<Answer, String> {
         let answer = cloud::send(&self.client, request).await?;
-        Ok(Answer { status: answer.status.as_u16(), headers: answer.headers, body: answer.body.into() })
+        Ok(Answer { status: answer.status.as_u16(), headers: answer.headers, body: answer.body })
     }
 
     fn context(&self) -> reqsign_core::Context {

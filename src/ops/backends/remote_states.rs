@@ -51,7 +51,7 @@ impl Backends {
 
 /// An object as settings of a schema, or what does not fit.
 fn coerce(config: &Value, schema: &Block) -> Result<Value, String> {
-    if !config.is_null() && !(config.ty().is_object() || config.ty().is_map()) {
+    if !(config.is_null() || config.ty().is_object() || config.ty().is_map()) {
         return Err("an object is required".to_owned());
     }
     let empty = BTreeMap::new();
@@ -98,7 +98,7 @@ impl RemoteStates for Backends {
         config: &Value,
         workspace: Option<&str>,
     ) -> Result<Option<BTreeMap<Arc<str>, Value>>, ProviderDiagnostic> {
-        let (kind, settings) = self.settings(backend, config).map_err(|problems| first_error(problems))?;
+        let (kind, settings) = self.settings(backend, config).map_err(first_error)?;
         let opened = kind.open(&settings, &self.context()).await;
         let opened = opened.map_err(|problems| {
             let problem = first_error(problems);

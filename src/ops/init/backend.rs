@@ -54,8 +54,9 @@ pub async fn saved(setup: &Setup) -> Result<InUse, Diagnostics> {
     Ok(InUse { backend, workspace: setup.workdir.workspace.clone() })
 }
 
-/// The state of a workspace, as a source of requirements.
-pub async fn state(in_use: &InUse) -> Result<Option<crate::model::state::State>, Diagnostics> {
+/// The state of a workspace, as a source of requirements; none without a backend.
+pub async fn state(in_use: Option<&InUse>) -> Result<Option<crate::model::state::State>, Diagnostics> {
+    let Some(in_use) = in_use else { return Ok(None) };
     let store = in_use.backend.store(&in_use.workspace).await;
     let store = store.map_err(|e| plain(format!("Error loading state: {e}")))?;
     let loaded = load(&*store, Access::ReadOnly).await;

@@ -106,27 +106,13 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
     }
     let (root, early, of_settings) = load::root_and_backend(setup);
     let Some(root) = root else { return not_sound(early) };
-    let (in_use, of_backend) = match request.backend {
-        true => {
-            tell(InitEvent::Backend);
-            match of_settings.has_errors() {
-                true => (None, of_settings),
-                false => backend::run(setup, &root, request, tell).await,
-            }
+    let (in_use, of_backend) = backend_in_use(setup, request, (&root, of_settings), tell).await;
+    let state = match backend::state(in_use.as_ref()).await {
+        Ok(state) => state,
+        Err(problems) => {
+            diagnostics.extend(problems);
+            return diagnostics;
         }
-        false => backend::saved(setup)
-            .await
-            .map_or_else(|problems| (None, problems), |in_use| (Some(in_use), Diagnostics::new())),
-    };
-    let state = match &in_use {
-        None => None,
-        Some(in_use) => match backend::state(in_use).await {
-            Ok(state) => state,
-            Err(problems) => {
-                diagnostics.extend(problems);
-                return diagnostics;
-            }
-        },
     };
     // Mistakes of the root module wait: its modules may say better what is wrong, such as that they need another version.
     let (tests, _) = load::tests(Path::new("."), request.test_dir.as_deref());
@@ -177,6 +163,26 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
         tell(InitEvent::Done);
     }
     diagnostics
+}
+
+/// The backend, made ready; with -backend=false the one that was made ready before.
+async fn backend_in_use(
+    setup: &Setup,
+    request: &InitRequest,
+    (root, of_settings): (&Module, Diagnostics),
+    tell: Tell<'_>,
+) -> (Option<backend::InUse>, Diagnostics) {
+    if !request.backend {
+        return match backend::saved(setup).await {
+            Ok(in_use) => (Some(in_use), Diagnostics::new()),
+            Err(problems) => (None, problems),
+        };
+    }
+    tell(InitEvent::Backend);
+    if of_settings.has_errors() {
+        return (None, of_settings);
+    }
+    backend::run(setup, root, request, tell).await
 }
 
 /// What is wrong with the versions that modules ask for, if anything: everything else may follow from that.

@@ -1,0 +1,12 @@
+//! The servers that backends are tested against, shared with the tests of the whole program.
+
+#[path = "../../tests/support/clouds.rs"]
+pub mod clouds;
+#[path = "../../tests/support/consul.rs"]
+pub mod consul;
+#[path = "../../tests/support/kubernetes.rs"]
+pub mod kubernetes;
+#[path = "../../tests/support/postgres.rs"]
+pub mod postgres;
+#[path = "../../tests/support/stub.rs"]
+pub mod stub;

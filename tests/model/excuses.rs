@@ -1,4 +1,4 @@
-//! Answers of the reference from which we differ on purpose; each has a line in docs/compatibility.md.
+//! Answers of the reference from which we differ on purpose; each has a line in docs/compatibility/.
 
 use std::collections::HashSet;
 

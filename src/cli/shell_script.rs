@@ -1,9 +1,6 @@
-//! What shells need to know: how to ask for candidates, and the form in which they want them.
+//! The scripts that make shells ask this program for candidates.
 
-use crate::cli::args::completion::Shell;
-
-use super::candidates::Candidate;
-use super::line::Line;
+use super::args::completion::Shell;
 
 /// The script that makes a shell complete the command; `program` is the path of this program.
 pub fn script(shell: Shell, command: &str, program: &str) -> String {
@@ -72,79 +69,11 @@ const POWERSHELL: &str = r#"Register-ArgumentCompleter -Native -CommandName COMM
 }
 "#;
 
-/// How candidates are written.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Form {
-    /// What replaces the part of the word behind the last `=` or `:`, with backslashes where the shell needs them. For bash,
-    /// and for shells that do as it does.
-    Tail,
-    /// The whole word; the shell quotes it.
-    Word,
-    /// The whole word and what it means, with a tab between; the shell quotes it.
-    Described,
-    /// The same, quoted for PowerShell, which does not.
-    Quoted,
-}
-
-impl Form {
-    /// The form for the shell that COMP_SHELL names.
-    pub fn of(shell: Option<&str>) -> Form {
-        match shell.and_then(Shell::named) {
-            Some(Shell::Zsh) => Form::Word,
-            Some(Shell::Fish) => Form::Described,
-            Some(Shell::PowerShell) => Form::Quoted,
-            Some(Shell::Bash) | None => Form::Tail,
-        }
-    }
-
-    pub fn line(self, candidate: &Candidate, line: &Line) -> String {
-        let (word, about) = (&candidate.word, &candidate.about);
-        match self {
-            Form::Tail => escaped(&word[line.word.rfind(['=', ':']).map_or(0, |at| at + 1)..]),
-            Form::Word => word.clone(),
-            Form::Described => format!("{word}\t{about}"),
-            Form::Quoted if word.chars().any(special) => format!("'{}'\t{about}", word.replace('\'', "''")),
-            Form::Quoted => format!("{word}\t{about}"),
-        }
-    }
-}
-
-fn special(c: char) -> bool {
-    !(c.is_alphanumeric() || "-_./=:,+@%".contains(c))
-}
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if special(c) {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use crate::cli::args::completion::SHELLS;
 
     use super::*;
-
-    #[test]
-    fn candidates_in_the_form_of_each_shell() {
-        let candidate = Candidate { word: "-target=x.a[\"k v\"]".into(), about: "An instance".into() };
-        let line = Line { before: Vec::new(), word: "-target=x".into() };
-        let cases = [
-            (None, "x.a\\[\\\"k\\ v\\\"\\]"),
-            (Some("bash"), "x.a\\[\\\"k\\ v\\\"\\]"),
-            (Some("zsh"), "-target=x.a[\"k v\"]"),
-            (Some("fish"), "-target=x.a[\"k v\"]\tAn instance"),
-            (Some("powershell"), "'-target=x.a[\"k v\"]'\tAn instance"),
-        ];
-        for (shell, expected) in cases {
-            assert_eq!(Form::of(shell).line(&candidate, &line), expected, "{shell:?}");
-        }
-    }
 
     #[test]
     fn scripts_name_the_command_and_the_program() {

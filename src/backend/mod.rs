@@ -7,9 +7,9 @@ use crate::model::state::{State, StateMeta, file};
 use crate::model::version::language_version;
 
 pub mod azurerm;
-pub mod cloud;
 pub mod consul;
 pub mod gcs;
+mod gzip;
 mod held;
 pub mod http;
 mod import;

@@ -12,8 +12,8 @@ use reqsign_core::Context;
 use reqsign_core::time::Timestamp;
 use serde::Deserialize;
 
-use super::aws_signature::encoded;
 use super::cloud::Impatient;
+use super::percent::encoded;
 use super::secret::Secret;
 
 /// Whoever is on the same machine answers at once.

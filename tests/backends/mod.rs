@@ -6,3 +6,4 @@ mod counted;
 mod http;
 mod kubernetes;
 mod pg;
+mod shared;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::counted::{Counted, other_directory};
+use super::shared;
 use crate::support::postgres::Postgres;
 use crate::support::relay::{Break, Relay};
 use crate::support::{Project, Running, processes, reference};
@@ -214,22 +215,7 @@ fn a_killed_program_loses_nothing() {
 #[test]
 fn twenty_runs_at_once_take_turns() {
     let Some(setting) = Setting::new() else { return };
-    let project = setting.project("variable \"n\" {}\nresource \"terraform_data\" \"a\" {\n  input = var.n\n}\n");
-    project.ok(&["init"]);
-    project.ok(&["apply", "-auto-approve", "-var=n=start"]);
-    let others: Vec<Project> = (0..20).map(|_| other_directory(&project, &["main.tf", ".terraform"])).collect();
-    let runs: Vec<Running> = (0..20)
-        .map(|n| {
-            let value = format!("-var=n={n}");
-            let args = ["apply", "-auto-approve", "-lock-timeout=100s", &value];
-            Running::start(others[n].command(crate::support::program(), &args))
-        })
-        .collect();
-    for run in runs {
-        run.finish().expect(0, &["0 added, 1 changed, 0 destroyed"]);
-    }
-    let state: serde_json::Value = serde_json::from_str(&project.ok(&["state", "pull"]).out).unwrap();
-    assert_eq!(state["serial"].as_u64(), Some(21), "each run had the state for itself");
+    shared::twenty_runs_take_turns(|body| setting.project(body));
 }
 
 /// How often the server is asked by a plan without changes: what the state itself takes, and two more.

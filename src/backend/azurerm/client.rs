@@ -8,9 +8,9 @@ use reqsign_azure_storage::Credential;
 use reqsign_core::Signer;
 use serde::Deserialize;
 
-use crate::backend::cloud;
-use crate::backend::web::{Answer, Client};
-use crate::base::aws_signature::encoded;
+use crate::base::cloud;
+use crate::base::http::{Answer, Client};
+use crate::base::percent::encoded;
 
 const VERSION: &str = "2023-11-03";
 const META: &str = "x-ms-meta-";

@@ -5,7 +5,6 @@
 //! that write at the same time do not mix theirs.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -16,6 +15,7 @@ use base64::engine::general_purpose::STANDARD;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
+use crate::backend::gzip::{compress, decompress};
 use crate::backend::held::{Held, Slot};
 use crate::backend::store::{ErrorKind, REMOTE_SNAPSHOT_PAUSE};
 use crate::backend::{LockError, LockInfo, StateStore, StoreError};
@@ -306,10 +306,7 @@ impl StateStore for KubernetesStore {
         if payload.is_empty() {
             return Ok(None);
         }
-        let mut plain = Vec::new();
-        let read = flate2::read::MultiGzDecoder::new(&payload[..]).read_to_end(&mut plain);
-        read.map_err(|error| StoreError::new(format!("the state cannot be decompressed: {error}")))?;
-        Ok(Some(plain).filter(|plain| !plain.is_empty()))
+        Ok(Some(decompress(&payload)?).filter(|plain| !plain.is_empty()))
     }
 
     async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError> {
@@ -363,12 +360,6 @@ impl StateStore for KubernetesStore {
     fn snapshot_pause(&self) -> Duration {
         REMOTE_SNAPSHOT_PAUSE
     }
-}
-
-fn compress(content: &[u8]) -> Result<Vec<u8>, StoreError> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    let written = encoder.write_all(content).and_then(|()| encoder.finish());
-    written.map_err(|error| StoreError::new(error.to_string()))
 }
 
 #[cfg(test)]

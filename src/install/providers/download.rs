@@ -49,7 +49,7 @@ pub(super) async fn download(
         let mut into = Hashed { file: file.as_file_mut(), path: &path, sum: Sha256::new(), bytes: 0 };
         let answer = http.download(request, &mut into, MOST_BYTES, progress).await;
         // A connection that broke may hold the next time.
-        if attempts >= http.attempts() || !http.pause(attempts, &answer).await.map_err(worded)? {
+        if attempts >= http.attempts() || !http.pause(attempts, request, &answer).await.map_err(worded)? {
             let (sum, bytes) = (into.sum, into.bytes);
             break (answer.map_err(worded)?, file, sum, bytes);
         }

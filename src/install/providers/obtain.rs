@@ -49,7 +49,7 @@ impl Obtain<'_> {
             PackageLocation::Unpacked(dir) => return self.unpacked(dir.clone()).await,
             PackageLocation::Archive(path) => (path.clone(), None),
             PackageLocation::Remote(url) => {
-                downloaded = download::download(self.http, &Request::new(url.clone()), folder, &|_, _| {}).await?;
+                downloaded = download::download(self.http, &Request::get(url.clone()), folder, &|_, _| {}).await?;
                 downloaded.found()
             }
             PackageLocation::Asked(request) => {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use url::Url;
 
-use crate::base::http::Answer;
+use crate::base::http::{Answer, FailureKind, Request};
 use crate::model::addr::Provider;
 use crate::model::deps::Version;
 use crate::model::service::Host;
@@ -156,9 +156,9 @@ impl Hosts {
 
     /// A file that belongs to a release.
     pub async fn release_file(&self, url: Url) -> Result<Vec<u8>, ProviderRegistryError> {
-        let request = crate::base::http::Request::new(url);
-        let answer = self.http.get(&request).await.map_err(|e| match e.kind {
-            crate::base::http::FailureKind::Stopped => ProviderRegistryError::Interrupted,
+        let request = Request::get(url);
+        let answer = self.http.send(&request).await.map_err(|e| match e.kind {
+            FailureKind::Stopped => ProviderRegistryError::Interrupted,
             _ => ProviderRegistryError::Failed(e.to_string()),
         })?;
         match answer.status.as_u16() {

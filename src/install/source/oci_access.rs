@@ -34,7 +34,7 @@ pub struct Shown {
 
 impl Shown {
     pub fn show(&self, request: Request) -> Request {
-        request.token(self.token.clone()).login(self.login.clone())
+        request.login(self.login.as_ref()).token(self.token.as_ref())
     }
 
     pub fn are_users(&self) -> bool {
@@ -168,7 +168,7 @@ async fn token(
         }
         query.append_pair("scope", challenge.get("scope").unwrap_or(&pull));
     }
-    let answer = http.get(&Request::new(url).login(login)).await.map_err(|e| match e.kind {
+    let answer = http.send(&Request::get(url).login(login.as_ref())).await.map_err(|e| match e.kind {
         FailureKind::Stopped => SourceError::Interrupted,
         _ => failed(e.to_string()),
     })?;

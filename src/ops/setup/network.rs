@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::base::http::{Client, Options};
+use crate::base::http::{Client, Settings};
 use crate::base::name::TERRANE;
 use crate::install::modules::Fetcher;
 use crate::install::package::platform;
@@ -25,7 +25,7 @@ pub struct Network {
 impl Network {
     pub fn new(setup: &Setup) -> Network {
         let program = format!("{TERRANE}/{PROGRAM_VERSION}");
-        let http = Client::new(Options::of(&setup.environment, &program), setup.stop.clone());
+        let http = Client::new(Settings::for_packages(&setup.environment, &program), setup.stop.clone());
         let plugins = setup.settings.config_dir.as_ref().map(|dir| dir.join("plugins"));
         let places = Places {
             helpers: plugins.into_iter().flat_map(|dir| [dir.join(platform()), dir]).collect(),

@@ -16,9 +16,6 @@ pub struct Callee<'a> {
     pub name: &'a str,
 }
 
-/// A call that came after the plugin was made.
-pub const UNSUPPORTED_METHOD: &str = "Unsupported plugin method";
-
 impl Callee<'_> {
     pub async fn failure(&self, status: Status, process: &Process) -> ProviderDiagnostic {
         let Callee { package, kind, call, name } = self;
@@ -33,7 +30,7 @@ impl Callee<'_> {
             ),
             Code::Cancelled => ("Request cancelled", format!("The {method} request was cancelled.")),
             Code::Unimplemented => {
-                (UNSUPPORTED_METHOD, format!("The {method} method is not supported by this plugin."))
+                ("Unsupported plugin method", format!("The {method} method is not supported by this plugin."))
             }
             _ => ("Plugin error", format!("The plugin returned an unexpected error from {method}: {}", shown(&status))),
         };

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::failure::UNSUPPORTED_METHOD;
 use super::provider_client::{ProviderClient, capabilities, one};
 use super::wire::protocol::{Call, Protocol};
 use super::wire::v6::message as wire;
@@ -35,11 +34,11 @@ impl<P: Protocol> ProviderClient<P> {
     async fn ask_identity_schemas(&self) -> Result<BTreeMap<String, IdentitySchema>, ProviderDiagnostics> {
         let call = Call::GetResourceIdentitySchemas;
         let request = wire::get_resource_identity_schemas::Request {};
-        let response: wire::get_resource_identity_schemas::Response = match self.call(call, request).await {
-            // Providers of a time before identities have none.
-            Err(failure) if failure.summary == UNSUPPORTED_METHOD => return Ok(BTreeMap::new()),
-            answer => answer.map_err(one)?,
+        // Providers of a time before identities have none.
+        let Some(response) = self.call_if_supported(call, request).await.map_err(one)? else {
+            return Ok(BTreeMap::new());
         };
+        let response: wire::get_resource_identity_schemas::Response = response;
         let diagnostics = diagnostic::from_wire(response.diagnostics);
         if has_errors(&diagnostics) {
             return Err(diagnostics);

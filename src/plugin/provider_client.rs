@@ -8,7 +8,7 @@ use bytes::Bytes;
 use prost::Message;
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
-use tonic::Status;
+use tonic::{Code, Status};
 
 use super::failure::Callee;
 use super::grpc::Channel;
@@ -138,13 +138,31 @@ impl<P: Protocol> ProviderClient<P> {
         call: Call,
         request: A,
     ) -> Result<R, ProviderDiagnostic> {
-        if !self.asked.initialized() {
-            self.be_asked().await;
-        }
-        match self.raw_call(call, request).await {
+        match self.answer(call, request).await {
             Ok(response) => R::decode(response).map_err(|error| self.garbage(call, error)),
             Err(status) => Err(self.failure(call, status).await),
         }
+    }
+
+    /// As `call`. None: the plugin does not have this method.
+    pub(super) async fn call_if_supported<A: Message + 'static, R: Message + Default>(
+        &self,
+        call: Call,
+        request: A,
+    ) -> Result<Option<R>, ProviderDiagnostic> {
+        match self.answer(call, request).await {
+            Ok(response) => R::decode(response).map(Some).map_err(|error| self.garbage(call, error)),
+            Err(status) if status.code() == Code::Unimplemented => Ok(None),
+            Err(status) => Err(self.failure(call, status).await),
+        }
+    }
+
+    /// Calls a plugin that was asked for its schema, or needs not to be.
+    async fn answer<A: Message + 'static>(&self, call: Call, request: A) -> Result<Bytes, Status> {
+        if !self.asked.initialized() {
+            self.be_asked().await;
+        }
+        self.raw_call(call, request).await
     }
 
     /// Ends once the process has been asked for its schema, or needs not to be.

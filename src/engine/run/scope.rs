@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashSet;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::files::Files;
 use crate::base::source::{Range, SourceFile};
 use crate::base::suggest;
@@ -125,6 +125,7 @@ impl<'r> ModuleScope<'r> {
                 "The \"count\" object can only be used in \"module\", \"resource\", and \"data\" blocks, and only when the \
                  \"count\" argument is set.",
             )
+            .of_kind(Kind::NoRepetition)
             .at(range.clone())),
         }
     }
@@ -148,7 +149,7 @@ impl<'r> ModuleScope<'r> {
                 let detail = "The \"each\" object can be used only in \"module\" or \"resource\" blocks, and only when the \
                               \"for_each\" argument is set.";
                 let summary = "Reference to \"each\" in context without for_each";
-                return Err(Diagnostic::error(summary, detail).at(range.clone()));
+                return Err(Diagnostic::error(summary, detail).of_kind(Kind::NoRepetition).at(range.clone()));
             }
             _ => {
                 let detail = format!(

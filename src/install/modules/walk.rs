@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::files::Disk;
 use crate::base::name::COMMAND;
 use crate::base::secret::{redacted, without_secrets};
@@ -51,8 +51,6 @@ pub struct Outcome {
     pub lock: ModuleLock,
     pub diagnostics: Diagnostics,
 }
-
-const INTERRUPTED: &str = "Module download was interrupted";
 
 /// Calls are not followed deeper; loading says so.
 const MAX_DEPTH: usize = 64;
@@ -143,9 +141,9 @@ async fn listen(
             None => drop(tree.pop()),
             Some(Item::Event(event)) => tell(event),
             // All of them were interrupted; that is said once.
-            Some(Item::Problem(problem)) if problem.summary == INTERRUPTED && interrupted => {}
+            Some(Item::Problem(problem)) if problem.kind == Kind::Interrupted && interrupted => {}
             Some(Item::Problem(problem)) => {
-                interrupted |= problem.summary == INTERRUPTED;
+                interrupted |= problem.kind == Kind::Interrupted;
                 outcome.diagnostics.push(problem);
             }
             Some(Item::Record(path, record)) => {
@@ -407,7 +405,7 @@ impl Task {
     pub fn interrupted(&self) -> Diagnostic {
         let detail =
             format!("Interrupt signal received when downloading module {}.", redacted(&self.source.to_string()));
-        self.problem(INTERRUPTED, detail)
+        self.problem("Module download was interrupted", detail).of_kind(Kind::Interrupted)
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::source::{Range, SourceFile};
 use crate::lang::eval::{Resolved, Scope, evaluate, evaluate_to};
 use crate::lang::functions::{Function, Machine};
@@ -300,7 +300,7 @@ impl EarlyScope<'_> {
              Use a -var or -var-file command line argument to provide a value for this variable.",
             &*variable.name
         );
-        Diagnostic::error(MISSING_VALUE, detail).at(variable.range.clone())
+        Diagnostic::error(MISSING_VALUE, detail).of_kind(Kind::MissingValue).at(variable.range.clone())
     }
 
     /// A name whose value is only found out during a run.

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::source::{Range, SourceFile, Span};
 use crate::lang::syntax::ast::{
     Attribute, Expr, ExprKind, Expression, Ident, ObjectItem, Template, TemplateForm, TemplatePart,
 };
 use crate::lang::syntax::body::{Body, NativeBody};
 use crate::lang::value::{Marks, Type, Value};
-use crate::model::mistakes::MISSING_VALUE;
 
 use super::early::{self, Early};
 use super::module::Module;
@@ -22,7 +21,7 @@ pub fn settle(module: &mut Module, early: Early, diags: &mut Diagnostics) {
     let mut missing = Vec::new();
     for problem in found {
         // A variable without a value is missed once, however much depends on it.
-        if problem.summary == MISSING_VALUE {
+        if problem.kind == Kind::MissingValue {
             if missing.contains(&problem.subject) {
                 continue;
             }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use super::record::BackendRecord;
-use crate::backend::table::{self, Kind, UNSUPPORTED_BACKEND};
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::backend::table::{self, Kind};
+use crate::base::diag::{self, Diagnostic, Diagnostics};
 use crate::base::name::COMMAND;
 use crate::base::source::SourceFile;
 use crate::lang::syntax::body::{Body, BodySchema};
@@ -112,7 +112,7 @@ fn reference_hash(kind: &str, config: &Value) -> u32 {
 /// As other commands than `init` call a backend that there is not.
 pub fn not_found_elsewhere(diagnostics: Diagnostics) -> Diagnostics {
     let renamed = |mut diagnostic: Diagnostic| {
-        if diagnostic.summary == UNSUPPORTED_BACKEND {
+        if diagnostic.kind == diag::Kind::UnknownBackend {
             diagnostic.summary = INVALID_BACKEND_TYPE.into();
         }
         diagnostic

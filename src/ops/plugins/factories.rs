@@ -5,7 +5,6 @@
 
 use super::packages::MISSING_PROVIDER;
 use crate::base::name::{self, COMMAND, PROGRAM};
-use crate::model::provider::NO_PROVISIONER;
 use crate::model::provider::NO_SCHEMAS;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -17,7 +16,7 @@ use async_trait::async_trait;
 use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 use tokio::task::AbortHandle;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::env::{self, Environment};
 use crate::engine::ports::{Configuring, Providers};
 use crate::lang::value::Value;
@@ -434,12 +433,13 @@ impl Factories {
 
 fn missing_provisioner(kind: &str) -> Diagnostics {
     Diagnostic::error(
-        NO_PROVISIONER,
+        "Missing required provisioner plugin",
         format!(
             "This configuration requires provisioner plugin {kind:?}, which isn't available. If you're intending to use an external \
              provisioner plugin, you must install it manually into one of the plugin search directories before running {PROGRAM}.",
         ),
     )
+    .of_kind(Kind::MissingProvisioner)
     .into()
 }
 

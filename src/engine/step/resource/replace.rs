@@ -1,6 +1,6 @@
 //! Whether an object is replaced because something else changes: `replace_triggered_by`.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::engine::mistakes::UNDECLARED_RESOURCE;
 use crate::engine::run::Run;
 use crate::engine::run::results::Expansion;
@@ -103,7 +103,7 @@ fn key_of(expr: &Expression, scope: &dyn Scope) -> Result<InstanceKey, Diagnosti
             }
             _ => return Err(found),
         };
-        let own = |d: Diagnostic| match d.summary.starts_with("Reference to") {
+        let own = |d: Diagnostic| match d.kind == Kind::NoRepetition {
             true => Diagnostic { detail: without.to_string(), ..d },
             false => d,
         };

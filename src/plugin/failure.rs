@@ -32,9 +32,12 @@ impl Callee<'_> {
             Code::Unimplemented => {
                 ("Unsupported plugin method", format!("The {method} method is not supported by this plugin."))
             }
-            _ => ("Plugin error", format!("The plugin returned an unexpected error from {method}: {}", shown(&status))),
+            _ => (
+                "Plugin error",
+                format!("The plugin returned an unexpected error from {method}: {}", status_text(&status)),
+            ),
         };
-        crate::log!(Error, "{method}: error=\"{}\" plugin={name}", shown(&status));
+        crate::log!(Error, "{method}: error=\"{}\" plugin={name}", status_text(&status));
         detail.push_str(&format!("\n\nThe plugin is that of {name}."));
         if status.code() == Code::Unavailable {
             detail.push_str(&process.epitaph().await);
@@ -56,7 +59,7 @@ impl Callee<'_> {
 }
 
 /// As the reference's library shows it.
-pub fn shown(status: &Status) -> String {
+pub fn status_text(status: &Status) -> String {
     let code = match status.code() {
         Code::Ok => "OK".to_owned(),
         Code::Cancelled => "Canceled".to_owned(),
@@ -71,7 +74,7 @@ mod tests {
 
     #[test]
     fn statuses_read_as_the_reference_writes_them() {
-        assert_eq!(shown(&Status::cancelled("x")), "rpc error: code = Canceled desc = x");
-        assert_eq!(shown(&Status::deadline_exceeded("")), "rpc error: code = DeadlineExceeded desc = ");
+        assert_eq!(status_text(&Status::cancelled("x")), "rpc error: code = Canceled desc = x");
+        assert_eq!(status_text(&Status::deadline_exceeded("")), "rpc error: code = DeadlineExceeded desc = ");
     }
 }

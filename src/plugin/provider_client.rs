@@ -189,17 +189,17 @@ impl<P: Protocol> ProviderClient<P> {
 
     pub(super) async fn managed(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {
         let schemas = self.wire_schemas().await?;
-        found(schemas.managed(kind), || format!("unknown resource type {kind:?}"))
+        require(schemas.managed(kind), || format!("unknown resource type {kind:?}"))
     }
 
     async fn data(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {
         let schemas = self.wire_schemas().await?;
-        found(schemas.data(kind), || format!("unknown data source {kind:?}"))
+        require(schemas.data(kind), || format!("unknown data source {kind:?}"))
     }
 
     async fn ephemeral(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {
         let schemas = self.wire_schemas().await?;
-        found(schemas.ephemeral(kind), || format!("unknown ephemeral resource {kind:?}"))
+        require(schemas.ephemeral(kind), || format!("unknown ephemeral resource {kind:?}"))
     }
 
     /// The module's provider_meta for a provider that wants one.
@@ -395,7 +395,7 @@ impl<P: Protocol> ProviderClient<P> {
             FunctionError { text, argument: None }
         };
         let schemas = self.wire_schemas().await.map_err(text)?;
-        let signature = found(schemas.function(name), || format!("unknown function {name:?}")).map_err(text)?;
+        let signature = require(schemas.function(name), || format!("unknown function {name:?}")).map_err(text)?;
         let mut encoded = Vec::with_capacity(arguments.len());
         for (position, argument) in arguments.iter().enumerate() {
             let Some(ty) = function::argument_type(&signature, position) else {
@@ -423,7 +423,7 @@ fn unreadable(error: String) -> ProviderDiagnostic {
     ProviderDiagnostic::error("Invalid schema from provider", format!("The provider's schema cannot be read: {error}."))
 }
 
-fn found<T>(
+fn require<T>(
     result: Result<Option<Arc<T>>, String>,
     missing: impl FnOnce() -> String,
 ) -> Result<Arc<T>, ProviderDiagnostics> {

@@ -94,7 +94,7 @@ impl Settings {
         builder.build().map_err(|e| format!("cannot set up TLS: {}", innermost(&e)))
     }
 
-    fn shown(&self, url: &Url) -> String {
+    fn display_url(&self, url: &Url) -> String {
         if self.shows_queries { redacted(url.as_str()) } else { without_secrets(url) }
     }
 }
@@ -187,7 +187,7 @@ impl Client {
         let (first, longest) = (*settings.pauses.start(), *settings.pauses.end());
         let usual = || first.saturating_mul(2u32.saturating_pow(attempts.saturating_sub(1).min(30))).min(longest);
         let pause = asked.map_or_else(usual, |asked| asked.min(settings.asked_pause));
-        crate::log!(Debug, "http: {} {} is retried in {pause:?}", request.method, settings.shown(&request.url));
+        crate::log!(Debug, "http: {} {} is retried in {pause:?}", request.method, settings.display_url(&request.url));
         tokio::select! {
             () = tokio::time::sleep(pause) => Ok(true),
             () = self.shared.stop.stopping() => Err(self.stopped(request)),
@@ -250,7 +250,7 @@ impl Client {
         let client = self.inner().await.map_err(|why| self.failure(request, FailureKind::Other, &why))?;
         let mut sent = request.clone();
         for _ in 0..=MOST_REDIRECTS {
-            let shown = self.shared.settings.shown(&sent.url);
+            let shown = self.shared.settings.display_url(&sent.url);
             crate::log!(Debug, "http: {} {shown}", sent.method);
             let mut builder = client.request(sent.method.clone(), sent.url.clone()).headers(sent.headers.clone());
             if let Some(body) = sent.body_bytes() {
@@ -282,7 +282,7 @@ impl Client {
     }
 
     fn failure(&self, request: &Request, kind: FailureKind, why: &str) -> Failure {
-        let url = self.shared.settings.shown(&request.url);
+        let url = self.shared.settings.display_url(&request.url);
         Failure { kind, verb: request.verb(), url, why: why.to_owned(), attempts: 1 }
     }
 

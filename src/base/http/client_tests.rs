@@ -155,7 +155,7 @@ async fn trouble_is_retried_with_the_same_body() {
         (201, 5, &b"done"[..], Some("b"))
     );
     for asked in thread.join().unwrap() {
-        assert!(asked.starts_with("LOCK /state HTTP/1.1\r\n") && asked.ends_with("\r\n\r\n{}"), "{asked}");
+        assert!(asked.starts_with("LOCK / HTTP/1.1\r\n") && asked.ends_with("\r\n\r\n{}"), "{asked}");
         assert!(asked.contains("authorization: Basic bWU6cHc="), "{asked}");
         assert!(asked.contains("user-agent: Terrane/"), "{asked}");
     }

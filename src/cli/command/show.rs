@@ -3,7 +3,7 @@
 use crate::cli::Invocation;
 use crate::cli::args::show::parse;
 use crate::cli::view::shown;
-use crate::ops::inspect::show::{self, Shown};
+use crate::ops::inspect::show::{self, ShowSubject};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let args = match parse(args) {
@@ -24,14 +24,14 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     if !args.json {
         console.diagnostics(warnings);
     }
-    let what = if matches!(found, Shown::Plan { .. }) { "plan" } else { "state" };
+    let what = if matches!(found, ShowSubject::Plan { .. }) { "plan" } else { "state" };
     let text = match (&found, args.json) {
-        (Shown::Nothing, false) => Ok("No state.\n".to_string()),
-        (Shown::Nothing, true) => Ok("{\"format_version\":\"1.0\"}\n".to_string()),
-        (Shown::State { file, schemas }, false) => shown::state(&file.state, schemas, &console.style),
-        (Shown::State { file, schemas }, true) => shown::state_json(file, schemas),
-        (Shown::Plan { planned }, false) => Ok(shown::plan(planned, &console.style, true)),
-        (Shown::Plan { planned }, true) => shown::plan_json(planned),
+        (ShowSubject::Nothing, false) => Ok("No state.\n".to_string()),
+        (ShowSubject::Nothing, true) => Ok("{\"format_version\":\"1.0\"}\n".to_string()),
+        (ShowSubject::State { file, schemas }, false) => shown::state(&file.state, schemas, &console.style),
+        (ShowSubject::State { file, schemas }, true) => shown::state_json(file, schemas),
+        (ShowSubject::Plan { planned }, false) => Ok(shown::plan(planned, &console.style, true)),
+        (ShowSubject::Plan { planned }, true) => shown::plan_json(planned),
     };
     match text {
         Ok(text) => {

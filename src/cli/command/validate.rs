@@ -11,7 +11,7 @@ use crate::cli::console::Console;
 use crate::cli::view::human::Pending;
 use crate::engine::ports::Observer;
 use crate::ops::inspect::validate::ValidateRequest;
-use crate::ops::interface::listen::Deaf;
+use crate::ops::interface::listen::SilentListener;
 use crate::render::json::diagnostic::diagnostic_json;
 use crate::render::json::go;
 use crate::render::text::wrap::wrap;
@@ -24,7 +24,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let request = ValidateRequest { path: args.path, test_dir: args.test_dir };
     // The JSON form is one document.
     let observer: Arc<dyn Observer> =
-        if args.json { Arc::new(Deaf) } else { Arc::new(Pending(invocation.console.clone())) };
+        if args.json { Arc::new(SilentListener) } else { Arc::new(Pending(invocation.console.clone())) };
     let work = crate::ops::inspect::validate::run(&setup, &request, &observer);
     let diagnostics = match super::run_with(invocation, &setup.stop, work) {
         Ok(diagnostics) => diagnostics,

@@ -34,7 +34,7 @@ impl InitView {
     }
 
     pub fn event(&self, event: &InitEvent) {
-        if let InitEvent::Found(found) = event {
+        if let InitEvent::Diagnostics(found) = event {
             match self.json {
                 true => found.iter().for_each(|diagnostic| write(&self.console, &events::diagnostic(diagnostic))),
                 false => self.console.diagnostics(found.clone()),
@@ -213,7 +213,7 @@ fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
         InitEvent::Module(event) => return Some((event.to_string(), None)),
         InitEvent::Copied(path) => return Some((format!("- {}", path.0.join(".")), None)),
         InitEvent::Install(event) => return install_for_programs(event).map(|text| (text, None)),
-        InitEvent::CopyDone | InitEvent::Found(_) | InitEvent::Done => return None,
+        InitEvent::CopyDone | InitEvent::Diagnostics(_) | InitEvent::Done => return None,
     };
     Some((text, Some(code)))
 }

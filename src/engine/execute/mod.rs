@@ -23,7 +23,7 @@ const LISTED: usize = 10;
 pub async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
     let ended = |node, end| {
         if end == End::Failed {
-            settle(&run, node);
+            release_waiters(&run, node);
         }
     };
     visits::log_graph(&run);
@@ -56,9 +56,9 @@ async fn forward_stop(run: &Run) -> Infallible {
 }
 
 /// Steps that wait for the value of an instance must not wait for one that never comes.
-fn settle(run: &Run, node: NodeId) {
+fn release_waiters(run: &Run, node: NodeId) {
     if let Node::Instance(index) = *run.schedule.graph.node(node) {
-        resource::apply::settle_without_value(run, index);
+        resource::apply::publish_no_value(run, index);
     }
 }
 

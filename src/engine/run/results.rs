@@ -132,7 +132,7 @@ pub struct InstanceSlot {
 
 impl InstanceSlot {
     /// The object that references see; none: there will be none.
-    pub fn settle(&self, value: Option<Value>) {
+    pub fn publish(&self, value: Option<Value>) {
         let _ = self.value.set(value);
         self.settled.notify_waiters();
     }
@@ -141,14 +141,14 @@ impl InstanceSlot {
         self.value.get()?.as_ref()
     }
 
-    pub fn is_settled(&self) -> bool {
+    pub fn is_published(&self) -> bool {
         self.value.get().is_some()
     }
 
     pub async fn wait(&self) {
         loop {
             let notified = self.settled.notified();
-            if self.is_settled() {
+            if self.is_published() {
                 return;
             }
             notified.await;

@@ -37,7 +37,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32, _turn: &mut Turn) -> D
                 Ok(provider) => provider,
                 Err(errors) => {
                     diagnostics.extend(errors);
-                    slot.settle(None);
+                    slot.publish(None);
                     continue;
                 }
             };
@@ -49,7 +49,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32, _turn: &mut Turn) -> D
                     None
                 }
             };
-            slot.settle(value);
+            slot.publish(value);
         }
     }
     diagnostics

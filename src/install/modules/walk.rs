@@ -186,7 +186,7 @@ impl Collected {
 }
 
 /// What a task has found: where its module is, and whether that is new.
-struct Found {
+struct LocatedModule {
     dir: PathBuf,
     fresh: bool,
 }
@@ -227,7 +227,7 @@ fn load_sound(dir: &Path, path: addr::Module, early: Option<Early>, call: &Modul
 }
 
 impl Task {
-    async fn find(&self) -> Result<Found, Diagnostics> {
+    async fn find(&self) -> Result<LocatedModule, Diagnostics> {
         if self.context.stop().is_stopping() {
             return Err(self.interrupted().into());
         }
@@ -235,7 +235,7 @@ impl Task {
             && self.is_intact(record).await?
         {
             self.say(Item::Record(self.path.clone(), record.clone()));
-            return Ok(Found { dir: record.dir.clone(), fresh: false });
+            return Ok(LocatedModule { dir: record.dir.clone(), fresh: false });
         }
         let (dir, version) = match &self.source {
             ModuleSource::Local(path) => (self.local(path)?, None),
@@ -248,7 +248,7 @@ impl Task {
         let record = Record { source: self.source.to_string(), version, dir: dir.clone() };
         self.say(Item::Record(self.path.clone(), record));
         self.say(Item::Event(ModuleEvent::Installed { path: self.path.clone(), dir: dir.clone() }));
-        Ok(Found { dir, fresh: true })
+        Ok(LocatedModule { dir, fresh: true })
     }
 
     /// What is installed already, if it is what the call asks for.
@@ -324,10 +324,10 @@ impl Task {
         let remote = self.locate(module, &version).await?;
         let (place, shown) = (self.context.place(&self.path), redacted(&remote.to_string()));
         self.bring(&remote, &place, Some(&version)).await.map_err(|why| match why {
-            Failed::Said(problem) => *problem,
+            Failed::Worded(problem) => *problem,
             Failed::Why(why) => self.problem(
                 "Failed to download module",
-                format!("Could not download module {} source code from {shown:?}: {why}.", self.shown()),
+                format!("Could not download module {} source code from {shown:?}: {why}.", self.label()),
             ),
         })?;
         let dir = match remote.folder.contains(['*', '?', '[']) {
@@ -356,10 +356,10 @@ impl Task {
         self.say(Item::Event(ModuleEvent::Downloading { path, package: package.clone(), version: None }));
         let place = self.context.place(&self.path);
         self.bring(remote, &place, None).await.map_err(|why| match why {
-            Failed::Said(problem) => *problem,
+            Failed::Worded(problem) => *problem,
             Failed::Why(why) => self.problem(
                 "Failed to download module",
-                format!("Could not download module {} source code from {package:?}: {why}", self.shown()),
+                format!("Could not download module {} source code from {package:?}: {why}", self.label()),
             ),
         })?;
         let found = place::sub_folder(&place, &remote.folder);
@@ -380,11 +380,11 @@ impl Task {
                 }
                 Ok(())
             }
-            Err(PackageError::Fetch(FetchError::Interrupted)) => Err(Failed::Said(Box::new(self.interrupted()))),
+            Err(PackageError::Fetch(FetchError::Interrupted)) => Err(Failed::Worded(Box::new(self.interrupted()))),
             Err(PackageError::Fetch(FetchError::Failed(why))) => Err(Failed::Why(why)),
             Err(PackageError::Changed { known, came }) => {
                 let what = format!("What came from {:?}", id.source);
-                Err(Failed::Said(Box::new(self.changed(&what, &known, &came))))
+                Err(Failed::Worded(Box::new(self.changed(&what, &known, &came))))
             }
         }
     }
@@ -411,6 +411,6 @@ impl Task {
 
 enum Failed {
     /// It is worded already.
-    Said(Box<Diagnostic>),
+    Worded(Box<Diagnostic>),
     Why(String),
 }

@@ -26,7 +26,7 @@ pub(super) struct Downloaded {
 
 impl Downloaded {
     /// Where it is, and its checksum.
-    pub fn found(&self) -> (PathBuf, Option<[u8; 32]>) {
+    pub fn file_and_checksum(&self) -> (PathBuf, Option<[u8; 32]>) {
         (self.file.path().to_path_buf(), Some(self.sha256))
     }
 }

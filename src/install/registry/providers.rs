@@ -134,7 +134,7 @@ impl Hosts {
     pub async fn provider_versions(&self, provider: &Provider) -> Result<ProviderVersions, ProviderRegistryError> {
         let (host, url) = self.provider_url(provider, &["versions"]).await?;
         let answer = self.ask_registry(&host, url, ask::host_of).await?;
-        self.found(&host, &answer).await?;
+        self.require_success(&host, &answer).await?;
         ask::object(&answer.body).map_err(ProviderRegistryError::Failed)
     }
 
@@ -149,7 +149,7 @@ impl Hosts {
         let rest = [&*version.to_string(), "download", os, arch];
         let (host, url) = self.provider_url(provider, &rest).await?;
         let answer = self.ask_registry(&host, url, ask::host_of).await?;
-        self.found(&host, &answer).await?;
+        self.require_success(&host, &answer).await?;
         let download = ask::object(&answer.body).map_err(ProviderRegistryError::Failed)?;
         Ok((download, answer.url))
     }
@@ -170,7 +170,7 @@ impl Hosts {
         }
     }
 
-    async fn found(&self, host: &Host, answer: &Answer) -> Result<(), ProviderRegistryError> {
+    async fn require_success(&self, host: &Host, answer: &Answer) -> Result<(), ProviderRegistryError> {
         match answer.status.as_u16() {
             200 => Ok(()),
             404 => Err(ProviderRegistryError::NotFound),

@@ -61,7 +61,7 @@ pub enum InitEvent {
     /// The backend is about to be given up.
     BackendUnsetting(String),
     /// To be shown now.
-    Found(Diagnostics),
+    Diagnostics(Diagnostics),
     /// A backend was opened that was not in use before.
     BackendSet(String),
     /// There was a backend, and now there is none.

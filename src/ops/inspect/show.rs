@@ -21,7 +21,7 @@ use crate::ops::plugins::schemas;
 use crate::ops::setup::Setup;
 
 /// What there is to show.
-pub enum Shown {
+pub enum ShowSubject {
     /// There is no state.
     Nothing,
     State {
@@ -33,7 +33,7 @@ pub enum Shown {
     },
 }
 
-pub async fn run(setup: &Setup, path: Option<&str>) -> Result<(Shown, Diagnostics), Diagnostics> {
+pub async fn run(setup: &Setup, path: Option<&str>) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
     let Some(path) = path else { return current(setup).await };
     let content =
         Disk.read(Path::new(path)).map_err(|e| unreadable(&format!("Error loading statefile: {e}"), &e.to_string()))?;
@@ -47,7 +47,7 @@ pub async fn run(setup: &Setup, path: Option<&str>) -> Result<(Shown, Diagnostic
     }
     match state_file::read(&content) {
         Ok(Some(file)) => Ok((of_state(setup, file).await?, Diagnostics::new())),
-        Ok(None) => Ok((Shown::Nothing, Diagnostics::new())),
+        Ok(None) => Ok((ShowSubject::Nothing, Diagnostics::new())),
         Err(problems) => {
             let why = format!("Error reading {path} as a statefile: {}", state_file::problems_text(&problems));
             Err(unreadable(&why, "zip: not a valid zip file"))
@@ -61,7 +61,7 @@ async fn encrypted(
     encryption: &Encryption,
     path: &str,
     content: Vec<u8>,
-) -> Result<(Shown, Diagnostics), Diagnostics> {
+) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
     // Only states say whose they are.
     let is_state = outside(&content).is_ok_and(|outside| !outside.lineage.is_empty());
     let mut planned = None;
@@ -80,7 +80,7 @@ async fn encrypted(
     };
     let why = match state {
         Ok(Some(file)) => return Ok((of_state(setup, file).await?, Diagnostics::new())),
-        Ok(None) if is_state => return Ok((Shown::Nothing, Diagnostics::new())),
+        Ok(None) if is_state => return Ok((ShowSubject::Nothing, Diagnostics::new())),
         Ok(None) => "no state".to_owned(),
         Err(why) => why,
     };
@@ -108,18 +108,18 @@ fn unreadable(state: &str, plan: &str) -> Diagnostics {
     .into()
 }
 
-async fn current(setup: &Setup) -> Result<(Shown, Diagnostics), Diagnostics> {
+async fn current(setup: &Setup) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
     let (_, loaded) = read_state::current(setup, &StateOptions::default()).await?;
     match loaded.file {
-        None => Ok((Shown::Nothing, loaded.warnings)),
+        None => Ok((ShowSubject::Nothing, loaded.warnings)),
         Some(file) => Ok((of_state(setup, file).await?, loaded.warnings)),
     }
 }
 
-async fn of_state(setup: &Setup, file: StateFile) -> Result<Shown, Diagnostics> {
+async fn of_state(setup: &Setup, file: StateFile) -> Result<ShowSubject, Diagnostics> {
     check_config(setup)?;
     let schemas = schemas::of_state(setup, &file.state).await?;
-    Ok(Shown::State { file, schemas })
+    Ok(ShowSubject::State { file, schemas })
 }
 
 /// As in the reference, a state is shown only if the configuration has no errors.
@@ -128,7 +128,7 @@ fn check_config(setup: &Setup) -> Result<(), Diagnostics> {
     if problems.has_errors() { Err(problems) } else { Ok(()) }
 }
 
-async fn plan(setup: &Setup, saved: SavedPlan) -> Result<Shown, Diagnostics> {
+async fn plan(setup: &Setup, saved: SavedPlan) -> Result<ShowSubject, Diagnostics> {
     let files = Overlay::masking(saved.config.to_memory(), Arc::new(Disk));
     let (loaded, mut diagnostics) = load::planned_config(setup, &files, &saved.plan.variables);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
@@ -140,5 +140,5 @@ async fn plan(setup: &Setup, saved: SavedPlan) -> Result<Shown, Diagnostics> {
     schemas.extend(schemas::available(&*factories, requirements.0.keys().cloned()).await);
     factories.shutdown().await;
     let planned = Planned { plan: Arc::new(saved.plan), config: loaded.config, schemas };
-    Ok(Shown::Plan { planned: Box::new(planned) })
+    Ok(ShowSubject::Plan { planned: Box::new(planned) })
 }

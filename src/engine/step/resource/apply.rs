@@ -46,17 +46,17 @@ impl Place {
         self.module.resources[self.block as usize].get()
     }
 
-    fn settle(&self, value: Option<Value>) {
+    fn publish(&self, value: Option<Value>) {
         if let Some(slots) = self.slots() {
-            slots.instances[self.position].settle(value);
+            slots.instances[self.position].publish(value);
         }
     }
 }
 
 /// Lets those who wait for the value of a task's instance know that there will be none, if there is none yet.
-pub fn settle_without_value(run: &Run, index: u32) {
+pub fn publish_no_value(run: &Run, index: u32) {
     if let Some(place) = Place::of(run, &run.schedule.tasks[index as usize]) {
-        place.settle(None);
+        place.publish(None);
     }
 }
 
@@ -71,18 +71,18 @@ pub async fn run(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
         Ok(instance) => instance,
         Err(error) => return error.into(),
     };
-    let settle = |value: Option<Value>| {
+    let publish = |value: Option<Value>| {
         if let Some(place) = &place {
-            place.settle(value);
+            place.publish(value);
         }
     };
     match addr.mode() {
-        ResourceMode::Data => read_data(&instance, &settle).await,
-        _ => apply_managed(&instance, task, turn, &settle).await,
+        ResourceMode::Data => read_data(&instance, &publish).await,
+        _ => apply_managed(&instance, task, turn, &publish).await,
     }
 }
 
-async fn read_data(instance: &Instance<'_>, settle: &(dyn Fn(Option<Value>) + Sync)) -> Diagnostics {
+async fn read_data(instance: &Instance<'_>, publish: &(dyn Fn(Option<Value>) + Sync)) -> Diagnostics {
     let mut diagnostics = conditions::preconditions(instance);
     if diagnostics.has_errors() {
         return diagnostics;
@@ -108,7 +108,7 @@ async fn read_data(instance: &Instance<'_>, settle: &(dyn Fn(Option<Value>) + Sy
     let object = known.encode(&instance.schema);
     diagnostics
         .extend(save(instance.run, &instance.addr, instance.provider_addr, |place| place.current = Some(object)).await);
-    settle(Some(stored.value.clone()));
+    publish(Some(stored.value.clone()));
     diagnostics.extend(conditions::postconditions(instance, &stored.value));
     diagnostics
 }
@@ -117,7 +117,7 @@ async fn apply_managed(
     instance: &Instance<'_>,
     task: &Task,
     turn: &mut Turn,
-    settle: &(dyn Fn(Option<Value>) + Sync),
+    publish: &(dyn Fn(Option<Value>) + Sync),
 ) -> Diagnostics {
     let run = instance.run;
     let promised = &task.change;
@@ -146,7 +146,7 @@ async fn apply_managed(
     let change = creating_half(change, &instance.null());
     if change.action == Action::NoOp {
         let value = current.as_ref().map_or_else(|| change.change.after.clone(), |c| c.value.clone());
-        settle(Some(value.clone()));
+        publish(Some(value.clone()));
         diagnostics.extend(conditions::postconditions(instance, &value));
         return diagnostics;
     }
@@ -164,7 +164,7 @@ async fn apply_managed(
     // Until its provisioners have run, a new object is one to be made again, whatever ends this process.
     diagnostics.extend(store(instance, applied.clone().map(|a| tainted_if(a, provisioned)).as_ref()).await);
     if let Some(applied) = applied.as_mut().filter(|a| !diagnostics.has_errors() && !a.value.is_null()) {
-        settle(Some(applied.value.clone()));
+        publish(Some(applied.value.clone()));
         if creates {
             let when = ProvisionerWhen::Create;
             diagnostics.extend(provision::run(instance, &applied.value, when, Some(turn)).await);

@@ -22,7 +22,7 @@ use crate::model::plan::{Action, ActionReason};
 use crate::model::state::DeposedKey;
 
 use super::expand::stored_value;
-use super::orphan::{self, Doomed};
+use super::orphan::{self, OrphanObject};
 use super::plan::{Forced, check_prevent_destroy};
 use super::record::{note_change, note_drift, put};
 use super::upgrade::upgrade;
@@ -33,7 +33,7 @@ enum Work {
     /// Plan the instance at a position of the block's expansion in a module instance.
     Planned { module: Arc<ModuleSlots>, position: usize },
     /// Plan to destroy an object.
-    Doomed { addr: AbsResourceInstance, deposed: Option<DeposedKey>, expansion: Option<Expansion> },
+    OrphanObject { addr: AbsResourceInstance, deposed: Option<DeposedKey>, expansion: Option<Expansion> },
 }
 
 impl Work {
@@ -45,7 +45,7 @@ impl Work {
                 let key = module.resources[index as usize].get()?.expansion.key(*position);
                 Some(run.blocks.tree.resource(module.id, index).addr.absolute(module.addr.clone()).instance(key))
             }
-            Work::Doomed { addr, .. } => Some(addr.clone()),
+            Work::OrphanObject { addr, .. } => Some(addr.clone()),
         }
     }
 }
@@ -101,7 +101,7 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
             if run.is_targeted(node, &addr) {
                 work.push(Work::Planned { module: instance.clone(), position });
             } else if let Some(schema) = run.blocks.schemas.resource(&config.provider, &config.addr) {
-                slots.instances[position].settle(stored_value(run, &resource, addr.key(), &schema));
+                slots.instances[position].publish(stored_value(run, &resource, addr.key(), &schema));
             }
         }
         let _ = instance.resources[index as usize].set(slots);
@@ -145,7 +145,7 @@ fn imports_of_block(run: &Run, block: BlockId) -> Diagnostics {
 
 fn current_object(run: &Run, addr: &AbsResourceInstance, expansion: Option<&Expansion>, work: &mut Vec<Work>) {
     if run.prior.state.instance(addr).is_some_and(|stored| stored.current.is_some()) {
-        work.push(Work::Doomed { addr: addr.clone(), deposed: None, expansion: expansion.cloned() });
+        work.push(Work::OrphanObject { addr: addr.clone(), deposed: None, expansion: expansion.cloned() });
     }
 }
 
@@ -153,7 +153,7 @@ fn deposed_objects(run: &Run, addr: &AbsResourceInstance, expansion: Option<&Exp
     let keys = run.prior.state.instance(addr).into_iter().flat_map(|stored| stored.deposed.keys());
     work.extend(keys.map(|key| {
         let deposed = Some(key.clone());
-        Work::Doomed { addr: addr.clone(), deposed, expansion: expansion.cloned() }
+        Work::OrphanObject { addr: addr.clone(), deposed, expansion: expansion.cloned() }
     }));
 }
 
@@ -168,7 +168,7 @@ async fn do_all(run: Arc<Run>, job: Job, mut work: Vec<Work>, turn: &mut Turn) -
     turn.give_back();
     // Deposed objects first: providers see the same order in each run.
     let (deposed, rest): (Vec<_>, Vec<_>) =
-        work.into_iter().partition(|item| matches!(item, Work::Doomed { deposed: Some(_), .. }));
+        work.into_iter().partition(|item| matches!(item, Work::OrphanObject { deposed: Some(_), .. }));
     let first = do_at_once(&run, job, deposed).await;
     let then = do_at_once(&run, job, in_order(&run, job, rest)).await;
     if first == End::Done { then } else { first }
@@ -209,7 +209,7 @@ fn in_order(run: &Run, job: Job, mut work: Vec<Work>) -> Vec<Work> {
                 let slots = module.resources[index as usize].get();
                 !slots.is_some_and(|s| keys.contains(&s.expansion.key(*position)))
             }
-            Work::Doomed { .. } => true,
+            Work::OrphanObject { .. } => true,
         });
     }
     work
@@ -222,7 +222,7 @@ async fn do_one(run: &Run, job: Job, work: Work) -> End {
     let done = catch_panic(async {
         match &work {
             Work::Planned { module, position } => plan_one(run, job, module, *position).await,
-            Work::Doomed { addr, deposed, expansion } => {
+            Work::OrphanObject { addr, deposed, expansion } => {
                 doom_one(run, job, addr.clone(), deposed.clone(), expansion.clone()).await
             }
         }
@@ -279,7 +279,7 @@ async fn doom_one(
         Some(config) => config.lifecycle.keep,
         None => object.keep && removed.is_none(),
     };
-    let doomed = Doomed {
+    let orphan_object = OrphanObject {
         object,
         deposed,
         reason,
@@ -287,7 +287,7 @@ async fn doom_one(
         refresh: run.inputs.refresh && !destroying,
         plan,
     };
-    orphan::plan(&instance, doomed).await
+    orphan::plan(&instance, orphan_object).await
 }
 
 async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usize) -> Diagnostics {
@@ -312,7 +312,7 @@ async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usiz
         ResourceMode::Data => data::plan(&instance).await,
         ResourceMode::Ephemeral => (Some(Value::unknown(instance.schema.implied_type().clone())), Diagnostics::new()),
     };
-    slots.instances[position].settle(value);
+    slots.instances[position].publish(value);
     diagnostics
 }
 
@@ -364,7 +364,7 @@ async fn managed(
     if run.plans_nothing() {
         let value = current.map(|c| c.value);
         diagnostics.extend(conditions::preconditions(instance));
-        slot.settle(value.clone());
+        slot.publish(value.clone());
         let known = value.clone().unwrap_or_else(|| Value::unknown(instance.schema.implied_type().clone()));
         diagnostics.extend(conditions::postconditions(instance, &known));
         return (value, diagnostics);
@@ -400,7 +400,7 @@ async fn managed(
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
-    slot.settle(Some(value.clone()));
+    slot.publish(Some(value.clone()));
     diagnostics.extend(conditions::postconditions(instance, &value));
     (Some(value), diagnostics)
 }

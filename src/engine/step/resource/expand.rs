@@ -69,7 +69,7 @@ fn fill(run: &Run, instance: &Arc<ModuleSlots>, index: u32, expansion: Expansion
         for (i, slot) in slots.instances.iter().enumerate() {
             let addr = resource.instance(slots.expansion.key(i));
             if !run.schedule.awaited.contains(&addr) {
-                slot.settle(stored_value(run, &resource, addr.key(), &schema));
+                slot.publish(stored_value(run, &resource, addr.key(), &schema));
             }
         }
     }

@@ -11,19 +11,21 @@ use super::Instance;
 
 /// What tells people which object is meant: its id, unless that is unknown or secret.
 pub fn shown_id(value: &Value) -> Option<(String, String)> {
-    shown(value, "id")
+    text_attribute(value, "id")
 }
 
 /// As `shown_id`, with the name where there is no id.
 pub fn shown_id_or_name(value: &Value) -> Option<(String, String)> {
     let tag = || {
         let tags = value.get("tags").filter(|tags| !tags.is_sensitive())?;
-        shown(tags, "name").or_else(|| shown(tags, "Name")).map(|(key, text)| (format!("tags.{key}"), text))
+        text_attribute(tags, "name")
+            .or_else(|| text_attribute(tags, "Name"))
+            .map(|(key, text)| (format!("tags.{key}"), text))
     };
-    shown_id(value).or_else(|| shown(value, "name")).or_else(tag)
+    shown_id(value).or_else(|| text_attribute(value, "name")).or_else(tag)
 }
 
-fn shown(value: &Value, name: &str) -> Option<(String, String)> {
+fn text_attribute(value: &Value, name: &str) -> Option<(String, String)> {
     let part = value.get(name)?;
     if value.is_sensitive() || part.is_sensitive() || *part.ty() != Type::String {
         return None;

@@ -300,13 +300,13 @@ fn instances_beside(
     let config = run.blocks.tree.resource(module.id, index);
     let resource = config.addr.absolute(module.addr.clone());
     let Some(schema) = run.blocks.schemas.resource(&config.provider, &config.addr) else { return BTreeMap::new() };
-    let gathered = run.results.gathered();
+    let (changes, states) = (run.results.changes(), run.results.states());
     let is_going = |change: &&ResourceChange| change.deposed.is_none() && change.action == Action::Delete;
     let planned: FxHashSet<&InstanceKey> =
-        gathered.changes_of(&resource).filter(is_going).map(|change| change.addr.key()).collect();
+        changes.of(&resource).filter(is_going).map(|change| change.addr.key()).collect();
     let is_going =
         |key: &InstanceKey| planned.contains(key) || run.schedule.destroyed.contains(&resource.instance(key.clone()));
-    let stored = gathered.state.resources.get(&resource).into_iter().flat_map(|stored| &stored.instances);
+    let stored = states.current.resources.get(&resource).into_iter().flat_map(|stored| &stored.instances);
     let beside = stored.filter(|(key, _)| slots.expansion.index_of(key).is_none() && !is_going(key));
     let value = |object| decode(object, &schema).ok().map(|stored| stored.value);
     beside.filter_map(|(key, instance)| Some((key.clone(), value(instance.current.as_ref()?)?))).collect()

@@ -39,5 +39,5 @@ pub fn addr(module: &str, name: &str) -> String {
 }
 
 fn has_failed(run: &Run, addr: &str) -> bool {
-    run.results.gathered().failed_checks.contains(addr)
+    run.results.checks().failed.contains(addr)
 }

@@ -91,7 +91,7 @@ pub fn check(
             later.verbatim = true;
             all.push(later);
         }
-        run.results.gathered().checks.push(CheckRecord {
+        run.results.checks().records.push(CheckRecord {
             kind: kind.checkable(),
             config_addr: of.config_addr.clone(),
             addr: of.addr.clone(),
@@ -124,7 +124,7 @@ pub fn check_variable(run: &Run, rule: &Condition, scope: &dyn Scope, of: &Check
         let failed = Diagnostic::error("Invalid value for variable", detail).at(value_at.clone());
         all.push(with_values(failed, &rule.condition, scope));
     }
-    run.results.gathered().checks.push(CheckRecord {
+    run.results.checks().records.push(CheckRecord {
         kind: "var",
         config_addr: of.config_addr.clone(),
         addr: of.addr.clone(),

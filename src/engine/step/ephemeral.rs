@@ -108,7 +108,7 @@ async fn open(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
         Renewal::start(run.ports.clone(), instance.provider.clone(), addr.clone(), first)
     });
     let open = OpenEphemeral { provider: instance.provider.clone(), private: answer.private, renewal };
-    run.results.gathered().ephemerals.insert(addr.clone(), open);
+    run.results.ephemerals().insert(addr.clone(), open);
     let value = mark(&answer.result, &marks, &instance.schema.block).mark(Marks::EPHEMERAL);
     diagnostics.extend(conditions::postconditions(instance, &value));
     (Some(value), diagnostics)
@@ -141,12 +141,12 @@ fn check_answer(instance: &Instance<'_>, value: &Value) -> Option<Diagnostic> {
 pub async fn close(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let block = run.blocks.tree.config_addr(module, index);
     let mine: Vec<_> = {
-        let gathered = run.results.gathered();
-        gathered.ephemerals.keys().filter(|addr| addr.config() == block).cloned().collect()
+        let open = run.results.ephemerals();
+        open.keys().filter(|addr| addr.config() == block).cloned().collect()
     };
     let mut diagnostics = Diagnostics::new();
     for addr in mine {
-        let Some(open) = run.results.gathered().ephemerals.remove(&addr) else { continue };
+        let Some(open) = run.results.ephemerals().remove(&addr) else { continue };
         diagnostics.extend(close_one(run, addr, open).await);
     }
     diagnostics
@@ -181,7 +181,7 @@ fn warnings(mut reported: ProviderDiagnostics) -> ProviderDiagnostics {
 
 /// Closes what a walk that failed has left open.
 pub async fn close_rest(run: &Run) -> Diagnostics {
-    let rest = std::mem::take(&mut run.results.gathered().ephemerals);
+    let rest = std::mem::take(&mut *run.results.ephemerals());
     let mut diagnostics = Diagnostics::new();
     for (addr, open) in rest {
         diagnostics.extend(close_one(run, addr, open).await);

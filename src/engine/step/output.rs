@@ -120,17 +120,16 @@ async fn record(run: &Run, output: &Output, value: &Value) -> Diagnostics {
     let stored = (!output.ephemeral && !bare.is_null())
         .then(|| OutputValue { value: unknown_as_null(&bare), sensitive: output.sensitive });
     {
-        let mut gathered = run.results.gathered();
         if run.is_plan() {
             let before = run.prior.state.outputs.get(&output.name);
-            gathered.outputs.push(change(output, before, &bare));
+            run.results.changes().outputs.push(change(output, before, &bare));
         }
         // What a plan does not know yet leaves the state as it was.
         let settled = !run.is_plan() || bare.is_wholly_known();
         match &stored {
             Some(_) if !settled => {}
-            Some(stored) => drop(gathered.state.outputs.insert(output.name.clone(), stored.clone())),
-            None => drop(gathered.state.outputs.remove(&output.name)),
+            Some(stored) => drop(run.results.states().current.outputs.insert(output.name.clone(), stored.clone())),
+            None => drop(run.results.states().current.outputs.remove(&output.name)),
         }
     }
     if !run.is_apply() {

@@ -51,11 +51,11 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
         Err(found) => return (ApplyOutcome { state }, found),
     };
     diagnostics.extend(remove_outputs(&run, plan, ports).await);
-    let gathered = std::mem::take(&mut *run.results.gathered());
-    state = gathered.state;
+    state = std::mem::take(&mut run.results.states().current);
+    let checks = std::mem::take(&mut run.results.checks().records);
     state.checks = match plan.mode {
         Mode::RefreshOnly => (!plan.checks.is_empty()).then(|| plan.checks.clone()),
-        _ => check_results::results(&run, gathered.checks, Some(&plan.checks)),
+        _ => check_results::results(&run, checks, Some(&plan.checks)),
     };
     if ports.stop.is_stopping() && !diagnostics.iter().any(mistakes::is_halted) {
         diagnostics.push(mistakes::halted());
@@ -95,7 +95,7 @@ async fn remove_outputs(run: &Run, plan: &Plan, ports: &Ports) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let gone: Vec<_> = plan.outputs.iter().filter(|o| o.action == Action::Delete).collect();
     for output in gone {
-        run.results.gathered().state.outputs.remove(&output.name);
+        run.results.states().current.outputs.remove(&output.name);
         if let Err(errors) = ports.sink.output(&output.name, None).await {
             diagnostics.extend(errors);
         }

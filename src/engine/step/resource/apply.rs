@@ -197,7 +197,7 @@ fn tainted_if(mut object: Stored, tainted: bool) -> Stored {
 
 /// The current object as a value; `None` inside if there is none. None with errors.
 pub async fn current_object(instance: &Instance<'_>) -> (Option<Option<Stored>>, Diagnostics) {
-    let object = instance.run.results.gathered().state.instance(&instance.addr).and_then(|i| i.current.clone());
+    let object = instance.run.results.states().current.instance(&instance.addr).and_then(|i| i.current.clone());
     match object {
         None => (Some(None), Diagnostics::new()),
         Some(object) => {
@@ -363,19 +363,7 @@ pub async fn apply(
             return (current, diagnostics);
         }
     };
-    let value = check_write_only(instance, value, &mut diagnostics);
-    let value = check_known(instance, value, &mut diagnostics);
-    if !destroys && !diagnostics.has_errors() && !response.legacy_type_system {
-        for (path, wrong) in compatible::object_compatible(&instance.schema.block, &change.change.after, &value) {
-            let what = format!(
-                "When applying changes to {}, provider {:?} produced an unexpected new value: {}.",
-                instance.addr,
-                instance.provider_addr.to_string(),
-                breach(&path, &wrong)
-            );
-            diagnostics.push(instance.bug("Provider produced inconsistent result after apply", what));
-        }
-    }
+    let value = check_new_value(instance, change, value, response.legacy_type_system, &mut diagnostics);
     if value.is_null() {
         if !destroys && !diagnostics.has_errors() {
             diagnostics.push(null_object(instance, change.action));
@@ -395,6 +383,31 @@ pub async fn apply(
         provider_key: instance.provider_addr.key.clone(),
     };
     (Some(object), diagnostics)
+}
+
+/// The value that the provider made of the object, without what no provider may give. Reports what is wrong with it.
+fn check_new_value(
+    instance: &Instance<'_>,
+    change: &ResourceChange,
+    value: Value,
+    legacy_type_system: bool,
+    diagnostics: &mut Diagnostics,
+) -> Value {
+    let value = check_write_only(instance, value, diagnostics);
+    let value = check_known(instance, value, diagnostics);
+    if change.action == Action::Delete || diagnostics.has_errors() || legacy_type_system {
+        return value;
+    }
+    for (path, wrong) in compatible::object_compatible(&instance.schema.block, &change.change.after, &value) {
+        let what = format!(
+            "When applying changes to {}, provider {:?} produced an unexpected new value: {}.",
+            instance.addr,
+            instance.provider_addr.to_string(),
+            breach(&path, &wrong)
+        );
+        diagnostics.push(instance.bug("Provider produced inconsistent result after apply", what));
+    }
+    value
 }
 
 fn kept_dependencies(current: Option<&Stored>) -> Arc<[ConfigResource]> {
@@ -471,8 +484,8 @@ impl Run {
     /// The key under which the current object of an instance is put aside; the same for all steps of a run.
     pub fn deposed_key(&self, addr: &crate::model::addr::AbsResourceInstance) -> Option<DeposedKey> {
         debug_assert!(matches!(self.verb, Verb::Apply { .. }));
-        let mut gathered = self.results.gathered();
-        let instance = gathered.state.instance(addr)?;
+        let states = self.results.states();
+        let instance = states.current.instance(addr)?;
         instance.current.as_ref()?;
         let key = loop {
             let mut bytes = [0; 4];
@@ -482,7 +495,7 @@ impl Run {
                 break key;
             }
         };
-        gathered.deposed.insert(addr.clone(), key.clone());
+        self.results.deposed().insert(addr.clone(), key.clone());
         Some(key)
     }
 }

@@ -353,7 +353,7 @@ async fn managed(
         put(run, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
     }
     let pre_destroy = matches!(run.verb, Verb::Plan { pre_destroy: true, .. });
-    let importing = run.results.gathered().imports.remove(&instance.addr).filter(|_| !pre_destroy);
+    let importing = run.results.imports().remove(&instance.addr).filter(|_| !pre_destroy);
     if let Some(named) = importing.as_ref().filter(|_| current.is_none()) {
         current = diagnostics.take(import::import(instance, named).await);
         if diagnostics.has_errors() {

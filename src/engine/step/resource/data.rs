@@ -5,7 +5,8 @@ use crate::engine::mistakes::{INVALID_PROVIDER_OBJECT, unexpected_deferral};
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::engine::change::proposed::planned_data_object;
 use crate::engine::event::Event;
-use crate::engine::run::results::{CheckRecord, Gathered};
+use crate::engine::run::records::PlannedChanges;
+use crate::engine::run::results::CheckRecord;
 use crate::engine::step::check::addr;
 use crate::lang::value::Value;
 use crate::model::addr::ConfigResource;
@@ -95,9 +96,9 @@ pub fn for_check(instance: &Instance<'_>, check: &Check, found: Diagnostics) -> 
             }
         };
         let checked = addr(&module.to_string(), &check.name);
-        let mut gathered = instance.run.results.gathered();
-        gathered.failed_checks.insert(checked.clone());
-        gathered.checks.push(CheckRecord {
+        let mut checks = instance.run.results.checks();
+        checks.failed.insert(checked.clone());
+        checks.records.push(CheckRecord {
             kind: "check",
             config_addr: addr(&module.module().to_string(), &check.name),
             addr: checked,
@@ -126,19 +127,19 @@ fn dependencies_pending(instance: &Instance<'_>) -> bool {
         run.blocks.order.read_barriers.get(&block)
     };
     let Some(barriers) = barriers.filter(|b| !b.is_empty()) else { return false };
-    let gathered = run.results.gathered();
-    barriers.iter().any(|resource| is_pending(&gathered, instance, resource))
+    let changes = run.results.changes();
+    barriers.iter().any(|resource| is_pending(&changes, instance, resource))
 }
 
-fn is_pending(gathered: &Gathered, instance: &Instance<'_>, resource: &ConfigResource) -> bool {
+fn is_pending(changes: &PlannedChanges, instance: &Instance<'_>, resource: &ConfigResource) -> bool {
     if resource.resource.mode != crate::model::addr::ResourceMode::Managed {
         return false;
     }
     let module = &instance.addr.module;
     // Other instances of this module have dependencies of their own.
     match resource.module == module.module() {
-        true => gathered.pending_in.contains(&resource.resource.absolute(module.clone())),
-        false => gathered.pending.contains(resource),
+        true => changes.pending_in.contains(&resource.resource.absolute(module.clone())),
+        false => changes.pending.contains(resource),
     }
 }
 

@@ -57,8 +57,8 @@ pub fn previous_addr(run: &Run, addr: &AbsResourceInstance) -> AbsResourceInstan
 
 /// Writes or removes an object of the state that plan builds: as read, or as refreshed.
 pub fn put(run: &Run, instance: &Instance<'_>, deposed: Option<&DeposedKey>, object: Option<Object>, previous: bool) {
-    let mut gathered = run.results.gathered();
-    let state = if previous { &mut gathered.previous } else { &mut gathered.state };
+    let mut states = run.results.states();
+    let state = if previous { &mut states.previous } else { &mut states.current };
     let place = state.instance_mut(&instance.addr, instance.provider_addr);
     place_object(place, deposed, object);
     state.prune(&instance.addr);
@@ -80,11 +80,11 @@ pub async fn save(
     change: impl FnOnce(&mut StateInstance),
 ) -> Diagnostics {
     let instance = {
-        let mut gathered = run.results.gathered();
-        let place = gathered.state.instance_mut(addr, provider);
+        let mut states = run.results.states();
+        let place = states.current.instance_mut(addr, provider);
         change(place);
         let instance = place.clone();
-        gathered.state.prune(addr);
+        states.current.prune(addr);
         instance
     };
     match run.ports.sink.finished(addr, provider, &instance).await {
@@ -111,7 +111,7 @@ pub fn note_drift(instance: &Instance<'_>, stored: &Object, before: &Value, afte
         Some(after) => (Action::Update, after.clone()),
     };
     let change = new_change(instance, action, before.clone(), after);
-    instance.run.results.gathered().drift.push(change);
+    instance.run.results.changes().drift.push(change);
 }
 
 /// Whether a value has exactly the marks that the state keeps of an object.
@@ -124,5 +124,5 @@ fn has_stored_marks(stored: &Object, value: &Value) -> bool {
 
 /// Adds a change to the plan.
 pub fn note_change(run: &Run, change: ResourceChange) {
-    run.results.gathered().add_change(change);
+    run.results.changes().add(change);
 }

@@ -127,10 +127,10 @@ fn fires(instance: &Instance<'_>, trigger: &Trigger, expr: &Expression) -> Resul
     let resource = trigger.resource.absolute(module.clone());
     // An attribute belongs to one instance; a resource as a whole has any number.
     let key = trigger.key.clone().or_else(|| (!trigger.rest.is_empty()).then_some(InstanceKey::None));
-    let gathered = instance.run.results.gathered();
+    let planned = instance.run.results.changes();
     let named =
         |change: &&ResourceChange| change.deposed.is_none() && key.as_ref().is_none_or(|key| key == change.addr.key());
-    let changes: Vec<&ResourceChange> = gathered.changes_of(&resource).filter(named).collect();
+    let changes: Vec<&ResourceChange> = planned.of(&resource).filter(named).collect();
     if changes.is_empty() {
         return missing_change(instance, trigger, expr).map_or(Ok(false), |error| Err(error.into()));
     }

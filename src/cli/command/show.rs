@@ -2,7 +2,7 @@
 
 use crate::cli::Invocation;
 use crate::cli::args::show::parse;
-use crate::cli::view::shown;
+use crate::cli::view::show::view;
 use crate::ops::inspect::show::{self, ShowSubject};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
@@ -21,19 +21,10 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(Err(diagnostics)) => return super::finish(console, diagnostics),
         Err(code) => return code,
     };
-    if !args.json {
-        console.diagnostics(warnings);
-    }
+    let view = view(console, args.json);
+    view.warnings(warnings);
     let what = if matches!(found, ShowSubject::Plan { .. }) { "plan" } else { "state" };
-    let text = match (&found, args.json) {
-        (ShowSubject::Nothing, false) => Ok("No state.\n".to_string()),
-        (ShowSubject::Nothing, true) => Ok("{\"format_version\":\"1.0\"}\n".to_string()),
-        (ShowSubject::State { file, schemas }, false) => shown::state(&file.state, schemas, &console.style),
-        (ShowSubject::State { file, schemas }, true) => shown::state_json(file, schemas),
-        (ShowSubject::Plan { planned }, false) => Ok(shown::plan(planned, &console.style, true)),
-        (ShowSubject::Plan { planned }, true) => shown::plan_json(planned),
-    };
-    match text {
+    match view.text(&found) {
         Ok(text) => {
             console.print(&text);
             0

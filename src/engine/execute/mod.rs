@@ -15,6 +15,7 @@ use super::run::Run;
 use super::step::{ephemeral, resource};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::graph::cycles;
+use crate::engine::ports::Ports;
 
 /// How many unfinished nodes an error lists.
 const LISTED: usize = 10;
@@ -35,7 +36,7 @@ pub async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
     );
     let end = tokio::select! {
         end = walking => end,
-        never = forward_stop(&run) => match never {},
+        never = forward_stop(&run.ports) => match never {},
     };
     for (node, text) in &end.panicked {
         run.report(*node, mistakes::panicked(&name(&run, *node), text).into());
@@ -49,9 +50,9 @@ pub async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
 }
 
 /// Asks the plugins to stop as soon as the run is asked to.
-async fn forward_stop(run: &Run) -> Infallible {
-    run.ports.stop.stopping().await;
-    run.ports.providers.stop().await;
+async fn forward_stop(ports: &Ports) -> Infallible {
+    ports.stop.stopping().await;
+    ports.providers.stop().await;
     std::future::pending().await
 }
 

@@ -10,6 +10,7 @@ use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::files::Files;
 use crate::base::source::{Range, SourceFile};
 use crate::base::suggest;
+use crate::engine::blocks::Blocks;
 use crate::lang::eval::{Resolved, Scope};
 use crate::lang::functions::consistency::{Fingerprint, Reads};
 use crate::lang::functions::{Function, Machine};
@@ -226,7 +227,7 @@ impl<'r> ModuleScope<'r> {
         };
         let Some(child) = self.run.blocks.tree.child(self.module.id, index as u32) else { return Value::dynamic() };
         if self.run.verb == Verb::Validate {
-            return validate_call(self.run, self.module.id, index as u32, child);
+            return validate_call(&self.run.blocks, self.module.id, index as u32, child);
         }
         match self.module.calls[index].get() {
             Some(call) => call_value(self.run, call, child),
@@ -371,10 +372,10 @@ fn whole_resource(
     }
 }
 
-fn validate_call(run: &Run, module: ModuleId, index: u32, child: ModuleId) -> Value {
-    let call = run.blocks.tree.call(module, index);
-    let outputs = run.blocks.tree.module(child).outputs.keys();
-    let module = run.blocks.tree.module(child);
+fn validate_call(blocks: &Blocks, module: ModuleId, index: u32, child: ModuleId) -> Value {
+    let call = blocks.tree.call(module, index);
+    let outputs = blocks.tree.module(child).outputs.keys();
+    let module = blocks.tree.module(child);
     let one = Type::object(outputs.map(|name| {
         let ty = module.outputs[&**name].ty.as_ref().map_or(Type::Dynamic, |(ty, _)| ty.clone());
         (name.clone(), ty)
@@ -390,12 +391,12 @@ fn validate_call(run: &Run, module: ModuleId, index: u32, child: ModuleId) -> Va
 /// them (`for_each`).
 fn call_value(run: &Run, call: &CallSlots, child: ModuleId) -> Value {
     let is_published = || call.instances.iter().all(|i| i.outputs.iter().all(|output| output.get().is_some()));
-    once_published(&call.whole, is_published, || whole_call(run, call, child))
+    once_published(&call.whole, is_published, || whole_call(&run.blocks, call, child))
 }
 
-fn whole_call(run: &Run, call: &CallSlots, child: ModuleId) -> Value {
+fn whole_call(blocks: &Blocks, call: &CallSlots, child: ModuleId) -> Value {
     let outputs = |instance: &Arc<ModuleSlots>| {
-        let names = run.blocks.tree.module(child).outputs.keys().enumerate();
+        let names = blocks.tree.module(child).outputs.keys().enumerate();
         Value::object(names.map(|(index, name)| (name.clone(), output_value(instance, index))))
     };
     match &call.expansion {

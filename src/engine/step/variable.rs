@@ -90,7 +90,7 @@ fn publish(run: &Run, module: ModuleId, index: u32, values: Vec<(Value, Range)>,
             ModuleScope::new(run, instance).with_each(Each::None).checking_variable(variable.name.clone(), value);
         let of = Checked::in_module(&instance.addr, &format!("var.{}", variable.name));
         for rule in &variable.validations {
-            diagnostics.extend(check_variable(run, rule, &scope, &of, &range));
+            diagnostics.extend(check_variable(&run.results, rule, &scope, &of, &range));
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::engine::change::{compatible, write_only};
 use crate::engine::event::Event;
 use crate::engine::graph::Task;
 use crate::engine::graph::walk::Turn;
+use crate::engine::ports::Ports;
 use crate::engine::run::results::{Each, ModuleSlots, ResourceSlots};
 use crate::engine::run::{Run, Verb};
 use crate::lang::value::{Path, Value};
@@ -122,7 +123,7 @@ async fn apply_managed(
     let run = instance.run;
     let promised = &task.change;
     if promised.action != Action::DeleteThenCreate {
-        announce_import(run, promised);
+        announce_import(&run.ports, promised);
     }
     let mut diagnostics = Diagnostics::new();
     let deposed = match promised.action.creates_first() {
@@ -272,11 +273,11 @@ fn breach(path: &Path, wrong: &str) -> String {
 }
 
 /// Tells that the plan imported the object: it is in the state already.
-pub fn announce_import(run: &Run, change: &ResourceChange) {
+pub fn announce_import(ports: &Ports, change: &ResourceChange) {
     let Some(id) = change.importing.as_ref().and_then(|i| i.id.clone().or_else(|| i.identity.clone())) else { return };
     let addr = &change.addr;
-    run.ports.observer.event(Event::ImportStarted { addr: addr.clone(), id: id.clone() });
-    run.ports.observer.event(Event::ImportFinished { addr: addr.clone(), id });
+    ports.observer.event(Event::ImportStarted { addr: addr.clone(), id: id.clone() });
+    ports.observer.event(Event::ImportFinished { addr: addr.clone(), id });
 }
 
 /// Tells that a change begins.

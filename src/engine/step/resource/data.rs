@@ -35,7 +35,7 @@ pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
     let is_pending = dependencies_pending(instance);
     if !is_known || is_pending {
         if run.plans_nothing() {
-            put(run, instance, None, None, false);
+            put(&run.results, instance, None, None, false);
             let unknown = Value::unknown(instance.schema.implied_type().clone());
             diagnostics.extend(conditions::postconditions(instance, &unknown));
             return (Some(unknown), diagnostics);
@@ -46,8 +46,8 @@ pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
             false => ActionReason::ReadBecauseConfigUnknown,
             true => ActionReason::ReadBecauseDependencyPending,
         };
-        note_change(run, change);
-        put(run, instance, None, None, false);
+        note_change(&run.results, change);
+        put(&run.results, instance, None, None, false);
         diagnostics.extend(conditions::postconditions(instance, &after));
         return (Some(after), diagnostics);
     }
@@ -58,15 +58,15 @@ pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
         if !run.plans_nothing() {
             let mut change = new_change(instance, Action::Read, instance.null(), value.clone());
             change.reason = ActionReason::ReadBecauseCheckNested;
-            note_change(run, change);
+            note_change(&run.results, change);
         }
         let kept = object_of(instance, unknown_as_null(&value)).encode(&instance.schema);
-        put(run, instance, None, Some(kept), false);
+        put(&run.results, instance, None, Some(kept), false);
         return (Some(value), diagnostics);
     }
     diagnostics.extend(found);
     let Some(stored) = stored else { return (None, diagnostics) };
-    put(run, instance, None, Some(stored.encode(&instance.schema)), false);
+    put(&run.results, instance, None, Some(stored.encode(&instance.schema)), false);
     diagnostics.extend(conditions::postconditions(instance, &stored.value));
     (Some(stored.value), diagnostics)
 }

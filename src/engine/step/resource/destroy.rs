@@ -31,7 +31,7 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
         .await;
     }
     if change.action == Action::DeleteThenCreate {
-        announce_import(run, change);
+        announce_import(&run.ports, change);
     }
     let module = run.results.find_module(&run.blocks.tree, &change.addr.module);
     let instance = match Instance::new(run, change.addr.clone(), task.block, task.provider, module, each(task)) {

@@ -31,21 +31,21 @@ pub struct OrphanObject<'o> {
 pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnostics {
     let run = instance.run;
     if instance.addr.mode() != ResourceMode::Managed {
-        put(run, instance, None, None, false);
+        put(&run.results, instance, None, None, false);
         return Diagnostics::new();
     }
     let deposed = orphan.deposed.as_ref();
     let (stored, mut diagnostics) = upgrade(instance, orphan.object).await;
     let Some(stored) = stored else { return diagnostics };
     let object = stored.encode_unless_null(&instance.schema);
-    put(run, instance, deposed, object.clone(), true);
-    put(run, instance, deposed, object, false);
+    put(&run.results, instance, deposed, object.clone(), true);
+    put(&run.results, instance, deposed, object, false);
     let before = stored.value.clone();
     if orphan.forget {
         let mut change = new_change(instance, Action::Forget, before, instance.null());
         change.deposed = orphan.deposed;
         change.reason = orphan.reason;
-        note_change(run, change);
+        note_change(&run.results, change);
         return diagnostics;
     }
     // The reference plans to destroy a current object as it is stored, and a deposed one as it was read.
@@ -65,7 +65,7 @@ pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnost
         if deposed.is_none() {
             note_drift(instance, orphan.object, &before, current.as_ref().map(|c| &c.value));
         }
-        put(run, instance, deposed, current.as_ref().map(|c| c.encode(&instance.schema)), false);
+        put(&run.results, instance, deposed, current.as_ref().map(|c| c.encode(&instance.schema)), false);
     }
     let Some(current) = current.filter(|c| orphan.plan && !c.value.is_null()) else { return diagnostics };
     if planned.is_none() {
@@ -75,7 +75,7 @@ pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnost
         if change.deposed.is_none() {
             diagnostics.extend(check_prevent_destroy(instance, &change));
         }
-        note_change(run, change);
+        note_change(&run.results, change);
     }
     diagnostics
 }
@@ -128,7 +128,7 @@ pub async fn plan_destroy(
 /// A data source's entry in the state goes with everything else in a destroy.
 pub fn forget_data(instance: &Instance<'_>) {
     let null = Value::null_dynamic();
-    note_change(instance.run, new_change(instance, Action::Delete, null.clone(), null));
+    note_change(&instance.run.results, new_change(instance, Action::Delete, null.clone(), null));
 }
 
 /// Why an instance that has a block is not wanted any more. `expansion`: of the block, where its module instance exists.

@@ -1,7 +1,8 @@
 //! Recording: what a step found out goes to the plan, the state and those who watch.
 
 use crate::base::diag::Diagnostics;
-use crate::engine::run::{Run, Verb};
+use crate::engine::run::results::Results;
+use crate::engine::run::{Prior, Run, Verb};
 use crate::lang::value::{Path, Type, Value};
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
 use crate::model::plan::{Action, ActionReason, Change, ResourceChange};
@@ -37,7 +38,7 @@ fn text_attribute(value: &Value, name: &str) -> Option<(String, String)> {
 pub fn new_change(instance: &Instance<'_>, action: Action, before: Value, after: Value) -> ResourceChange {
     ResourceChange {
         addr: instance.addr.clone(),
-        previous_addr: previous_addr(instance.run, &instance.addr),
+        previous_addr: previous_addr(&instance.run.prior, &instance.addr),
         deposed: None,
         provider: instance.provider_addr.clone(),
         action,
@@ -51,13 +52,19 @@ pub fn new_change(instance: &Instance<'_>, action: Action, before: Value, after:
 }
 
 /// Where the object was before this run.
-pub fn previous_addr(run: &Run, addr: &AbsResourceInstance) -> AbsResourceInstance {
-    run.prior.moved.get(addr).unwrap_or(addr).clone()
+pub fn previous_addr(prior: &Prior, addr: &AbsResourceInstance) -> AbsResourceInstance {
+    prior.moved.get(addr).unwrap_or(addr).clone()
 }
 
 /// Writes or removes an object of the state that plan builds: as read, or as refreshed.
-pub fn put(run: &Run, instance: &Instance<'_>, deposed: Option<&DeposedKey>, object: Option<Object>, previous: bool) {
-    let mut states = run.results.states();
+pub fn put(
+    results: &Results,
+    instance: &Instance<'_>,
+    deposed: Option<&DeposedKey>,
+    object: Option<Object>,
+    previous: bool,
+) {
+    let mut states = results.states();
     let state = if previous { &mut states.previous } else { &mut states.current };
     let place = state.instance_mut(&instance.addr, instance.provider_addr);
     place_object(place, deposed, object);
@@ -123,6 +130,6 @@ fn has_stored_marks(stored: &Object, value: &Value) -> bool {
 }
 
 /// Adds a change to the plan.
-pub fn note_change(run: &Run, change: ResourceChange) {
-    run.results.changes().add(change);
+pub fn note_change(results: &Results, change: ResourceChange) {
+    results.changes().add(change);
 }

@@ -38,7 +38,7 @@ pub fn host_name() -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn somebody_is_somewhere() {
+    fn identity_has_a_user_and_a_host() {
         assert!(!super::user_name().is_empty());
     }
 }

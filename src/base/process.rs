@@ -277,7 +277,7 @@ mod tests {
 
     /// Processes of a script that ignore the interrupt, as those in the background do.
     #[tokio::test]
-    async fn what_a_stopped_script_leaves_behind_is_killed() {
+    async fn children_of_stopped_scripts_are_killed() {
         for script in ["sleep 30 >/dev/null 2>&1 & echo $!; wait", "sleep 30 & echo $!; wait"] {
             let (stop, mut seen) = (Stop::new(), String::new());
             let stopper = stop.clone();
@@ -315,7 +315,7 @@ mod tests {
 
     /// A server in the background that holds no output of the script.
     #[tokio::test]
-    async fn what_a_finished_script_leaves_behind_lives_on() {
+    async fn children_of_finished_scripts_live_on() {
         let mut seen = Vec::new();
         let script = shell("sleep 30 >/dev/null 2>&1 & echo $!");
         let outcome = run(script, &Stop::new(), |piece| seen.extend_from_slice(piece)).await.unwrap();
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_the_living() {
+    fn living_processes_are_recognized() {
         assert!(ProcessId::current().is_alive());
         assert!(!ProcessId { started: 1, ..ProcessId::current() }.is_alive() || !cfg!(target_os = "linux"));
         let mut child = std::process::Command::new("true").spawn().unwrap();

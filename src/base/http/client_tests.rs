@@ -64,7 +64,7 @@ fn state_settings() -> Settings {
 }
 
 #[tokio::test]
-async fn redirects_are_followed_and_trouble_is_asked_again() {
+async fn redirects_are_followed_and_server_errors_retried() {
     let (url, thread) = serve(vec![
         answer("503 Service Unavailable", "Retry-After: 0\r\n", ""),
         answer("302 Found", "Location: /b?token=x\r\n", ""),
@@ -89,7 +89,7 @@ async fn credentials_stay_with_their_host() {
 }
 
 #[tokio::test]
-async fn forms_are_sent_once_and_to_nobody_else() {
+async fn forms_are_sent_once_and_never_redirected() {
     for status in ["307 Temporary Redirect", "503 Service Unavailable"] {
         let (url, thread) = serve(vec![answer(status, "Location: /b\r\n", "why")]);
         let request = Request::form(url, &[("a", "x y"), ("secret", "s3&cret")]);

@@ -182,7 +182,7 @@ async fn moves_between_keys_of_a_module_are_a_chain() {
 
 /// Observed: resources are listed, and nothing else is said.
 #[tokio::test]
-async fn targets_that_leave_out_moves_are_told_of_whole_resources() {
+async fn targets_without_moves_name_whole_resources() {
     let world = World::new();
     let before = "resource \"test_thing\" \"a\" {\n count = 2\n name = \"a\"\n}\n\
                   resource \"test_thing\" \"c\" {}\nresource \"test_thing\" \"d\" {}";
@@ -203,7 +203,7 @@ async fn targets_that_leave_out_moves_are_told_of_whole_resources() {
 
 /// Observed: what the plan ahead of a destroy would forget is said only where it fails.
 #[tokio::test]
-async fn failed_destroys_tell_what_a_plan_would_forget() {
+async fn failed_destroys_warn_of_objects_to_forget() {
     let world = World::new();
     let (state, _) = apply(&world, BEFORE, &State::default()).await;
     let with = |output: &str| {

@@ -135,7 +135,7 @@ fn a_signature_over_other_bytes_does_not_count() {
 }
 
 #[test]
-fn what_is_no_signature_is_told_apart() {
+fn malformed_signatures_are_distinguished() {
     let good = key();
     let signature = sign(&good);
     let malformed = |bytes: &[u8]| match checked(bytes.to_vec(), &[&good]) {
@@ -155,7 +155,7 @@ fn what_is_no_signature_is_told_apart() {
 }
 
 #[test]
-fn what_is_no_key_ends_the_search() {
+fn malformed_keys_end_the_search() {
     let good = key();
     for (text, expected) in [
         ("Not a key at all.", "error decoding signing key: openpgp: invalid argument: no armored data found"),

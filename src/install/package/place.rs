@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_there_is_replaced() {
+    fn existing_packages_are_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("h/t");
         let put = |content: &str| {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_put_anywhere_is_gone() {
+    fn unplaced_folders_are_removed() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Temporary::beside(&dir.path().join("t")).unwrap();
         assert_eq!(names(dir.path()).len(), 1);
@@ -205,7 +205,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_killed_runs_left_is_swept_and_what_is_being_made_stays() {
+    fn leftovers_of_killed_runs_are_swept_and_open_ones_stay() {
         let dir = tempfile::tempdir().unwrap();
         let version = dir.path().join("h/n/t/1.0.0");
         let left = version.join(".unpacking-left");

@@ -369,7 +369,7 @@ mod tests {
 
     /// A program that unpacked it may have given a file a time to come.
     #[test]
-    fn a_time_to_come_is_no_reason_to_read_again() {
+    fn future_times_keep_a_stamp_valid() {
         let dir = tempfile::tempdir().unwrap();
         let package = package(dir.path());
         let later = SystemTime::now() + Duration::from_secs(3600);
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_before_the_machine_went_down_is_read_again() {
+    fn files_written_before_a_reboot_are_hashed_again() {
         let dir = tempfile::tempdir().unwrap();
         let (package, data) = (package(dir.path()), dir.path().join("data"));
         let stamps = Stamps::load(&data);

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_killed_runs_left_is_swept() {
+    fn leftovers_of_killed_runs_are_swept() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(".download-left.zip"), "half").unwrap();
         let Ok(first) = temporary(dir.path()) else { panic!("no file") };

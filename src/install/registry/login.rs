@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_apis_say_is_wrong() {
+    fn api_errors_are_reported() {
         let cases = [
             (r#"{"errors": [{"title": "a", "detail": "b"}, {"title": "c"}]}"#, Some("a\n\nb\nc")),
             (r#"{"errors": []}"#, None),

@@ -51,6 +51,16 @@ fn every_summary_is_written_once() {
     assert!(repeated.is_empty(), "give these a constant where all who need it may see it:\n{}", repeated.join("\n"));
 }
 
+#[test]
+fn nothing_is_decided_by_the_text_of_a_diagnostic() {
+    let found = summaries::decisions(&source_files(&here("src")));
+    assert!(found.is_empty(), "give the diagnostic a kind:\n{}", found.join("\n"));
+    let file = |text: &str| [("a.rs".to_string(), text.to_string())];
+    for text in ["if d.summary == X {", "d.detail.contains(\"x\")"] {
+        assert_eq!(summaries::decisions(&file(text)).len(), 1, "{text}");
+    }
+}
+
 /// Texts say `{PROGRAM}` and `{COMMAND}`, so that they are right under every name.
 #[test]
 fn texts_take_the_name_of_the_program_from_one_place() {

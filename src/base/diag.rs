@@ -126,6 +126,11 @@ impl Diagnostic {
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
+
+    /// Whether another one is about the same mistake at the same place, perhaps in other words.
+    pub fn repeats(&self, other: &Diagnostic) -> bool {
+        self.summary == other.summary && self.subject == other.subject
+    }
 }
 
 /// Diagnostics in the order they were found.

@@ -245,7 +245,7 @@ fn version_problems(root: Module) -> Option<Diagnostics> {
 /// Adds what was not said before: installing a module and loading it find the same.
 fn add_new(diagnostics: &mut Diagnostics, found: Diagnostics) {
     for diagnostic in found {
-        if !diagnostics.iter().any(|d| d.summary == diagnostic.summary && d.subject == diagnostic.subject) {
+        if !diagnostics.iter().any(|known| known.repeats(&diagnostic)) {
             diagnostics.push(diagnostic);
         }
     }

@@ -58,7 +58,7 @@ impl KeyScope<'_> {
             return (Value::dynamic(), problems);
         }
         let (value, found) = evaluate(expr, self);
-        (value, found.into_iter().flat_map(|problem| self.told(problem)).collect())
+        (value, found.into_iter().flat_map(|problem| self.reworded(problem)).collect())
     }
 
     /// Why a reference means nothing before anything is planned.
@@ -86,7 +86,7 @@ impl KeyScope<'_> {
     }
 
     /// A missing value is told as OpenTofu tells it, which asks for values here.
-    fn told(&self, problem: Diagnostic) -> Vec<Diagnostic> {
+    fn reworded(&self, problem: Diagnostic) -> Vec<Diagnostic> {
         let variable = problem.subject.as_ref().map(|place| place.text().to_owned()).unwrap_or_default();
         let Some(name) = variable.split('"').nth(1).filter(|_| problem.kind == Kind::MissingValue) else {
             return vec![problem];

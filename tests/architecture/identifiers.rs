@@ -1,4 +1,4 @@
-//! Names that explain nothing: what no type, and in some areas no function, may be called.
+//! Names that explain nothing: what no type and no function may be called.
 
 use syn::visit::{self, Visit};
 
@@ -6,11 +6,8 @@ use syn::visit::{self, Visit};
 const TYPES: &[&str] = &["Begun", "Deaf", "Found", "Gathered", "Said", "Shown", "Told"];
 /// Participles and vague words in place of verbs with objects.
 const FUNCTIONS: &[&str] = &["begun", "doomed", "early", "found", "judged", "parts", "said", "settle", "shown", "told"];
-/// Where functions are looked at, besides types.
-const AREAS: &[&str] = &["base/", "engine/", "install/", "plugin/"];
-
+#[derive(Default)]
 struct Reader {
-    functions: bool,
     complaints: Vec<String>,
 }
 
@@ -22,7 +19,7 @@ impl Reader {
     }
 
     fn check_function(&mut self, name: &syn::Ident) {
-        if self.functions && FUNCTIONS.iter().any(|banned| name == banned) {
+        if FUNCTIONS.iter().any(|banned| name == banned) {
             self.complaints.push(format!("fn {name}"));
         }
     }
@@ -74,10 +71,9 @@ impl<'ast> Visit<'ast> for Reader {
     }
 }
 
-/// Banned names in a file; `path` is below `src/`.
-pub fn complaints(path: &str, text: &str) -> Vec<String> {
-    let functions = AREAS.iter().any(|area| path.starts_with(area));
-    let mut reader = Reader { functions, complaints: Vec::new() };
+/// Banned names in a file.
+pub fn complaints(text: &str) -> Vec<String> {
+    let mut reader = Reader::default();
     reader.visit_file(&syn::parse_file(text).unwrap());
     reader.complaints
 }

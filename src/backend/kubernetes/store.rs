@@ -125,7 +125,7 @@ impl KubernetesStore {
         KubernetesStore { api, place: Arc::new(place), journal, parts: Mutex::default(), slot: Slot::default() }
     }
 
-    fn parts(&self) -> MutexGuard<'_, Option<Vec<Value>>> {
+    fn known_parts(&self) -> MutexGuard<'_, Option<Vec<Value>>> {
         self.parts.lock().unwrap_or_else(|e| e.into_inner())
     }
 
@@ -134,7 +134,7 @@ impl KubernetesStore {
         let found = self.api.list(Kind::Secrets, &self.place.selector(), content).await?;
         let numbered = found.into_iter().filter_map(|secret| Some((self.place.part(&secret)?.0, secret)));
         let secrets: BTreeMap<usize, Value> = numbered.collect();
-        *self.parts() = Some(secrets.values().map(|secret| secret["metadata"].clone()).collect());
+        *self.known_parts() = Some(secrets.values().map(|secret| secret["metadata"].clone()).collect());
         Ok(secrets.into_values().collect())
     }
 
@@ -145,7 +145,7 @@ impl KubernetesStore {
         }
         self.place.check()?;
         let payload = compress(&crate::backend::empty_state()?)?;
-        *self.parts() = None;
+        *self.known_parts() = None;
         match self.api.create(Kind::Secrets, &self.secret(0, &payload, None)).await {
             Ok(_) => Ok(()),
             Err(refusal) if refusal.status == StatusCode::CONFLICT => Ok(()),
@@ -192,7 +192,7 @@ impl KubernetesStore {
         for number in (stored.len()..old.len()).rev() {
             self.api.delete(Kind::Secrets, &self.place.name(number)).await?;
         }
-        *self.parts() = Some(stored);
+        *self.known_parts() = Some(stored);
         Ok(())
     }
 
@@ -318,12 +318,12 @@ impl StateStore for KubernetesStore {
                 return Err(held.report(no_longer(lease.as_ref())));
             }
         }
-        let known = self.parts().take();
+        let known = self.known_parts().take();
         let old = match known {
             Some(parts) => parts,
             None => {
                 self.secrets(false).await?;
-                self.parts().take().unwrap_or_default()
+                self.known_parts().take().unwrap_or_default()
             }
         };
         self.store_all(&compress(&snapshot)?, &old).await
@@ -335,7 +335,7 @@ impl StateStore for KubernetesStore {
             if self.try_lock(info).await?.is_some() {
                 let keep = keep(self.api.clone(), self.place.lease(), info.id.clone());
                 self.slot.put(Held::new(info.id.clone(), keep));
-                *self.parts() = None;
+                *self.known_parts() = None;
                 return Ok(info.id.clone());
             }
         }

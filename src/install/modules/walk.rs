@@ -17,7 +17,7 @@ use crate::install::event::ModuleEvent;
 use crate::install::registry::discovery::Hosts;
 use crate::model::addr;
 use crate::model::config::module_source::{self, ModuleSource, RegistrySource, RemoteSource};
-use crate::model::config::{Early, Module, ModuleCall, load_module, settle};
+use crate::model::config::{Early, Module, ModuleCall, evaluate_early, load_module};
 use crate::model::deps::module_manifest::{ModuleManifest, Record};
 use crate::model::deps::{Constraints, ModuleLock, PackageId, Version};
 
@@ -221,7 +221,7 @@ fn load_sound(dir: &Path, path: addr::Module, early: Option<Early>, call: &Modul
     let mut module = module?;
     if let Some(early) = early.filter(|_| !problems.has_errors()) {
         let early = early.child(call, &module);
-        settle(&mut module, early, &mut Diagnostics::new());
+        evaluate_early(&mut module, early, &mut Diagnostics::new());
     }
     Some(module)
 }

@@ -84,7 +84,7 @@ pub fn load_root_and_backend(
     if !diags.has_errors() {
         let early = Early::root(&root, outside);
         settle::settle_backend(&mut root, &early, &mut of_backend);
-        settle::settle(&mut root, early, &mut diags);
+        settle::evaluate_early(&mut root, early, &mut diags);
     }
     (Some(root), diags, of_backend)
 }
@@ -195,7 +195,7 @@ fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>
         diags.extend(problems);
         if let Some(early) = module.early.as_ref().filter(|_| sound) {
             let early = early.child(&call, &child);
-            settle::settle(&mut child, early, diags);
+            settle::evaluate_early(&mut child, early, diags);
         }
         if let Some(backend) = child.backend.as_ref().filter(|backend| &*backend.kind != "cloud") {
             diags.push(backend_ignored(backend));

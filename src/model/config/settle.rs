@@ -15,7 +15,7 @@ use super::module::Module;
 use super::{constant, module_call};
 
 /// Evaluates sources and versions of calls, instances of providers and constant variables. Calls that are of no use are left as they are written.
-pub fn settle(module: &mut Module, early: Early, diags: &mut Diagnostics) {
+pub fn evaluate_early(module: &mut Module, early: Early, diags: &mut Diagnostics) {
     let mut found = Diagnostics::new();
     evaluate(module, &early, &mut found);
     let mut missing = Vec::new();
@@ -38,7 +38,7 @@ fn evaluate(module: &mut Module, early: &Early, diags: &mut Diagnostics) {
     }
     for call in module.calls.values_mut() {
         let written = call.early.clone();
-        if !module_call::settle(call, early, diags) {
+        if !module_call::evaluate_source(call, early, diags) {
             call.early = written;
         }
     }

@@ -43,7 +43,7 @@ pub fn plan_text(text: &PlanText<'_>) -> String {
     let mut out = String::new();
     let plan = text.plan;
     let changes: Vec<RenderedChange<'_>> =
-        plan.changes.iter().filter(|c| is_shown(c)).map(|c| shown(c, text)).collect();
+        plan.changes.iter().filter(|c| is_shown(c)).map(|c| rendered(c, text)).collect();
     let outputs = output_lines(&plan.outputs, text.style);
     let has_drift = write_drift(&mut out, text, changes.is_empty() && outputs.is_empty());
     if changes.is_empty() && outputs.is_empty() {
@@ -86,7 +86,7 @@ fn is_shown(change: &ResourceChange) -> bool {
     }
 }
 
-fn shown<'a>(change: &'a ResourceChange, text: &PlanText<'_>) -> RenderedChange<'a> {
+fn rendered<'a>(change: &'a ResourceChange, text: &PlanText<'_>) -> RenderedChange<'a> {
     let schema = (text.schemas)(&change.provider.provider, change.addr.mode(), change.addr.kind());
     RenderedChange { change, diff: change_diff(change, schema.as_deref(), None) }
 }

@@ -12,7 +12,7 @@ use crate::engine::input::{ApplyInput, ApplyOutcome, GivenVariable, GivenVariabl
 use crate::engine::mistakes;
 use crate::engine::ports::Ports;
 use crate::engine::run::results::Results;
-use crate::engine::run::{Inputs, Run, Verb};
+use crate::engine::run::{Inputs, Verb};
 use crate::model::mistakes::MISSING_VALUE;
 use crate::model::plan::{Action, Mode, Plan};
 

@@ -74,8 +74,8 @@ impl Proxies {
     pub(super) fn apply(&self, builder: ClientBuilder) -> Result<ClientBuilder, String> {
         let except = || NoProxy::from_string(&format!("{NEVER_BY_PROXY},{}", self.except));
         let both = [(&self.http, Proxy::http as fn(String) -> _), (&self.https, Proxy::https)];
-        let set = both.into_iter().filter_map(|(address, make)| Some((address.as_ref()?, make)));
-        set.into_iter().try_fold(builder.no_proxy(), |builder, (address, make)| {
+        let mut set = both.into_iter().filter_map(|(address, make)| Some((address.as_ref()?, make)));
+        set.try_fold(builder.no_proxy(), |builder, (address, make)| {
             // Without a scheme it is one of HTTP.
             let address = if address.contains("://") { address.clone() } else { format!("http://{address}") };
             let made = make(address).map_err(|_| "the address of a proxy is invalid".to_owned())?;

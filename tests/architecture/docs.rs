@@ -58,7 +58,7 @@ fn area_table() -> String {
     let mut table = String::from("| Layer | Area | May import |\n|---|---|---|\n");
     for (layer, part) in AREAS {
         let may = part.may.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", ");
-        let may = if may.is_empty() { "nothing of ours".to_string() } else { may };
+        let may = if may.is_empty() { "no other area".to_string() } else { may };
         let _ = writeln!(table, "| {layer} | `{}` | {may} |", part.path);
     }
     table

@@ -168,10 +168,14 @@ fn read(path: &Path, text: &str, environment: &Environment, settings: &mut Setti
             }
             "credentials" => settings.credentials.read_block(item, diagnostics),
             "credentials_helper" => settings.credentials.read_helper(item, diagnostics),
-            "host" => match HostServices::from_block(item) {
-                Ok(services) => settings.hosts.push(services),
-                Err(why) => diagnostics.error(why, ""),
-            },
+            "host" => {
+                for block in item.labelled() {
+                    match HostServices::from_block(&block) {
+                        Ok(services) => settings.hosts.push(services),
+                        Err(why) => diagnostics.error(why, ""),
+                    }
+                }
+            }
             _ => {}
         }
     }
@@ -234,6 +238,28 @@ mod tests {
         assert_eq!(errors, Vec::<String>::new());
         assert_eq!(found.plugin_cache_dir, Some("/c//c/x".into()));
         assert_eq!(found.dev_overrides().len(), 1);
+    }
+
+    /// Each example of the page is valid, and together they use every setting.
+    #[test]
+    fn examples_of_the_cli_configuration_page_are_valid() {
+        let page = include_str!("../../../docs/cli-configuration.md");
+        let mut all = Vec::new();
+        for block in page.split("\n```").skip(1).step_by(2) {
+            let (_, text) = block.split_once('\n').unwrap();
+            let (found, errors) = settings(text);
+            assert_eq!(errors, Vec::<String>::new(), "in this example:\n{text}");
+            assert!(found.installer_problems.is_empty(), "{:?}", found.installer_problems);
+            all.push(found);
+        }
+        let [plain, installation, json] = all.as_slice() else { panic!("{} examples", all.len()) };
+        for found in [plain, json] {
+            assert!(found.plugin_cache_dir.is_some() && found.hosts.len() == 1);
+            assert!(found.credentials.blocks.len() == 1 && found.credentials.helper.is_some());
+        }
+        assert_eq!(json.installation.as_ref().unwrap().methods.len(), 2);
+        assert_eq!(installation.installation.as_ref().unwrap().methods.len(), 5);
+        assert_eq!(installation.dev_overrides().len(), 1);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod name;
 mod pages;
 mod rules;
 mod summaries;
+mod words;
 
 use std::path::{Path, PathBuf};
 

@@ -110,11 +110,7 @@ fn architecture_page_names_every_folder() {
 /// The source files that the pages name are there.
 #[test]
 fn pages_name_files_that_exist() {
-    for entry in std::fs::read_dir(here("docs")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|e| e != "md") {
-            continue;
-        }
+    for path in super::pages::all_pages().into_iter().map(|page| here(page.to_str().unwrap())) {
         let text = std::fs::read_to_string(&path).unwrap();
         for quoted in text.split('`').skip(1).step_by(2) {
             let named = quoted.starts_with("src/") || quoted.starts_with("tests/") || quoted.starts_with("docs/");

@@ -44,7 +44,7 @@ fn the_source_keeps_the_rules() {
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
 }
 
-/// A kind of mistake has one summary, in one place.
+/// A kind of error has one summary, in one place.
 #[test]
 fn every_summary_is_written_once() {
     let repeated = summaries::repeated(&source_files(&here("src")));

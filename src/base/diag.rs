@@ -1,7 +1,7 @@
 //! Diagnostics: what is wrong (or worth a warning), where, why, and how to mend it.
 //!
-//! A mistake in the user's world is a [`Diagnostic`], collected in [`Diagnostics`] and returned beside the result, so
-//! that one run reports them all. The summary is a fixed text per kind of mistake; the detail says what, why and how.
+//! An error in the user's world is a [`Diagnostic`], collected in [`Diagnostics`] and returned beside the result, so
+//! that one run reports them all. The summary is a fixed text per kind of error; the detail says what, why and how.
 
 use super::source::Range;
 
@@ -11,11 +11,11 @@ pub enum Severity {
     Warning,
 }
 
-/// One mistake or warning.
+/// One error or warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub severity: Severity,
-    /// A short fixed text, the same for every mistake of its kind.
+    /// A short fixed text, the same for every error of its kind.
     pub summary: String,
     /// Full sentences: what, why, how to fix it. Paragraphs are separated by a blank line; lines that begin with a
     /// space are shown as they are.

@@ -27,7 +27,7 @@ pub struct OutlineInput {
     pub config: Arc<Config>,
     pub state: State,
     pub operation: Outlined,
-    /// Cycles are wanted too, and no mistake.
+    /// Cycles are wanted too, and no error.
     pub draw_cycles: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Summaries of mistakes that the configuration and what belongs to it can report from several places: one text per kind of mistake.
+//! Summaries of errors that the configuration and what belongs to it can report from several places: one text per kind of error.
 
 use std::sync::Arc;
 

@@ -28,7 +28,7 @@ pub struct FmtOptions {
     pub diff: bool,
 }
 
-/// Formats files, and those in folders; what there is to show comes in their order, with the mistakes of all of them.
+/// Formats files, and those in folders; what there is to show comes in their order, with the errors of all of them.
 pub fn run(paths: &[String], options: &FmtOptions) -> (Vec<u8>, Diagnostics) {
     let mut jobs = Vec::new();
     let here = std::env::current_dir().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Configurations with mistakes, and every word that is said about them.
+//! Configurations with errors, and every word that is said about them.
 //!
 //! `mistakes.txt` has a case per `### COMMAND; COMMAND # NAME`, with the text of `main.tf`; `--- FILE` begins another file. What
 //! is expected was recorded from the reference into `mistakes_expected.txt`: `tests/record.sh` does it again.

@@ -1,4 +1,4 @@
-//! Files with one mistake each: the diagnostics are the reference's, in text and place.
+//! Files with one error each: the diagnostics are the reference's, in text and place.
 //!
 //! `broken.jsonl` holds them; `broken.py` records it from the reference.
 

@@ -74,7 +74,7 @@ fn attempts(seed: u64, time: Duration, keep: bool, trying: &Mutex<String>) -> us
     count
 }
 
-/// Configurations to begin with: those of the recorded mistakes, whole and broken.
+/// Configurations to begin with: those of the recorded errors, whole and broken.
 fn seeds() -> Vec<String> {
     let lines =
         include_str!("broken.jsonl").lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());

@@ -1,5 +1,5 @@
 //! The reference's flag syntax on top of clap: one dash or two, `-flag=value` or `-flag value`, booleans that take a value only after
-//! `=`, flags only before the first positional argument, and its wording of mistakes.
+//! `=`, flags only before the first positional argument, and its wording of errors.
 //!
 //! Knows flags only through a [`clap::Command`]; never knows what they mean.
 

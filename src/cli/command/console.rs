@@ -86,7 +86,7 @@ enum End {
     Interrupted,
 }
 
-/// An expression per line; the value of the last is shown. The first mistake ends it.
+/// An expression per line; the value of the last is shown. The first error ends it.
 async fn piped<F>(screen: &Console, session: &Session, next: impl Fn() -> F) -> u8
 where
     F: Future<Output = Result<String, End>>,
@@ -130,7 +130,7 @@ async fn read_line(
     }
 }
 
-/// A prompt. An expression goes on over lines until its brackets are closed or a line is empty; mistakes do not end it.
+/// A prompt. An expression goes on over lines until its brackets are closed or a line is empty; errors do not end it.
 async fn typed(screen: &Console, session: &Arc<Session>, stop: &Stop) -> u8 {
     let completer = session.clone();
     let mut editor = match LineEditor::new(Box::new(move |line, at| completer.complete(line, at))) {

@@ -118,7 +118,7 @@ pub fn interrupted(console: &Console, stage: Stage) {
     }
 }
 
-/// Reads the settings and the working directory; `input`: questions may be asked. Mistakes are shown here.
+/// Reads the settings and the working directory; `input`: questions may be asked. Errors are shown here.
 fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
     let stop = Stop::new();
     let (settings, problems) = settings::load(&invocation.environment);
@@ -138,7 +138,7 @@ fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
     })
 }
 
-/// The arguments of a command that asks nobody, and where it works, with the values given for variables. Mistakes are shown here.
+/// The arguments of a command that asks nobody, and where it works, with the values given for variables. Errors are shown here.
 fn begin<T>(
     invocation: &Invocation,
     args: Result<T, ArgsError>,
@@ -155,7 +155,7 @@ fn may_ask(invocation: &Invocation, input: bool) -> bool {
     input && !refused
 }
 
-/// Mistakes in the settings do not stop a command, but its results may not be what was meant.
+/// Errors in the settings do not stop a command, but its results may not be what was meant.
 /// `what` is where they are, `who` may do something else.
 fn report_settings(console: &Console, problems: Diagnostics, what: &str, who: &str) {
     if problems.is_empty() {

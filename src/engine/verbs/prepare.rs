@@ -62,7 +62,7 @@ impl Request {
 /// Where objects moved to, new addresses with the old ones.
 type Moved = BTreeMap<AbsResourceInstance, AbsResourceInstance>;
 
-/// The passes in their order. Mistakes that make a walk pointless are the error.
+/// The passes in their order. Errors that make a walk pointless are the error.
 pub async fn prepare(mut request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostics> {
     let (schemas, mut diagnostics) = Schemas::load(&request.config, Some(&request.state), ports).await;
     if diagnostics.has_errors() {

@@ -4,7 +4,7 @@ use super::lexer::{Start, scan};
 use super::token::TokenKind;
 
 /// True if the text, up to a line's end, leaves a bracket, a heredoc or an interpolation open. Quotes do not count: a
-/// string ends on its line or is a mistake.
+/// string ends on its line or is an error.
 pub fn is_unfinished(text: &str) -> bool {
     let mut open = 0i64;
     for token in scan(text, Start::Normal) {

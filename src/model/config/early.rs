@@ -77,7 +77,7 @@ impl std::fmt::Debug for Early {
 /// A value that is only known during a run, where it is needed before.
 pub const DYNAMIC: &str = "Dynamic value in static context";
 
-/// References nested deeper than this are a mistake.
+/// References nested deeper than this are an error.
 const MAX_DEPTH: usize = 128;
 
 impl Early {

@@ -88,7 +88,7 @@ fn named(content: &Content, diags: &mut Diagnostics) -> Option<ImportBy> {
     }
 }
 
-/// Mistakes among the imports of a module: one for each address.
+/// Errors among the imports of a module: one for each address.
 pub fn check(module: &super::Module, diags: &mut Diagnostics) {
     for (index, import) in module.imports.iter().enumerate() {
         let Some(addr) = static_address(import) else { continue };

@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(lock.to_text(), text);
     }
 
-    /// Recorded from the reference; where it reports one mistake twice, the first.
+    /// Recorded from the reference; where it reports one error twice, the first.
     #[test]
     fn mistakes_are_said_with_their_places() {
         let version = |value: &str| format!("provider \"a.com/a/b\" {{\n  version = {value}\n}}\n");

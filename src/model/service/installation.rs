@@ -46,9 +46,9 @@ pub enum Location {
 #[derive(Debug, Default)]
 pub struct Decoded {
     pub installation: ProviderInstallation,
-    /// Mistakes in the block itself.
+    /// Errors in the block itself.
     pub mistakes: Diagnostics,
-    /// Mistakes in what its methods say: of them the installer speaks.
+    /// Errors in what its methods say: of them the installer speaks.
     pub of_methods: Diagnostics,
 }
 

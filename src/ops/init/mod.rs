@@ -114,11 +114,11 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
             return diagnostics;
         }
     };
-    // Mistakes of the root module wait: its modules may say better what is wrong, such as that they need another version.
+    // Errors of the root module wait: its modules may say better what is wrong, such as that they need another version.
     let (tests, _) = load::tests(Path::new("."), request.test_dir.as_deref());
     let besides = test_file::load::calls(&tests);
     let calls = !(root.calls.is_empty() && besides.is_empty());
-    // What is called no more is forgotten, unless the calls may only be hidden by a mistake.
+    // What is called no more is forgotten, unless the calls may only be hidden by an error.
     if request.get && (calls || !early.has_errors()) {
         if calls {
             tell(InitEvent::Modules { upgrade: request.upgrade });

@@ -44,7 +44,7 @@ pub struct GraphRequest {
     pub format: Format,
     /// A saved plan.
     pub plan: Option<PathBuf>,
-    /// Cycles are drawn, where they would be mistakes.
+    /// Cycles are drawn, where they would be errors.
     pub draw_cycles: bool,
 }
 

@@ -61,7 +61,7 @@ pub fn keep(
     }
 }
 
-/// For plan and apply: a mistake where the configuration asks for other versions; a warning where they changed since `init`.
+/// For plan and apply: an error where the configuration asks for other versions; a warning where they changed since `init`.
 pub fn check(
     setup: &Setup,
     requirements: &Requirements,

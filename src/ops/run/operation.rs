@@ -270,7 +270,7 @@ pub fn watched_ports(setup: &Setup, factories: &Arc<Factories>, observer: Arc<dy
     ports(setup, factories, observer, Arc::new(NoSink))
 }
 
-/// Plans what is valid: mistakes that need no state are told without the refresh of a single object.
+/// Plans what is valid: errors that need no state are told without the refresh of a single object.
 async fn validated_plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
     let check = ValidateInput { config: input.config.clone(), parallelism: input.parallelism };
     let mut diagnostics = engine::validate(check, ports).await;

@@ -43,7 +43,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Errors are about the working directory; mistakes in the settings were reported when those were read.
+    /// Errors are about the working directory; errors in the settings were reported when those were read.
     pub fn new(
         environment: &Environment,
         settings: Settings,

@@ -1,6 +1,6 @@
 //! The settings of the program: the CLI configuration file and the variables that overrule it.
 //!
-//! Owns what the file may say and how its mistakes are worded. Never knows how providers are installed.
+//! Owns what the file may say and how its errors are worded. Never knows how providers are installed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ impl Settings {
     }
 }
 
-/// Reads the settings. Mistakes do not stop a command: what was understood counts.
+/// Reads the settings. Errors do not stop a command: what was understood counts.
 pub fn load(environment: &Environment) -> (Settings, Diagnostics) {
     let mut settings = Settings { config_dir: config_dir(environment), ..Settings::default() };
     let mut diagnostics = Diagnostics::new();
@@ -85,7 +85,7 @@ pub fn load(environment: &Environment) -> (Settings, Diagnostics) {
     (settings, diagnostics)
 }
 
-/// What a mistake means is the strictest of what may have been meant.
+/// What an error means is the strictest of what may have been meant.
 fn signature_rules(environment: &Environment, settings: &mut Settings, diagnostics: &mut Diagnostics) {
     if let Some(text) = environment.non_empty(env::TERRANE_REQUIRE_SIGNATURES) {
         settings.signatures = Demand::parse(text).unwrap_or_else(|why| {

@@ -53,7 +53,7 @@ pub async fn fetch(fetcher: &Fetcher, mut address: Address, target: &Path) -> Re
     Ok(())
 }
 
-/// `ssh://host:path` is a mistake that people make often.
+/// `ssh://host:path` is an error that people make often.
 fn check_port(address: &Address) -> Result<(), FetchError> {
     let authority = address.url.split_once("://").map_or("", |(_, rest)| rest).split('/').next().unwrap_or_default();
     let host = authority.rsplit('@').next().unwrap_or_default();

@@ -23,7 +23,7 @@ fn format_damaged(name: &str, content: &[u8]) -> Result<Option<Vec<u8>>, Diagnos
         .utf8_chunks()
         .flat_map(|chunk| chunk.valid().chars().chain(chunk.invalid().iter().map(|byte| stand_in(*byte))))
         .collect();
-    // Mistakes are shown with the characters that stand for what cannot be shown.
+    // Errors are shown with the characters that stand for what cannot be shown.
     let readable = |c: char| if byte_of(c).is_some() { char::REPLACEMENT_CHARACTER } else { c };
     let shown = SourceFile::new(name, replaced.chars().map(readable).collect::<String>());
     let damage = |text: &str| text.find(|c| byte_of(c).is_some());

@@ -102,7 +102,7 @@ fn templates() {
     check_expression("<<-EOT\n  %{ if x ~}\n  y\n  %{ endif ~}\n  EOT\n", r#""%{(? x "  y\n" "")}""#);
 }
 
-/// Summary, subject (and context, if any) of each mistake.
+/// Summary, subject (and context, if any) of each error.
 fn mistakes(text: &str) -> String {
     let (_, diagnostics) = parse_file(SourceFile::new("t", text));
     let shown = diagnostics.iter().map(|d| {

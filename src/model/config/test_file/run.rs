@@ -99,7 +99,7 @@ fn decode_blocks(blocks: &[Block], run: &mut TestRun, diags: &mut Diagnostics) {
             "variables" => run.variables = variables(block, &mut found),
             _ => run.module = decode_module(&run.name, block, &mut found),
         }
-        // One with mistakes does not count as the one that there may be; variables always do.
+        // One with errors does not count as the one that there may be; variables always do.
         if !found.has_errors() || block.kind.as_str() == "variables" {
             *once = Some(block.header_range());
         }

@@ -52,12 +52,12 @@ impl Settings {
     }
 }
 
-/// PEM texts and what else decides whom to trust.
+/// Certificates in PEM and other TLS settings.
 #[derive(Clone, Debug, Default)]
 pub struct Tls {
     /// Certificates of authorities, in place of the system's.
     pub authorities: Option<String>,
-    /// Certificates of authorities, besides the system's.
+    /// Certificates of authorities in addition to those of the system.
     pub more_authorities: Option<String>,
     /// The client's certificate chain and its key.
     pub identity: Option<(String, Secret)>,
@@ -158,7 +158,7 @@ impl Request {
     }
 }
 
-/// An answer, whatever its status: the last one, if earlier ones were worth a retry.
+/// A response with any status: the last one, after retries.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: StatusCode,

@@ -1,4 +1,4 @@
-//! Signature version 4 of AWS: what a request for an object carries so that the store knows who asks.
+//! Signature version 4 of AWS, for requests of objects.
 //!
 //! Pure: keys, a place and a moment in, headers out. Never knows where keys come from, and never shows one.
 
@@ -9,7 +9,7 @@ use url::Url;
 use super::secret::Secret;
 use crate::base::hex::hex;
 
-/// Who asks.
+/// The identity that signs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keys {
     pub id: String,

@@ -1,6 +1,6 @@
-//! Diagnostics: what is wrong (or worth a warning), where, why, and how to mend it.
+//! Diagnostics: errors and warnings with their location, reason, and how to fix them.
 //!
-//! An error in the user's world is a [`Diagnostic`], collected in [`Diagnostics`] and returned beside the result, so
+//! An error in user input is a [`Diagnostic`], collected in [`Diagnostics`] and returned beside the result, so
 //! that one run reports them all. The summary is a fixed text per kind of error; the detail says what, why and how.
 
 use super::source::Range;

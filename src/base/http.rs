@@ -1,5 +1,5 @@
-//! HTTP as everybody here uses it: one client per command, over TLS with the system's certificates and the proxies of the
-//! environment; patient with hosts that falter, deaf to them once the command is asked to stop.
+//! The HTTP client: one per command, over TLS with the system's certificates and the proxies of the
+//! environment. Failed requests are retried until the command is asked to stop.
 //!
 //! Owns redirects, retries, limits and how failures are worded. Never knows what is asked for, and never shows a secret.
 
@@ -132,7 +132,7 @@ impl Request {
     }
 }
 
-/// An answer, whatever its status.
+/// A response with any status.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: StatusCode,
@@ -232,8 +232,8 @@ impl Client {
         }
     }
 
-    /// Sends a form, once, and reads the whole answer. One that leads elsewhere is the answer: what was sent is for nobody
-    /// else.
+    /// Sends a form, once, and reads the whole answer. Redirects are not followed: the content is only for
+    /// this host.
     pub async fn post(&self, request: &Request) -> Result<Answer, Failure> {
         let send = async {
             let client = self.client(is_loopback(&request.url)).await;

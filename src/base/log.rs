@@ -175,7 +175,7 @@ fn write_record(level: Level, name: &str, message: &str, fields: &[(String, Stri
         false => text_line(&time, level, name, message, fields),
     };
     let mut out = logger.out.lock().unwrap_or_else(|e| e.into_inner());
-    // A log that cannot be written has nobody to tell.
+    // If the log cannot be written, there is no other place to report it.
     let _ = match &mut *out {
         Out::Stderr => io::stderr().write_all(line.as_bytes()),
         Out::File(file) => file.write_all(line.as_bytes()),

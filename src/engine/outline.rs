@@ -1,4 +1,4 @@
-//! The graph of an operation as people are shown it: every block by name, and who waits for whom.
+//! The graph of an operation for users: every block by name, and its dependencies.
 //!
 //! The engine itself walks blocks, not this graph: it has nodes for ends and reports that a walk does not need. Its
 //! names and its shape are the reference's, observed on 1.11.4.
@@ -435,7 +435,7 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// The end of everything waits for all that nobody else waits for.
+    /// The root depends on all nodes without dependents.
     fn root(&mut self) {
         let root = self.builder.close(ROOT);
         self.kept[root as usize] = true;

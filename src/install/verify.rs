@@ -117,7 +117,7 @@ pub enum ProblemKind {
         dir: PathBuf,
     },
     Unreadable(String),
-    /// It has no executable, or one that nobody may run.
+    /// It has no executable, or one without execute permission.
     NotRunnable(String),
 }
 

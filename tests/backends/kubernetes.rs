@@ -76,7 +76,7 @@ fn locks_of_either_program_stop_the_other_and_are_released_by_force() {
         let is_ours = holder == &programs[0];
         if is_ours {
             second.run(&["force-unlock", "-force", &id]).expect(0, &["successfully unlocked"]);
-            run.finish().expect(1, &["the state lock was lost: somebody released the lease"]);
+            run.finish().expect(1, &["the state lock was lost: the lease was released"]);
             counted.nothing_is_lost(&first);
         } else {
             assert_eq!(run.finish().code, Some(0));

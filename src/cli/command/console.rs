@@ -80,7 +80,7 @@ async fn end(screen: &Console, session: &Session, code: u8) -> u8 {
     if failed { 1 } else { code }
 }
 
-/// Why there are no more lines.
+/// The reason for the end of the input.
 enum End {
     Input,
     Interrupted,
@@ -111,7 +111,7 @@ where
     0
 }
 
-/// Waits for a line while what runs beside us goes on. None once we are asked to stop: then nobody reads what is typed.
+/// Waits for a line while other tasks continue. None after a request to stop; then input is not read any more.
 async fn read_line(
     mut editor: LineEditor,
     prompt: &'static str,

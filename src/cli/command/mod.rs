@@ -50,7 +50,7 @@ use super::view::operation::OperationView;
 /// How long an operation may take to save what it has after a second interrupt.
 const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Runs an operation to its end, with interrupts heard, and gives what it gives.
+/// Runs an operation to its end, handles interrupts, and returns its result.
 ///
 /// The first interrupt lets it end what runs, the second abandons that.
 fn run_with<T>(invocation: &Invocation, stop: &Stop, work: impl Future<Output = T>) -> Result<T, u8> {
@@ -88,7 +88,7 @@ fn run_heard<T>(
     };
     let done = runtime.block_on(async {
         if let Err(e) = stop::listen(stop.clone(), heard) {
-            crate::log!(Warn, "interrupts cannot be heard: {e}");
+            crate::log!(Warn, "interrupts cannot be handled: {e}");
         }
         tokio::select! {
             done = work => Some(done),
@@ -138,7 +138,7 @@ fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
     })
 }
 
-/// The arguments of a command that asks nobody, and where it works, with the values given for variables. Errors are shown here.
+/// The arguments and the setup of a command without prompts, with the values given for variables. Errors are shown here.
 fn begin<T>(
     invocation: &Invocation,
     args: Result<T, ArgsError>,

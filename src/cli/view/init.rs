@@ -17,7 +17,7 @@ use super::operation::Audience;
 pub struct InitView {
     console: Arc<Console>,
     json: bool,
-    /// Nobody wants to hear what to do next.
+    /// Leave out advice on the next command.
     automation: bool,
     downloads: Downloads,
 }

@@ -76,7 +76,7 @@ impl KeyProvider for Provider {
     }
 }
 
-/// What the program wants to be asked with.
+/// The input of the program.
 fn stored_data(metadata: &[u8]) -> Result<Option<Json>, ProvideError> {
     let read: Json = serde_json::from_slice(metadata)
         .map_err(|error| ProvideError::Metadata(crate::encryption::payload::syntax_error(metadata, &error)))?;

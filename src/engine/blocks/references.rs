@@ -42,9 +42,9 @@ pub enum Need {
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
     pub on: Vec<Need>,
-    /// Where the block says so.
+    /// The locations in the block.
     pub places: Vec<(Need, Range)>,
-    /// Set where a reference cannot be right whatever the values are.
+    /// References that are invalid for any values.
     pub mistakes: Diagnostics,
     /// Variables and local values that are not declared: errors even where nothing evaluates them.
     pub undeclared: Vec<Diagnostic>,
@@ -52,7 +52,7 @@ pub struct Needs {
     pub to_itself: Diagnostics,
     /// What validating says besides.
     pub warnings: Diagnostics,
-    /// What validating and planning say besides: attributes that their providers would rather not have used.
+    /// Additional warnings of validate and plan: attributes that providers deprecate.
     pub deprecated: Diagnostics,
 }
 
@@ -67,7 +67,7 @@ pub struct Gatherer<'a> {
     pub shape_of_self: Option<Arc<Schema>>,
     /// The block whose body is being read: it may not refer to itself as a whole.
     pub own: Option<addr::Resource>,
-    /// The keys by which that body refers to instances of its own block, with their places.
+    /// The keys by which that body refers to instances of the same block, with their locations.
     pub own_keys: Vec<(InstanceKey, Range)>,
     /// The data source that only the check block can see that is being read.
     scoped: Option<&'a addr::Resource>,

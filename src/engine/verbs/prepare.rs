@@ -26,7 +26,7 @@ use crate::model::config::{Config, call_check};
 use crate::model::plan::{FunctionResults, ResourceChange};
 use crate::model::state::State;
 
-/// What a run needs to be told; the rest follows from configuration and state.
+/// The inputs of a run; the rest follows from configuration and state.
 pub struct Request {
     pub verb: Verb,
     pub config: Arc<Config>,

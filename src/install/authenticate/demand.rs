@@ -1,4 +1,4 @@
-//! What the user wants to be known of a package before it is installed.
+//! The signatures that the user requires of packages.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::{Authentication, AuthenticationError};
 /// The least that has to be known; the later the more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Demand {
-    /// Whatever its source is content with.
+    /// The rules of the source.
     #[default]
     None,
     /// Signed by a key that its registry names.

@@ -39,7 +39,7 @@ pub struct Input<'a> {
     pub manifest: ModuleManifest,
     /// The packages whose content is known.
     pub lock: ModuleLock,
-    /// Fetch everything anew, the newest that is allowed, whatever its content.
+    /// Fetch all packages again, in the newest allowed version, and accept changed content.
     pub upgrade: bool,
     pub checksums: Checksums,
 }
@@ -54,7 +54,7 @@ pub struct Outcome {
 
 const INTERRUPTED: &str = "Module download was interrupted";
 
-/// Calls are not followed deeper; loading says so.
+/// Calls are not followed deeper; loading reports the error.
 const MAX_DEPTH: usize = 64;
 
 /// Brings every module that the root needs to its folder. What was installed before stays if it is what the calls ask for.
@@ -121,7 +121,7 @@ fn spawn(context: &Arc<Context>, caller: &Arc<Caller>, mut calls: Vec<ModuleCall
     tree
 }
 
-/// What the tasks have said, besides events and problems.
+/// Results of the tasks, without events and problems.
 #[derive(Default)]
 struct Collected {
     used: BTreeSet<PackageId>,
@@ -274,7 +274,7 @@ impl Task {
         }
     }
 
-    /// Whether an installed package is still what it was. False: nobody knows, it has to be fetched again.
+    /// Whether an installed package is unchanged. False: unknown, it has to be fetched again.
     async fn is_intact(&self, record: &Record) -> Result<bool, Diagnostics> {
         let context = &self.context;
         let place = context.place(&self.path);

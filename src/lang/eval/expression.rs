@@ -75,7 +75,7 @@ pub fn evaluate(expression: &Expression, scope: &dyn Scope) -> (Value, Diagnosti
 /// errors are those of values: names in parts that are not needed have none.
 pub fn constant(expression: &Expression) -> (Value, Diagnostics) {
     let mut evaluator = Evaluator::new(&Constant, &expression.file);
-    // As in `can`: the right side of `&&` counts, whatever the left side is.
+    // As in `can`: the right side of `&&` always counts.
     evaluator.guards = 1;
     let value = evaluator.eval(&expression.node, None);
     (value, evaluator.diagnostics.into())

@@ -1,4 +1,4 @@
-//! Whether somebody who types an expression line by line is in the middle of it.
+//! Whether an expression that is typed line by line is incomplete.
 
 use super::lexer::{Start, scan};
 use super::token::TokenKind;

@@ -135,7 +135,7 @@ fn static_address(import: &Import) -> Option<String> {
     }
 }
 
-/// The resource that `to` names, whatever its keys.
+/// The resource in `to`, without keys.
 fn target(to: &Attribute, diags: &mut Diagnostics) -> Option<ConfigResource> {
     let only_managed =
         || Diagnostic::error("Invalid import address", "Only managed resources can be imported.").at(to.range());

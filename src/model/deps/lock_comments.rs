@@ -49,7 +49,7 @@ struct Attached {
     behind: Vec<String>,
 }
 
-/// A comment on a line of its own.
+/// A comment on a separate line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Above {
     text: String,

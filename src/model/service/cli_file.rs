@@ -20,7 +20,7 @@ pub struct Item {
     pub assigned: bool,
 }
 
-/// A line and a column, both from 1: `3:5`. Nobody knows them in JSON: `-`.
+/// A line and a column, both from 1: `3:5`. Unknown in JSON: `-`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place(Option<(usize, usize)>);
 

@@ -5,7 +5,7 @@ use url::Url;
 
 use super::HostServices;
 
-/// Somebody that may ask a host for tokens.
+/// A client that may request tokens of a host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OAuthClient {
     pub id: String,

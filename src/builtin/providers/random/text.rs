@@ -164,7 +164,7 @@ impl Text {
     }
 }
 
-/// What `number` and `numeric` both become: the one that is configured, true if neither is.
+/// The value of both `number` and `numeric`: the configured one, true by default.
 fn digits_wanted(config: &Value) -> Option<Value> {
     let get = |name| config.get(name).filter(|value| !value.is_null());
     match (get("number"), get("numeric")) {

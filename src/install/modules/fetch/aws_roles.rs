@@ -1,4 +1,4 @@
-//! Keys that nobody wrote down: those of the role of a container, of a machine, or of whoever holds a token.
+//! Temporary keys: of the role of a container, of a machine, or for a web identity token.
 //!
 //! Owns the three services that give them. Never knows which other keys there may be.
 
@@ -16,12 +16,12 @@ use super::{FetchError, Fetcher};
 
 /// Where containers ask by a path alone.
 const CONTAINER_HOST: &str = "http://169.254.170.2";
-/// Where machines ask; elsewhere nobody answers there.
+/// The address of the metadata service; elsewhere it does not exist.
 const MACHINE_HOST: &str = "http://169.254.169.254";
-/// Whoever is on the same machine answers at once.
+/// Timeout of metadata services, which are on the same machine.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// By a token that somebody whom AWS trusts has given out.
+/// Exchanges the token of an identity provider that AWS trusts.
 pub async fn of_token(fetcher: &Fetcher) -> Result<Option<Keys>, FetchError> {
     let set = |name: &str| fetcher.environment.non_empty(name);
     let (Some(file), Some(role)) = (set(env::AWS_WEB_IDENTITY_TOKEN_FILE), set(env::AWS_ROLE_ARN)) else {
@@ -85,7 +85,7 @@ pub async fn of_container(fetcher: &Fetcher) -> Result<Option<Keys>, FetchError>
     said(&answer.text(), "this container's host").map(Some)
 }
 
-/// Of the machine that we run on, if it is one of Amazon's; none where nobody answers.
+/// The keys of this machine, if it is an EC2 instance; None if there is no metadata service.
 pub async fn of_machine(fetcher: &Fetcher) -> Result<Option<Keys>, FetchError> {
     let set = |name: &str| fetcher.environment.non_empty(name);
     if set(env::AWS_EC2_METADATA_DISABLED).is_some_and(|text| text.eq_ignore_ascii_case("true")) {

@@ -37,7 +37,7 @@ pub fn parse_file(file: Arc<SourceFile>) -> (Body, Diagnostics) {
     (Body::json(file, Arc::new(root)), diagnostics)
 }
 
-/// The value that a file holds, whatever it is.
+/// The value of a file, of any type.
 pub fn parse_tree(file: &Arc<SourceFile>) -> (Node, Diagnostics) {
     let tokens = json_scan::scan(file.text());
     let mut reader =

@@ -168,7 +168,7 @@ pub struct TestRun {
     pub variables: ByName<Expression>,
     /// What is tested instead of the root module.
     pub module: Option<ModuleCall>,
-    /// That module as a root of its own, if it could be loaded.
+    /// That module as a separate root, if it could be loaded.
     pub under_test: Option<Config>,
     pub overrides: Overrides,
     pub asserts: Vec<Condition>,

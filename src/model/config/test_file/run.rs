@@ -120,7 +120,7 @@ fn command(attribute: &Attribute, diags: &mut Diagnostics) -> TestCommand {
     }
 }
 
-/// The module that a run tests, as a call without arguments: it becomes a root of its own.
+/// The module that a run tests, as a call without arguments: it becomes a separate root.
 fn decode_module(run: &Arc<str>, block: &Block, diags: &mut Diagnostics) -> Option<ModuleCall> {
     let content = diags.take(block.body.content(&MODULE));
     let version = content.attribute("version");

@@ -18,7 +18,7 @@ use crate::render::text::unified_diff::unified_diff;
 /// Ends of the names of files that have a standard style.
 const EXTENSIONS: &[&str] = &[".tf", ".tfvars", ".tftest.hcl", ".tfmock.hcl", ".tfquery.hcl", ".tofu", ".tofutest.hcl"];
 
-/// What comes of formatting. If nothing is listed, written or shown as a difference, the
+/// The actions after formatting. If nothing is listed, written or shown as a difference, the
 /// formatted text itself is shown.
 #[derive(Clone, Debug)]
 pub struct FmtOptions {

@@ -1,4 +1,4 @@
-//! `graph`: who waits for whom.
+//! `graph`: the dependency graph.
 
 use crate::ops::run::operation::{CANCELED, quiet_ports};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Plugins for the engine: which process serves which provider, started when, and reused or not.
 //!
 //! One process per locked package that the configuration uses starts early, while the rest loads. It answers what needs
-//! no configuration and is the first to be configured. Each further configuration gets a process of its own.
+//! no configuration and is the first to be configured. Each further configuration has a separate process.
 
 use super::packages::MISSING_PROVIDER;
 use crate::base::name::{self, COMMAND, PROGRAM};
@@ -35,7 +35,7 @@ use super::remote_states::EncryptedRemoteStates;
 use crate::ops::setup::Sealing;
 use crate::ops::setup::Setup;
 
-/// How a provider is had.
+/// How a provider is run.
 #[derive(Clone, Debug)]
 pub enum Origin {
     /// Part of this program.
@@ -44,7 +44,7 @@ pub enum Origin {
     Package { program: PathBuf, hash: Option<String> },
     /// Running already, started by its developer.
     Reattached(Reattach),
-    /// It cannot be had; what to say about that.
+    /// It is not available; the errors.
     Missing(Diagnostics),
 }
 
@@ -59,7 +59,7 @@ pub struct Factories {
     cache: Option<SchemaCache>,
     tls: bool,
     start_timeout: Duration,
-    /// False: every configuration gets a process of its own, even an equal one.
+    /// False: every configuration has a separate process, even an equal one.
     reuse: bool,
     sealing: Arc<Sealing>,
     environment: Environment,
@@ -83,7 +83,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(5);
 /// A provider's first process and its schemas.
 #[derive(Default)]
 struct Slot {
-    /// A failure stays: who asks next does not wait for the same once more.
+    /// A failure is stored, so that later callers do not wait for the same failure again.
     first: OnceCell<Result<Arc<ProviderProcess>, Diagnostics>>,
     schemas: OnceCell<Arc<dyn ProviderSchemas>>,
     /// The first process was given to a configuration.
@@ -276,7 +276,7 @@ impl Factories {
         Ok(Arc::new(process))
     }
 
-    /// This program as one of its own plugins.
+    /// This program as a built-in plugin.
     fn own(&self, kind: &str, name: &str) -> Launch {
         Launch {
             command: self.program.clone(),
@@ -290,7 +290,7 @@ impl Factories {
         }
     }
 
-    /// A process that nobody has configured yet.
+    /// A process that is not configured yet.
     async fn fresh(&self, provider: &addr::Provider) -> Result<Arc<ProviderProcess>, Diagnostics> {
         let first = self.first(provider).await?;
         let slot = self.slot(provider);

@@ -32,7 +32,7 @@ pub struct Setup {
     /// The working directory before `-chdir`.
     pub original_dir: PathBuf,
     pub stop: Stop,
-    /// None: nobody may be asked.
+    /// None: no questions are allowed.
     pub ask: Option<Arc<dyn Ask>>,
     /// Values of root variables that were given as arguments: some decide what is loaded.
     pub variables: Arc<[VariableArgument]>,

@@ -14,7 +14,7 @@ use crate::model::service::{CredentialSettings, HostServices, ProviderInstallati
 
 use super::built_in::public_built_ins;
 
-/// What the CLI configuration says, with the environment's word above it.
+/// The CLI configuration; environment variables have priority.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub plugin_cache_dir: Option<PathBuf>,
@@ -22,16 +22,16 @@ pub struct Settings {
     pub plugin_cache_may_break_lock_file: bool,
     /// None: the implied methods.
     pub installation: Option<ProviderInstallation>,
-    /// What is wrong with where packages come from; the methods in question are left out.
+    /// Errors in installation methods; invalid methods are left out.
     pub installer_problems: Diagnostics,
-    /// Where the user's own files live: plugins, credentials.
+    /// The folder for the user's plugins and credentials.
     pub config_dir: Option<PathBuf>,
     pub credentials: CredentialSettings,
-    /// Who must have signed packages.
+    /// The required signers of packages.
     pub signatures: Demand,
-    /// Keys of registries count only as long as they say.
+    /// Expired keys of registries are refused.
     pub refuse_expired_keys: bool,
-    /// What hosts offer, where the settings say so in their place.
+    /// Services of hosts from `host` blocks, which replace discovery.
     pub hosts: Vec<HostServices>,
 }
 
@@ -85,7 +85,7 @@ pub fn load(environment: &Environment) -> (Settings, Diagnostics) {
     (settings, diagnostics)
 }
 
-/// What an error means is the strictest of what may have been meant.
+/// An invalid value means the strictest setting.
 fn signature_rules(environment: &Environment, settings: &mut Settings, diagnostics: &mut Diagnostics) {
     if let Some(text) = environment.non_empty(env::TERRANE_REQUIRE_SIGNATURES) {
         settings.signatures = Demand::parse(text).unwrap_or_else(|why| {

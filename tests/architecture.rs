@@ -1,4 +1,4 @@
-//! The house rules, as tests: who may import whom, who may touch the world, and what every file has.
+//! The rules of the code, as tests: allowed imports, access to the outside, and the form of files, names and comments.
 //!
 //! Reads `src/` as text. The rules are tables in `rules`; `docs` compares the documentation with the code; `pages` runs its commands.
 
@@ -134,7 +134,7 @@ fn functions_ask_little_of_their_callers() {
 
 /// A folder's `mod.rs` is where a newcomer looks first.
 #[test]
-fn every_folder_says_what_it_never_knows() {
+fn every_folder_states_what_it_does_not_depend_on() {
     let folders = source_files(&here("src")).into_iter().filter(|(path, _)| path.ends_with("/mod.rs"));
     let silent = folders.filter(|(path, text)| {
         let intro: String = text.lines().take_while(|line| line.starts_with("//!")).collect();

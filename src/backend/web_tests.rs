@@ -187,7 +187,7 @@ async fn over_tls(tls: Tls, url: Url) -> Result<Vec<u8>, super::Failure> {
 }
 
 #[tokio::test]
-async fn authorities_decide_whom_to_trust() {
+async fn only_given_authorities_are_trusted() {
     let (pem, issuer) = authority();
     let trusting = Tls { authorities: Some(pem), ..Tls::default() };
     let reckless = Tls { skip_verification: true, ..Tls::default() };

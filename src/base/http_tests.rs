@@ -51,7 +51,7 @@ fn client() -> Client {
 }
 
 #[tokio::test]
-async fn redirects_are_followed_and_trouble_is_asked_again() {
+async fn redirects_are_followed_and_failed_requests_are_retried() {
     let (url, thread) = serve(vec![
         answer("503 Service Unavailable", "Retry-After: 0\r\n", ""),
         answer("302 Found", "Location: /b?token=x\r\n", ""),
@@ -76,7 +76,7 @@ async fn credentials_stay_with_their_host() {
 }
 
 #[tokio::test]
-async fn forms_are_sent_once_and_to_nobody_else() {
+async fn forms_are_sent_once_and_not_redirected() {
     for status in ["307 Temporary Redirect", "503 Service Unavailable"] {
         let (url, thread) = serve(vec![answer(status, "Location: /b\r\n", "why")]);
         let request = Request::new(url).form(&[("a", "x y"), ("secret", "s3&cret")]);

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_read_as_the_field_knows_them() {
+    fn lines_have_the_usual_format() {
         let fields = [("a".to_string(), "1".to_string()), ("b".to_string(), "x y".to_string())];
         assert_eq!(text_line("T", Level::Info, "", "hello", &[]), "T [INFO]  hello\n");
         assert_eq!(text_line("T", Level::Debug, "p.q", "hi", &fields), "T [DEBUG] p.q: hi: a=1 b=\"x y\"\n");

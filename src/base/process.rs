@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_the_living() {
+    fn running_processes_are_detected() {
         assert!(ProcessId::current().is_alive());
         assert!(!ProcessId { started: 1, ..ProcessId::current() }.is_alive() || !cfg!(target_os = "linux"));
         let mut child = std::process::Command::new("true").spawn().unwrap();

@@ -552,7 +552,7 @@ mod tests {
     use super::last_readers;
 
     #[test]
-    fn the_last_readers_are_those_that_nobody_reads() {
+    fn the_root_depends_on_nodes_without_dependents() {
         // 0 is read by 1 and 2; 1 by 3; 2 by 3 and 4. 3 and 4 have no reader; 5 neither reads nor is read.
         let readers = [vec![1, 2], vec![3], vec![3, 4], vec![], vec![], vec![]];
         for (node, expected) in [(0, vec![3, 4]), (1, vec![3]), (3, vec![]), (5, vec![])] {

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_kept_whole_and_told_once() {
+    fn a_panic_is_complete_and_reported_once() {
         let mut collected = Collected::default();
         for line in ["before", "panic: oh no", "", "goroutine 1 [running]:"] {
             collected.line(line);

@@ -433,7 +433,7 @@ async fn a_plugin_that_dies_leaves_its_panic() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_process_waits_for_its_schemas_to_be_kept() {
+async fn a_process_ends_after_its_schemas_are_cached() {
     let caller = Caller { versions: vec![6], ..Caller::default() };
     let handshake = listen(Plugin::Provider(Arc::new(Thing::default())), 6, caller).await;
     let Address::Unix(socket) = &handshake.address else { panic!("{handshake:?}") };

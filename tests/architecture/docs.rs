@@ -30,7 +30,7 @@ fn environment_page_lists_every_variable() {
     assert!(page("environment.md").contains(&table), "docs/environment.md should have this table:\n\n{table}");
 }
 
-/// A variable is read by the name that `base::env` gives it, and none is promised that nobody reads.
+/// Variables are read by their name in `base::env`, and all documented variables are read.
 #[test]
 fn variables_are_declared_and_read() {
     let mut read = String::new();

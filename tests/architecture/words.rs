@@ -1,4 +1,4 @@
-//! Words that the documentation and the comments do not use, because readers whose first language is not English have to read them
+//! Words that documentation, comments and names of tests do not use, because readers whose first language is not English have to read them
 //! twice. Each has what to write instead.
 
 use std::path::Path;
@@ -6,43 +6,8 @@ use std::path::Path;
 use super::here;
 use super::pages::{all_pages, prose};
 
-/// A banned word or phrase in lower case, and what to write.
-const BANNED: &[(&str, &str)] = &[
-    ("nobody", "no user, no process, no request; or the passive voice"),
-    ("somebody", "a user, another process"),
-    ("somebody's", "of another user"),
-    ("anybody", "any user"),
-    ("whoever", "the caller, the process that"),
-    ("whomever", "the user that"),
-    ("mend", "fix"),
-    ("mended", "fixed"),
-    ("falters", "fails"),
-    ("mistake", "error"),
-    ("mistakes", "errors"),
-    ("by chance", "random, not defined"),
-    ("the like", "name the things"),
-    ("and the like", "name the things"),
-    ("at hand", "available"),
-    ("all the same", "still, nevertheless"),
-    ("of ours", "of Terrane, of this crate"),
-    ("of theirs", "of the other program"),
-    ("has a word", "logs, reports"),
-    ("would rather", "prefers"),
-    ("as it were", "leave it out"),
-    ("cannot be had", "is not available"),
-    ("can be had", "is available"),
-    ("may be had", "is available"),
-    ("held against", "compared with"),
-    ("holds against", "compares with"),
-    ("passed over", "ignored, skipped"),
-    ("passes over", "ignores, skips"),
-    ("in its turn", "then"),
-    ("gives back its turn", "releases its slot"),
-    ("is told", "is reported, is shown; receives"),
-    ("are told", "are reported, are shown; receive"),
-    ("be told", "be reported, be shown; receive"),
-    ("goes after", "follows"),
-];
+/// A banned word or phrase in lower case and what to write, one per line.
+const BANNED: &str = include_str!("words.txt");
 
 /// The phrases in a line, on word boundaries.
 fn banned(line: &str) -> Vec<(&'static str, &'static str)> {
@@ -55,7 +20,7 @@ fn banned(line: &str) -> Vec<(&'static str, &'static str)> {
             !before.is_some_and(is_word) && !after.is_some_and(is_word)
         })
     };
-    BANNED.iter().filter(|(phrase, _)| contains(phrase)).copied().collect()
+    BANNED.lines().filter_map(|row| row.split_once(": ")).filter(|(phrase, _)| contains(phrase)).collect()
 }
 
 /// The text without what is in backticks or double quotes: names of code, and texts of programs.
@@ -68,6 +33,17 @@ fn spoken(line: &str) -> String {
 fn comment(line: &str) -> &str {
     let start = |at: usize| at == 0 || line[..at].ends_with(char::is_whitespace);
     line.match_indices("//").find(|(at, _)| start(*at)).map_or("", |(at, _)| &line[at..])
+}
+
+/// The names of test functions with spaces, by line.
+fn test_names(text: &str) -> impl Iterator<Item = (usize, String)> {
+    let lines = text.lines().zip(text.lines().skip(1)).enumerate();
+    lines.filter_map(|(at, (attribute, line))| {
+        let attribute = attribute.trim_start();
+        let is_test = attribute.starts_with("#[test]") || attribute.starts_with("#[tokio::test");
+        let (_, rest) = line.split_once("fn ").filter(|_| is_test)?;
+        Some((at + 2, rest.split('(').next()?.replace('_', " ")))
+    })
 }
 
 fn complaints(name: &str, lines: impl Iterator<Item = (usize, String)>) -> Vec<String> {
@@ -91,15 +67,15 @@ fn pages_are_in_plain_words() {
 }
 
 #[test]
-fn comments_are_in_plain_words() {
+fn comments_and_test_names_are_in_plain_words() {
     let mut found = Vec::new();
     for root in ["src", "tests"] {
         for (path, text) in super::source_files(&here(root)) {
             if Path::new(&path).starts_with("fixtures") || path == "architecture/words.rs" {
                 continue;
             }
-            let lines = text.lines().enumerate().map(|(number, line)| (number + 1, comment(line).to_string()));
-            found.extend(complaints(&format!("{root}/{path}"), lines));
+            let comments = text.lines().enumerate().map(|(number, line)| (number + 1, comment(line).to_string()));
+            found.extend(complaints(&format!("{root}/{path}"), comments.chain(test_names(&text))));
         }
     }
     assert!(found.is_empty(), "{} lines\n{}", found.len(), found.join("\n"));
@@ -107,9 +83,12 @@ fn comments_are_in_plain_words() {
 
 #[test]
 fn banned_words_are_found() {
-    assert_eq!(banned("Nobody is there, by chance.").len(), 2);
-    assert!(banned("commended, somebodys; amend").is_empty());
+    let (first, instead) = BANNED.lines().next().unwrap().split_once(": ").unwrap();
+    assert_eq!(banned(&format!("X, {first}, y. {first}y")), [(first, instead)]);
+    assert!(banned("").is_empty() && banned(&format!("x{first} {first}y {first}'s")).is_empty());
     assert_eq!(comment("f(\"http://x\"); // a // b"), "// a // b");
-    assert_eq!(spoken("a `mistakes` b"), "a   b");
-    assert_eq!(complaints("a.rs", [(3, "// a mistake".to_string())].into_iter()), ["a.rs:3: \"mistake\": write error"]);
+    assert_eq!(test_names("#[test]\nfn a_b() {}\nfn c() {}").collect::<Vec<_>>(), [(2, "a b".to_string())]);
+    assert_eq!(spoken("a `mod x` b \"c\" d"), "a   b   d");
+    let found = complaints("a.rs", [(3, format!("// `{first}` {first}"))].into_iter());
+    assert_eq!(found, [format!("a.rs:3: \"{first}\": write {instead}")]);
 }

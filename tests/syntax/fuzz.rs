@@ -1,4 +1,4 @@
-//! Texts by chance through the whole language: lexer, parser, evaluation, messages.
+//! Random texts for the whole language: lexer, parser, evaluation, messages.
 //!
 //! A short run by default; TERRANE_TEST_FUZZ_SECONDS makes it longer, with other texts each time. A text that breaks
 //! something is in the panic's message, and in the temporary folder while it is being tried.

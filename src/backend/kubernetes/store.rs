@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_told_from_other_secrets() {
+    fn chunks_are_distinguished_from_other_secrets() {
         let place = Place::new("n", "w", "s", &BTreeMap::from([("own".into(), "label".into())]));
         let part = |name: &str| place.part(&json!({ "metadata": { "name": name } })).map(|(number, _)| number);
         assert_eq!(part("tfstate-w-s"), Some(0));

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_worded_as_the_reference_does() {
+    fn errors_have_the_texts_of_the_reference() {
         let cases = [
             (vec!["-nope"], "flag provided but not defined: -nope"),
             (vec!["-refesh"], "flag provided but not defined: -refesh. Did you mean \"-refresh\"?"),

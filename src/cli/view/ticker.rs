@@ -117,7 +117,7 @@ mod tests {
     use crate::model::addr::parse::parse_abs_instance;
 
     #[test]
-    fn long_operations_are_told_every_ten_seconds() {
+    fn long_operations_are_reported_every_ten_seconds() {
         let addr = |text: &str| parse_abs_instance(text).unwrap();
         let (read, made) = (addr("data.test_thing.a"), addr("test_thing.b"));
         let ticker = Ticker::default();

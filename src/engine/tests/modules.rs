@@ -89,7 +89,7 @@ fn output<'p>(plan: &'p Plan, name: &str) -> &'p Value {
 }
 
 #[tokio::test]
-async fn plans_know_what_is_known() {
+async fn known_values_are_known_in_plans() {
     let world = World::new();
     let text = format!(
         "{}\noutput \"whole\" {{ value = module.m }}\noutput \"from\" {{ value = module.m.from }}",

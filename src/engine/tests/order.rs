@@ -262,7 +262,7 @@ async fn objects_destroyed_last_wait_for_new_users() {
 
 /// Observed: a cycle of the apply is an error of the plan, but the plan itself is as any other.
 #[tokio::test]
-async fn cycles_of_the_apply_are_not_held_against_the_plan() {
+async fn cycles_of_the_apply_do_not_mark_the_plan_as_errored() {
     let with = |input: &str| {
         format!(
             r#"resource "test_thing" "a" {{ name = "a" }}

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_takes_the_place_of_whatever_is_there() {
+    fn a_link_replaces_existing_files_and_folders() {
         let dir = tempfile::tempdir().unwrap();
         let (source, other, target) = (dir.path().join("s"), dir.path().join("o"), dir.path().join("d/t"));
         for (folder, content) in [(&source, "one"), (&other, "two")] {

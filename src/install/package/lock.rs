@@ -165,7 +165,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn a_lock_file_that_was_removed_excludes_nobody() {
+    async fn a_removed_lock_file_excludes_no_process() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("linux_amd64.lock");
         let file = File::options().write(true).create(true).truncate(false).open(&path).unwrap();

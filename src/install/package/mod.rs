@@ -168,7 +168,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_can_be_run_comes_first() {
+    fn executable_files_have_priority() {
         use std::os::unix::fs::PermissionsExt;
         let (foo, dir) = (Provider::default_for("foo"), tempfile::tempdir().unwrap());
         let (license, program) =

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_there_is_replaced() {
+    fn existing_files_and_folders_are_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("h/t");
         let put = |content: &str| {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_put_anywhere_is_gone() {
+    fn unused_temporary_folders_are_removed() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Temporary::beside(&dir.path().join("t")).unwrap();
         assert_eq!(names(dir.path()).len(), 1);

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_change_counts_whatever_the_content_s_time_says() {
+    fn the_change_time_counts_not_the_modification_time() {
         let at = |changed_ns, modified_ns| FileStamp {
             name: String::new(),
             size: 0,
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_beside_a_package_counts_only_if_nobody_else_can_write_there() {
+    fn a_stamp_beside_a_package_counts_only_if_no_other_user_can_write_there() {
         let dir = tempfile::tempdir().unwrap();
         let package = package(dir.path());
         let known = || Stamps::load(&dir.path().join("data")).known(&package);

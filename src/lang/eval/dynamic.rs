@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes() {
+    fn invalid_dynamic_blocks_are_errors() {
         let cases = [
             (
                 "for_each = 1\ncontent {}",

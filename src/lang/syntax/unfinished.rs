@@ -33,7 +33,7 @@ mod tests {
 
     /// As the reference's console asks for more.
     #[test]
-    fn asks_for_more() {
+    fn unfinished_expressions_need_another_line() {
         let cases = [
             ("1\n", false),
             ("[1,\n", true),

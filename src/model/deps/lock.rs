@@ -339,7 +339,7 @@ mod tests {
 
     /// Recorded from the reference; where it reports one error twice, the first.
     #[test]
-    fn mistakes_are_said_with_their_places() {
+    fn errors_have_their_locations() {
         let version = |value: &str| format!("provider \"a.com/a/b\" {{\n  version = {value}\n}}\n");
         let more = |line: &str| format!("provider \"a.com/a/b\" {{\n  version = \"1.0.0\"\n  {line}\n}}\n");
         let address = |text: &str| format!("provider \"{text}\" {{\n  version = \"1.0.0\"\n}}\n");

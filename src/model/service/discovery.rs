@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_stands_in_for_the_document() {
+    fn a_block_replaces_the_document() {
         let text = "host \"example.com\" { services = { \"modules.v1\" = \"https://m.example/\" } }";
         let items = super::super::cli_file::parse(text).unwrap();
         let services = HostServices::from_block(&items[0]).unwrap();

@@ -343,7 +343,7 @@ mod tests {
 
     /// Texts observed on the reference 1.11.4.
     #[test]
-    fn mistakes_are_worded() {
+    fn errors_name_the_block() {
         let cases = [
             ("{ foo {} }", "Unknown provider installation method \"foo\" at 1:25."),
             ("{ filesystem_mirror {} }", "Invalid filesystem_mirror block at 1:1: \"path\" argument is required."),

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes() {
+    fn invalid_settings_are_errors() {
         let cases = [
             ("\"/x\"", "must be declared with an object value in the service discovery document"),
             ("{}", "missing required property \"client\""),

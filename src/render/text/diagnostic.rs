@@ -267,7 +267,7 @@ Invalid value for \"str\" parameter: string required.
         let shown: String = render_all(list.clone(), &Style::plain(), false).map(|s| s.text).collect();
         assert_eq!(
             shown,
-            "\nWarning: Other\n\n\nWarning: Old\n\n  on main.tf line 1:\n   1: a = 1\n\nMend it.\n\n\
+            "\nWarning: Other\n\n\nWarning: Old\n\n  on main.tf line 1:\n   1: a = 1\n\nFix it.\n\n\
              (and one more similar warning elsewhere)\n\nError: E\n\n"
         );
         let warnings: Diagnostics = list.into_iter().filter(|d| !d.is_error()).collect();

@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_as_asked() {
+    fn texts_contain_the_required_characters() {
         let count = |text: &str, class: &[u8]| text.bytes().filter(|byte| class.contains(byte)).count();
         for _ in 0..20 {
             let text = generate(&config([

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn anywhere_else_they_are_a_mistake() {
+    fn anywhere_else_they_are_an_error() {
         for content in [&b"a = \"\xe9\"\n"[..], b"\xe9=1\n", b"a = <<E\n\xff\nE\n"] {
             let found = format_bytes("a.tf", content).unwrap_err();
             let first = found.iter().next().unwrap();

@@ -114,7 +114,7 @@ fn mistakes(text: &str) -> String {
 }
 
 #[test]
-fn mistakes_are_all_reported() {
+fn all_errors_are_reported() {
     let cases = [
         ("a = \n", "Invalid expression @1,5-2,1"),
         ("a = 1 b = 2\nc = 1\nc = 2\n", "Missing newline after argument @1,7-8 in 1,1-8; Attribute redefined @3,1-2"),

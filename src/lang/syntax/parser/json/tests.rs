@@ -9,7 +9,7 @@ fn problems(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn mistakes() {
+fn invalid_json_is_reported() {
     let cases: &[(&str, &[&str])] = &[
         ("{}", &[]),
         ("[]", &[]),

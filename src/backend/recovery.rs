@@ -232,7 +232,7 @@ fn warn(journal: &Journal, access: Access, from: usize, changes: usize, warnings
         warnings.warning(
             "Changes of an interrupted run are uncertain",
             format!(
-                "An earlier run ended while these objects were being changed, so the state may not tell what became of them:\n\n{}\n\nObjects that were being created may exist without being in the state. Check them, and import those that exist.",
+                "An earlier run ended while these objects were being changed, so the state may not contain the results:\n\n{}\n\nObjects that were being created may exist without being in the state. Check them, and import those that exist.",
                 names.join("\n"),
             ),
         );

@@ -47,7 +47,7 @@ fn checked_at_every_init() {
     project.write("work/.terraform/modules/a/built.zip", "x");
     project.ok(&["init"]);
     project.write("work/.terraform/modules/b/evil.tf", "");
-    project.run(&["init"]).expect(1, &[CHANGED, "The module in .terraform/modules/b is not what it was"]);
+    project.run(&["init"]).expect(1, &[CHANGED, "The module in .terraform/modules/b has the checksum"]);
     project.run(&["validate"]).expect(1, &["Module not installed"]);
     project.ok(&["init", "-upgrade"]);
     assert!(!project.exists("work/.terraform/modules/b/evil.tf"));

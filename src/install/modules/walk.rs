@@ -396,9 +396,9 @@ impl Task {
         self.problem(
             "Module package has changed",
             format!(
-                "{what} is not what it was when its checksum was recorded in {file}: the checksum is {came}, recorded is {known}.\n\nIf \
-                 you know why and want the package as it is at its source now, run \"{COMMAND} init -upgrade\". Sources that name a branch, \
-                 or nothing, change with it: a tag or a commit (\"?ref=...\") stays. To work without checksums, set \
+                "{what} has the checksum {came}, but {file} has {known}.\n\nIf \
+                 you know the reason and want to use the current package of the source, run \"{COMMAND} init -upgrade\". Sources with a branch, \
+                 or without a reference, change: use a tag or a commit (\"?ref=...\"). To work without checksums, set \
                  TERRANE_MODULE_CHECKSUMS=off."
             ),
         )

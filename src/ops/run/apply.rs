@@ -292,8 +292,8 @@ fn abandoned(open: &[ObjectAddress]) -> Diagnostic {
         Some(key) => format!("\n  - {addr} (deposed object {key})"),
     });
     let detail = format!(
-        "These objects were being changed, so the state may not tell what became of them:\n{}\n\nThe next command that \
-         changes the state names them again.",
+        "These objects were being changed, so the state may not contain the results:\n{}\n\nThe next command that \
+         changes the state lists them again.",
         names.collect::<String>()
     );
     Diagnostic::error(CANCELED, detail)
@@ -339,8 +339,8 @@ async fn rescue(journal: &JournaledState, error: FinishError) -> Diagnostics {
         Err(e) => diagnostics.error(
             "Failed to create local state file",
             format!(
-                "Error creating local state file for recovery: {e}.\n\nThe journal that holds the changes of this run was left beside \
-                 the state; the next run that can write the state takes it up.",
+                "Error creating local state file for recovery: {e}.\n\nThe journal that holds the changes of this run is kept beside \
+                 the state; the next run that can write the state recovers them.",
             ),
         ),
     }

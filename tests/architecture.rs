@@ -1,4 +1,4 @@
-//! The house rules, as tests: who may import whom, who may touch the world, and what every file has.
+//! The rules of the code, as tests: allowed imports, access to the outside, and the form of files, names and comments.
 //!
 //! Reads `src/` as text. The rules are tables in `rules`; `docs` compares the documentation with the code; `pages` runs its commands.
 
@@ -12,6 +12,7 @@ mod name;
 mod pages;
 mod rules;
 mod summaries;
+mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -44,7 +45,7 @@ fn the_source_keeps_the_rules() {
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
 }
 
-/// A kind of mistake has one summary, in one place.
+/// A kind of error has one summary, in one place.
 #[test]
 fn every_summary_is_written_once() {
     let repeated = summaries::repeated(&source_files(&here("src")));
@@ -178,7 +179,7 @@ fn functions_are_short() {
 
 /// A folder's `mod.rs` is where a newcomer looks first.
 #[test]
-fn every_folder_says_what_it_never_knows() {
+fn every_folder_states_what_it_does_not_depend_on() {
     let folders = source_files(&here("src")).into_iter().filter(|(path, _)| path.ends_with("/mod.rs"));
     let silent = folders.filter(|(path, text)| {
         let intro: String = text.lines().take_while(|line| line.starts_with("//!")).collect();

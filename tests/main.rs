@@ -1,6 +1,6 @@
 //! The integration tests: one binary, one folder per command or concern.
 
-// What a test cannot have is a failure of the test: helpers may say so by stopping.
+// Helpers of tests may panic: then the test fails.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 mod architecture;

@@ -12,7 +12,7 @@ use super::recovery::Loaded;
 use super::store::StateStore;
 
 /// Writes `new` in place of what was loaded, under the store's lock unless the user wants none. A state that is not empty
-/// gives way only to a later snapshot of its own history, unless `force`. Errors say why, in words for people.
+/// is only replaced by a later snapshot of the same lineage, unless `force`. Errors are texts for users.
 pub async fn import(store: &dyn StateStore, loaded: &Loaded, new: StateFile, force: bool) -> Result<(), String> {
     let text = |problems: Diagnostics| problems_text(&problems);
     journaled::refuse_overlaid(store, loaded).map_err(text)?;

@@ -1,4 +1,4 @@
-//! Appending to a journal: a thread of its own that writes what has gathered and syncs once for all of it.
+//! Appending to a journal: a thread that writes all queued records and syncs once for all of them.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -63,11 +63,11 @@ impl JournalWriter {
         JournalWriter { path: path.to_path_buf(), queue: Some(queue), thread: Some(thread) }
     }
 
-    /// Queues a record. Records are written in the order of these calls, whoever waits for them.
+    /// Queues a record. Records are written in the order of these calls.
     pub fn append(&self, record: Vec<u8>) -> Durable {
         let (done, durable) = oneshot::channel();
         if let Some(queue) = &self.queue {
-            // If the thread is gone the receiver says so.
+            // If the thread is gone, the receiver returns an error.
             let _ = queue.send(Entry { record, done });
         }
         Durable(durable)

@@ -208,7 +208,7 @@ impl JournaledState {
 
     /// A plugin's process, so that the next run can tell whether it outlived this one.
     pub fn plugin(&self, name: &str, process: ProcessId) {
-        // Nobody waits: it is durable with the next record that somebody waits for.
+        // Not awaited: it is durable together with the next awaited record.
         drop(self.inner().append(&Record::Plugin { name: name.into(), process }));
     }
 

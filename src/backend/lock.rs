@@ -1,4 +1,4 @@
-//! Locks on states: who holds one, waiting for one, and the messages about both.
+//! State locks: lock owners, waiting for a lock, and the messages about both.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use crate::model::version::language_version;
 
 use super::{LockError, StateStore, StoreError};
 
-/// Who holds a lock and what for: the content of `.terraform.tfstate.lock.info`, the same as the reference writes.
+/// The lock owner and its operation: the content of `.terraform.tfstate.lock.info`, in the format of the reference.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct LockInfo {
     #[serde(rename = "ID")]
     pub id: String,
-    /// "OperationTypeApply" and the like.
+    /// The operation, such as "OperationTypeApply".
     pub operation: String,
     pub info: String,
     /// `user@host`
@@ -32,7 +32,7 @@ pub struct LockInfo {
 }
 
 impl LockInfo {
-    /// A lock to be taken now by this process, with an id of its own.
+    /// Lock info for this process and the current time, with a new ID.
     pub fn new(operation: &str) -> LockInfo {
         LockInfo {
             id: uuid::Uuid::new_v4().to_string(),
@@ -73,7 +73,7 @@ impl fmt::Display for LockInfo {
     }
 }
 
-/// How long an attempt may take before people are told that we wait.
+/// Duration of an attempt after which waiting is reported.
 const PATIENCE: Duration = Duration::from_millis(400);
 
 /// Takes the lock, trying again until the timeout or until asked to stop, with pauses that double within the store's range.
@@ -122,7 +122,7 @@ fn scattered(pause: Duration) -> Duration {
     pause.mul_f64(0.75 + 0.5 * f64::from(chance) / f64::from(u32::MAX))
 }
 
-/// What people are told when a state cannot be locked (or, under its lock, not be read).
+/// The error for a state that cannot be locked, or cannot be read under its lock.
 pub fn lock_failed(error: &dyn fmt::Display) -> Diagnostic {
     Diagnostic::error(
         "Error acquiring the state lock",
@@ -132,7 +132,7 @@ pub fn lock_failed(error: &dyn fmt::Display) -> Diagnostic {
     )
 }
 
-/// What people are told when a lock cannot be given back.
+/// The error for a lock that cannot be released.
 pub fn unlock_failed(error: &StoreError) -> Diagnostic {
     Diagnostic::error(
         "Error releasing the state lock",

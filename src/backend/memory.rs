@@ -47,7 +47,7 @@ struct Slot {
 struct MemoryStore {
     backend: MemoryBackend,
     workspace: String,
-    /// The journal of a state in memory is a file all the same: a run is a run.
+    /// The journal is a file also for a state in memory.
     journal: PathBuf,
 }
 

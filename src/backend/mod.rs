@@ -1,6 +1,6 @@
 //! The door to state stores: where states are kept, and how they are locked.
 //!
-//! Owns the two traits, the backends behind them, and what makes a run's results safe whatever the store: the journal,
+//! Owns the two traits, the backends behind them, and what makes a run's results durable for every store: the journal,
 //! its replay, and when to write a snapshot. Never knows configuration, plans or the engine.
 
 use crate::model::state::{State, StateMeta, file};

@@ -202,7 +202,7 @@ async fn persist(store: &dyn StateStore, journal: &Path, loaded: &mut Loaded) ->
     Ok(())
 }
 
-/// Adds a record to a journal that nobody writes any more; what was torn at its end goes.
+/// Adds a record to a journal of a finished run, and removes an incomplete record at its end.
 async fn append(path: &Path, record: &[u8], store: &dyn StateStore) -> io::Result<()> {
     let content = opened(path, std::fs::read(path).map_err(|e| named(e, "open", path))?, store).await?;
     let whole = content.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
@@ -232,7 +232,7 @@ fn warn(journal: &Journal, access: Access, from: usize, changes: usize, warnings
         warnings.warning(
             "Changes of an interrupted run are uncertain",
             format!(
-                "An earlier run ended while these objects were being changed, so the state may not tell what became of them:\n\n{}\n\nObjects that were being created may exist without being in the state. Check them, and import those that exist.",
+                "An earlier run ended while these objects were being changed, so the state may not contain the results:\n\n{}\n\nObjects that were being created may exist without being in the state. Check them, and import those that exist.",
                 names.join("\n"),
             ),
         );

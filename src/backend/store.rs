@@ -114,7 +114,7 @@ pub enum ErrorKind {
     WorkspacesUnsupported,
     /// The backend has only workspaces with names of their own.
     DefaultUnsupported,
-    /// The lock is held by nobody, or by somebody else.
+    /// The lock is free, or held by another process.
     LockGone,
     /// The state cannot be encrypted, or decrypted.
     Sealed,
@@ -144,7 +144,7 @@ impl From<io::Error> for StoreError {
     }
 }
 
-/// Why a lock was not given, and who has it if that is known.
+/// The reason why a lock was not acquired, and the lock owner if it is known.
 #[derive(Clone, Debug)]
 pub struct LockError {
     pub reason: String,

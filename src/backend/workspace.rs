@@ -12,7 +12,7 @@ pub async fn create(store: &dyn StateStore, name: &str, title: &str) -> Result<(
     let locked = store.lock(&LockInfo::new("init")).await;
     let id = locked.map_err(|e| StoreError::new(format!("failed to lock {name} state: {e}")))?;
     let made = async {
-        // Somebody may have made it before the lock was ours.
+        // Another process may have created it before this one acquired the lock.
         match store.read().await? {
             Some(_) => Ok(()),
             None => store.write(Arc::from(empty_state()?)).await,

@@ -16,7 +16,7 @@ use super::cloud::Impatient;
 use super::percent::encoded;
 use super::secret::Secret;
 
-/// Whoever is on the same machine answers at once.
+/// Timeout of metadata services, which are on the same machine.
 const PATIENCE: Duration = Duration::from_secs(5);
 const MACHINE: &str = "http://169.254.169.254/metadata/identity/oauth2/token";
 

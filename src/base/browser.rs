@@ -30,7 +30,7 @@ pub async fn open(url: &Url, search_path: &str) -> bool {
     let mut command = Command::new(program);
     command.args(*before).arg(url.as_str()).env("PATH", search_path);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // An interrupt of ours is none of the browser.
+    // An interrupt of this program must not reach the browser.
     #[cfg(unix)]
     command.process_group(0);
     match command.spawn() {

@@ -1,7 +1,7 @@
-//! Diagnostics: what is wrong (or worth a warning), where, why, and how to mend it.
+//! Diagnostics: errors and warnings with their location, reason, and how to fix them.
 //!
-//! A mistake in the user's world is a [`Diagnostic`], collected in [`Diagnostics`] and returned beside the result, so
-//! that one run reports them all. The summary is a fixed text per kind of mistake; the detail says what, why and how.
+//! An error in user input is a [`Diagnostic`], collected in [`Diagnostics`] and returned beside the result, so
+//! that one run reports them all. The summary is a fixed text per kind of error; the detail says what, why and how.
 
 use super::source::Range;
 
@@ -31,12 +31,12 @@ pub enum Kind {
     Interrupted,
 }
 
-/// One mistake or warning.
+/// One error or warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub severity: Severity,
     pub kind: Kind,
-    /// A short fixed text, the same for every mistake of its kind.
+    /// A short fixed text, the same for every error of its kind.
     pub summary: String,
     /// Full sentences: what, why, how to fix it. Paragraphs are separated by a blank line; lines that begin with a
     /// space are shown as they are.
@@ -127,7 +127,7 @@ impl Diagnostic {
         self.severity == Severity::Error
     }
 
-    /// Whether another one is about the same mistake at the same place, perhaps in other words.
+    /// Whether another one reports the same kind of error at the same place, perhaps in other words.
     pub fn repeats(&self, other: &Diagnostic) -> bool {
         self.summary == other.summary && self.subject == other.subject
     }

@@ -68,7 +68,7 @@ variables! {
     VAULT_SKIP_VERIFY;
     /// Where AWS KMS is asked for keys, with its scheme.
     AWS_ENDPOINT_URL_KMS;
-    /// Where AWS services are asked that have no variable of their own, with its scheme.
+    /// The address of AWS services without a more specific variable, with its scheme.
     AWS_ENDPOINT_URL;
     /// Where to keep what belongs to a working directory, instead of `.terraform`.
     TF_DATA_DIR;
@@ -82,7 +82,7 @@ variables! {
     TF_CLI_ARGS;
     /// Arguments to insert in the command that the rest of the name says.
     TF_CLI_ARGS_ = "TF_CLI_ARGS_";
-    /// A folder that keeps provider packages for all working directories.
+    /// The folder of the plugin cache, which all working directories share.
     TF_PLUGIN_CACHE_DIR;
     /// Accept packages from the plugin cache that the lock file has no checksum for.
     TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE;
@@ -92,13 +92,13 @@ variables! {
     TF_DISABLE_PLUGIN_TLS;
     /// Token of the host that the rest of the name says: `_` for a dot, `__` for a dash.
     TF_TOKEN_ = "TF_TOKEN_";
-    /// How often a registry that falters is asked again (1).
+    /// How often failed registry requests are retried (1).
     TF_REGISTRY_DISCOVERY_RETRY;
     /// How long a registry may take to answer, in seconds (10); a download may pause three times as long.
     TF_REGISTRY_CLIENT_TIMEOUT;
     /// More to say in the `User-Agent` of requests.
     TF_APPEND_USER_AGENT;
-    /// Who must have signed providers that are installed: `signed` (anybody that their registry names), `partner`, `official`.
+    /// The signer that installed providers must have: `signed` (any key that the registry lists), `partner`, `official`.
     TERRANE_REQUIRE_SIGNATURES;
     /// Any value but `0` and `false`: keys that sign providers count only until they expire.
     TERRANE_REFUSE_EXPIRED_KEYS;
@@ -230,7 +230,7 @@ variables! {
     AWS_REGION;
     /// The older name of AWS_REGION.
     AWS_DEFAULT_REGION;
-    /// The AWS role for who holds the token beside it.
+    /// The AWS role to assume with the token of AWS_WEB_IDENTITY_TOKEN_FILE.
     AWS_ROLE_ARN;
     /// A file with the token for AWS_ROLE_ARN.
     AWS_WEB_IDENTITY_TOKEN_FILE;
@@ -314,7 +314,7 @@ variables! {
     HTTPS_PROXY;
     /// The same as HTTPS_PROXY, which is above it.
     https_proxy;
-    /// The proxy for all requests that have none of their own.
+    /// The proxy for requests without a more specific proxy.
     ALL_PROXY;
     /// The same as ALL_PROXY, which is above it.
     all_proxy;

@@ -21,7 +21,7 @@ use super::secret::Secret;
 /// The scope that impersonation needs of the account that impersonates.
 const PLATFORM: &str = "https://www.googleapis.com/auth/cloud-platform";
 const NONE: &str = "could not find default credentials. See https://cloud.google.com/docs/authentication/external/set-up-adc for more information";
-/// Whoever is on the same machine answers at once.
+/// Timeout of metadata services, which are on the same machine.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What credentials are looked for by.

@@ -38,7 +38,7 @@ pub fn host_name() -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn identity_has_a_user_and_a_host() {
+    fn user_and_host_are_not_empty() {
         assert!(!super::user_name().is_empty());
     }
 }

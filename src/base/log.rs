@@ -175,7 +175,7 @@ fn write_record(level: Level, name: &str, message: &str, fields: &[(String, Stri
         false => text_line(&time, level, name, message, fields),
     };
     let mut out = logger.out.lock().unwrap_or_else(|e| e.into_inner());
-    // A log that cannot be written has nobody to tell.
+    // If the log cannot be written, there is no other place to report it.
     let _ = match &mut *out {
         Out::Stderr => io::stderr().write_all(line.as_bytes()),
         Out::File(file) => file.write_all(line.as_bytes()),
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_read_as_the_field_knows_them() {
+    fn lines_have_the_usual_format() {
         let fields = [("a".to_string(), "1".to_string()), ("b".to_string(), "x y".to_string())];
         assert_eq!(text_line("T", Level::Info, "", "hello", &[]), "T [INFO]  hello\n");
         assert_eq!(text_line("T", Level::Debug, "p.q", "hi", &fields), "T [DEBUG] p.q: hi: a=1 b=\"x y\"\n");

@@ -1,7 +1,7 @@
 //! The machine: diagnostics, source files, files on disk, locks, processes, terminal, environment, log.
 //!
-//! Owns what talks to the operating system and what every layer needs to speak of text. Imports nothing of ours and
-//! never knows the word "provider", except as the name of a log.
+//! Owns the access to the operating system, and types for source text that every layer uses. Imports no other area and
+//! never knows providers, except as the name of a log.
 
 pub mod atomic;
 pub mod aws;

@@ -24,8 +24,8 @@ pub enum Outcome {
     Stopped(Signal),
 }
 
-/// Runs a command in a process group of its own, without input, both outputs joined in one stream that `output` gets
-/// piece by piece. Once `stop` is stopping, the group is interrupted, and killed when its leader has exited or after five
+/// Runs a command in a new process group, without input. `output` gets both outputs as one stream,
+/// in pieces. Once `stop` is stopping, the group is interrupted, and killed when its leader has exited or after five
 /// seconds. Ends when the process has exited and no process holds its output any more.
 pub async fn run(
     mut command: tokio::process::Command,
@@ -125,7 +125,7 @@ pub fn signal_group(leader: Option<u32>, signal: Signal) {
             Signal::Terminate => libc::SIGTERM,
             Signal::Kill => libc::SIGKILL,
         };
-        // SAFETY: no memory is involved; a group that is gone is an error that nobody needs.
+        // SAFETY: no memory is involved; if the group does not exist any more, the error is ignored.
         unsafe {
             libc::kill(-leader, number);
         }
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn living_processes_are_recognized() {
+    fn running_processes_are_detected() {
         assert!(ProcessId::current().is_alive());
         assert!(!ProcessId { started: 1, ..ProcessId::current() }.is_alive() || !cfg!(target_os = "linux"));
         let mut child = std::process::Command::new("true").spawn().unwrap();

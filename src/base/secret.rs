@@ -1,6 +1,6 @@
 //! Secrets, and addresses that may hold some: what is shown of them never gives them away.
 //!
-//! Never knows where a secret comes from or who asks for it.
+//! Never knows the source of a secret or its use.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ impl Secret {
         Secret(text.into())
     }
 
-    /// The text itself, for the one who has to send it.
+    /// The text itself, for requests that contain it.
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -142,7 +142,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// Line 0 of no file: a place that programs are told where people are told none.
+    /// Line 0 of no file: the location in JSON output where text output shows none.
     pub fn nowhere() -> Range {
         Span::default().in_file(&SourceFile::new("", ""))
     }

@@ -77,8 +77,8 @@ impl Stop {
     }
 }
 
-/// From now on the first signal (interrupt, termination or closed terminal) stops and the second one kills; `heard` is called after each
-/// with the stage that it led to. Needs a running tokio runtime.
+/// Handles signals from now on: the first one (interrupt, termination or closed terminal) stops, the second kills. `heard` is called after each
+/// with the new stage. Needs a running tokio runtime.
 pub fn listen(stop: Stop, heard: impl Fn(Stage) + Send + 'static) -> std::io::Result<()> {
     let mut signals = Signals::new()?;
     tokio::spawn(async move {

@@ -96,7 +96,7 @@ pub struct Mode {
 #[cfg(unix)]
 impl Mode {
     pub fn keep() -> Mode {
-        // SAFETY: tcgetattr fills the structure, which is read only if it says so.
+        // SAFETY: tcgetattr fills the structure, which is only read if the call succeeds.
         unsafe {
             let mut before: libc::termios = std::mem::zeroed();
             Mode { before: (libc::tcgetattr(libc::STDIN_FILENO, &mut before) == 0).then_some(before) }
@@ -135,7 +135,7 @@ struct Hidden {
 #[cfg(unix)]
 impl Hidden {
     fn new() -> Option<Hidden> {
-        // SAFETY: tcgetattr fills the structure, which is read only if it says so.
+        // SAFETY: tcgetattr fills the structure, which is only read if the call succeeds.
         unsafe {
             let mut before: libc::termios = std::mem::zeroed();
             if libc::tcgetattr(libc::STDIN_FILENO, &mut before) != 0 {

@@ -6,7 +6,7 @@ use super::providers::{local, null, random, terraform};
 use super::provisioners::{file, local_exec, remote_exec};
 use crate::model::provider::{Provider, Provisioner, RemoteStates};
 
-/// What some built-ins need from the other doors; whoever serves them fills it in.
+/// What some built-in providers need from other areas; the serving process implements it.
 #[derive(Clone)]
 pub struct Services {
     pub remote_states: Arc<dyn RemoteStates>,

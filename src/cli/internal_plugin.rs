@@ -1,4 +1,4 @@
-//! `internal-plugin KIND NAME`: this program as one of its own plugins, before any settings are read.
+//! `internal-plugin KIND NAME`: runs this program as a built-in plugin, before any settings are read.
 
 use std::io::Write;
 use std::sync::Arc;

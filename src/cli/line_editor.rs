@@ -12,7 +12,7 @@ use rustyline::history::MemHistory;
 use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
-/// Where the word before a place in a line starts, and what may stand in its stead.
+/// The start of the word before a position in a line, and its completions.
 pub type Complete = Box<dyn Fn(&str, usize) -> (usize, Vec<String>) + Send>;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl LineEditor {
     }
 }
 
-/// What the editor asks while somebody types.
+/// Completion and validation for the editor.
 struct Assistant {
     complete: Complete,
     /// Whether the line was empty when it was last drawn: an interrupt does not tell.

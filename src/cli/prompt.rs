@@ -1,4 +1,4 @@
-//! Asking the person at the terminal, or whatever is behind standard input.
+//! Prompts at the terminal, or on standard input.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Ask for Prompt {
         }
         self.console.print(&text(&self.console, question));
         let (secret, bare) = (question.secret, question.bare);
-        // Whoever is interrupted while it is hidden what is typed gets the terminal back as it was.
+        // Restores the terminal if an interrupt comes while the input is hidden.
         let _mode = secret.then(term::Mode::keep);
         let read = tokio::task::spawn_blocking(move || {
             if secret { term::read_secret(&mut std::io::sink()) } else { term::read_line() }

@@ -1,4 +1,4 @@
-//! Methods: how something is encrypted, with the keys at hand.
+//! Methods: encryption and decryption with given keys.
 
 use super::aes;
 use super::external::Programs;

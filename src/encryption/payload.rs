@@ -208,7 +208,7 @@ impl<'c> Fields<'c> {
     }
 }
 
-/// The bytes of a text. Line ends within are passed over, as Go does.
+/// Decodes base64. Line breaks are ignored, as in Go.
 pub fn from_base64(text: &str) -> Result<Vec<u8>, String> {
     let bare: Cow<'_, str> = match text.contains(['\n', '\r']) {
         true => text.replace(['\n', '\r'], "").into(),
@@ -239,7 +239,7 @@ fn unsuitable(found: &str, field: &str, ty: &str) -> String {
     format!("json: cannot unmarshal {found} into Go struct field {field} of type {ty}")
 }
 
-/// The fields whose values `visit` gives; all others are passed over, however large they are.
+/// The fields whose values `visit` returns; all others are skipped without being kept in memory.
 const DATA: &str = "encrypted_data";
 const FIELDS: [&str; 6] = ["meta", DATA, "encryption_version", "serial", "lineage", "terraform_version"];
 
@@ -265,7 +265,7 @@ fn visit<'c>(content: &'c [u8], found: &mut dyn FnMut(&str, &'c RawValue) -> Res
 pub fn syntax_error(content: &[u8], error: &serde_json::Error) -> String {
     let start = content.iter().position(|b| !b.is_ascii_whitespace());
     let Some(start) = start.filter(|_| !error.is_eof()) else { return "unexpected end of JSON input".into() };
-    // Bytes count one by one there, so that one of a longer character is a letter of its own.
+    // Go counts bytes here: each byte of a longer character is quoted separately.
     let quoted = |byte: u8| format!("{:?}", char::from(byte));
     let begins = matches!(content[start], b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n');
     if !begins {

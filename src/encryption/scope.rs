@@ -85,7 +85,7 @@ impl KeyScope<'_> {
         }
     }
 
-    /// A missing value is told as OpenTofu tells it, which asks for values here.
+    /// The error for a missing value is that of OpenTofu, which asks for values here.
     fn reworded(&self, problem: Diagnostic) -> Vec<Diagnostic> {
         let variable = problem.subject.as_ref().map(|place| place.text().to_owned()).unwrap_or_default();
         let Some(name) = variable.split('"').nth(1).filter(|_| problem.kind == Kind::MissingValue) else {

@@ -38,7 +38,7 @@ pub struct HttpSettings {
 /// Sends requests.
 #[async_trait]
 pub trait HttpClient: Send + Sync {
-    /// The answer, whatever its status. Errors say why there is none.
+    /// The response with any status. The error is the reason if there is none.
     async fn send(&self, request: Request<Bytes>) -> Result<Answer, String>;
 
     /// What libraries for credentials need.

@@ -1,4 +1,4 @@
-//! Summaries of mistakes that the verbs can report from several places: one text per kind of mistake.
+//! Summaries of errors that the verbs can report from several places: one text per kind of error.
 
 use crate::base::diag::{Diagnostic, Kind};
 use crate::base::name::PROGRAM;

@@ -54,8 +54,8 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     verbs::apply(input, ports).await
 }
 
-/// Makes an object that exists managed, whatever the import blocks say. The state with the object and with the outputs
-/// that follow from it; none with errors.
+/// Imports an existing object; import blocks are ignored. Returns the state with the object and with the outputs
+/// that follow from it; None with errors.
 pub async fn import(input: ImportInput, ports: &Ports) -> (Option<State>, Diagnostics) {
     verbs::import(input, ports).await
 }

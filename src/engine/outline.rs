@@ -1,4 +1,4 @@
-//! The graph of an operation as people are shown it: every block by name, and who waits for whom.
+//! The graph of an operation for users: every block by name, and its dependencies.
 //!
 //! The engine itself walks blocks, not this graph: it has nodes for ends and reports that a walk does not need. Its
 //! names and its shape are the reference's, observed on 1.11.4.
@@ -27,7 +27,7 @@ pub struct OutlineInput {
     pub config: Arc<Config>,
     pub state: State,
     pub operation: Outlined,
-    /// Cycles are wanted too, and no mistake.
+    /// Cycles are wanted too, and no error.
     pub draw_cycles: bool,
 }
 
@@ -435,7 +435,7 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// The end of everything waits for all that nobody else waits for.
+    /// The root depends on all nodes without dependents.
     fn root(&mut self) {
         let root = self.builder.close(ROOT);
         self.kept[root as usize] = true;
@@ -552,7 +552,7 @@ mod tests {
     use super::last_readers;
 
     #[test]
-    fn last_readers_have_no_readers() {
+    fn the_root_depends_on_nodes_without_dependents() {
         // 0 is read by 1 and 2; 1 by 3; 2 by 3 and 4. 3 and 4 have no reader; 5 neither reads nor is read.
         let readers = [vec![1, 2], vec![3], vec![3, 4], vec![], vec![], vec![]];
         for (node, expected) in [(0, vec![3, 4]), (1, vec![3]), (3, vec![]), (5, vec![])] {

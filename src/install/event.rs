@@ -1,4 +1,4 @@
-//! What can be heard while packages are installed.
+//! Events of the installation of packages.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use crate::install::authenticate::Authentication;
 use crate::model::addr::{self, Provider};
 use crate::model::deps::{Constraints, Hash, Version};
 
-/// Events inform; nobody's answer is waited for.
+/// Events have no answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InstallEvent {
     /// The provider is part of this program: nothing to install. With the version that it behaves like if it stands in for
@@ -15,7 +15,7 @@ pub enum InstallEvent {
         provider: Provider,
         version: Option<Version>,
     },
-    /// Somebody else runs it or keeps its program: nothing to install.
+    /// Another program runs it, or a development override has its program: nothing to install.
     Unmanaged {
         provider: Provider,
         overridden: bool,
@@ -114,7 +114,7 @@ pub enum FailedStep {
     Link,
 }
 
-/// What can be heard while hashes of other platforms' packages are taken.
+/// Events while hashes of other platforms' packages are computed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LockEvent {
     FetchStarted {
@@ -148,7 +148,7 @@ pub enum Change {
     None,
 }
 
-/// What can be heard while a folder is filled with archives.
+/// Events while a mirror folder is filled with archives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MirrorEvent {
     /// Part of this program: there is no archive.
@@ -176,7 +176,7 @@ pub enum MirrorEvent {
     },
 }
 
-/// What can be heard while modules are installed.
+/// Events while modules are installed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModuleEvent {
     /// A package is fetched for a module, or copied if it was fetched for another one. Holds no secrets.

@@ -117,7 +117,7 @@ pub enum ProblemKind {
         dir: PathBuf,
     },
     Unreadable(String),
-    /// It has no executable, or one that nobody may run.
+    /// It has no executable, or one without execute permission.
     NotRunnable(String),
 }
 
@@ -227,7 +227,7 @@ pub fn corrupted(problems: &BTreeMap<Provider, PackageProblem>) -> Diagnostic {
     Diagnostic::error(summary, "")
 }
 
-/// The packages that cannot be run, as one mistake.
+/// The packages that cannot be run, as one error.
 pub fn not_installed(problems: &BTreeMap<Provider, PackageProblem>) -> Diagnostic {
     let lines: Vec<String> =
         problems.iter().map(|(provider, problem)| format!("\n  - {provider}: {problem}")).collect();

@@ -1,4 +1,4 @@
-//! Summaries of mistakes that the configuration and what belongs to it can report from several places: one text per kind of mistake.
+//! Summaries of errors that the configuration and what belongs to it can report from several places: one text per kind of error.
 
 use std::sync::Arc;
 
@@ -55,5 +55,5 @@ pub fn undeclared_local<'n>(name: &str, declared: impl IntoIterator<Item = &'n A
     Diagnostic::error("Reference to undeclared local value", detail).at(range.clone())
 }
 
-/// The configuration names a backend that there is not.
+/// The configuration has an unknown backend type.
 pub const INVALID_BACKEND_TYPE: &str = "Invalid backend type";

@@ -18,7 +18,7 @@ use crate::render::text::unified_diff::unified_diff;
 /// Ends of the names of files that have a standard style.
 const EXTENSIONS: &[&str] = &[".tf", ".tfvars", ".tftest.hcl", ".tfmock.hcl", ".tfquery.hcl", ".tofu", ".tofutest.hcl"];
 
-/// What comes of formatting. If nothing is listed, written or shown as a difference, the
+/// The actions after formatting. If nothing is listed, written or shown as a difference, the
 /// formatted text itself is shown.
 #[derive(Clone, Debug)]
 pub struct FmtOptions {
@@ -28,7 +28,7 @@ pub struct FmtOptions {
     pub diff: bool,
 }
 
-/// Formats files, and those in folders; what there is to show comes in their order, with the mistakes of all of them.
+/// Formats files, and those in folders; what there is to show comes in their order, with the errors of all of them.
 pub fn run(paths: &[String], options: &FmtOptions) -> (Vec<u8>, Diagnostics) {
     let mut jobs = Vec::new();
     let here = std::env::current_dir().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `login` and `logout`: a token is got from a host with somebody's help and kept where its credentials are, or forgotten.
+//! `login` and `logout`: obtaining a token of a host interactively and storing it with the credentials, or removing it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub enum Source {
     Code,
     /// OAuth with a user's name and password.
     Password,
-    /// Somebody copies it from a page of the host.
+    /// The user copies it from a page of the host.
     Page,
 }
 
@@ -53,7 +53,7 @@ pub enum LoginEvent {
         source: Source,
         place: Place,
     },
-    /// The page where somebody makes a token; `opened`: it is shown in a browser.
+    /// The page where the user creates a token; `opened`: it is shown in a browser.
     TokensPage {
         host: String,
         url: String,
@@ -65,7 +65,7 @@ pub enum LoginEvent {
     },
     /// A password is to be typed.
     PasswordWanted,
-    /// The page where somebody agrees to give a token.
+    /// The page where the user authorizes the program.
     LoginPage {
         host: String,
         url: String,

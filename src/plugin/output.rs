@@ -1,5 +1,5 @@
-//! What a plugin writes: its handshake line, its log, its last words. Both pipes are read for as long as the process
-//! lives, whatever it writes: a full pipe would block it.
+//! Output of a plugin: its handshake line, its log, its panic. Both pipes are read as long as the process
+//! lives, because a full pipe would block it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::base::log::{self, Level};
 
-/// More of a line than this is of no use to anybody.
+/// Limit for the length of a line.
 const LINE_LIMIT: usize = 1 << 20;
 /// What is kept of a panic, in lines and in bytes.
 const PANIC_LIMIT: usize = 200;
@@ -17,13 +17,13 @@ const PANIC_BYTES: usize = 256 << 10;
 /// What is kept of other output, in lines.
 const TAIL_LIMIT: usize = 10;
 
-/// Whose output it is, as the log wants it.
+/// The plugin, for the log.
 pub struct Source {
     pub log_name: String,
     pub module: String,
 }
 
-/// What may have to be told of a process after its death.
+/// Output of a process that may be reported after its end.
 #[derive(Debug, Default)]
 pub struct Collected {
     panic: Vec<String>,
@@ -50,7 +50,7 @@ impl Collected {
         }
     }
 
-    /// The panic, to the first who asks.
+    /// The panic; only the first caller receives it.
     pub fn take_panic(&mut self) -> Option<String> {
         if self.told || self.panic.is_empty() {
             return None;
@@ -94,7 +94,7 @@ pub async fn watch_stderr(stderr: impl AsyncRead + Unpin, source: Source, collec
 
 fn take_line(line: &[u8], source: &Source, collected: &Mutex<Collected>) {
     let wanted = log::provider_level(&source.log_name) != Level::Off;
-    // A line for the log that nobody reads: not even looked at.
+    // A line for the log that is disabled: not parsed.
     if !wanted && line.starts_with(b"{\"@") {
         return;
     }
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn panics_are_reported_whole_and_once() {
+    fn a_panic_is_complete_and_reported_once() {
         let mut collected = Collected::default();
         for line in ["before", "panic: oh no", "", "goroutine 1 [running]:"] {
             collected.line(line);

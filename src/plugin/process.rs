@@ -133,7 +133,7 @@ pub enum Security {
     MutualTls,
     /// Not at all: TF_DISABLE_PLUGIN_TLS.
     None,
-    /// The plugin is this very program: by the socket's credentials. It also gets a process group of its own, out of
+    /// The plugin is this program: by the socket's credentials. It also has a separate process group, out of
     /// reach of the terminal's interrupt, and no input; other plugins ignore the interrupt themselves and may ask
     /// their user for something on the terminal.
     OwnProgram,
@@ -318,7 +318,7 @@ fn describe_exit(status: ExitStatus) -> String {
 }
 
 impl Process {
-    /// A process that somebody else has started and will end.
+    /// A process that another program has started and will end.
     pub fn reattached(pid: u32) -> Process {
         let (_, exit) = watch::channel(None);
         Process { pid, program: String::new(), exit, kill: Arc::default(), collected: Arc::default(), reattached: true }
@@ -399,7 +399,7 @@ impl Drop for Process {
     }
 }
 
-/// Connects to the address in the handshake and makes sure who is there.
+/// Connects to the address in the handshake and authenticates the server.
 async fn connect(
     handshake: &Handshake,
     identity: Option<&Identity>,

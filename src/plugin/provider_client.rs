@@ -452,7 +452,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
         let request =
             wire::validate_provider_config::Request { config: value::to_wire(&config, schema.implied_type()) };
         let call = Call::ValidateProviderConfig;
-        // Protocol 5 also returns a prepared configuration, which nobody may use.
+        // Protocol 5 also returns a prepared configuration, which must not be used.
         match self.call::<_, wire::validate_provider_config::Response>(call, request).await {
             Ok(response) => (config, diagnostic::from_wire(response.diagnostics)),
             Err(failure) => (config, vec![failure]),

@@ -69,7 +69,7 @@ impl ProvisionerServer {
             Ok(config) => config,
             Err(failures) => return Ok(Reply::Message(last(failures))),
         };
-        // Unbounded in effect: what a command prints waits for nobody. The pipe from the command is the bound.
+        // Unbounded in effect: the output of a command does not wait. The pipe from the command is the bound.
         let (pieces, stream) = mpsc::channel(1024);
         let (outputs, mut queue) = mpsc::unbounded_channel::<String>();
         let request = ProvisionRequest {
@@ -87,7 +87,7 @@ impl ProvisionerServer {
                     biased;
                     Some(output) = queue.recv() => send_output(&pieces, output).await,
                     diagnostics = &mut work => break diagnostics,
-                    // Dropping the work ends it: nobody listens any more.
+                    // Dropping the work ends it: the receiver is gone.
                     () = pieces.closed() => return,
                 }
             };

@@ -191,7 +191,7 @@ fn create_private(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// True for a folder of ours that nobody else may write to.
+/// True for a folder that only the current user may write to.
 fn is_private(folder: &Path) -> bool {
     let Ok(metadata) = std::fs::metadata(folder) else { return false };
     #[cfg(unix)]

@@ -27,7 +27,7 @@ use super::wire::{v5::V5, v6::V6};
 use crate::base::env::{self, Environment};
 use crate::model::provider::{Provider, Provisioner};
 
-/// A plugin that nobody connects to ends after this time: whoever started it is gone.
+/// A plugin without a connection ends after this time: the process that started it is gone.
 const FIRST_CONNECTION_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How often a plugin that waits for its one caller looks whether that is still there.
@@ -74,9 +74,9 @@ impl Caller {
     }
 }
 
-/// Serves until the end, on a runtime of its own with one thread: the work of a plugin of ours is small, and handing
-/// it between threads would cost more than it. `protocol` is the version that it would rather speak; provisioners have
-/// only 5. The error is for whoever reads the standard error.
+/// Serves until the end, on a separate runtime with one thread: the work of a built-in plugin is small, and handing
+/// it between threads would cost more. `protocol` is the preferred version; provisioners have
+/// only 5. The error is for standard error.
 pub fn run(plugin: Plugin, protocol: u16, caller: Caller) -> Result<(), String> {
     end_with_the_first_panic();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -87,7 +87,7 @@ pub fn run(plugin: Plugin, protocol: u16, caller: Caller) -> Result<(), String> 
             .and_then(|()| out.flush())
             .map_err(|error| format!("cannot write the handshake: {error}"))
     }));
-    // Work that nobody waits for is not waited for.
+    // Remaining background work is abandoned.
     runtime.shutdown_background();
     result
 }
@@ -151,8 +151,8 @@ async fn accept(
             () = closed.notified() => {
                 if open.load(Ordering::Acquire) == 0 { return Ok(()) } else { continue }
             }
-            () = nobody_comes(peer), if waiting => {
-                return Err("nobody has connected".to_owned());
+            () = no_client_comes(peer), if waiting => {
+                return Err("no client has connected".to_owned());
             }
         };
         if let Some(peer) = peer {
@@ -172,8 +172,8 @@ async fn accept(
     }
 }
 
-/// Ends when there is nobody left who would connect: the process that started us is gone, or long silent.
-async fn nobody_comes(peer: Option<u32>) {
+/// Ends when no client can connect any more: the process that started this one is gone, or silent for too long.
+async fn no_client_comes(peer: Option<u32>) {
     let mut patience = FIRST_CONNECTION_TIMEOUT;
     while !patience.is_zero() {
         let pause = PEER_CHECK.min(patience);
@@ -251,7 +251,7 @@ impl Service for Services {
             "/plugin.GRPCStdio/StreamStdio" => Ok(Reply::Stream(silence(None))),
             "/plugin.GRPCBroker/StartStream" => {
                 let stream = silence(None);
-                // Whatever is asked for, there are no other connections to offer.
+                // There are no other connections, so requests are ignored.
                 tokio::spawn(async move { while let Ok(Some(_)) = messages.next().await {} });
                 Ok(Reply::Stream(stream))
             }

@@ -396,7 +396,7 @@ async fn plugins_that_do_not_start_say_why() {
 
 #[tokio::test]
 async fn a_plugin_that_dies_leaves_its_panic() {
-    // The plugin is a shell that stands for a socket served here: it ends when it is told to, with a panic.
+    // The plugin is a shell in place of a socket that is served here: it ends on request, with a panic.
     let caller = Caller { versions: vec![6], ..Caller::default() };
     let handshake = listen(Plugin::Provider(Arc::new(Thing::default())), 6, caller).await;
     let flag = tempfile::NamedTempFile::new().unwrap();
@@ -433,7 +433,7 @@ async fn a_plugin_that_dies_leaves_its_panic() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_process_waits_for_its_schemas_to_be_kept() {
+async fn a_process_ends_after_its_schemas_are_cached() {
     let caller = Caller { versions: vec![6], ..Caller::default() };
     let handshake = listen(Plugin::Provider(Arc::new(Thing::default())), 6, caller).await;
     let Address::Unix(socket) = &handshake.address else { panic!("{handshake:?}") };

@@ -7,7 +7,7 @@ use crate::base::name::COMMAND;
 /// A node of an operation's graph.
 pub struct Node {
     pub name: String,
-    /// Label and shape of what has a line of its own; the others show only as ends of edges.
+    /// Label and shape of nodes with a separate line; others appear only in edges.
     pub own_line: Option<(String, &'static str)>,
 }
 

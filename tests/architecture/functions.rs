@@ -1,10 +1,10 @@
-//! How long functions are, and how much they ask of their callers: parameters that can be told apart where they are given.
+//! Limits for the length and the parameters of functions, so that functions and calls can be read.
 
 use syn::visit::{self, Visit};
 
 /// Most parameters, `self` aside.
 const MOST: usize = 6;
-/// Most parameters that are plain booleans, which nobody can tell apart at a call.
+/// Limit for boolean parameters, which cannot be distinguished in a call.
 const MOST_BOOLEANS: usize = 1;
 
 #[derive(Default)]

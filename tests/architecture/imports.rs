@@ -83,7 +83,7 @@ impl Reader {
         self.found.push(Found { scope: self.scope.clone(), path, kind, test: self.test });
     }
 
-    /// To a path from a crate's root. A name that no import explains is somebody else's crate or a local item.
+    /// Resolves a path from a crate's root. A name without an import is another crate or a local item.
     fn resolve(&self, scope: &[String], mut path: Vec<String>, kind: Kind) -> Vec<String> {
         // An import may use a name that another import made short; more turns than this only a circle takes.
         for _ in 0..8 {
@@ -97,7 +97,7 @@ impl Reader {
                     Some(full) if full.first() != Some(&first) => full.clone(),
                     // `use log::log;`: what is called is the inner one.
                     Some(full) if kind == Kind::Inline => return [full, &path[1..]].concat(),
-                    // In the root module a bare name is a module of the crate, or nothing of ours.
+                    // In the root module a bare name is a module of the crate, or another crate.
                     None if scope.is_empty() && super::rules::is_area(&first) => vec!["crate".to_string(), first],
                     _ => return path,
                 },
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn test_code_is_told_apart() {
+    fn test_code_is_distinguished() {
         let text = "#[cfg(test)] mod tests; #[cfg(test)] mod inline { use std::fs; } #[cfg(not(test))] mod real {}
                     use std::env; #[test] fn f() { a::b() }";
         let names = read(text, &[]).unwrap();

@@ -172,13 +172,14 @@ pages! {
     commands_of_the_readme_run: "README.md",
     commands_of_the_backends_page_run: "docs/backends/README.md",
     commands_of_the_completion_page_run: "docs/completion.md",
+    commands_of_the_encryption_page_run: "docs/encryption.md",
     commands_of_the_installing_page_run: "docs/installing.md",
     commands_of_the_state_page_run: "docs/state.md",
     commands_of_the_tutorial_run: "docs/tutorial.md",
 }
 
 /// README.md and every page below docs/, as paths from the root.
-fn all_pages() -> Vec<PathBuf> {
+pub fn all_pages() -> Vec<PathBuf> {
     let mut pages = vec![PathBuf::from("README.md")];
     let mut folders = vec![PathBuf::from("docs")];
     while let Some(folder) = folders.pop() {
@@ -207,7 +208,7 @@ fn every_page_with_commands_is_run() {
 }
 
 /// The lines outside of fenced blocks.
-fn prose(page: &str) -> Vec<&str> {
+pub fn prose(page: &str) -> Vec<&str> {
     let mut fenced = false;
     let mut lines = Vec::new();
     for line in page.lines() {

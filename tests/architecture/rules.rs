@@ -8,10 +8,10 @@ use std::path::Path;
 
 use super::imports::{self, Kind, Named};
 
-/// A part of the crate: an area, or a part of one with rules of its own.
+/// A part of the crate: an area, or a part of one with additional rules.
 pub struct Part {
     pub path: &'static str,
-    /// What it may import of ours, besides its own area's parts (an area), or at all (a part of an area).
+    /// Allowed imports of this crate: in addition to the area's parts (for an area), or in total (for a part of an area).
     pub may: &'static [&'static str],
     /// What it must never name of the outside, in code that is not a test.
     pub never: &'static [&'static [&'static str]],
@@ -81,7 +81,7 @@ pub const AREAS: &[(u8, Part)] = &[
         "plugin::serve", "builtin", "install::event", "render", "ops"], never: &[] }),
 ];
 
-/// Parts of areas with an order of their own: these imports of ours and no others.
+/// Parts of areas with additional rules: they import only these parts of the crate.
 #[rustfmt::skip]
 pub const PARTS: &[Part] = &[
     Part { path: "lang::syntax", may: &["base", "lang::syntax"], never: &[] },
@@ -111,7 +111,7 @@ pub const ONLY_IN: &[OnlyIn] = &[
     OnlyIn { name: "std::env::var_os", files: &["base/env.rs"] },
     OnlyIn { name: "std::env::vars", files: &["base/env.rs"] },
     OnlyIn { name: "std::env::vars_os", files: &["base/env.rs"] },
-    // Built-in plugins run as processes of their own, which nobody hands anything but the protocol.
+    // Built-in plugins run as separate processes, whose only input is the protocol.
     OnlyIn { name: "crate::base::env::Environment::process", files: &["cli/mod.rs", "cli/internal_plugin.rs",
         "builtin/provisioners/connection.rs", "builtin/provisioners/file.rs"] },
     OnlyIn { name: "std::env::args", files: &["main.rs"] },
@@ -235,7 +235,7 @@ fn check_text(file: &File, complaints: &mut Vec<String>) {
     }
 }
 
-/// Imports of ours: what the area's row and the part's allow.
+/// Checks imports of this crate by the rows of the area and the part.
 fn check_inside(file: &File, area: &Part, named: &Named, complaints: &mut Vec<String>) {
     let Some(target) = named.path.split_first().filter(|(first, _)| *first == "crate").map(|(_, rest)| rest) else {
         return;
@@ -296,7 +296,7 @@ fn names(named: &Named, forbidden: &str) -> bool {
     if named.kind == Kind::Macro {
         return false;
     }
-    // The whole crate by a star is a complaint of its own.
+    // A glob import of the whole crate is reported separately.
     let star = named.kind == Kind::Glob && named.path != ["crate"];
     is_below(&named.path, forbidden) || (star && forbidden.starts_with(&(named.path.join("::") + "::")))
 }

@@ -1,4 +1,4 @@
-//! One summary per kind of mistake: no two places of the program spell out the same one.
+//! One summary per kind of error: no two places of the program spell out the same one.
 
 use std::collections::BTreeMap;
 

@@ -37,7 +37,7 @@ impl Counted {
         let screen = next.text();
         let uncertain = screen.split_once("Changes of an interrupted run are uncertain").map_or("", |(_, text)| text);
         let mut open = 0;
-        // One whose ID the next run shows was known to it, whatever it did with it then.
+        // If the next run shows the ID, it knew the object.
         let is_known = |id: &str| state.contains(id) || next.out.contains(id);
         for (number, id) in before.iter().filter(|(_, id)| !is_known(id)) {
             let is_named = uncertain.contains(&format!("- terraform_data.a[{number}]"));

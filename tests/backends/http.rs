@@ -1,4 +1,4 @@
-//! The `http` backend against a server that keeps states and locks in memory, and does what a test wants it to.
+//! The `http` backend with a server that keeps states and locks in memory, and injects faults.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -212,7 +212,7 @@ fn a_state_lives_behind_an_address() {
 }
 
 #[test]
-fn an_unchanged_plan_asks_no_more_than_it_needs() {
+fn a_plan_without_changes_sends_few_requests() {
     let server = Server::start();
     let project = project(&server, "");
     project.ok(&["init"]);
@@ -249,11 +249,11 @@ fn a_lock_is_waited_for_and_can_be_forced() {
     project.ok(&["init"]);
     let id = "2b6a6738-5dd5-50d6-c0ae-f6352977666b";
     let holder = format!(
-        "{{\"ID\":\"{id}\",\"Operation\":\"OperationTypeApply\",\"Info\":\"\",\"Who\":\"somebody@host\",\"Version\":\"1.11.4\",\"Created\":\"2026-11-20T10:32:09.3Z\",\"Path\":\"\"}}"
+        "{{\"ID\":\"{id}\",\"Operation\":\"OperationTypeApply\",\"Info\":\"\",\"Who\":\"user@host\",\"Version\":\"1.11.4\",\"Created\":\"2026-11-20T10:32:09.3Z\",\"Path\":\"\"}}"
     );
     server.with(|memory| memory.locks.insert("/lock".into(), holder.into_bytes()));
     let refused = format!("HTTP remote state already locked: ID={id}");
-    project.run(&["plan"]).expect(1, &["Error acquiring the state lock", &refused, "Who: somebody@host"]);
+    project.run(&["plan"]).expect(1, &["Error acquiring the state lock", &refused, "Who: user@host"]);
     project.ok(&["plan", "-lock=false"]);
     let mut waiting = Running::start(project.command(program(), &["plan", "-lock-timeout=60s"]));
     waiting.until(|out| out.contains("Acquiring state lock."));
@@ -334,7 +334,7 @@ fn a_connection_lost_at_the_end_loses_nothing() {
 /// An object that leaves a line in a file for each time that it is created.
 const COUNTED: &str = "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \"echo x >> created\"\n  }\n}\n";
 
-/// After whatever happened: the next run, once the lock is free, ends with the object and nothing left to do.
+/// After any fault: once the lock is free, the next run creates the object, and a plan has no changes.
 fn check_next_run(server: &Server, project: &Project, case: &str) {
     server.with(|memory| memory.moods.clear());
     let lock = server.with(|memory| memory.locks.get("/lock").cloned());

@@ -34,7 +34,7 @@ fn locks_of_either_program_stop_the_other_and_are_released_by_force() {
     let stub = KubernetesStub::start();
     let texts = LockTexts {
         refused: ["the state is already locked by another terraform client", "OperationTypeApply"],
-        lost: "the state lock was lost: somebody released the lease",
+        lost: "the state lock was lost: the lease was released",
     };
     shared::locks_stop_other_programs(|body| project(&stub, body), &texts, &["main.tf", "kubeconfig", ".terraform"]);
 }

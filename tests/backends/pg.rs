@@ -220,7 +220,7 @@ fn twenty_runs_at_once_take_turns() {
 
 /// How often the server is asked by a plan without changes: what the state itself takes, and two more.
 #[test]
-fn a_plan_without_changes_asks_little() {
+fn a_plan_without_changes_sends_few_queries() {
     let Some(setting) = Setting::new() else { return };
     let relay = Relay::start(setting.server.port, Duration::ZERO);
     let project = Project::new(&main_file(&setting.through(&relay), SMALL));

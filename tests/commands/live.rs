@@ -42,7 +42,7 @@ fn quickstart_works_without_network() {
 }
 
 #[test]
-fn version_says_who_we_are_and_whose_language_we_speak() {
+fn version_names_the_program_and_the_language() {
     let project = Project::new("");
     let text = project.ok(&["version"]);
     text.expect(0, &[concat!("Terrane v", env!("CARGO_PKG_VERSION")), "1.11.4"]);

@@ -21,7 +21,7 @@ const OAUTH: &str = r#"{"login.v1": {"client": "cl", "authz": "/oauth/page?x=1",
                         "ports": [20000, 40000], "scopes": ["a b", "c"]}}"#;
 const USER: &str = r#"{"data": {"id": "user-1", "type": "users", "attributes": {"username": "alice"}}}"#;
 const FILE: &str = "home/.terraform.d/credentials.tfrc.json";
-/// Keeps what it is told in files beside it.
+/// Stores its input in files beside it.
 const HELPER: &str = "#!/bin/sh\ncd \"$(dirname \"$0\")\"\nfor host; do :; done\nhost=${host%:*}\ncase $2 in\n\
                       get) if [ -e $host ]; then cat $host; else echo '{}'; fi;;\nstore) cat > $host;;\n\
                       forget) if [ -e $host ]; then rm $host; else echo 'nothing there' >&2; exit 1; fi;;\nesac\n";
@@ -129,8 +129,8 @@ fn scenes() -> Vec<Scene> {
     let user = || Reply::json(USER);
     let error = |status: &str, text: &str| Reply::status(status).with("Content-Type", "application/json").body(text);
     vec![
-        ("nobody agrees", API, nothing(), LOGIN, &[("Do you want to proceed?", "y")]),
-        ("nobody answers", API, nothing(), LOGIN, &[]),
+        ("the user does not confirm", API, nothing(), LOGIN, &[("Do you want to proceed?", "y")]),
+        ("no answer", API, nothing(), LOGIN, &[]),
         ("no token is typed", API, user(), LOGIN, &[YES, ("Token for", "")]),
         ("input ends", API, user(), LOGIN, &[YES]),
         ("a token that the host does not know", API, error("401 Unauthorized", "{}"), LOGIN, &[YES, TOKEN]),
@@ -147,7 +147,13 @@ fn scenes() -> Vec<Scene> {
         ("nothing is left", API, nothing(), LOGOUT, &[]),
         ("a host without tokens", "{}", nothing(), LOGIN, &[]),
         ("another version", r#"{"login.v2": {}, "tfe.v3": "/"}"#, nothing(), LOGIN, &[]),
-        ("a mistake, and another way", r#"{"login.v1": {}, "tfe.v2": "/api/v2/"}"#, user(), LOGIN, &[YES, TOKEN]),
+        (
+            "an invalid method and a valid one",
+            r#"{"login.v1": {}, "tfe.v2": "/api/v2/"}"#,
+            user(),
+            LOGIN,
+            &[YES, TOKEN],
+        ),
         (
             "no way that is known",
             r#"{"login.v1": {"client": "c", "token": "/t", "grant_types": ["password", "device_code"]}}"#,
@@ -157,8 +163,8 @@ fn scenes() -> Vec<Scene> {
         ),
         ("no name of a host", API, nothing(), &["login", "-no-color", "ex_ample.com"], &[]),
         ("no name of a host to leave", API, nothing(), &["logout", "-no-color", "xn--caf-dma.fr"], &[]),
-        ("nobody can be asked", API, nothing(), &["login", "-no-color", "-input=false", "HOST"], &[]),
-        ("nobody is there", API, nothing(), &["login", "-no-color", "127.0.0.1:1"], &[]),
+        ("input is disabled", API, nothing(), &["login", "-no-color", "-input=false", "HOST"], &[]),
+        ("the host is not reachable", API, nothing(), &["login", "-no-color", "127.0.0.1:1"], &[]),
     ]
 }
 
@@ -287,7 +293,7 @@ fn a_code_is_proved_to_be_ours() {
 }
 
 #[test]
-fn a_host_that_refuses_is_heard() {
+fn a_refused_login_shows_the_reason() {
     let host = Host::new();
     host.say(OAUTH, Reply::status("404 Not Found"));
     let browse = |page: &str| drop(call_back(page, "error=access_denied&error_description=not%20you"));

@@ -65,7 +65,7 @@ fn project() -> Project {
 }
 
 #[test]
-fn each_level_says_what_support_needs() {
+fn each_log_level_has_its_content() {
     let mut project = project();
     project.set("TF_CLI_ARGS_plan", "-lock=true");
     for (level, needed, none) in LEVELS {

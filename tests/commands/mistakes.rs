@@ -1,4 +1,4 @@
-//! Configurations with mistakes, and every word that is said about them.
+//! Configurations with errors, and every word that is said about them.
 //!
 //! `mistakes.txt` has a case per `### COMMAND; COMMAND # NAME`, with the text of `main.tf`; `--- FILE` begins another file. What
 //! is expected was recorded from the reference into `mistakes_expected.txt`: `tests/record.sh` does it again.
@@ -61,7 +61,7 @@ fn play_all(cases: &[Case], player: fn(&Path) -> Player) -> String {
 }
 
 #[test]
-fn mistakes_are_explained_as_in_the_reference() {
+fn errors_have_the_texts_of_the_reference() {
     let folder = super::folder();
     let cases = cases(&std::fs::read_to_string(folder.join("mistakes.txt")).unwrap());
     let expected = folder.join("mistakes_expected.txt");

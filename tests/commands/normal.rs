@@ -14,9 +14,9 @@ static TIMES: LazyLock<Regex> =
 static DATES: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\.[0-9]{10}\.").unwrap());
 static LENGTHS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(after|\[id=[^\]]*,) \d+s\b").unwrap());
 static DEPOSED: LazyLock<Regex> = LazyLock::new(|| Regex::new("deposed object [0-9a-f]{8}").unwrap());
-/// Of objects that are numbered by chance.
+/// IDs that are random numbers.
 static NUMBERS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(\\[id=|\\bid +[=] \")[0-9]{12,}").unwrap());
-/// Of locks: who has them, and since when.
+/// Owner and time of locks.
 static HOLDERS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(Who: +|Created: +)[^\n]+").unwrap());
 /// Only their order means anything.
 static SERIALS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(\"serial\": )[0-9]+").unwrap());

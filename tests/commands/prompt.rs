@@ -43,14 +43,14 @@ fn expressions_see_the_names_of_the_scope() {
 fn terminal() -> (OwnedFd, OwnedFd) {
     let (mut ours, mut theirs) = (0, 0);
     let none = std::ptr::null_mut();
-    // SAFETY: the call writes the two descriptors, which nobody else has then.
+    // SAFETY: the call writes the two descriptors, which have no other owner.
     unsafe {
         assert_eq!(libc::openpty(&mut ours, &mut theirs, none, none.cast(), none.cast()), 0);
         (OwnedFd::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs))
     }
 }
 
-/// Whether lines are edited and echoed by the terminal itself, as it is where nobody reads keys.
+/// Whether the terminal itself edits and echoes lines, as it does unless a program reads keys.
 fn is_cooked(terminal: &OwnedFd) -> bool {
     // SAFETY: the call fills the structure.
     unsafe {

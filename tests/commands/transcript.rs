@@ -1,4 +1,4 @@
-//! Plays the commands of a case in a folder of its own and writes down what they show.
+//! Runs the commands of a case in a separate folder and records their output.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

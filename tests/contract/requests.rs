@@ -95,7 +95,7 @@ fn planned_private_data_is_applied_and_stored_data_read() {
 }
 
 #[test]
-fn destroying_is_planned_where_the_provider_wants_it() {
+fn destroys_are_planned_if_the_provider_requires_it() {
     let script = |capabilities: Json| {
         let plan = json!([{"when": "delete", "private": "planned destruction"}]);
         json!({

@@ -58,7 +58,7 @@ fn no_reported_instance_is_lost() {
         let logged: Vec<usize> = side_log(&project);
         for instance in &logged[logged_before..] {
             let accounted = known.contains(instance) || in_flight.contains(instance);
-            assert!(accounted, "after kill {kill}: {instance} left its mark and nobody knows of it\n{named}");
+            assert!(accounted, "after kill {kill}: {instance} was created and is not recorded\n{named}");
         }
         logged_before = logged.len();
         in_flight.clear();

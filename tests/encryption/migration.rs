@@ -42,7 +42,7 @@ fn to_encrypted_to_another_key_and_back() {
 }
 
 #[test]
-fn the_environment_says_the_same_as_a_block() {
+fn the_environment_variable_is_equivalent_to_a_block() {
     let mut project = project(&[], "");
     project.set("TF_ENCRYPTION", block(&["new"]));
     project.ok(&["init"]);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use super::{configuration, finds, project};
 use crate::support::server::{Asked, Reply, Server};
 
-/// A state server that refuses writes while it is told to.
+/// A state server that can refuse writes.
 fn server(project: &mut crate::support::Project) -> (Server, Arc<Mutex<(Vec<u8>, bool)>>) {
     let kept = Arc::new(Mutex::new((Vec::new(), false)));
     let shared = kept.clone();

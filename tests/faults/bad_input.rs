@@ -1,4 +1,4 @@
-//! Input that is wrong: the whole screen, compared with what the reference says, with our name in place of its own.
+//! Invalid input: the complete output, compared with that of the reference under Terrane's name.
 //!
 //! A folder of `fixtures/bad_input` is a configuration with the command in `command.txt` and the screen in
 //! `expected.txt`. RECORD=reference takes the screens from the reference, RECORD=ours from us, to be compared by hand:
@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::support::{Outcome, Project, program, reference};
 
 #[test]
-fn every_mistake_is_explained_as_the_reference_does() {
+fn invalid_input_is_reported_as_by_the_reference() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/bad_input");
     let mut folders: Vec<_> = std::fs::read_dir(&fixtures).unwrap().map(|entry| entry.unwrap().path()).collect();
     folders.sort();

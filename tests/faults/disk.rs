@@ -13,8 +13,8 @@ resource "terraform_data" "a" {
 }
 "#;
 
-/// Runs a command of the program's after some shell commands in a mount namespace of its own. None where the system
-/// does not let us have one; the reason is told.
+/// Runs a command of the program after some shell commands in a separate mount namespace. None if the system
+/// does not allow one; the reason is printed.
 fn in_namespace(project: &Project, before: &str, args: &str) -> Option<Outcome> {
     let probe = project.finish(project.command(Path::new("unshare"), &["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]));
     if probe.code != Some(0) {

@@ -1,4 +1,4 @@
-//! One lock for both programs, whoever holds it and whatever is read meanwhile.
+//! One lock for both programs, held by either of them, with reads in between.
 
 use std::os::fd::AsRawFd;
 use std::path::Path;
@@ -125,7 +125,7 @@ fn our_lock_survives_every_read() {
 }
 
 #[test]
-fn the_lock_of_the_reference_keeps_us_out() {
+fn the_lock_of_the_reference_is_respected() {
     let Some(terraform) = reference() else { return };
     let project = project();
     // The reference loses its lock when it reads its own state file by another way.
@@ -162,7 +162,7 @@ fn a_lock_is_waited_for() {
 
 /// Each holds the lock for a moment, so all have it long before the time is up.
 #[test]
-fn many_who_wait_all_get_the_lock() {
+fn all_waiting_processes_acquire_the_lock() {
     let project = Project::new("resource \"terraform_data\" \"a\" {\n  count = 20\n}\n");
     project.ok(&["apply", "-auto-approve"]);
     let plan = || Running::start(project.command(program(), &["plan", "-no-color", "-lock-timeout=60s"]));

@@ -67,7 +67,7 @@ fn serves() {
     let caller = Caller::from_environment(&Environment::process()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let served = runtime.block_on(serve::serve(Plugin::Provider(provider), 5, caller, |line| {
-        // SAFETY: the script has opened it, and nobody else knows of it.
+        // SAFETY: the script has opened it, and it has no other user.
         let mut out = unsafe { File::from_raw_fd(3) };
         writeln!(out, "{line}").map_err(|e| e.to_string())
     }));

@@ -3,7 +3,7 @@
 use super::provider::{self, Fault};
 use crate::support::{Project, Running, platform, processes, program, reference};
 
-/// `first` and `after` are sound whatever the provider does; `broken` is what it breaks.
+/// `first` and `after` always work; the provider breaks `broken`.
 const CONFIGURATION: &str = r#"
 terraform {
   required_providers {
@@ -80,7 +80,7 @@ const UNSTARTABLE: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn a_provider_that_does_not_start_is_told_apart() {
+fn a_provider_that_does_not_start_has_a_separate_error() {
     let mut project = project();
     project.set("TERRANE_PLUGIN_START_TIMEOUT", "1");
     let state = project.read("work/terraform.tfstate");
@@ -160,7 +160,7 @@ const BROKEN: &[(Fault, &[&str], &[&str], &str)] = &[
 ];
 
 #[test]
-fn a_provider_that_breaks_is_named_and_what_was_done_is_kept() {
+fn a_failing_provider_is_named_and_finished_changes_are_saved() {
     for (fault, texts, state, rest) in BROKEN {
         let project = project();
         provider::script(&project, PROGRAM, *fault);
@@ -186,7 +186,7 @@ fn a_provider_that_breaks_is_named_and_what_was_done_is_kept() {
 
 /// The texts above are the reference's; for a crash it has the same, in more places.
 #[test]
-fn the_reference_says_the_same_of_a_provider_that_breaks() {
+fn the_reference_has_the_same_errors_for_failing_providers() {
     let Some(terraform) = reference() else { return };
     for (fault, texts, ..) in BROKEN.iter().filter(|(fault, ..)| *fault != Fault::Panic) {
         let project = project();
@@ -229,7 +229,7 @@ fn a_provider_killed_in_a_call_is_named_and_the_next_apply_finishes() {
     project.ok(&["apply", "-auto-approve"]).expect(0, &["1 added, 0 changed, 0 destroyed"]);
 }
 
-/// The same from a mirror, with the lock file in between: what does not start is told apart from what was changed.
+/// The same from a mirror, with the lock file in between: errors distinguish packages that do not start from changed ones.
 #[test]
 fn a_package_of_a_mirror_is_checked_before_it_runs() {
     let mut project = Project::new(CONFIGURATION);
@@ -255,7 +255,7 @@ fn a_package_of_a_mirror_is_checked_before_it_runs() {
             1,
             &["example.com/test/null", "does not match any of the checksums recorded in the dependency lock file"],
         );
-        assert!(!project.exists("work/ran"), "what nobody vouches for has run");
+        assert!(!project.exists("work/ran"), "an unverified program has run");
     }
     processes::all_gone(project.mark());
 }

@@ -106,7 +106,7 @@ fn encrypted_files() {
     });
 }
 
-/// TF_ENCRYPTION is text of the user's, but nobody else's: it must not crash the program either.
+/// TF_ENCRYPTION comes only from the user, but must not crash the program either.
 #[test]
 fn encryption_configurations() {
     let seed = b"key_provider \"pbkdf2\" \"k\" {\n passphrase = \"x\"\n}\nmethod \"aes_gcm\" \"m\" {\n keys = \
@@ -133,7 +133,7 @@ impl HttpClients for NoClients {
     }
 }
 
-/// Lines whose digits are right, whatever they hold.
+/// Lines with correct digits and any content.
 fn sealed(input: &[u8]) -> Vec<u8> {
     let mut journal = Vec::new();
     for line in input.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
@@ -267,7 +267,7 @@ fn configurations() {
     });
 }
 
-/// Each type in its turn reads the same bytes.
+/// Each type reads the same bytes.
 #[test]
 fn messages() {
     let object = Type::object([("a", Type::String), ("b", Type::list(Type::Dynamic)), ("c", Type::map(Type::Number))]);

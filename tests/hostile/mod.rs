@@ -1,4 +1,4 @@
-//! Input that is broken or hostile: whatever the program reads from others must neither bring it down nor take memory
+//! Invalid or hostile input: text from other programs and users must neither crash the program nor take memory
 //! out of proportion.
 //!
 //! Each test starts from sound documents and changes them at random. By default it tries few, always the same.

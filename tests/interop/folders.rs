@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use crate::support::{Project, program, reference};
 
 /// Folders under `tests/fixtures/interop`, with the arguments of a second apply where there is one. A failing step is
-/// part of some: a tainted and a deposed object come of it.
+/// part of some: it leaves a tainted and a deposed object.
 const FOLDERS: &[(&str, &[&str])] = &[
     ("aliases", &[]),
     ("conditions", &[]),
@@ -27,7 +27,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn state_goes_both_ways() {
+fn states_work_in_both_directions() {
     let Some(terraform) = reference() else { return };
     for (folder, second) in FOLDERS {
         let (ours, theirs) = (applied(folder, second, program()), applied(folder, second, &terraform));

@@ -1,4 +1,4 @@
-//! What must hold in every step, whatever the reference says.
+//! Invariants of every step, independent of the reference.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::program::{Answer, Workspace};
 use super::session::{Finding, Outcome};
 use super::step::Step;
 
-/// Checks one step of ours; `alone` is set where there is no reference to say whether a second plan has changes.
+/// Checks one step of Terrane; `alone`: there is no reference that shows whether a second plan has changes.
 pub fn check(before: &Value, step: &Step, ours: &Outcome, workspace: &Workspace, alone: bool) -> Option<Finding> {
     let answers = [Some(&ours.plan), ours.apply.as_ref(), ours.again.as_ref()];
     answers

@@ -275,7 +275,7 @@ fn compare_answers(what: &str, ours: &Answer, theirs: &Answer, our: &Workspace, 
         return Some(Finding::new(format!("{what}: exit code: {first}"), report()));
     }
     let brief = |answer: &Answer| -> Vec<(String, String)> {
-        // The members of a cycle are in an order by chance; of missing providers, one is named by chance.
+        // The order of members of a cycle is random, and so is the missing provider that is named.
         let summary = |d: &Diagnostic| {
             let start = ["Cycle: ", "missing provider "].into_iter().find(|start| d.summary.starts_with(start));
             start.map_or_else(|| d.summary.clone(), str::to_owned)

@@ -191,7 +191,7 @@ fn rewrite_items(items: Vec<Item>, path: &Path, change: &impl Fn(&Path, Item) ->
     out
 }
 
-/// Blocks without labels are told apart by what they are about.
+/// Blocks without labels are identified by their content.
 fn block_name(block: &Block) -> String {
     let about = ["from", "to", "condition"].iter().filter_map(|name| block.get(name)).collect::<Vec<_>>().join(" ");
     let first = block.items.first().map(|item| match item {

@@ -24,7 +24,7 @@ fn recorded_once_and_checked_when_fetched_again() {
     let again = project.ok(&["init"]);
     assert!(!again.out.contains("checksums"), "{}", again.out);
     assert_eq!(project.read(FILE), recorded);
-    // Somebody else checks out the project, and the branch has moved.
+    // Another user checks out the project, and the branch has moved.
     repository.commit(&[("data.txt", "2")]);
     std::fs::remove_dir_all(project.path("work/.terraform")).unwrap();
     project.run(&["init"]).expect(1, &[CHANGED, "run \"terrane init -upgrade\"", "on main.tf line 1"]);
@@ -33,7 +33,7 @@ fn recorded_once_and_checked_when_fetched_again() {
     assert_ne!(project.read(FILE), recorded);
     project.ok(&["init"]);
     project.ok(&["validate"]);
-    // What is called no more is forgotten.
+    // Modules without a call are removed.
     project.write("work/main.tf", "");
     project.ok(&["init"]);
     assert!(!project.read(FILE).contains("module \""));
@@ -47,7 +47,7 @@ fn checked_at_every_init() {
     project.write("work/.terraform/modules/a/built.zip", "x");
     project.ok(&["init"]);
     project.write("work/.terraform/modules/b/evil.tf", "");
-    project.run(&["init"]).expect(1, &[CHANGED, "The module in .terraform/modules/b is not what it was"]);
+    project.run(&["init"]).expect(1, &[CHANGED, "The module in .terraform/modules/b has the checksum"]);
     project.run(&["validate"]).expect(1, &["Module not installed"]);
     project.ok(&["init", "-upgrade"]);
     assert!(!project.exists("work/.terraform/modules/b/evil.tf"));

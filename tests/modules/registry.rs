@@ -8,7 +8,7 @@ use crate::support::server::{Asked, Reply, Server};
 
 const VERSIONS: &str = r#"{"modules":[{"versions":[{"version":"1.0.0"},{"version":"1.2.0"},{"version":"2.0.0-beta1"},{"version":"1.1.0"}]}]}"#;
 
-/// A registry as the protocol wants it.
+/// A registry that implements the protocol.
 fn registry(asked: &Asked) -> Option<Reply> {
     let path = asked.path.split('?').next().unwrap_or_default();
     Some(match path {
@@ -59,7 +59,7 @@ fn versions_and_locations() {
         r#"{{"Key":"folder","Source":"{source}//sub","Version":"1.1.0","Dir":".terraform/modules/folder/sub"}}"#
     );
     assert!(manifest.contains(&entry), "{manifest}");
-    // Each thing is asked for once, however many want it.
+    // There is one request for each resource.
     let counts =
         ["/.well-known/terraform.json", "/v1/modules/acme/net/aws/versions", "/v1/modules/acme/net/aws/1.1.0/download"];
     assert_eq!(counts.map(|path| server.count(path)), [1, 1, 1]);
@@ -75,7 +75,7 @@ fn versions_and_locations() {
 }
 
 #[test]
-fn what_cannot_be_had() {
+fn unavailable_modules_are_errors() {
     let mut project = Project::new("");
     let server = Server::start(&mut project, registry);
     let (host, source) = (server.host(), format!("{}/acme/net/aws", server.host()));
@@ -185,7 +185,7 @@ fn hosts_that_offer_nothing() {
             .run(&["init"])
             .expect(1, &["Failed to retrieve available versions for module \"m\" (main.tf:1) from", text]);
     }
-    // A host that nobody vouches for.
+    // A host with an unknown certificate authority.
     let mut project = Project::new("");
     let server = Server::start(&mut project, registry);
     project.set("SSL_CERT_FILE", "/dev/null");

@@ -124,7 +124,7 @@ fn over_https_with_submodules() {
 }
 
 #[test]
-fn what_git_says_is_told() {
+fn errors_contain_the_output_of_git() {
     let project = Project::new("");
     let repository = Repository::new(&project, "repository");
     repository.commit(&[("main.tf", MAIN)]);
@@ -141,7 +141,7 @@ fn what_git_says_is_told() {
     expect("git::ssh://git@host:user/x.git", &["invalid port number \"user\""]);
 }
 
-/// The key goes to ssh in a file that nobody else may read, and is gone afterwards; nobody sees it.
+/// The key goes to ssh in a file that only the user can read and that is removed afterwards; it is never shown.
 #[test]
 fn keys_in_addresses() {
     let mut project = Project::new("");

@@ -88,7 +88,7 @@ const CASES: &[(&str, Play)] = &[
         stage.run(&["init"]);
         nothing_left(stage);
     }),
-    ("somebody vouches for the key who may not", |stage| {
+    ("a trust signature of a key that is not the partners", |stage| {
         stage.thing(&["1.0.0"], "");
         let key = SigningKey::new("Mallory <m@example.com>");
         stage.registry.change(|shelf| shelf.trust_signature = key.armor.clone());

@@ -33,7 +33,7 @@ fn packages_are_had_and_locked() {
 }
 
 #[test]
-fn who_has_a_password_gets_a_token() {
+fn clients_with_a_password_receive_a_token() {
     let mut stage = stage(&["1.0.0"], "");
     stage.registry.change(|shelf| shelf.token = Some("t0ken".to_owned()));
     stage.run(&["init"]).expect(1, &["requires authentication credentials"]);
@@ -47,7 +47,7 @@ fn who_has_a_password_gets_a_token() {
 }
 
 #[test]
-fn what_is_not_there_or_not_what_it_says_is_an_error() {
+fn missing_or_invalid_manifests_are_errors() {
     let mut missing = stage(&["1.0.0"], "> 1");
     missing.run(&["init"]).expect(1, &["no available releases match the given constraints > 1.0.0"]);
     let host = missing.registry.host();

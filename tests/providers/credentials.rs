@@ -1,4 +1,4 @@
-//! Who asks: tokens from the environment, settings, files and helpers; and proxies. As the reference has it.
+//! Tokens from the environment, settings, files and helpers; and proxies. As in the reference.
 
 use super::stage::{Play, Stage, check};
 use crate::support::catalogue::Release;

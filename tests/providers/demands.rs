@@ -51,7 +51,7 @@ fn weaker_signatures_are_refused() {
 }
 
 #[test]
-fn folders_are_signed_by_nobody() {
+fn folders_have_no_signatures() {
     let mut stage = stage();
     stage.project.set(DEMAND, "signed");
     let (release, host) = (Release::new("acme/thing", "1.0.0"), stage.registry.host());

@@ -45,7 +45,7 @@ fn connection(part: &str, what: &str, trouble: Trouble) {
     stage.project.ok(&["init"]);
 }
 
-/// One attempt may fail: who asks again is answered.
+/// One failed attempt is retried.
 #[test]
 fn once_is_not_often() {
     std::thread::scope(|scope| {
@@ -67,7 +67,7 @@ fn once(part: &str, what: &str, trouble: Trouble) {
     assert_eq!(outcome.code, Some(0), "{part} {what}: {}", outcome.err);
 }
 
-/// A command in a mount namespace of its own, with a small disk at a folder of the project. None where there is no such thing.
+/// A command in a separate mount namespace, with a small disk at a folder of the project. None if namespaces are not available.
 fn on_small_disk(project: &Project, folder: &str, size: &str) -> Option<Outcome> {
     let mount = |place: &str| format!("mount -t tmpfs -o size={size} none {place}");
     let probe = project.finish(project.command(Path::new("unshare"), &["-rm", "sh", "-c", &mount("/mnt")]));

@@ -31,7 +31,7 @@ fn files(stage: &Stage) -> BTreeSet<PathBuf> {
     let folders = ["work", "cache", "tmp"].into_iter().flat_map(|below| stage.files(below));
     // The program's own notes on what it has hashed come and go.
     let folders = folders.filter(|path| !path.ends_with("package-hashes.json"));
-    // A note that was being written: some bytes under a hidden name, which nobody reads.
+    // An incomplete record: some bytes under a hidden name, which is never read.
     let folders = folders.filter(|path| !path.file_name().unwrap().to_string_lossy().starts_with(".terrane-"));
     let root = stage.project.path("");
     folders
@@ -39,7 +39,7 @@ fn files(stage: &Stage) -> BTreeSet<PathBuf> {
         .collect()
 }
 
-/// What a project has after an install that nobody disturbed.
+/// The files of a project after an undisturbed installation.
 fn undisturbed(cache: bool) -> BTreeSet<PathBuf> {
     let stage = stage(cache);
     stage.project.ok(&["init"]);
@@ -84,7 +84,7 @@ fn arrived(stage: &Stage, phase: &str, gate: &Gate) {
 }
 
 #[test]
-fn killed_while_the_host_is_asked() {
+fn killed_during_requests() {
     for cache in [false, true] {
         let expected = undisturbed(cache);
         for (phase, part, trouble) in PHASES {
@@ -148,7 +148,7 @@ fn seen(stage: &Stage) -> BTreeSet<PathBuf> {
     ["work", "cache", "tmp"].into_iter().flat_map(|below| stage.entries(below)).collect()
 }
 
-/// One "canceled", whatever waits; what was complete stays complete.
+/// One "canceled" for any number of waiting tasks; complete packages are kept.
 #[test]
 fn interrupted() {
     let expected = undisturbed(false);

@@ -191,7 +191,7 @@ const CASES: &[(&str, Play)] = &[
         stage.run(&["init", "-lockfile=readonly"]);
         stage.show(LOCK);
     }),
-    ("a lock that is only read, with a provider that nobody needs", |stage| {
+    ("a readonly lock with a provider that is not required", |stage| {
         thing(stage, "~> 1.0");
         stage.run(&["init"]);
         stage.requires(&[]);

@@ -73,7 +73,7 @@ const CASES: &[(&str, Play)] = &[
         std::fs::create_dir(stage.project.path("mirror")).unwrap();
         stage.run(&["providers", "mirror", "../mirror"]);
     }),
-    ("a provider that nobody has", |stage| {
+    ("a provider that no mirror has", |stage| {
         stage.requires(&[("thing", "acme/thing", "")]);
         std::fs::create_dir(stage.project.path("mirror")).unwrap();
         stage.run(&["providers", "mirror", "../mirror"]);

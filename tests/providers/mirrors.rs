@@ -211,7 +211,7 @@ const CASES: &[(&str, Play)] = &[
         std::fs::create_dir(stage.project.path("dev")).unwrap();
         stage.run(&["init"]);
     }),
-    ("a provider that somebody else runs", |stage| {
+    ("a reattached provider", |stage| {
         example(stage, "");
         let address = r#"{"Protocol":"grpc","ProtocolVersion":5,"Pid":1,"Test":true,"Addr":{"Network":"unix","String":"/nowhere"}}"#;
         stage.project.set("TF_REATTACH_PROVIDERS", format!("{{\"example.com/acme/thing\":{address}}}"));

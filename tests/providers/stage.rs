@@ -29,7 +29,7 @@ impl Stage {
 
     fn played_by(reference: bool, releases: impl IntoIterator<Item = Release>) -> Stage {
         let mut project = Project::new("");
-        // Nobody waits for what will not come.
+        // A short timeout for responses that never come.
         project.set("TF_REGISTRY_CLIENT_TIMEOUT", "2");
         let registry = Registry::start(&mut project, releases);
         let mut stage = Stage { project, registry, reference, transcript: String::new(), hidden: Vec::new() };
@@ -159,7 +159,7 @@ impl Stage {
     }
 }
 
-/// A stream with each paragraph and each item of a list on a line of its own, wherever it was broken; under our name, and
+/// A stream with one line per paragraph and list item; with Terrane's name, and
 /// without the words at the end of every success.
 fn screen(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
@@ -173,7 +173,7 @@ fn screen(text: &str) -> String {
         }
         ended = line.is_empty();
     }
-    // Several providers are worked on at once: what is told of one stays in order.
+    // Several providers are installed in parallel: only the messages of one provider have an order.
     let told = |line: &String| line.starts_with("- ");
     for run in lines.chunk_by_mut(|a, b| told(a) && told(b)) {
         run.sort_by_key(|line| line.split(' ').find(|word| word.contains('/')).unwrap_or_default().replace("...", ""));

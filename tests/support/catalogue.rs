@@ -92,7 +92,7 @@ pub struct Shelf {
     /// What signs, and what is said to have signed.
     pub signer: Option<SigningKey>,
     pub shown_keys: Vec<SigningKey>,
-    /// A signature over the key, by somebody who vouches for it; armored.
+    /// A trust signature over the key; armored.
     pub trust_signature: String,
     /// Who does not show it learns nothing.
     pub token: Option<String>,

@@ -104,7 +104,7 @@ impl Server {
         (status, answer.split_once("\r\n\r\n").map_or_else(String::new, |(_, body)| body.to_owned()))
     }
 
-    /// As [`Server::request`], as somebody whom moto knows.
+    /// As [`Server::request`], with credentials that moto accepts.
     pub fn amazon(&self, service: &str, method: &str, path: &str, target: &str, body: &str) -> (u16, String) {
         let scope = format!(
             "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/{service}/aws4_request, SignedHeaders=host, Signature=x"

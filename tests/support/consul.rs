@@ -31,7 +31,7 @@ struct Store {
     index: u64,
     keys: BTreeMap<String, Entry>,
     sessions: BTreeMap<String, Session>,
-    /// Keys that nobody may lock until then.
+    /// Keys that cannot be locked until then.
     delays: BTreeMap<String, Instant>,
     made: u32,
 }

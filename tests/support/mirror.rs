@@ -25,8 +25,8 @@ pub fn document(shelf: &Shelf, name: &str, document: &str) -> Option<Reply> {
 const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 
-/// A registry of containers that has each provider as a repository `providers/namespace/type`. If the shelf wants a
-/// token, it sends who has none to `/token`, where anybody who logs in as `user` with the password `pass` gets it.
+/// A registry of containers that has each provider as a repository `providers/namespace/type`. If the shelf requires a
+/// token, it refers clients without one to `/token`, which issues it for `user` with the password `pass`.
 pub fn container(shelf: &Shelf, asked: &Asked, parts: &[&str]) -> Reply {
     if let ["token"] = parts {
         // user:pass

@@ -1,4 +1,4 @@
-//! What the integration tests share: projects in folders of their own, commands run in them, and who is left running.
+//! Shared parts of the integration tests: projects in temporary folders, commands run in them, and remaining processes.
 //!
 //! Knows the program only from outside: arguments in, screens and files out.
 
@@ -30,7 +30,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Long enough for anything on a busy machine; whoever reaches it hangs.
+/// Timeout for all commands, also on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The program under test; measurements name another build of it.
@@ -52,7 +52,7 @@ pub fn platform() -> String {
     format!("{}_{arch}", std::env::consts::OS)
 }
 
-/// The reference, where there is one; without it what needs it says so and is skipped.
+/// The reference, if it is installed; otherwise tests that need it are skipped with a message.
 pub fn reference() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let found = std::env::split_paths(&path).map(|dir| dir.join("terraform")).find(|file| file.is_file());
@@ -62,10 +62,10 @@ pub fn reference() -> Option<PathBuf> {
     found
 }
 
-/// A configuration in a folder of its own, which is removed at the end.
+/// A configuration in a temporary folder, which is removed at the end.
 pub struct Project {
     folder: tempfile::TempDir,
-    /// In the environment of every process that comes of it.
+    /// In the environment of every process that is started in it.
     mark: String,
     variables: Vec<(String, String)>,
 }
@@ -174,7 +174,7 @@ impl Drop for Project {
     }
 }
 
-/// A command that runs, its screen in files, so that nobody has to keep reading.
+/// A running command with its output in files, so that no pipe has to be read.
 pub struct Running {
     pub child: Child,
     out: File,

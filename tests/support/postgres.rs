@@ -34,7 +34,7 @@ impl Postgres {
         Some(server)
     }
 
-    /// A server of its own, for a test that ends it.
+    /// A separate server, for a test that stops it.
     pub fn start() -> Option<Postgres> {
         let Some(programs) = programs() else {
             println!("skipped: no PostgreSQL server (initdb, postgres) on PATH or in /usr/lib/postgresql");
@@ -160,7 +160,7 @@ fn programs() -> Option<PathBuf> {
     folders.pop()
 }
 
-/// Who runs the server where this process is root's: the packages' own user, or nobody.
+/// The user that runs the server if this process is root: `postgres`, or `nobody`.
 #[cfg(unix)]
 fn other_user() -> Option<(u32, u32)> {
     // SAFETY: cannot fail.

@@ -23,7 +23,7 @@ pub fn of(mark: &str) -> Vec<Seen> {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         environment.split(|b| *b == 0).any(|variable| variable == wanted.as_bytes())
     });
-    // What a dead process leaves until somebody waits for it has no command.
+    // Zombie processes have no command.
     let named = marked.filter_map(|pid| {
         let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
         let words: Vec<_> = arguments.split(|b| *b == 0).map(String::from_utf8_lossy).collect();

@@ -1,4 +1,4 @@
-//! A proxy for HTTPS on the loopback: whatever host is asked for, it leads to one port of this machine.
+//! A proxy for HTTPS on the loopback interface: it connects every host to one port of this machine.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -30,7 +30,7 @@ impl Proxy {
     }
 }
 
-/// Whoever goes away ends the tunnel.
+/// The tunnel ends when either side disconnects.
 fn tunnel(client: TcpStream, target: u16, seen: &Mutex<Vec<String>>) -> Option<()> {
     let mut reader = BufReader::new(client.try_clone().ok()?);
     let mut request = String::new();

@@ -1,4 +1,4 @@
-//! A host on the loopback that speaks HTTPS, with a certificate of an authority of its own: whatever a test wants it to be.
+//! An HTTPS server on the loopback interface, with a certificate of a generated authority; tests define its responses.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -109,7 +109,7 @@ impl Server {
         format!("https://{}{path}", self.host())
     }
 
-    /// How often a path was asked for, whatever its query.
+    /// Number of requests for a path, with any query.
     pub fn count(&self, path: &str) -> usize {
         self.requests().iter().filter(|asked| asked.place() == path).count()
     }
@@ -123,7 +123,7 @@ impl Server {
         self.asked.lock().unwrap().clear();
     }
 
-    /// From now on, whoever asks for a path that contains `part` gets trouble, after earlier troubles were tried.
+    /// From now on, requests for a path that contains `part` get this fault, after earlier ones were used.
     pub fn trouble(&self, part: &str, trouble: Trouble) {
         self.troubles.add(part, trouble);
     }
@@ -170,7 +170,7 @@ pub fn write_identity(project: &mut Project) {
 
 pub type Stream = rustls::StreamOwned<rustls::ServerConnection, TcpStream>;
 
-/// One request per connection. A client that goes away is nobody's failure.
+/// One request per connection. A client may disconnect.
 fn serve(
     stream: TcpStream,
     config: Arc<rustls::ServerConfig>,

@@ -21,7 +21,7 @@ pub enum Trouble {
     Cut(usize),
     /// The connection waits after so many bytes of the body.
     Stall(usize),
-    /// So many bytes are announced, whatever is sent.
+    /// The announced number of bytes, which may differ from the content.
     Length(usize),
     /// Byte by byte.
     Drip,
@@ -144,7 +144,7 @@ impl Gate {
     pub fn reached(&self, many: usize) {
         let state = self.0.0.lock().unwrap();
         let (_guard, waited) = self.0.1.wait_timeout_while(state, PATIENCE, |(seen, _)| *seen < many).unwrap();
-        assert!(!waited.timed_out(), "nobody came to the gate");
+        assert!(!waited.timed_out(), "no request came to the gate");
     }
 
     pub fn open(&self) {

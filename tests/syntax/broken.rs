@@ -1,4 +1,4 @@
-//! Files with one mistake each: the diagnostics are the reference's, in text and place.
+//! Files with one error each: the diagnostics are the reference's, in text and place.
 //!
 //! `broken.jsonl` holds them; `broken.py` records it from the reference.
 
@@ -11,7 +11,7 @@ use crate::support::{Project, program};
 const RECORDED: &str = include_str!("broken.jsonl");
 
 #[test]
-fn mistakes_are_told_as_the_reference_tells_them() {
+fn errors_have_the_texts_of_the_reference() {
     let lines: Vec<Json> = RECORDED.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let files: HashMap<&str, &str> =
         lines.iter().filter_map(|l| Some((l["file"].as_str()?, l["text"].as_str()?))).collect();

@@ -1,4 +1,4 @@
-//! Texts by chance: a small generator of numbers, and texts made of seeds by mutation or of tokens from scratch.
+//! Random texts: a small generator of numbers, and texts from mutated seeds or from tokens.
 
 /// Numbers that only the seed decides.
 pub struct Chance(u64);

@@ -1,4 +1,4 @@
-//! Texts by chance through the whole language: lexer, parser, evaluation, messages.
+//! Random texts for the whole language: lexer, parser, evaluation, messages.
 //!
 //! A short run by default; TERRANE_TEST_FUZZ_SECONDS makes it longer, with other texts each time. A text that breaks
 //! something is in the panic's message, and in the temporary folder while it is being tried.
@@ -74,7 +74,7 @@ fn attempts(seed: u64, time: Duration, keep: bool, trying: &Mutex<String>) -> us
     count
 }
 
-/// Configurations to begin with: those of the recorded mistakes, whole and broken.
+/// Configurations to begin with: those of the recorded errors, whole and broken.
 fn seeds() -> Vec<String> {
     let lines =
         include_str!("broken.jsonl").lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());

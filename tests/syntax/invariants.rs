@@ -1,4 +1,4 @@
-//! What must hold of any text: tokens cover it, spans lie in it and within one another, whatever is said can be shown.
+//! Invariants for any text: tokens cover it, spans are inside it and nested, all diagnostics can be rendered.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};

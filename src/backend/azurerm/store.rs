@@ -87,7 +87,7 @@ impl AzureStore {
         self.held.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Who has the lock, with the blob's metadata.
+    /// The lock owner, with the blob's metadata.
     async fn holder(&self) -> Result<(LockInfo, Metadata), String> {
         let metadata = self.blobs.metadata(&self.name).await.map_err(|failure| failure.text)?.unwrap_or_default();
         let Some(text) = metadata.get(LOCK_INFO).filter(|text| !text.is_empty()) else {
@@ -163,7 +163,7 @@ impl StateStore for AzureStore {
                 Ok(info.id)
             }
             Err(failure) => {
-                // Nobody could tell whose it is.
+                // Otherwise the lock owner would be unknown.
                 let _ = self.blobs.release(&self.name, &info.id).await;
                 Err(LockError::new(failure.text))
             }

@@ -57,7 +57,7 @@ async fn texts_of_errors() {
     let refused = yours.lock(&LockInfo::new("y")).await.unwrap_err();
     assert_eq!((refused.reason.as_str(), refused.busy), ("state blob is already locked", true));
     assert_eq!(refused.holder.unwrap().path, "states/a b/x.tfstate");
-    // Who has no lease cannot write.
+    // Writes without the lease fail.
     assert!(yours.write(Arc::from(&b"{}"[..])).await.unwrap_err().text.contains("LeaseIdMissing"));
     mine.write(Arc::from(&b"{}"[..])).await.unwrap();
     let wrong = yours.unlock("z").await.unwrap_err();

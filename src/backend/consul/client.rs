@@ -29,7 +29,7 @@ pub struct Consul {
 
 /// How long a session lives without being renewed.
 pub const SESSION_TTL: Duration = Duration::from_secs(15);
-/// How long nobody gets a lock whose session expired.
+/// Time during which a lock cannot be acquired after its session expired.
 const LOCK_DELAY: &str = "5000ms";
 /// Marks keys that are locks.
 const LOCK_FLAGS: u64 = 0x2ddc_cbc0_58a5_0c18;

@@ -22,7 +22,7 @@ use crate::base::hex;
 use super::Options;
 use super::client::{Consul, Outcome, Pair, SESSION_TTL, Step, reasons};
 
-/// Bytes of a piece: the most that agents take for one value, unless they are told otherwise.
+/// Bytes of a chunk: the default limit of agents for one value.
 const PIECE: usize = 512 * 1024;
 /// How long one look at the lock waits for a change of it.
 const WATCH: Duration = Duration::from_secs(60);
@@ -108,7 +108,7 @@ impl ConsulStore {
             held.check()?;
             steps.push(Step::check_session(&lock_key, &held.id));
         }
-        // What was not there may be there by now if nobody locks: then the last one wins.
+        // Without locks, the key may exist by now: then the last writer wins.
         steps.push(match old.index {
             0 => Step::set(&self.path, value),
             index => Step::cas(&self.path, value, index),

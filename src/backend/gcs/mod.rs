@@ -111,7 +111,7 @@ async fn objects(config: &Value, context: &Context) -> Result<Objects, String> {
         (None, None) => "https://storage.googleapis.com/storage/v1".to_owned(),
     };
     let signer = match emulator {
-        // Emulators know nobody.
+        // Emulators have no authentication.
         Some(_) => None,
         None => {
             let found = google::signer(&credentials, environment, &cloud::client_context(environment, &client)).await;

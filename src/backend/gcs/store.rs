@@ -92,7 +92,7 @@ impl GcsStore {
         StoreError::new(format!("Failed to open state file at {}: {why}", self.url(&self.state)))
     }
 
-    /// Who has the lock. Its id is the object's generation.
+    /// The lock owner. Its ID is the object's generation.
     async fn holder(&self) -> Result<Option<(LockInfo, String)>, String> {
         let Some(object) = self.objects.get(&self.lock, false).await.map_err(|why| why.text)? else { return Ok(None) };
         let info = LockInfo::from_json(&object.content).ok_or("the lock is not valid JSON")?;

@@ -33,7 +33,7 @@ pub enum Kind {
     Leases,
 }
 
-/// A server, with whatever it takes to log in.
+/// A server, with credentials.
 #[derive(Clone)]
 pub struct Api {
     shared: Arc<Shared>,

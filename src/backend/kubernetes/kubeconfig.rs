@@ -1,4 +1,4 @@
-//! Which server, whom to trust there and who to be: from kubeconfig files, from inside a cluster, from settings.
+//! Server, trusted authorities and credentials: from kubeconfig files, from inside a cluster, from settings.
 //!
 //! Owns how files are merged and what overrides what. Never sends anything.
 
@@ -112,7 +112,7 @@ pub struct Access {
     pub token_file: Option<PathBuf>,
     pub login: Option<(String, Secret)>,
     pub exec: Option<Exec>,
-    /// Headers that ask for the rights of somebody else.
+    /// Headers to impersonate another user.
     pub impersonate: Vec<(&'static str, String)>,
 }
 

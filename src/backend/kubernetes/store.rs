@@ -205,7 +205,7 @@ impl KubernetesStore {
         }))
     }
 
-    /// Tries to take the lock once. None: somebody else was faster, which is worth another look.
+    /// Tries to acquire the lock once. None: another process was faster; try again.
     async fn try_lock(&self, info: &LockInfo) -> Result<Option<()>, LockError> {
         let failed = |error: StoreError| LockError::new(error.text);
         let sent = match self.lease().await.map_err(failed)? {
@@ -235,7 +235,7 @@ impl KubernetesStore {
     /// Takes the holder's name from the lease, if it is that one.
     async fn release(&self, id: &str) -> Result<(), StoreError> {
         let gone = |text: String| StoreError { kind: ErrorKind::LockGone, text };
-        // A conflict is another process's look at the lease, or an attempt of ours whose answer was lost.
+        // A conflict comes from another process, or from an earlier attempt of this one whose response was lost.
         for attempt in 1.. {
             let found = self.lease().await?;
             let Some((mut lease, Some(holder))) = found else {
@@ -274,7 +274,7 @@ fn hold(lease: &mut Value, info: &LockInfo) {
     lease["metadata"]["annotations"][LOCK_INFO] = json!(String::from_utf8_lossy(&info.to_json()));
 }
 
-/// Looks at the lease now and then; gives the reason when it names somebody else.
+/// Polls the lease; returns the reason when another process holds it.
 async fn keep(api: Api, name: String, id: String) -> String {
     loop {
         tokio::time::sleep(LOOK).await;
@@ -290,7 +290,7 @@ async fn keep(api: Api, name: String, id: String) -> String {
 fn no_longer(lease: Option<&Value>) -> String {
     match lease.and_then(holder) {
         Some(other) => format!("the lease is held by {other:?}"),
-        None => "somebody released the lease".to_owned(),
+        None => "the lease was released".to_owned(),
     }
 }
 
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_told_from_other_secrets() {
+    fn chunks_are_distinguished_from_other_secrets() {
         let place = Place::new("n", "w", "s", &BTreeMap::from([("own".into(), "label".into())]));
         let part = |name: &str| place.part(&json!({ "metadata": { "name": name } })).map(|(number, _)| number);
         assert_eq!(part("tfstate-w-s"), Some(0));

@@ -306,7 +306,7 @@ fn unfinished(next: &Path, content: &[u8]) -> Option<Vec<u8>> {
     let snapshot = std::fs::read(next).ok()?;
     let (our_lineage, our_serial) = identity(&snapshot)?;
     match identity(content) {
-        // Somebody wrote a later state, or another one: what is beside it is of no use.
+        // A later or a different state was written: the file beside it is obsolete.
         Some((lineage, serial)) if lineage != our_lineage || serial >= our_serial => None,
         _ => Some(snapshot),
     }
@@ -328,8 +328,8 @@ fn read_all(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Overwrites the file so that whatever a crash leaves is either a whole state or does not look like one: its first
-/// byte is the last to be written, and is invalid until then.
+/// Overwrites the file so that after a crash it contains either a complete state or invalid JSON: its first
+/// byte is written last, and is invalid until then.
 fn overwrite(file: &mut File, content: &[u8]) -> io::Result<()> {
     let Some((first, rest)) = content.split_first() else { return file.set_len(0) };
     file.seek(SeekFrom::Start(0))?;

@@ -41,7 +41,7 @@ const VARIABLES: &[(&str, &str)] = &[
     (env::PGGEQO, "geqo"),
 ];
 
-/// Settings that would change whom a connection trusts, or where it leads, if they were ignored.
+/// Settings that must not be ignored, because they affect the trust or the target of a connection.
 const UNSUPPORTED_VARIABLES: &[&str] = &[
     env::PGSERVICE,
     env::PGSERVICEFILE,

@@ -148,7 +148,7 @@ async fn create(session: &Session, schema: &str, missing: Needed) -> Result<(), 
     Ok(())
 }
 
-/// True if somebody else created the same thing at the same moment.
+/// True if another process created the same object at the same time.
 fn is_race(error: &tokio_postgres::Error) -> bool {
     let races = [
         SqlState::UNIQUE_VIOLATION,

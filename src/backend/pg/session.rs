@@ -60,7 +60,7 @@ const OF_THE_CLIENT: &[&str] = &[
     "user",
 ];
 
-/// Settings that would change whom a connection trusts if they were ignored.
+/// Settings that must not be ignored, because they affect the trust of a connection.
 const UNSUPPORTED: &[&str] =
     &["krbsrvname", "krbspn", "require_auth", "requirepeer", "service", "sslcrl", "sslcrldir", "sslpassword"];
 

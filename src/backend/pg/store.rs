@@ -304,7 +304,7 @@ impl StateStore for PgStore {
         const RELEASE: &str = "SELECT pg_advisory_unlock($1), set_config('application_name', $2, false)";
         let name = self.pool.connector.application_name();
         let released = held.query(RELEASE, &[(&held.key, Column::INT8), (&name, Column::TEXT)]).await;
-        // Whatever the server said: without its connection there is no lock.
+        // Without the connection there is no lock; the server's error does not matter.
         self.held.send_replace(None);
         match released?.first() {
             Some(row) if row.try_get(0).unwrap_or(false) => {

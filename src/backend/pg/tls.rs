@@ -1,4 +1,4 @@
-//! TLS of connections to PostgreSQL: whom `sslmode` and its companions trust.
+//! TLS of connections to PostgreSQL: `sslmode` and the settings for certificates.
 //!
 //! Owns the meaning of those settings. Never opens a connection.
 
@@ -21,7 +21,7 @@ use super::conn_str::{Parameters, is_private};
 /// How much of a server's certificate is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verification {
-    /// Anybody may have it.
+    /// Any certificate is accepted.
     None,
     /// A trusted authority signed it.
     Authority,

@@ -31,7 +31,7 @@ pub struct Objects {
 /// Why an object could not be had.
 #[derive(Clone, Debug)]
 pub enum Failure {
-    /// S3 said so.
+    /// An error response of S3.
     Refused(ServiceError),
     /// There is no answer, or the bucket is in another region.
     Other(String),

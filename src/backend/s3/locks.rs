@@ -95,7 +95,7 @@ impl Lock<'_> {
             Ok(_) => return Ok(()),
             Err(failure) => failure,
         };
-        // 412: there is one. 409: somebody else makes one at this moment.
+        // 412: the lock exists. 409: another process is creating it.
         let taken = matches!(failure.status(), 412 | 409);
         self.refused(failure.to_string(), taken, info, self.read_file(key).await)
     }

@@ -75,7 +75,7 @@ impl Kind for S3 {
     }
 }
 
-/// The account that credentials belong to. Empty if nobody wants to know.
+/// The account of the credentials. Empty if it is not needed.
 async fn account(
     all: &All,
     context: &reqsign_core::Context,
@@ -111,7 +111,7 @@ fn verify(settings: &Settings, account: &str) -> Result<(), Problem> {
     }
 }
 
-/// As S3 and the table of checksums want it.
+/// The MD5 for S3 and the table of checksums.
 fn md5(content: &[u8]) -> [u8; 16] {
     Md5::digest(content).into()
 }

@@ -76,7 +76,7 @@ fn authentication() -> Attributes {
         texts("shared_credentials_files", "Files instead of ~/.aws/credentials."),
         texts("allowed_account_ids", "The only accounts that credentials may belong to."),
         texts("forbidden_account_ids", "Accounts that credentials must not belong to."),
-        flag("skip_credentials_validation", "Do not ask STS whom the credentials belong to."),
+        flag("skip_credentials_validation", "Do not request the account of the credentials from STS."),
         flag("skip_requesting_account_id", "Do not ask for the account."),
         flag("skip_metadata_api_check", "Do not ask the machine's metadata service for credentials."),
         flag("skip_region_validation", "Accept regions that are not known."),

@@ -89,7 +89,7 @@ impl Backend for S3Backend {
         match self.place.objects.list(&prefix).await {
             Ok(keys) => names.extend(keys.iter().filter_map(|key| self.workspace(key))),
             Err(failure) if failure.code() == "NoSuchBucket" => return Err(no_bucket(bucket, &failure)),
-            // Who may not list has the default workspace all the same.
+            // Without permission to list, the default workspace can still be used.
             Err(failure) if failure.code() == "AccessDenied" && self.prefix() == DEFAULT_PREFIX => {
                 crate::log!(Warn, "other workspaces than the default one cannot be listed: {failure}");
             }

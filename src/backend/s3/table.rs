@@ -19,7 +19,7 @@ use crate::base::http::Client;
 const ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Errors that go away, although their status does not say so.
+/// Temporary errors with a status of permanent ones.
 const PASSING: [&str; 5] = [
     "ProvisionedThroughputExceededException",
     "ThrottlingException",

@@ -19,7 +19,7 @@ use super::profiles::Profiles;
 use super::sources::{Source, Sso, decide};
 use super::{Problem, Role, Settings, WebIdentity, regions, sts};
 
-/// Whoever is on the same machine answers at once.
+/// Timeout of metadata services, which are on the same machine.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Gives signers the credentials that were found at first, and requests new ones once these expire.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use crate::base::secret::Secret;
 
-/// What credentials are looked for by. Whatever is not set comes from the environment or from profiles.
+/// Settings for the search of credentials. Missing ones come from the environment or from profiles.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub access_key: Option<String>,
@@ -62,7 +62,7 @@ pub struct Role {
     pub transitive_tag_keys: Vec<String>,
 }
 
-/// A role for whoever has a token of an identity provider. Of the role's settings external id, source identity and tags do not
+/// A role that is assumed with a token of an identity provider. The role's external id, source identity and tags do not
 /// apply.
 #[derive(Clone, Debug, Default)]
 pub struct WebIdentity {

@@ -2,7 +2,7 @@
 //!
 //! Source: the table that version 2.0.0-beta.62 of the library `aws-sdk-go-base` has, which the reference uses.
 
-/// A group of regions with accounts and a domain of its own.
+/// A group of regions with separate accounts and a separate domain.
 struct Partition {
     suffix: &'static str,
     dual_stack: &'static str,

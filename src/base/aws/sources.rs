@@ -116,7 +116,7 @@ fn of_profile(
         }
         let found = of_profile(profiles, source, environment, seen).map_err(|_| missing_source(&role.arn, source))?;
         return match found {
-            // A profile without credentials of its own is no source.
+            // A profile without credentials is not a source.
             Source::Container | Source::Machine => Err(missing_source(&role.arn, source)),
             found => Ok(Source::Role(Box::new(found), role)),
         };

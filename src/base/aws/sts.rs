@@ -19,7 +19,7 @@ const DURATION: u64 = 3600;
 /// The shortest that the service gives.
 const WEB_IDENTITY_DURATION: u64 = 900;
 
-/// Whom credentials belong to.
+/// The account and user of credentials.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Identity {
@@ -71,7 +71,7 @@ struct ErrorBody {
     message: String,
 }
 
-/// Whom the credentials belong to.
+/// Requests the account and user of the credentials.
 pub async fn caller_identity(settings: &Settings, context: &Context, keys: &Credential) -> Result<Identity, String> {
     let fields = [("Action", "GetCallerIdentity".to_owned()), ("Version", VERSION.to_owned())];
     let response: IdentityResponse = call(settings, context, Some(keys), &fields).await?;
@@ -129,7 +129,7 @@ fn role_fields(action: &str, role: &Role, duration: u64) -> Vec<(String, String)
     fields
 }
 
-/// As the SDKs name sessions that nobody named.
+/// The default session name, in the form of the SDKs.
 fn session_name() -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     format!("aws-go-sdk-{}", now.map_or(0, |now| now.as_nanos()))

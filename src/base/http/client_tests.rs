@@ -227,7 +227,7 @@ async fn proxies_come_from_the_environment_and_not_for_this_machine() {
     assert!(thread.join().unwrap()[0].starts_with("GET http://state.test/x HTTP/1.1\r\n"));
 }
 
-/// Serves one answer over TLS with a certificate of its own; wants one of the client if there are authorities for it.
+/// Serves one response over TLS with a self-signed certificate; requires a client certificate if there are authorities for it.
 async fn serve_tls(
     authority: &rcgen::Issuer<'static, rcgen::KeyPair>,
     wants_client: Option<rustls::RootCertStore>,
@@ -274,7 +274,7 @@ async fn over_tls(tls: Tls, url: Url) -> Result<Vec<u8>, Failure> {
 }
 
 #[tokio::test]
-async fn authorities_decide_whom_to_trust() {
+async fn only_given_authorities_are_trusted() {
     let (pem, issuer) = authority();
     let trusting = Tls { authorities: Some(pem), ..Tls::default() };
     let reckless = Tls { skip_verification: true, ..Tls::default() };

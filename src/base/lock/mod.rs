@@ -22,7 +22,7 @@ mod system;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attempt {
     Locked,
-    /// Somebody else has it.
+    /// Another process holds it.
     Busy,
 }
 

@@ -98,7 +98,7 @@ impl Attr {
     }
 }
 
-/// The attributes of a resource, data source or the like, with the schema made of them.
+/// The attributes of a resource, data source or other type, with their schema.
 #[derive(Clone, Debug)]
 pub struct Shape {
     pub attributes: Vec<Attr>,

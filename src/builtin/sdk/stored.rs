@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use crate::lang::value::{Number, Type, Value};
 use crate::model::provider::{ProviderDiagnostic, RawState};
 
-/// The stored JSON as an object of `ty`: attributes that it lacks are null, ones that are no more are dropped.
+/// The stored JSON as an object of `ty`: missing attributes are null, unknown ones are dropped.
 pub fn stored_object(raw: &RawState, ty: &Type) -> Result<Value, ProviderDiagnostic> {
     read(raw, ty).map_err(|error| {
         ProviderDiagnostic::error(

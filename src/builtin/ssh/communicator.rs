@@ -62,7 +62,7 @@ impl Communicator {
         }
     }
 
-    /// A path for a script of ours: the pattern's `%RAND%` becomes a number.
+    /// The remote path of a script: `%RAND%` in the pattern becomes a number.
     pub fn script_path(&self) -> String {
         let number: u32 = rand::random::<u32>() >> 1;
         self.settings.script_path.replace("%RAND%", &number.to_string())

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use russh::keys::{Algorithm, Certificate, HashAlg, PrivateKey, PublicKey, PublicKeyOrCertificate, decode_secret_key};
 
-/// A private key in PEM or OpenSSH form. Encrypted ones are refused: there is nobody to ask for the passphrase.
+/// A private key in PEM or OpenSSH form. Encrypted keys are refused, because there is no prompt for the passphrase.
 pub fn private_key(text: &str) -> Result<PrivateKey, String> {
     if !text.contains("-----BEGIN ") {
         return Err("Failed to read ssh private key: no key found".into());

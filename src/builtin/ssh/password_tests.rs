@@ -101,7 +101,7 @@ async fn passwords() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn wrong_password_says_what_was_tried() {
+async fn errors_for_wrong_passwords_list_the_methods() {
     let error = connect(MethodKind::Password, "wrong").await.err().unwrap();
     let tried = "ssh: unable to authenticate, attempted methods [none password], no supported methods remain";
     assert!(error.starts_with("timeout - last error: SSH authentication failed (root@127.0.0.1:"), "{error}");

@@ -32,7 +32,7 @@ async fn tcp(host: &str, port: u16) -> Result<TcpStream, String> {
     for address in addresses {
         match TcpStream::connect(address).await {
             Ok(stream) => {
-                // Small packets in both directions: waiting to fill one only costs time. Failing to say so is harmless.
+                // Small packets in both directions: waiting to fill one only costs time. An error is harmless.
                 stream.set_nodelay(true).ok();
                 return Ok(stream);
             }

@@ -1,4 +1,4 @@
-//! A real `sshd` on loopback for tests, with keys of its own; absent where there is none.
+//! A real `sshd` on the loopback interface for tests, with generated keys; absent if it is not installed.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -151,7 +151,7 @@ pub fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(options) }
 }
 
-/// As `plan_options`; where there are mistakes, which go to the others, those of nothing given.
+/// As `plan_options`; where there are errors, which go to the others, those of nothing given.
 pub fn sound_plan_options(given: &ArgMatches, diagnostics: &mut Diagnostics) -> PlanOptions {
     plan_options(given).unwrap_or_else(|found| {
         diagnostics.extend(found);

@@ -1,5 +1,5 @@
 //! The reference's flag syntax on top of clap: one dash or two, `-flag=value` or `-flag value`, booleans that take a value only after
-//! `=`, flags only before the first positional argument, and its wording of mistakes.
+//! `=`, flags only before the first positional argument, and its wording of errors.
 //!
 //! Knows flags only through a [`clap::Command`]; never knows what they mean.
 
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_worded_as_the_reference_does() {
+    fn errors_have_the_texts_of_the_reference() {
         let cases = [
             (vec!["-nope"], "flag provided but not defined: -nope"),
             (vec!["-refesh"], "flag provided but not defined: -refesh. Did you mean \"-refresh\"?"),

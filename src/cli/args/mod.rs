@@ -35,7 +35,7 @@ use clap::{ArgMatches, Command};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 
-/// Why the arguments were not understood, in the two ways in which commands say so.
+/// Errors in arguments, in the two forms that commands use.
 #[derive(Debug)]
 pub enum ArgsError {
     /// Diagnostics; `hint`: followed by how to get help.
@@ -80,7 +80,7 @@ impl ArgsError {
     }
 }
 
-/// What was given, and what is wrong with the flags: the commands that answer with diagnostics look at the rest all the same.
+/// The arguments, and errors in the flags: commands that report diagnostics still check the rest.
 pub fn gather(command: Command, args: &[String]) -> (ArgMatches, Diagnostics) {
     let (given, mistake) = flags::parse_partly(command, args);
     (given, mistake.map(|text| Diagnostic::error(BAD_FLAGS, text)).into_iter().collect())

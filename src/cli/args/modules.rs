@@ -31,7 +31,7 @@ pub fn parse(args: &[String]) -> Result<Modules, ArgsError> {
     if !given.positional().is_empty() {
         diagnostics.error(TOO_MANY, "Expected no positional arguments");
     }
-    // Mistakes are told to people even if programs are to read the answer.
+    // Errors are text even with `-json`.
     if diagnostics.has_errors() {
         return Err(ArgsError::all(diagnostics, false));
     }

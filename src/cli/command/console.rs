@@ -80,13 +80,13 @@ async fn end(screen: &Console, session: &Session, code: u8) -> u8 {
     if failed { 1 } else { code }
 }
 
-/// Why there are no more lines.
+/// The reason for the end of the input.
 enum End {
     Input,
     Interrupted,
 }
 
-/// An expression per line; the value of the last is shown. The first mistake ends it.
+/// An expression per line; the value of the last is shown. The first error ends it.
 async fn piped<F>(screen: &Console, session: &Session, next: impl Fn() -> F) -> u8
 where
     F: Future<Output = Result<String, End>>,
@@ -111,7 +111,7 @@ where
     0
 }
 
-/// Waits for a line while what runs beside us goes on. None once we are asked to stop: then nobody reads what is typed.
+/// Waits for a line while other tasks continue. None after a request to stop; then input is not read any more.
 async fn read_line(
     mut editor: LineEditor,
     prompt: &'static str,
@@ -130,7 +130,7 @@ async fn read_line(
     }
 }
 
-/// A prompt. An expression goes on over lines until its brackets are closed or a line is empty; mistakes do not end it.
+/// A prompt. An expression goes on over lines until its brackets are closed or a line is empty; errors do not end it.
 async fn typed(screen: &Console, session: &Arc<Session>, stop: &Stop) -> u8 {
     let completer = session.clone();
     let mut editor = match LineEditor::new(Box::new(move |line, at| completer.complete(line, at))) {

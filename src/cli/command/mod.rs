@@ -51,7 +51,7 @@ use super::view::operation::OperationView;
 /// How long an operation may take to save what it has after a second interrupt.
 const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Runs an operation to its end, with interrupts heard, and gives what it gives.
+/// Runs an operation to its end, handles interrupts, and returns its result.
 ///
 /// The first interrupt lets it end what runs, the second abandons that.
 fn run_with<T>(invocation: &Invocation, stop: &Stop, work: impl Future<Output = T>) -> Result<T, u8> {
@@ -89,7 +89,7 @@ fn run_heard<T>(
     };
     let done = runtime.block_on(async {
         if let Err(e) = stop::listen(stop.clone(), heard) {
-            crate::log!(Warn, "interrupts cannot be heard: {e}");
+            crate::log!(Warn, "interrupts cannot be handled: {e}");
         }
         tokio::select! {
             done = work => Some(done),
@@ -107,7 +107,7 @@ async fn hangs(stop: &Stop) {
     tokio::time::sleep(KILL_TIMEOUT).await;
 }
 
-/// Reads the settings and the working directory; `input`: questions may be asked. Mistakes are shown here.
+/// Reads the settings and the working directory; `input`: questions may be asked. Errors are shown here.
 fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
     let stop = Stop::new();
     let (settings, problems) = settings::load(&invocation.environment);
@@ -127,7 +127,7 @@ fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
     })
 }
 
-/// The arguments of a command that asks nobody, and where it works, with the values given for variables. Mistakes are shown here.
+/// The arguments and the setup of a command without prompts, with the values given for variables. Errors are shown here.
 fn begin<T>(
     invocation: &Invocation,
     args: Result<T, ArgsError>,
@@ -144,7 +144,7 @@ fn may_ask(invocation: &Invocation, input: bool) -> bool {
     input && !refused
 }
 
-/// Mistakes in the settings do not stop a command, but its results may not be what was meant.
+/// Errors in the settings do not stop a command, but its results may not be what was meant.
 /// `what` is where they are, `who` may do something else.
 fn report_settings(console: &Console, problems: Diagnostics, what: &str, who: &str) {
     if problems.is_empty() {

@@ -21,7 +21,7 @@ pub enum Change {
 enum Setup {
     /// Lines at the end of a start-up file; the last one is completion, the others stay when it goes.
     Lines { file: PathBuf, lines: Vec<String> },
-    /// A file of its own.
+    /// A separate file.
     File { file: PathBuf, content: String },
 }
 

@@ -1,4 +1,4 @@
-//! How far downloads are, in one line that comes and goes: only where somebody watches a terminal.
+//! Progress of downloads in one temporary line; only at a terminal.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::cli::console::Console;
 use crate::install::event::InstallEvent;
 
-/// The line changes no more often.
+/// Minimum time between changes of the line.
 const PERIOD: Duration = Duration::from_millis(100);
 const MIB: f64 = 1024.0 * 1024.0;
 

@@ -18,7 +18,7 @@ use super::json::Json;
 pub enum Audience {
     /// `-json`
     Programs,
-    /// `in_automation`: nobody wants to hear what to do next.
+    /// `in_automation`: leave out advice on the next command.
     People { in_automation: bool },
 }
 
@@ -41,10 +41,10 @@ pub trait OperationView: Listener {
     /// The root module's outputs after an apply or refresh; nothing if there are none.
     fn outputs(&self, state: &State);
 
-    /// Somebody said no.
+    /// The user did not approve.
     fn cancelled(&self, mode: Mode);
 
-    /// Somebody interrupted: once, or again.
+    /// The first or second interrupt.
     fn interrupted(&self, stage: Stage);
 
     /// What is left to say.

@@ -17,7 +17,7 @@ use crate::render::text::state::{instance_text, state_text};
 use crate::render::text::style::Style;
 use std::sync::Arc;
 
-/// The schema of a resource type; none if the provider cannot be had.
+/// The schema of a resource type; None if the provider is not available.
 pub fn schema(schemas: &Schemas, provider: &Provider, mode: ResourceMode, kind: &str) -> Option<Arc<Schema>> {
     let schemas = schemas.get(provider)?;
     let found = match mode {

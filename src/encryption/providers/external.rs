@@ -76,7 +76,7 @@ impl KeyProvider for Provider {
     }
 }
 
-/// What the program wants to be asked with.
+/// The input of the program.
 fn stored_data(metadata: &[u8]) -> Result<Option<Json>, ProvideError> {
     let read: Json = serde_json::from_slice(metadata)
         .map_err(|error| ProvideError::Metadata(crate::encryption::payload::syntax_error(metadata, &error)))?;
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_program_is_asked_with_what_it_said_before() {
+    async fn the_program_receives_its_stored_metadata() {
         let echo = r#"read x || true; echo '{"keys":{"encryption_key":"AAE="},"meta":{"external_data":{"z":1.0,"asked":"'"$(printf %s "$x" | tr '"' "'")"'"}}}'"#;
         let (keys, metadata) = ask(echo, None).await.unwrap();
         assert_eq!(keys, Keys { encryption: Some(Key::new([0, 1])), decryption: None });

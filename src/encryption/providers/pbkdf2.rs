@@ -181,7 +181,7 @@ impl KeyProvider for Provider {
     }
 }
 
-/// Keys that are longer are a mistake, or an attack on the memory of who reads a state.
+/// Keys that are longer are an error, or an attack on the memory of who reads a state.
 const LONGEST_KEY: i64 = 1 << 20;
 
 async fn derive(passphrase: &[u8], by: &Metadata) -> Result<Key, String> {

@@ -1,7 +1,7 @@
 //! Warnings about what is declared deprecated: outputs of modules that are still referred to, variables that are still set,
 //! attributes of resources.
 //!
-//! They come from the text of the configuration alone, so that they are the same whatever the values are.
+//! They depend only on the text of the configuration, not on values.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::model::config::Variable;
 
 use crate::engine::blocks::tree::{ModuleId, Tree};
 
-/// True where nobody wants to hear of it: inside of a call that says `ignore_nested_deprecations`.
+/// True if deprecations are not reported: inside a call with `ignore_nested_deprecations`.
 pub fn is_quiet(tree: &Tree, module: ModuleId) -> bool {
     let mut at = module;
     while let Some((parent, call)) = tree.parent(at) {
@@ -30,7 +30,7 @@ pub fn outputs(tree: &Tree, module: ModuleId, expr: &Expression, warnings: &mut 
     Finder { tree, module, expr, warnings }.walk(&expr.node);
 }
 
-/// A variable that a caller, or somebody outside, sets.
+/// A variable that a caller or the user sets.
 pub fn variable(variable: &Variable, at: Range) -> Option<Diagnostic> {
     let message = variable.deprecated.as_ref()?;
     let detail = format!(

@@ -22,7 +22,7 @@ pub struct ProviderConfigs {
 
 pub struct ProviderConfig {
     pub addr: AbsProviderConfig,
-    /// Where its block is: the module and the position; none: configured by an empty block that nobody wrote.
+    /// The module and the position of its block; None: configured by an implied empty block.
     pub block: Option<BlockId>,
 }
 

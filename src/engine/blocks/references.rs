@@ -42,17 +42,17 @@ pub enum Need {
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
     pub on: Vec<Need>,
-    /// Where the block says so.
+    /// The locations in the block.
     pub places: Vec<(Need, Range)>,
-    /// Set where a reference cannot be right whatever the values are.
+    /// References that are invalid for any values.
     pub mistakes: Diagnostics,
-    /// Variables and local values that are not declared: mistakes even where nothing evaluates them.
+    /// Variables and local values that are not declared: errors even where nothing evaluates them.
     pub undeclared: Vec<Diagnostic>,
-    /// References of a block to itself: mistakes once there is something to make of it, not in validate.
+    /// References of a block to itself: errors once there is something to make of it, not in validate.
     pub to_itself: Diagnostics,
     /// What validating says besides.
     pub warnings: Diagnostics,
-    /// What validating and planning say besides: attributes that their providers would rather not have used.
+    /// Additional warnings of validate and plan: attributes that providers deprecate.
     pub deprecated: Diagnostics,
 }
 
@@ -67,7 +67,7 @@ pub struct Gatherer<'a> {
     pub shape_of_self: Option<Arc<Schema>>,
     /// The block whose body is being read: it may not refer to itself as a whole.
     pub own: Option<addr::Resource>,
-    /// The keys by which that body refers to instances of its own block, with their places.
+    /// The keys by which that body refers to instances of the same block, with their locations.
     pub own_keys: Vec<(InstanceKey, Range)>,
     /// The data source that only the check block can see that is being read.
     scoped: Option<&'a addr::Resource>,
@@ -127,7 +127,7 @@ impl<'a> Gatherer<'a> {
         self.together(|this| expr.variables().into_iter().for_each(|found| this.traversal(found, &expr.file)));
     }
 
-    /// References that are resolved together: after a mistake that shows without values, values are not looked for.
+    /// References that are resolved together: after an error that shows without values, values are not looked for.
     fn together(&mut self, f: impl FnOnce(&mut Self)) {
         let (mistakes, undeclared) = (self.needs.mistakes.len(), self.needs.undeclared.len());
         f(self);
@@ -177,7 +177,7 @@ impl<'a> Gatherer<'a> {
         }
     }
 
-    /// A condition of an output: both expressions mean nothing after a mistake in either.
+    /// A condition of an output: both expressions mean nothing after an error in either.
     pub fn joint_condition(&mut self, condition: &Condition) {
         let before = self.needs.mistakes.len();
         self.together(|this| {
@@ -198,7 +198,7 @@ impl<'a> Gatherer<'a> {
         self.unknown_names(&condition.error_message, before);
     }
 
-    /// As the reference has it: after a mistake none of the names means anything, which `can` and `try` do not mind.
+    /// As the reference has it: after an error none of the names means anything, which `can` and `try` do not mind.
     fn unknown_names(&mut self, expr: &Expression, before: usize) {
         if self.needs.mistakes.len() == before {
             return;
@@ -452,7 +452,7 @@ fn has(block: &Block, name: &str) -> bool {
     block.attributes.contains_key(name) || block.blocks.contains_key(name)
 }
 
-/// Steps into an object of this shape, as far as types alone can tell: mistakes, and warnings of what is deprecated.
+/// Steps into an object of this shape, as far as types alone can tell: errors, and warnings of what is deprecated.
 fn check_steps(block: &Block, steps: &[TraversalStep], file: &Arc<SourceFile>) -> Diagnostics {
     let Some((first, rest)) = steps.split_first() else { return Diagnostics::new() };
     let mistake = |summary: &str, detail: String, at: &TraversalStep| {

@@ -37,7 +37,7 @@ impl RemovedBlocks {
         self.0.iter().find(speaks_of).map(|s| &s.block)
     }
 
-    /// Mistakes: what was removed must not be declared any more.
+    /// Errors: what was removed must not be declared any more.
     pub fn check(&self, config: &Config) -> Diagnostics {
         let mut diagnostics = Diagnostics::new();
         for statement in &self.0 {

@@ -1,4 +1,4 @@
-//! The schemas that a run needs, at hand for code that cannot wait.
+//! The schemas of a run, loaded in advance for code that is not async.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

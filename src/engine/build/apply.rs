@@ -180,7 +180,7 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// A deposed object goes after the current one of its instance was created or updated.
+    /// A deposed object is destroyed after the current one of its instance was created or updated.
     fn connect_deposed(&mut self, nodes: &[TaskNodes]) {
         let both = || self.tasks.iter().zip(nodes);
         let deposed: Vec<(&AbsResourceInstance, NodeId)> = both()
@@ -228,7 +228,7 @@ impl Pass<'_, '_> {
         object.map(|o| o.dependencies.clone()).or_else(configured).unwrap_or_default()
     }
 
-    /// True if the object goes after what used it was updated.
+    /// True if the object is destroyed after its dependents were updated.
     fn destroys_last(&self, task: &Task) -> bool {
         if task.change.deposed.is_some() {
             return true;
@@ -236,7 +236,7 @@ impl Pass<'_, '_> {
         match task.change.action {
             Action::CreateThenDelete => true,
             Action::DeleteThenCreate => false,
-            // The state says how the object was made: the block may not want it any more, or be another one.
+            // The setting in the state counts: the block may have changed.
             _ => match self.state.instance(&task.change.addr).and_then(|i| i.current.as_ref()) {
                 Some(object) => object.create_before_destroy,
                 None => task.block.and_then(|b| self.blocks.create_before_destroy.get(&b)).copied().unwrap_or(false),

@@ -137,8 +137,8 @@ pub fn create_before_destroy(builder: &Builder<'_>, order: &[NodeId], active: &[
     found
 }
 
-/// For every data source, the managed resources whose pending changes put its reading off: those that it refers to, and
-/// those that a `depends_on` of its own or of a module around it leads to. Equal lists are shared.
+/// For every data source, the managed resources whose pending changes defer its reading: those that it refers to, and
+/// those in its `depends_on` or in that of an enclosing module. Equal lists are shared.
 pub fn read_barriers(builder: &Builder<'_>, ancestors: &Ancestors) -> FxHashMap<BlockId, Arc<[ConfigResource]>> {
     let mut of_modules: Vec<Arc<[u32]>> = Vec::new();
     let mut shared: FxHashMap<Vec<u32>, Arc<[ConfigResource]>> = FxHashMap::default();

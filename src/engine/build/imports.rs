@@ -49,7 +49,7 @@ pub fn collect(builder: &mut Builder<'_>, verb: Verb, generate: bool) -> Imports
     imports
 }
 
-/// Errors that the walk finds: what has a block is validated and planned all the same.
+/// Errors that are reported during the walk, so that resources with a block are still validated and planned.
 fn fail_in_walk(builder: &mut Builder<'_>, errors: Diagnostics) {
     let node = builder.add(Node::Gate);
     builder.needs[node as usize].mistakes.extend(errors);

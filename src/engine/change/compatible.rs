@@ -63,7 +63,7 @@ fn check_nested(schema: &NestedBlock, planned: &Value, actual: &Value, path: &Pa
                 check_block(&schema.block, planned, actual, &path.clone().index_int(i), out);
             }
         }
-        // The keys of an object are part of its type: they are compared one by one, whatever their number.
+        // The keys of an object are part of its type: each is compared, also if their numbers differ.
         Nesting::Map if planned.ty().is_map() && planned.len() != actual.len() => {
             let text = format!("block count changed from {} to {}", planned.len(), actual.len());
             out.push((path.clone(), text));

@@ -20,7 +20,7 @@ use crate::model::schema::{Attribute, Block, ObjectShape};
 /// A breach of the rules: where, and what. Shown as `.path: what`.
 pub type Breach = (Path, String);
 
-/// A nested shape: the object of a nested block or of an attribute with attributes of its own.
+/// A nested shape: the object of a nested block or of an attribute with nested attributes.
 #[derive(Clone, Copy)]
 pub(crate) enum Shape<'s> {
     Block(&'s Block),

@@ -92,10 +92,10 @@ impl Check {
         match schema.nesting {
             Nesting::List if sizes.0 != sizes.1 => self.fail(path, counts),
             Nesting::List => self.list(prior, config, planned, path, &element),
-            // The keys of an object are part of its type: they are compared one by one, whatever their number.
+            // The keys of an object are part of its type: each is compared, also if their numbers differ.
             Nesting::Map if sizes.0 != sizes.1 && planned.ty().is_map() => self.fail(path, counts),
             Nesting::Map => self.map("block", prior, config, planned, path, &element),
-            // Elements of sets have no identity by which configured and planned ones could be told to belong together:
+            // Elements of sets have no identity that relates configured and planned ones:
             // the provider is trusted.
             _ => {
                 for unknown in planned.elements().iter().filter(|element| !element.is_known()) {
@@ -159,7 +159,7 @@ impl Check {
         );
     }
 
-    /// An attribute with attributes of its own, configured and not planned as configured.
+    /// An attribute with nested attributes, configured and not planned as configured.
     fn object(&mut self, schema: &ObjectShape, prior: &Value, config: &Value, planned: &Value, path: &mut Path) {
         if planned.is_null() {
             return self.fail(path, ABSENT);

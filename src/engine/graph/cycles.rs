@@ -1,4 +1,4 @@
-//! Cycles: who refers to whom, and where.
+//! Cycles: their references, with locations.
 //!
 //! The summary lists the members, as many as there are. The detail walks one of the shortest ways around.
 
@@ -83,7 +83,7 @@ fn place(needs: &Needs, to: Node) -> Option<&Range> {
     found.map(|(_, range)| range)
 }
 
-/// Starting points that are tried: enough for a short way, whatever the size.
+/// Number of starting points: enough to find a short cycle in a graph of any size.
 const STARTS: usize = 64;
 
 /// One of the shortest ways around, as far as a few starting points show.

@@ -1,6 +1,6 @@
 //! Order: a generic graph, the nodes that the engine puts in it, and the walk that runs them.
 //!
-//! Knows who waits for whom and nothing of what a node does.
+//! Owns the dependencies between nodes. Never knows what a node does.
 
 pub mod cycles;
 pub mod dag;

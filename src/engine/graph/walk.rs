@@ -1,5 +1,5 @@
-//! The walk: runs every node once all that it waits for is done, so many at a time; a failed node keeps those that
-//! depend on it from running, nobody else.
+//! The walk: runs every node when its dependencies are done, with limited parallelism. If a node fails, the nodes that
+//! depend on it do not run.
 
 use std::collections::VecDeque;
 use std::future::Future;

@@ -1,7 +1,7 @@
 //! Edges that others imply, left out.
 
-/// Per node its direct dependencies; gives the edges without which somebody would not wait long enough. The graph has
-/// no cycles; edges of one would all be left out.
+/// The transitive reduction of a graph, given the direct dependencies of each node. The graph must have
+/// no cycles; their edges would all be omitted.
 pub fn reduced(edges: &[Vec<u32>]) -> Vec<(u32, u32)> {
     let mut kept = Vec::new();
     // The mark of the last node for which a node was seen, so that nothing is cleared in between.

@@ -88,7 +88,7 @@ impl Run {
         !self.schedule.filtered.contains(&node) || self.inputs.targets.iter().any(|target| target.contains(addr))
     }
 
-    /// The literal keys by which a resource block refers to instances of its own.
+    /// The literal keys by which a resource block refers to its instances.
     pub fn own_keys(&self, module: ModuleId, index: u32) -> Vec<InstanceKey> {
         let Some(node) = self.schedule.resource_nodes.get(&(module, index)) else { return Vec::new() };
         let needs = self.schedule.needs[*node as usize].on.iter();

@@ -167,7 +167,7 @@ pub fn normalise(schema: &Block, value: &Value) -> Value {
     Value::object(entries).mark(value.marks())
 }
 
-/// Adds a mistake for every unknown part of what should be known.
+/// Adds an error for every unknown part of what should be known.
 pub fn unknown_parts(value: &Value) -> Vec<Path> {
     let mut found = Vec::new();
     let _ = value.walk::<()>(&mut |path, v| {

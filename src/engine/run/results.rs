@@ -21,7 +21,7 @@ use crate::engine::graph::NodeId;
 use crate::engine::run::records::{Checks, PlannedChanges, States};
 use crate::engine::run::renewal::Renewal;
 
-/// More than anybody can mean, and little enough to be held in memory.
+/// Limit for the number of instances, to limit memory.
 pub const MOST_INSTANCES: usize = 10_000_000;
 
 /// How a block with `count` or `for_each` repeats.
@@ -44,12 +44,12 @@ pub enum Each {
     None,
     Index(usize),
     Entry(Arc<str>, Value),
-    /// Key and value of an import, whatever they are.
+    /// Key and value of an import, of any type.
     Pair(Value, Value),
     /// Some instance, while it is not known which: in validate.
     UnknownIndex,
     UnknownEntry,
-    /// The arguments of a module, in validate: they are not held against `count` and `for_each`.
+    /// The arguments of a module, in validate: they are not checked for `count` and `for_each`.
     Unknown,
 }
 

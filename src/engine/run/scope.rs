@@ -257,7 +257,7 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
         if is_ephemeral { value.mark(Marks::EPHEMERAL) } else { value }
     };
     if run.verb == Verb::Validate {
-        // References are held against the schema before anything is evaluated.
+        // References are checked with the schema before anything is evaluated.
         return if is_ephemeral { Value::dynamic().mark(Marks::EPHEMERAL) } else { Value::dynamic() };
     }
     let Some(slots) = module.resources[index as usize].get() else {

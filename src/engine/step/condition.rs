@@ -175,7 +175,7 @@ fn judge_variable(rule: &Condition, scope: &dyn Scope) -> (CheckStatus, Option<S
     }
 }
 
-/// What a message evaluated to, as a string; None, and the mistake, if it cannot be one.
+/// What a message evaluated to, as a string; None, and the error, if it cannot be one.
 fn message_text(rule: &Condition, message: &Value, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Value> {
     convert::convert(message, &Type::String)
         .map_err(|error| {

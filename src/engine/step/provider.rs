@@ -46,7 +46,7 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
             let (value, missing) =
                 decode_body(&Body::empty(&SourceFile::new("", "")), &schema.block, &ModuleScope::new(run, root));
             if missing.has_errors() && run.verb == Verb::Validate {
-                // Said again, better, when the provider is really needed.
+                // A better error is reported when the provider is needed.
                 return diagnostics;
             }
             if missing.has_errors() {

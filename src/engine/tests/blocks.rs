@@ -27,7 +27,7 @@ async fn removed_objects_are_left_alone_or_destroyed() {
 }
 
 #[tokio::test]
-async fn what_was_removed_must_be_gone() {
+async fn removed_resources_must_not_be_declared() {
     let world = World::new();
     let text = format!("{A}\nremoved {{\n from = test_thing.a\n}}");
     let (_, found) = plan(&world, &config(&[("main.tf", &text)]), &State::default(), Options::default()).await;

@@ -188,7 +188,7 @@ async fn unchecked_conditions_are_unknown() {
     assert_eq!(shown(state.checks.as_ref().unwrap()), expected);
 }
 
-/// Observed: the rules of a variable are checked in every module instance, whatever they find in the others.
+/// Observed: the rules of a variable are checked in every module instance, also after a failure in another one.
 #[tokio::test]
 async fn rules_of_variables_are_checked_in_all_module_instances() {
     let root = "module \"m\" {\n source = \"./m\"\n for_each = toset([\"a\", \"b\"])\n w = 0\n}";
@@ -200,7 +200,7 @@ async fn rules_of_variables_are_checked_in_all_module_instances() {
     assert_eq!(statuses, [CheckStatus::Fail; 2]);
 }
 
-/// Observed, 1.11.4; of values from modules, which `validate` does not know, only a plan says so.
+/// Observed, 1.11.4; for values from modules, which are unknown in `validate`, only a plan reports it.
 #[tokio::test]
 async fn ephemeral_outputs_need_ephemeral_values() {
     let variable = "variable \"e\" {\n default = \"e\"\n ephemeral = true\n}";

@@ -340,7 +340,7 @@ async fn replacement_requests_without_a_key_are_warned_of() {
     }
 }
 
-/// Observed: what targets leave out forces nobody to be created first.
+/// Observed: excluded resources do not force `create_before_destroy` on others.
 #[tokio::test]
 async fn replacements_follow_what_targets_keep() {
     let with = |force: &str| {

@@ -1,4 +1,4 @@
-//! The engine with a provider, a provisioner and a host of its own making: no process, no disk, no clock.
+//! Tests of the engine with a mocked provider, provisioner and host: no process, no disk, no clock.
 
 mod blocks;
 mod conditions;

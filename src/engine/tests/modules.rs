@@ -89,7 +89,7 @@ fn output<'p>(plan: &'p Plan, name: &str) -> &'p Value {
 }
 
 #[tokio::test]
-async fn plans_know_what_is_known() {
+async fn known_values_are_known_in_plans() {
     let world = World::new();
     let text = format!(
         "{}\noutput \"whole\" {{ value = module.m }}\noutput \"from\" {{ value = module.m.from }}",
@@ -116,7 +116,7 @@ async fn sensitive_outputs_are_noticed_after_an_early_reference() {
     assert_eq!(found, ["Output refers to sensitive values"]);
 }
 
-/// A module may configure the provider of its own resources, as long as no output that is read depends on them.
+/// A module may configure the provider of its resources, as long as no output that is read depends on them.
 #[tokio::test]
 async fn provider_configurations_wait_for_one_output() {
     let world = World::new();
@@ -164,7 +164,7 @@ async fn the_console_knows_every_output() {
     }
 }
 
-/// An output that fails has no value; the others have theirs, one by one and together.
+/// A failed output has no value; the others have values, individually and together.
 #[tokio::test]
 async fn a_failing_output_leaves_the_others_alone() {
     let module = r#"

@@ -182,7 +182,7 @@ async fn moves_between_keys_of_a_module_are_a_chain() {
 
 /// Observed: resources are listed, and nothing else is said.
 #[tokio::test]
-async fn targets_without_moves_name_whole_resources() {
+async fn excluded_moves_are_reported_by_resource() {
     let world = World::new();
     let before = "resource \"test_thing\" \"a\" {\n count = 2\n name = \"a\"\n}\n\
                   resource \"test_thing\" \"c\" {}\nresource \"test_thing\" \"d\" {}";

@@ -132,7 +132,7 @@ async fn destruction_is_prevented_by_an_expression() {
 }
 
 #[tokio::test]
-async fn deprecations_warn_once_per_use() {
+async fn each_use_of_a_deprecated_name_is_reported_once() {
     let child = "variable \"old\" {\n default = 1\n deprecated = \"use new\"\n}\n\
                  output \"o\" {\n value = 1\n deprecated = \"use p\"\n}";
     let root = "module \"m\" {\n source = \"./m\"\n old = 2\n}\nmodule \"n\" {\n source = \"./m\"\n count = 2\n}\n\
@@ -149,7 +149,7 @@ async fn deprecations_warn_once_per_use() {
 }
 
 #[tokio::test]
-async fn nested_deprecations_can_be_silenced() {
+async fn nested_deprecations_can_be_ignored() {
     let inner = "output \"o\" {\n value = 1\n deprecated = \"use p\"\n}";
     let outer = "module \"in\" {\n source = \"./in\"\n}\noutput \"o\" {\n value = module.in.o\n}";
     for (argument, warnings) in [("", 1), ("ignore_nested_deprecations = true", 0)] {
@@ -163,7 +163,7 @@ async fn nested_deprecations_can_be_silenced() {
 }
 
 #[tokio::test]
-async fn references_to_deprecated_attributes_warn_once() {
+async fn each_reference_to_a_deprecated_attribute_is_reported_once() {
     let text = "resource \"test_thing\" \"a\" {\n former = \"x\"\n}\noutput \"o\" {\n value = test_thing.a.former\n}
                 resource \"test_thing\" \"b\" {\n count = 2\n name = test_thing.a.former\n}";
     let world = World::new();
@@ -232,7 +232,7 @@ async fn objects_are_imported_by_their_identity() {
 }
 
 #[tokio::test]
-async fn instance_counts_are_limited() {
+async fn too_many_instances_are_an_error() {
     let world = World::new();
     let config = config(&[("main.tf", "resource \"test_thing\" \"a\" {\n count = 2147483648\n name = \"x\"\n}")]);
     let (_, found) = plan(&world, &config, &State::default(), Options::default()).await;

@@ -201,7 +201,7 @@ async fn deposed_objects_are_destroyed_after_their_instance_changed() {
     assert_eq!(addresses(&state), ["test_thing.a"]);
 }
 
-/// Observed: how the state says that an object was made decides, not the block that does not want it any more.
+/// Observed: `create_before_destroy` in the state counts, not the changed block.
 #[tokio::test]
 async fn objects_are_destroyed_in_the_order_that_the_state_has_of_them() {
     let with = |count: usize, keys: &str, name: &str| {
@@ -262,7 +262,7 @@ async fn objects_destroyed_last_wait_for_new_users() {
 
 /// Observed: a cycle of the apply is an error of the plan, but the plan itself is as any other.
 #[tokio::test]
-async fn cycles_of_the_apply_are_not_held_against_the_plan() {
+async fn cycles_of_the_apply_do_not_mark_the_plan_as_errored() {
     let with = |input: &str| {
         format!(
             r#"resource "test_thing" "a" {{ name = "a" }}

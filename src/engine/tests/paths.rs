@@ -134,7 +134,7 @@ async fn data_waits_for_pending_changes() {
 }
 
 #[tokio::test]
-async fn what_is_gone_outside_is_created_again() {
+async fn objects_deleted_outside_are_created_again() {
     let world = World::new();
     let text = r#"resource "test_thing" "a" { name = "a" }"#;
     let (state, _) = apply(&world, text, &State::default()).await;

@@ -14,7 +14,7 @@ const TWO: &str = r#"
     output "o" { value = test_thing.b.output }"#;
 
 #[tokio::test]
-async fn changes_are_recorded_before_and_after_the_provider_is_asked() {
+async fn changes_are_recorded_before_and_after_the_provider_call() {
     let created = [
         "begin",
         "configure none",

@@ -27,7 +27,7 @@ use super::schedule::{Schedule, StateRecord};
 /// The provider `test` with the resource `test_thing`, the data source `test_thing` and the provisioner `note`.
 pub struct World {
     pub log: Arc<Mutex<Vec<String>>>,
-    /// Objects that exist outside, by id; without a list, whatever the state says exists.
+    /// IDs of objects that do not exist outside any more; all other objects of the state exist.
     pub gone: Arc<Mutex<Vec<String>>>,
     /// Names whose creation fails.
     pub failing: Arc<Mutex<Vec<String>>>,

@@ -12,7 +12,7 @@ use crate::model::addr::ModuleInstance;
 
 pub async fn evaluate(input: EvaluateInput, ports: &Ports) -> (Option<Evaluation>, Diagnostics) {
     let request = Request {
-        // Without a plan nobody knows when it was made.
+        // Without a plan there is no time of planning.
         inputs: Inputs { variables: input.variables, ..Inputs::default() },
         ..Request::new(Verb::Evaluate, &input.config, input.state, input.parallelism)
     };

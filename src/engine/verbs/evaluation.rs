@@ -23,7 +23,7 @@ pub struct Evaluation {
     module: Arc<ModuleSlots>,
 }
 
-/// What expressions can name, for completing what somebody types. Sorted.
+/// The names that expressions can use, for completion. Sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     /// `var.a`, `local.b`, `module.c.out`, `data.d.e`: whole references.

@@ -62,7 +62,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
         plan.previous_state = previous;
     }
     plan.drift.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
-    // Observed: the errors of its order are not held against the plan, though it cannot be applied with them.
+    // Observed: errors in the order do not mark the plan as errored, although it cannot be applied.
     if !errored {
         diagnostics.extend(check_apply_graph(&run, &plan));
     }

@@ -26,7 +26,7 @@ use crate::model::config::{Config, call_check};
 use crate::model::plan::{FunctionResults, ResourceChange};
 use crate::model::state::State;
 
-/// What a run needs to be told; the rest follows from configuration and state.
+/// The inputs of a run; the rest follows from configuration and state.
 pub struct Request {
     pub verb: Verb,
     pub config: Arc<Config>,
@@ -62,7 +62,7 @@ impl Request {
 /// Where objects moved to, new addresses with the old ones.
 type Moved = BTreeMap<AbsResourceInstance, AbsResourceInstance>;
 
-/// The passes in their order. Mistakes that make a walk pointless are the error.
+/// The passes in their order. Errors that make a walk pointless are the error.
 pub async fn prepare(mut request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostics> {
     let (schemas, mut diagnostics) = Schemas::load(&request.config, Some(&request.state), ports).await;
     if diagnostics.has_errors() {

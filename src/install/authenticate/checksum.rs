@@ -50,7 +50,7 @@ impl Step for ListedChecksum {
     }
 }
 
-/// The archive has one of the hashes that a mirror accepts, of whatever scheme.
+/// The archive has one of the hashes that a mirror accepts, of any scheme.
 pub struct AcceptableHash {
     hashes: Vec<Hash>,
 }

@@ -1,4 +1,4 @@
-//! What the user wants to be known of a package before it is installed.
+//! The signatures that the user requires of packages.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::{Authentication, AuthenticationError};
 /// The least that has to be known; the later the more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Demand {
-    /// Whatever its source is content with.
+    /// The rules of the source.
     #[default]
     None,
     /// Signed by a key that its registry names.
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_is_held_against_what_is_demanded() {
+    fn signatures_are_compared_with_the_demand() {
         let key_id = || "0123456789ABCDEF".to_owned();
         let found = [
             Authentication::Unauthenticated,
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_was_found_and_what_was_demanded() {
+    fn refusals_name_the_signature_and_the_demand() {
         let said = |demand: Demand, found| demand.check(&found).unwrap_err().to_string();
         assert_eq!(
             said(Demand::Signed, Authentication::Unauthenticated),

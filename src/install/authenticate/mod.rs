@@ -24,7 +24,7 @@ pub struct Archive<'a> {
     pub sha256: &'a [u8; 32],
 }
 
-/// What follows a list of packages if somebody else than the makers of the language signed one of them.
+/// Follows a list of packages if one of them has another signer than HashiCorp.
 pub const THIRD_PARTY_SIGNERS: &str = "Partner and community providers are signed by their developers.
 If you'd like to know more about provider signing, you can read about it here:
 https://developer.hashicorp.com/terraform/cli/plugins/signing";
@@ -74,7 +74,7 @@ impl Authentication {
         self.key_id().filter(|_| !matches!(self, Authentication::Official { .. }))
     }
 
-    /// As people read it behind a package that was just installed: with the key of somebody else than the makers.
+    /// The text after a package that was just installed: with the key, unless HashiCorp signed it.
     pub fn with_key(&self) -> String {
         match self {
             Authentication::Community { key_id } | Authentication::Partner { key_id } => {
@@ -84,7 +84,7 @@ impl Authentication {
         }
     }
 
-    /// Signed by anybody: its acceptable hashes may be locked.
+    /// Has a signature: its acceptable hashes may be locked.
     pub fn is_signed(&self) -> bool {
         self.key_id().is_some()
     }

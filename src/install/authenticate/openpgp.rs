@@ -23,12 +23,12 @@ use super::packets::{self, ArmorProblem};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Keyring(Vec<Cert>);
 
-/// Who made a signature.
+/// The signer of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Signer {
     /// Of the primary key, even if a subkey signed: 16 hexadecimal digits.
     pub key_id: String,
-    /// Whom the key says that it belongs to.
+    /// The user IDs of the key.
     pub names: Vec<String>,
     /// The key said that it no longer counts.
     pub expired: bool,
@@ -37,7 +37,7 @@ pub(super) struct Signer {
 type Key<'a> = ErasedKeyAmalgamation<'a, PublicParts>;
 
 impl Keyring {
-    /// From an armored block; what is no key in it is passed over if there is one that is. The error is for people.
+    /// Reads an armored block; other packets are ignored if there is at least one key. The error is a text for users.
     pub fn parse(armored: &str) -> Result<Keyring, String> {
         let block = packets::dearmored(armored.as_bytes()).map_err(|problem| match problem {
             ArmorProblem::None => "openpgp: invalid argument: no armored data found".to_owned(),

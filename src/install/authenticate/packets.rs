@@ -109,7 +109,7 @@ struct Header {
 }
 
 impl Header {
-    /// None at the end, and for lengths that are told in parts or not at all: signatures and keys have neither.
+    /// None at the end, and for partial and indeterminate lengths: signatures and keys have neither.
     fn parse(bytes: &[u8]) -> Option<Header> {
         let first = *bytes.first()?;
         let number = |range: std::ops::Range<usize>| {

@@ -25,14 +25,14 @@ pub struct Signature {
 /// A key as a registry names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SigningKey {
-    /// What the registry calls it; nobody checks that.
+    /// The ID that the registry reports; not checked.
     pub key_id: String,
     /// The public key.
     pub ascii_armor: String,
-    /// An armored signature over the bytes within the key's armor, by which the partners' key vouches for it; empty if
-    /// nobody does.
+    /// An armored signature of the partners' key over the bytes within the key's armor; empty if
+    /// there is none.
     pub trust_signature: String,
-    /// Whom the key belongs to and where to read more; for people.
+    /// The owner of the key, and a link; for users.
     pub source: String,
     pub source_url: String,
 }
@@ -84,8 +84,8 @@ impl Signature {
         Signature { now: Some(now), ..self }
     }
 
-    /// The key that made the signature. One of another maker is passed over, any other problem ends the search. A key that
-    /// has not expired is preferred to one that has.
+    /// The key that made the signature. Keys of other signers are skipped, any other problem ends the search. A key that
+    /// has not expired is preferred.
     fn find_signer(&self, signature: &[u8], now: SystemTime) -> Result<(&SigningKey, Signer), AuthenticationError> {
         let mut expired = None;
         for key in &self.keys {

@@ -135,7 +135,7 @@ fn a_signature_over_other_bytes_does_not_count() {
 }
 
 #[test]
-fn malformed_signatures_are_distinguished() {
+fn invalid_signatures_have_a_separate_error() {
     let good = key();
     let signature = sign(&good);
     let malformed = |bytes: &[u8]| match checked(bytes.to_vec(), &[&good]) {
@@ -278,7 +278,7 @@ fn vouch(by: &Cert, key: &str) -> String {
 }
 
 #[test]
-fn tiers_follow_from_who_vouches() {
+fn tiers_depend_on_the_certifying_key() {
     let tiers = Tiers { official: key(), partners: key() };
     let id = |cert: &Cert| cert.keyid().to_hex();
     let official = listed(armored(&tiers.official));
@@ -313,7 +313,7 @@ fn tiers_follow_from_who_vouches() {
 }
 
 #[test]
-fn an_expired_anchor_still_tells_tiers() {
+fn expired_embedded_keys_still_decide_tiers() {
     let expired = || made(builder().set_validity_period(DAY * 10));
     let tiers = Tiers { official: expired(), partners: expired() };
     let author = key();

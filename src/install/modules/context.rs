@@ -91,7 +91,7 @@ pub struct Task {
 
 impl Task {
     pub fn say(&self, item: Item) {
-        // Nobody listens any more only if the whole installation was given up.
+        // The receiver is only gone if the whole installation was abandoned.
         let _ = self.say.send(item);
     }
 

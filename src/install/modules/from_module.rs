@@ -1,4 +1,4 @@
-//! A copy of a module in a folder of its own, to go on from: `init -from-module`.
+//! `init -from-module`: copies a module to a new folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use super::{Fetcher, checksum};
 /// The name of the only call of the module that stands for the caller.
 const ROOT: &str = "root";
 
-/// What can be heard meanwhile.
+/// Events while copying.
 pub enum Copying {
     Module(ModuleEvent),
     /// A module that the copied one calls is there.
@@ -74,7 +74,7 @@ pub async fn copy_module(
         let moved = move_into_place(source, &outcome.manifest, &staging, modules_dir, tell);
         diagnostics.extend(moved);
     }
-    // What is left of it hurts nobody.
+    // A remaining folder does no harm.
     let _ = place::remove(&staging);
     diagnostics
 }
@@ -94,7 +94,7 @@ fn check_empty() -> Result<(), Diagnostic> {
 
 /// A module that calls the source and nothing else.
 fn caller(source: &str) -> Result<Module, Diagnostic> {
-    // Relative to where the user is, and yet a package of its own.
+    // Relative to the current folder, but a separate package.
     let relative = [".", "./", "../"].iter().any(|start| source.starts_with(start));
     let source = match std::env::current_dir().ok().filter(|_| relative) {
         Some(here) => module_source::clean(&here.join(source).display().to_string().replace('\\', "/")),

@@ -1,7 +1,7 @@
 //! Modules: from the calls of the root module to folders with everything that they call.
 //!
 //! A module is only known once its caller is loaded, so installing is a walk: each call is a task, packages are fetched side
-//! by side and each only once, and what happens is told in the order of the tree. Never knows providers.
+//! by side and each only once, and events are reported in the order of the tree. Never knows providers.
 
 mod checksum;
 mod context;

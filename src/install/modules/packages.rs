@@ -1,4 +1,4 @@
-//! Packages of one installation: each address is fetched once, and its files are copied to whoever else calls for it.
+//! Packages of one installation: each address is fetched once, and its files are copied for further calls.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -31,12 +31,12 @@ pub enum PackageError {
 /// A package that came.
 pub struct Package {
     pub fetched: Fetched,
-    /// None where nobody checks it.
+    /// None if it is not checked.
     pub content: Option<Content>,
     staged: PathBuf,
     /// The first place that it was put to: the others are copies of that.
     home: Mutex<Option<PathBuf>>,
-    /// What is copied, once somebody needs it; None: too large to keep.
+    /// The content to copy, set on first use; None: too large to keep.
     image: OnceLock<Option<Image>>,
 }
 
@@ -130,7 +130,7 @@ impl Package {
                     Some(image) => image.write(copy)?,
                     None => place::copy(&source, copy, what)?,
                 }
-                // Whoever was first, it is the same image.
+                // Concurrent callers set the same image.
                 let _ = self.image.set(image);
             }
         }

@@ -181,8 +181,8 @@ impl Listing {
     }
 }
 
-/// A package to be put to many places: configuration, which nobody but us reads and nobody writes, is the same file in all of
-/// them; what is left is kept in memory, since most modules are small.
+/// A package that is copied to several places: configuration, which only this program reads, is the same file in all of
+/// them; other files are kept in memory, since most modules are small.
 pub struct Image {
     from: PathBuf,
     listing: Listing,

@@ -39,7 +39,7 @@ pub struct Input<'a> {
     pub manifest: ModuleManifest,
     /// The packages whose content is known.
     pub lock: ModuleLock,
-    /// Fetch everything anew, the newest that is allowed, whatever its content.
+    /// Fetch all packages again, in the newest allowed version, and accept changed content.
     pub upgrade: bool,
     pub checksums: Checksums,
 }
@@ -52,7 +52,7 @@ pub struct Outcome {
     pub diagnostics: Diagnostics,
 }
 
-/// Calls are not followed deeper; loading says so.
+/// Calls are not followed deeper; loading reports the error.
 const MAX_DEPTH: usize = 64;
 
 /// Brings every module that the root needs to its folder. What was installed before stays if it is what the calls ask for.
@@ -119,7 +119,7 @@ fn spawn(context: &Arc<Context>, caller: &Arc<Caller>, mut calls: Vec<ModuleCall
     tree
 }
 
-/// What the tasks have said, besides events and problems.
+/// Results of the tasks, without events and problems.
 #[derive(Default)]
 struct Collected {
     used: BTreeSet<PackageId>,
@@ -272,7 +272,7 @@ impl Task {
         }
     }
 
-    /// Whether an installed package is still what it was. False: nobody knows, it has to be fetched again.
+    /// Whether an installed package is unchanged. False: unknown, it has to be fetched again.
     async fn is_intact(&self, record: &Record) -> Result<bool, Diagnostics> {
         let context = &self.context;
         let place = context.place(&self.path);
@@ -394,9 +394,9 @@ impl Task {
         self.problem(
             "Module package has changed",
             format!(
-                "{what} is not what it was when its checksum was recorded in {file}: the checksum is {came}, recorded is {known}.\n\nIf \
-                 you know why and want the package as it is at its source now, run \"{COMMAND} init -upgrade\". Sources that name a branch, \
-                 or nothing, change with it: a tag or a commit (\"?ref=...\") stays. To work without checksums, set \
+                "{what} has the checksum {came}, but {file} has {known}.\n\nIf \
+                 you know the reason and want to use the current package of the source, run \"{COMMAND} init -upgrade\". Sources with a branch, \
+                 or without a reference, change: use a tag or a commit (\"?ref=...\"). To work without checksums, set \
                  TERRANE_MODULE_CHECKSUMS=off."
             ),
         )

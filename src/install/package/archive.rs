@@ -49,8 +49,8 @@ pub struct Unpacked {
     pub executable: PathBuf,
 }
 
-/// Unpacks an archive beside `target`, on the same file system. What would leave the folder is an error, and so is an
-/// archive without the provider's executable; that file can be run whatever the archive says of it, and nothing is
+/// Unpacks an archive beside `target`, on the same file system. Entries outside the folder are errors, and so is an
+/// archive without the provider's executable; that file becomes executable in any case, and nothing is
 /// writable for others than its owner.
 pub fn stage(
     archive: &Path,
@@ -122,13 +122,13 @@ fn extract(archive: &Path, contents: Contents, folder: Option<&Path>, stop: &Sto
                 break;
             }
         }
-        // The writer ends when there is nobody who could send it more.
+        // The writer ends when all senders are dropped.
         drop(full);
         let written = writer.join().unwrap_or_else(|_| Err(io::Error::other("the thread that writes failed")));
         match inflated {
             Err(Interrupted::Bad(why)) => Err(PackageError::bad_archive(archive, why)),
             Err(Interrupted::Stopped) => Err(PackageError::Stopped),
-            // Nobody took the piece: the writer says why.
+            // The piece was not received: the writer has the error.
             Err(Interrupted::Writer) | Ok(()) => written.map_err(PackageError::Disk),
         }
     })?;
@@ -208,7 +208,7 @@ fn write_all(
                 if let Some(output) = &mut current {
                     output.write(&bytes)?;
                 }
-                // When nobody wants it any more, it is the last.
+                // If the receiver is gone, this buffer was the last.
                 let _ = used.send(bytes);
             }
         }

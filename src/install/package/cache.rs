@@ -72,7 +72,7 @@ impl Cache {
         look(&self.package_dir(provider, version), provider, stamps, accepts)
     }
 
-    /// Waits until nobody else is about to put this package here. `contended` is called once if that takes long.
+    /// Waits until no other process is storing this package. `contended` is called once if that takes long.
     pub async fn reserve(
         &self,
         provider: &Provider,
@@ -184,7 +184,7 @@ mod tests {
                 return (found.hash, false);
             }
             let staged = archive::stage(&zip, reservation.dir(), &provider, &Limits::default(), &stop).unwrap();
-            // Whoever looks meanwhile sees nothing yet.
+            // Concurrent readers do not see the package yet.
             assert_eq!(cache.find(&provider, &version, stamps, |_| true), None);
             tokio::task::yield_now().await;
             (reservation.store(staged, None).unwrap().hashes.unpacked, true)

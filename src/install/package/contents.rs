@@ -55,7 +55,7 @@ pub(super) struct Entry {
     pub path: PathBuf,
     pub is_dir: bool,
     pub is_link: bool,
-    /// Whether somebody may run it.
+    /// Whether any user may run it.
     pub runs: bool,
     pub size: u64,
 }
@@ -146,8 +146,8 @@ fn look_at(zip: &mut ZipArchive<BufReader<File>>, index: usize) -> Result<Entry,
     Ok(looked_at)
 }
 
-/// A link is unpacked as the file that says where it leads: no link is ever made. One that leads out of the package is
-/// refused all the same, for it can only be meant badly.
+/// A link is unpacked as a file with its target: links are never created. One that leads out of the package is
+/// still refused, because it has no legitimate use.
 fn check_link(zip: &mut ZipArchive<BufReader<File>>, entry: &Entry) -> Result<(), String> {
     let name = &entry.name;
     let mut leads = Vec::new();

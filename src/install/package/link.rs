@@ -9,7 +9,7 @@ use crate::base::files::named;
 use super::hash;
 use super::place::{Temporary, folders, replace};
 
-/// Makes `target` lead to the package in `source`, in one step whatever is there.
+/// Links `target` to the package in `source`, and atomically replaces an existing one.
 pub fn link(source: &Path, target: &Path) -> io::Result<()> {
     // Absolute, but with its links: what a mirror calls the package is what the link says.
     let source = std::path::absolute(source).map_err(|e| named(e, "find", source))?;
@@ -29,7 +29,7 @@ pub fn link(source: &Path, target: &Path) -> io::Result<()> {
     made.replace(target)
 }
 
-/// Copies the package in `source` to `target`, in one step whatever is there.
+/// Copies the package in `source` to `target`, and atomically replaces an existing one.
 pub fn copy(source: &Path, target: &Path) -> io::Result<()> {
     let made = Temporary::beside(target)?;
     copy_into(source, made.path())?;
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_takes_the_place_of_whatever_is_there() {
+    fn a_link_replaces_existing_files_and_folders() {
         let dir = tempfile::tempdir().unwrap();
         let (source, other, target) = (dir.path().join("s"), dir.path().join("o"), dir.path().join("d/t"));
         for (folder, content) in [(&source, "one"), (&other, "two")] {

@@ -16,7 +16,7 @@ use crate::base::stop::Stop;
 use super::PackageError;
 use super::place::folders;
 
-/// How long a lock is waited for before somebody is told.
+/// Time of waiting for a lock after which this is reported.
 const NOTICE_AFTER: Duration = Duration::from_secs(5);
 
 /// How long a lock is waited for before it is tried again: at first, and at most.
@@ -29,8 +29,8 @@ pub struct PackageLock {
     _file: Option<File>,
 }
 
-/// Locks a file, which is made if need be, and waits for it as long as it takes. `contended` is called once if somebody
-/// else has had it for some seconds.
+/// Locks a file, creates it if necessary, and waits without a limit. `contended` is called once if another process
+/// has held it for some seconds.
 pub async fn acquire(path: &Path, stop: &Stop, contended: impl FnOnce()) -> Result<PackageLock, PackageError> {
     acquire_within(path, stop, NOTICE_AFTER, contended).await
 }
@@ -66,7 +66,7 @@ async fn acquire_within(
     }
 }
 
-/// One try; None: somebody else has it.
+/// One attempt; None: another process holds it.
 fn attempt(path: &Path) -> io::Result<Option<PackageLock>> {
     if let Some(parent) = path.parent() {
         folders(parent)?;
@@ -74,7 +74,7 @@ fn attempt(path: &Path) -> io::Result<Option<PackageLock>> {
     let open = File::options().read(true).write(true).create(true).truncate(false).open(path);
     let file = open.map_err(|e| named(e, "open", path))?;
     match try_lock(&file) {
-        // The cache may have been emptied in between: a lock on a file without a name excludes nobody.
+        // The cache may have been emptied in between: a lock on a removed file excludes no other process.
         Ok(Attempt::Locked) if !is_at(&file, path) => Ok(None),
         Ok(Attempt::Locked) => Ok(Some(PackageLock { _file: Some(file) })),
         Ok(Attempt::Busy) => Ok(None),
@@ -165,7 +165,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn a_lock_file_that_was_removed_excludes_nobody() {
+    async fn a_removed_lock_file_excludes_no_process() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("linux_amd64.lock");
         let file = File::options().write(true).create(true).truncate(false).open(&path).unwrap();

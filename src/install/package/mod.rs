@@ -101,7 +101,7 @@ pub fn executable(dir: &Path, provider: &Provider) -> io::Result<PathBuf> {
     first.map(|(_, path)| path).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, no_executable(provider)))
 }
 
-/// As [`executable`]; what nobody may run is an error too.
+/// As [`executable`]; a file that is not executable is an error too.
 pub fn runnable(dir: &Path, provider: &Provider) -> io::Result<PathBuf> {
     let path = executable(dir, provider)?;
     match runs(&path) {
@@ -168,7 +168,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn executables_come_first() {
+    fn executable_files_have_priority() {
         use std::os::unix::fs::PermissionsExt;
         let (foo, dir) = (Provider::default_for("foo"), tempfile::tempdir().unwrap());
         let (license, program) =

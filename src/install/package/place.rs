@@ -1,6 +1,6 @@
-//! How a package comes to its place: made under another name beside it, then renamed, so that nobody ever sees half of one.
+//! Installs packages atomically: created under a temporary name beside the final path, then renamed.
 //!
-//! What killed runs left is told apart from what is being made by a lock that the maker holds on its folder.
+//! A temporary folder is locked while it is in use, which distinguishes it from those of killed runs.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -26,7 +26,7 @@ impl Temporary {
         let parent = directory_of(target);
         folders(parent)?;
         sweep(parent);
-        // Whoever sweeps may take a folder that is not locked yet; then the next one is tried.
+        // A concurrent sweep may remove a folder that is not locked yet; then another one is tried.
         for _ in 0..100 {
             let mut builder = tempfile::Builder::new();
             builder.prefix(PREFIX);
@@ -148,7 +148,7 @@ pub fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let left = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        // The lock is held until the folder is gone, so that nobody believes to have made it.
+        // The lock is held until the folder is gone, so that no process takes it for a new one.
         if left && let Lock::Ours(_lock) = lock(&entry.path()) {
             let _ = remove(&entry.path());
         }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn existing_packages_are_replaced() {
+    fn existing_files_and_folders_are_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("h/t");
         let put = |content: &str| {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn unplaced_folders_are_removed() {
+    fn unused_temporary_folders_are_removed() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Temporary::beside(&dir.path().join("t")).unwrap();
         assert_eq!(names(dir.path()).len(), 1);

@@ -6,8 +6,8 @@
 //! down is hashed again, because the files need not have reached the disk.
 //!
 //! Stamps are kept in the working directory. Those of a shared cache are kept beside the package as well, for other
-//! working directories; they are believed only if nobody but this user and the administrator could have written them or
-//! exchanged the package, for otherwise the lock file's hashes would guard nothing.
+//! working directories; they are used only if no other user, except the administrator, could have written them or
+//! replaced the package, because otherwise the lock file's hashes would protect nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -202,7 +202,7 @@ fn read_beside(real: &Path) -> Option<SavedBeside> {
     (nobody_else && saved.version == VERSION).then_some(saved)
 }
 
-/// Whether nobody but this user and the administrator may change what is at a path.
+/// Whether only this user and the administrator may change the content of a path.
 #[cfg(unix)]
 fn only_ours(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_change_counts_whatever_the_content_s_time_says() {
+    fn the_change_time_counts_not_the_modification_time() {
         let at = |changed_ns, modified_ns| FileStamp {
             name: String::new(),
             size: 0,
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_beside_a_package_counts_only_if_nobody_else_can_write_there() {
+    fn a_stamp_beside_a_package_counts_only_if_no_other_user_can_write_there() {
         let dir = tempfile::tempdir().unwrap();
         let package = package(dir.path());
         let known = || Stamps::load(&dir.path().join("data")).known(&package);

@@ -83,7 +83,7 @@ fn temporary(folder: &Path) -> Result<tempfile::NamedTempFile, Problem> {
     }
 }
 
-/// Removes what killed runs left in a folder; nobody's who still downloads.
+/// Removes files of killed runs from a folder, but not those of running downloads.
 pub(super) fn sweep(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         if !entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
@@ -91,7 +91,7 @@ pub(super) fn sweep(folder: &Path) {
         }
         let Ok(file) = std::fs::File::options().write(true).open(entry.path()) else { continue };
         if file.try_lock().is_ok() {
-            // Whatever cannot be removed is no reason to install nothing.
+            // A file that cannot be removed does not stop the installation.
             let _ = std::fs::remove_file(entry.path());
         }
     }

@@ -267,7 +267,7 @@ impl Work<'_> {
     }
 }
 
-/// Those locked providers whose package is in place and is what the lock file says: nobody need be asked about them.
+/// The locked providers whose installed package matches the lock file: they need no requests.
 pub async fn present(lock: &Lock, data_dir: &Path, stamps: &Arc<Stamps>) -> BTreeMap<Provider, Hash> {
     let look = lock.providers.iter().map(async |(provider, locked)| {
         let dir = data_dir.join(PACKAGES_DIR).join(relative_dir(provider, &locked.version));

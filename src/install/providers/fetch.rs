@@ -120,7 +120,7 @@ impl Fetch<'_> {
         Ok(hash)
     }
 
-    /// A folder that somebody else keeps: what is in it is used where it is.
+    /// A folder of a mirror: its packages are linked, not copied.
     async fn link(&self, dir: &Path, place: Place) -> Result<Hash, Problem> {
         let (stamps, from) = (self.input.stamps.clone(), dir.to_path_buf());
         let local = blocking(move || stamps.hash_of(&from)).await?;

@@ -1,7 +1,7 @@
 //! A folder of archives that serves as a mirror, on this machine as it is or behind any web server: archives as their
 //! registries have them, and the documents that say which there are.
 //!
-//! Every file comes to its name whole. To change the documents' format: they are the protocol of network mirrors.
+//! Files are written atomically. The format of the documents is the protocol of network mirrors and must not change.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,14 +35,14 @@ pub struct MirrorInput<'a> {
     pub lock: &'a Lock,
     pub source: &'a dyn Source,
     pub http: &'a Client,
-    /// `linux_amd64` and so on, in the order in which they are told.
+    /// `linux_amd64` and so on, in the order of the messages.
     pub platforms: &'a [String],
     pub target: &'a Path,
 }
 
 impl Fleeting for MirrorEvent {}
 
-/// One piece of work, with what is told before it.
+/// One piece of work, with the message before it.
 struct Job<'a> {
     before: Vec<MirrorEvent>,
     /// None: there is nothing to do, or something is wrong already.
@@ -77,7 +77,7 @@ pub async fn mirror(input: &MirrorInput<'_>, tell: Tell<'_, MirrorEvent>) -> Dia
     if input.http.stop().is_stopping() {
         return Diagnostic::error("Mirroring was canceled by an interrupt signal.", "").into();
     }
-    // What is complete is told to those who look, whatever else went wrong.
+    // The documents list the complete archives, also after errors.
     diags.extend(index(input.target).await);
     diags
 }
@@ -205,7 +205,7 @@ struct ArchiveEntry {
     url: String,
 }
 
-/// Makes the documents of every provider that has archives in the folder, whoever put them there.
+/// Writes the documents of all providers with archives in the folder, including those of earlier runs.
 async fn index(target: &Path) -> Diagnostics {
     let mut diags = Diagnostics::new();
     let mirror = Filesystem::new(target);

@@ -27,7 +27,7 @@ pub struct PlatformLockInput<'a> {
     pub lock: &'a Lock,
     pub source: &'a dyn Source,
     pub http: &'a Client,
-    /// `linux_amd64` and so on, in the order in which they are told.
+    /// `linux_amd64` and so on, in the order of the messages.
     pub platforms: &'a [String],
     /// Where downloads go for as long as they are looked at.
     pub folder: &'a Path,

@@ -1,5 +1,5 @@
-//! Events of work that runs side by side, told in the order of the work: what the first does is told at once, what others
-//! do when those before them are done.
+//! Reports events of parallel jobs in the order of the jobs: those of the first job immediately, those of others
+//! when the jobs before them have finished.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +15,7 @@ pub struct Relay<'a, E = InstallEvent> {
 struct State<'a, E> {
     tell: Tell<'a, E>,
     slots: Vec<Slot<E>>,
-    /// The slot that is told at once.
+    /// The slot whose events are reported immediately.
     first: usize,
 }
 
@@ -26,7 +26,7 @@ struct Slot<E> {
 
 /// An event that may mean nothing later.
 pub trait Fleeting {
-    /// It is told at once or never.
+    /// It is reported immediately or not at all.
     fn is_fleeting(&self) -> bool {
         false
     }

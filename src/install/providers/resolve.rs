@@ -19,7 +19,7 @@ pub struct ResolveInput<'a> {
     pub requirements: &'a Requirements,
     pub lock: &'a Lock,
     pub source: &'a dyn Source,
-    /// Select the newest versions, whatever is locked.
+    /// Select the newest versions and ignore the lock.
     pub upgrade: bool,
     /// The names of the providers within this program.
     pub builtins: &'a [&'a str],
@@ -27,7 +27,7 @@ pub struct ResolveInput<'a> {
     pub stand_ins: &'a BTreeMap<Provider, Version>,
     /// Development overrides (true) and reattached providers: not installed.
     pub unmanaged: &'a BTreeMap<Provider, bool>,
-    /// Those whose locked package is in place: nobody is asked about them unless they are to be upgraded.
+    /// The providers whose locked package is installed: no requests for them, except for upgrades.
     pub present: &'a BTreeSet<Provider>,
 }
 
@@ -209,7 +209,7 @@ pub fn wrong_stand_in(provider: &Provider, constraints: &Constraints, version: &
     unusable_builtin(provider, &problem)
 }
 
-/// What is wrong where the versions of a provider cannot be had.
+/// The error for a provider whose versions are not available.
 fn query_failed(
     provider: &Provider,
     error: &SourceError,

@@ -1,4 +1,4 @@
-//! Where a host sends the browser once somebody has agreed to a login: a server on the loopback that waits for one answer.
+//! The redirect target of a login: a server on the loopback interface that waits for one request of the browser.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -40,7 +40,7 @@ pub struct Callback {
 pub enum CallbackAnswer {
     /// To be exchanged for a token.
     Code(Secret),
-    /// Nobody agreed, or the host would not have it; for people.
+    /// The user or the host refused the login; for users.
     Refused(String),
 }
 

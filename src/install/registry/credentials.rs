@@ -26,7 +26,7 @@ pub struct Credentials {
 pub struct Places {
     /// Folders with helper programs.
     pub helpers: Vec<PathBuf>,
-    /// The file that this program writes. None: nobody knows where the user's files are.
+    /// The file that this program writes. None: the home folder is unknown.
     pub file: Option<PathBuf>,
 }
 
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    /// Says what it was asked, keeps what it was told beside itself.
+    /// Prints its arguments, and stores its input beside itself.
     const HELPER: &str = "#!/bin/sh\nd=$(dirname \"$0\")\ncase $2 in\nget) cat \"$d/$3\" 2>/dev/null || echo '{}';;\nstore) cat > \"$d/$3\";;\n\
                           forget) rm \"$d/$3\" || { echo no such >&2; exit 3; };;\nesac\n";
 

@@ -13,7 +13,7 @@ use crate::base::http::{Answer, Client, Failure, FailureKind, Request};
 use crate::base::secret::Secret;
 use crate::model::service::oauth::OAuthClient;
 
-/// As much of an answer that nobody expected is shown.
+/// Number of characters that are shown of an unexpected response.
 const SHOWN: usize = 1000;
 
 /// Why there is no token.
@@ -26,7 +26,7 @@ pub enum LoginError {
     Failed(String),
 }
 
-/// One attempt to log in: what proves that the one who asks for a token is the one who asked for the code.
+/// One attempt to log in: the PKCE secret, which proves that the token and the code are requested by the same client.
 pub struct Attempt {
     /// Comes back with the code.
     pub state: String,
@@ -39,7 +39,7 @@ impl Attempt {
         Ok(Attempt { state: random()?, verifier: Secret::new(random()?) })
     }
 
-    /// The page where somebody agrees; the answer goes to `callback`.
+    /// The login page; the browser is redirected to `callback`.
     pub fn page(&self, client: &OAuthClient, authorization: &Url, callback: &str) -> Url {
         let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(self.verifier.reveal().as_bytes()));
         let scopes = client.scopes.join(" ");

@@ -1,4 +1,4 @@
-//! Hosts of registries: what they offer, what they want to be shown, and the protocols for modules and for providers.
+//! Hosts of registries: discovery, credentials, and the protocols for modules and for providers.
 //!
 //! Never knows what becomes of the answers.
 

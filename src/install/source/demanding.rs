@@ -27,7 +27,7 @@ impl<S: Source> Source for Demanding<S> {
             return Ok(package);
         }
         if let PackageLocation::Unpacked(_) = package.location {
-            // Nobody signs folders.
+            // Folders have no signatures.
             let refused = self.demand.check(&Authentication::Unauthenticated);
             refused.map_err(|problem| SourceError::Failed(problem.to_string()))?;
         }

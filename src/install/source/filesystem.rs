@@ -20,7 +20,7 @@ impl Filesystem {
         Filesystem { base: base.into() }
     }
 
-    /// The folders of a provider: names of folders are read as addresses are, whatever their letters' case.
+    /// The folders of a provider: names of folders are case-insensitive, as addresses are.
     fn provider_dirs(&self, provider: &Provider) -> Vec<PathBuf> {
         let below = |dirs: Vec<PathBuf>, is: &dyn Fn(&str) -> bool| -> Vec<PathBuf> {
             let inner =
@@ -38,7 +38,7 @@ impl Filesystem {
         self.base.join(&*provider.host).join(&*provider.namespace).join(&*provider.kind)
     }
 
-    /// Every provider below the folder, for the mirrors that nobody configured.
+    /// Every provider below the folder, for the implied mirrors.
     pub fn providers(&self) -> Vec<Provider> {
         let mut found = Vec::new();
         for host in folders(&self.base) {

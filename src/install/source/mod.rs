@@ -54,12 +54,12 @@ impl Available {
     }
 }
 
-/// A package that may be had, and what must be true of it.
+/// An available package, and the checks that it must pass.
 pub struct Package {
     pub location: PackageLocation,
     /// Archives are checked with these before they are unpacked.
     pub steps: Steps,
-    /// The hashes of all platforms' packages, as far as the source says them. Nobody signs what it says.
+    /// The hashes of all platforms' packages, as far as the source reports them. They are not signed.
     pub reported: BTreeMap<String, Vec<Hash>>,
     /// What the source says and the user's settings let it vouch for.
     pub trusted: Vec<Hash>,
@@ -71,7 +71,7 @@ impl Package {
         Package { location, steps, reported: BTreeMap::new(), trusted: Vec::new() }
     }
 
-    /// On this machine's disk, where nobody vouches for it.
+    /// On this machine's disk, without authentication.
     pub fn local(location: PackageLocation) -> Package {
         Package::new(location, Steps::default())
     }
@@ -182,7 +182,7 @@ impl fmt::Display for SourceError {
                 write!(f, "host {host} requires authentication credentials")
             }
             SourceError::PlatformNotSupported { .. } => f.write_str("the package is not available for this platform"),
-            SourceError::ProtocolNotSupported { .. } => f.write_str("the provider speaks no plugin protocol of ours"),
+            SourceError::ProtocolNotSupported { .. } => f.write_str("the provider has no supported plugin protocol"),
             SourceError::Failed(why) => f.write_str(why),
         }
     }

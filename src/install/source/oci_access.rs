@@ -1,5 +1,5 @@
-//! What OCI registries want to be shown: tokens, which other hosts give to anybody or to those who have a password, and the
-//! passwords that `docker login` and its like have kept.
+//! Authentication for OCI registries: tokens, which other hosts issue with or without a password, and the
+//! passwords that `docker login` and similar programs have stored.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

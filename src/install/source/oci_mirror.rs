@@ -28,7 +28,7 @@ const PROVIDER: &str = "application/vnd.opentofu.provider";
 const TARGET: &str = "application/vnd.opentofu.provider-target";
 const ARCHIVE: &str = "archive/zip";
 
-/// Lists of tags have no more pages.
+/// Limit for the pages of a list of tags.
 const MOST_PAGES: usize = 1000;
 
 pub struct OciMirror {
@@ -81,7 +81,7 @@ struct Platform {
 }
 
 impl OciMirror {
-    /// `access` knows what registries want to be shown.
+    /// `access` has the credentials for registries.
     pub fn new(template: RepositoryTemplate, hosts: Arc<Hosts>, access: Access) -> OciMirror {
         OciMirror { template, hosts, access }
     }

@@ -78,7 +78,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The arguments with an expanded last one spread out. Nothing if it cannot be, for whatever reason.
+    /// The arguments, with an expanded last one as separate arguments. None after an error.
     fn arguments<'e>(
         &mut self,
         expr: &Expr,

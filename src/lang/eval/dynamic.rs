@@ -294,7 +294,7 @@ fn collect(body: &Body, shape: &dyn BlockShape, bound: &[Arc<str>], found: &mut 
     let changed = shape.of_body(body);
     let shape = changed.as_deref().unwrap_or(shape);
     let schema = shape.body_schema();
-    // Mistakes in the body are reported where it is decoded.
+    // Errors in the body are reported where it is decoded.
     let (content, _, _) = body.partial_content(&with_dynamic(&schema));
     for attribute in content.attributes.values() {
         take(&attribute.expr, bound, found);
@@ -307,7 +307,7 @@ fn collect(body: &Body, shape: &dyn BlockShape, bound: &[Arc<str>], found: &mut 
             continue;
         }
         let label_names = schema.blocks.iter().find(|b| b.kind == *block.label(0)).map_or(0, |b| b.label_names.len());
-        // Mistakes are reported where the block is expanded.
+        // Errors are reported where the block is expanded.
         let Some(spec) = read_spec(block, label_names, &mut Diagnostics::new()) else { continue };
         take(&spec.for_each, bound, found);
         let mut inside = bound.to_vec();
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes() {
+    fn invalid_dynamic_blocks_are_errors() {
         let cases = [
             (
                 "for_each = 1\ncontent {}",

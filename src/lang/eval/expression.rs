@@ -1,6 +1,6 @@
 //! The evaluator: dispatch over the kinds of expressions, literals, constructors, operators and conditionals.
 //!
-//! Evaluation goes on after a mistake, with an unknown value in its place, so that one run finds them all.
+//! Evaluation goes on after an error, with an unknown value in its place, so that one run finds them all.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ pub fn evaluate(expression: &Expression, scope: &dyn Scope) -> (Value, Diagnosti
 /// errors are those of values: names in parts that are not needed have none.
 pub fn constant(expression: &Expression) -> (Value, Diagnostics) {
     let mut evaluator = Evaluator::new(&Constant, &expression.file);
-    // As in `can`: the right side of `&&` counts, whatever the left side is.
+    // As in `can`: the right side of `&&` always counts.
     evaluator.guards = 1;
     let value = evaluator.eval(&expression.node, None);
     (value, evaluator.diagnostics.into())
@@ -148,7 +148,7 @@ impl<'a> Evaluator<'a> {
         new(&self.diagnostics, then.values) || new(&self.names, then.names)
     }
 
-    /// Reports a mistake in `part`, with the values of the names in it.
+    /// Reports an error in `part`, with the values of the names in it.
     #[cold]
     pub fn error(
         &mut self,

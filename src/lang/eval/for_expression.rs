@@ -149,7 +149,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Whether the condition holds. Once something is unknown, mistakes may be its consequence and are not reported.
+    /// Whether the condition holds. Once something is unknown, errors may be its consequence and are not reported.
     fn include(&mut self, expr: &Expr, f: &ForExpr, progress: &mut Progress, env: Env<'_>) -> Step {
         let Some(condition) = &f.condition else { return Step::Keep };
         let given = self.eval(condition, env);

@@ -20,7 +20,7 @@ pub trait Scope: Sync {
         true
     }
 
-    /// Whether mistakes in names hide all other mistakes of the body that they stand in.
+    /// Whether errors in names hide all other errors of the body that they stand in.
     fn names_first(&self) -> bool {
         false
     }

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes() {
+    fn invalid_types_are_errors() {
         let cases = [
             ("list", "The list type constructor requires one argument specifying the element type. @t:1,1-5"),
             ("strin", "The keyword \"strin\" is not a valid type specification. @t:1,1-6"),

@@ -1,7 +1,7 @@
 //! Base64 as Go's decoder reads it: line breaks are skipped, unused bits of the last digit do not matter, and what is
 //! wrong has an offset.
 
-/// The bytes, or the offset of the first mistake.
+/// The bytes, or the offset of the first error.
 pub(super) fn decode(source: &str) -> Result<Vec<u8>, usize> {
     let bytes = source.as_bytes();
     let mut out = Vec::with_capacity(bytes.len() / 4 * 3);

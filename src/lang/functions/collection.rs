@@ -338,7 +338,7 @@ fn zipmap_keys(a: &[Value], values: usize) -> Result<Vec<Arc<str>>, FunctionErro
 }
 
 fn zipmap(a: &[Value], _: &CallContext<'_>) -> Outcome {
-    // A key cannot carry a mark of its own.
+    // A single key cannot have a mark.
     let marks = a[0].deep_marks() | a[1].marks();
     if !a[0].is_wholly_known() || !a[1].is_known() {
         return Ok(Value::unknown_not_null(zipmap_type(a)?).mark(marks));

@@ -162,7 +162,7 @@ fn parse_verb(pattern: &str, start: usize, next: usize) -> Result<Verb<'_>, Func
         while bytes.get(*at).is_some_and(u8::is_ascii_digit) {
             *at += 1;
         }
-        // Nobody pads to a million characters; a larger number would only take memory.
+        // A limit for memory: larger paddings have no use.
         pattern[from..*at].parse::<usize>().ok().map(|n| n.min(1_000_000))
     };
     while let Some(c) = bytes.get(at) {

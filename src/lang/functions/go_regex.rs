@@ -203,7 +203,7 @@ impl<'s> Translator<'s> {
             match c {
                 '*' | '+' | '?' | '{' => {
                     let Some(length) = self.repetition_length()? else {
-                        // A brace that is no repetition stands for itself.
+                        // A brace that is not a repetition is a literal.
                         self.out.push_str("\\{");
                         self.at += 1;
                         (atom, repetition) = (Some(start), None);

@@ -39,7 +39,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What is at hand cannot stand here; the end of the text has its own word.
+    /// The error for the current character, which is not valid here; the end of the text has a separate message.
     fn unexpected<T>(&self, context: &str, at_end: &str) -> Result<T, String> {
         let Some(c) = self.peek() else { return Err(at_end.to_owned()) };
         let shown = match c {

@@ -154,7 +154,7 @@ fn pkcs1(content: &[u8], name: &str) -> Result<PrivateKey, String> {
 }
 
 fn usable(key: PrivateKey) -> Result<PrivateKey, String> {
-    // More bits than anybody uses would only take time.
+    // A limit for time: larger keys have no use.
     const MOST_BITS: u64 = 16 * 1024;
     let usable = key.modulus.bits() > 0 && key.modulus.bits() <= MOST_BITS && key.exponent < key.modulus;
     if usable {

@@ -19,7 +19,7 @@ pub trait Function: Send + Sync {
 
     fn call(&self, args: &[Value], context: &CallContext<'_>) -> Result<Value, FunctionError>;
 
-    /// True if the result is never null, so that an unknown result can say so.
+    /// True if the result is never null; an unknown result then has this refinement.
     fn never_null(&self) -> bool {
         true
     }

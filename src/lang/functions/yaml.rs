@@ -394,7 +394,7 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>, span: &Span) -> Loa
     let resolved = || if plain { plain_scalar(text) } else { Ok(Value::string(text)) };
     match full.strip_prefix(CORE) {
         Some("str" | "binary") => Ok(Value::string(text)),
-        // In quotes it is a string, whatever its tag says.
+        // A quoted scalar is a string; the tag has no effect.
         Some("int" | "float" | "bool" | "null") if !plain => Ok(Value::string(text)),
         Some("int" | "float") => {
             let value = plain_scalar(text)?;

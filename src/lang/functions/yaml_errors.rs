@@ -60,7 +60,7 @@ fn placed(line: usize, column: usize, scanner: bool, message: &str) -> String {
 /// Our parser's complaint in the reference's words.
 pub(super) fn worded(error: &ScanError, source: &str) -> String {
     let info = error.info();
-    // "while scanning a quoted scalar, found ...": only what was found is told.
+    // "while scanning a quoted scalar, found ...": only the last part is reported.
     let problem = info.strip_prefix("while ").and_then(|rest| rest.split_once(", ")).map_or(info, |(_, p)| p);
     let mark = error.marker();
     if problem == "found unknown anchor" {

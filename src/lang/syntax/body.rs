@@ -322,7 +322,7 @@ impl Body {
         }
     }
 
-    /// All blocks of native syntax, of whatever kind, for a look ahead of a schema. In JSON only a schema can tell.
+    /// All blocks of native syntax, for uses before the schema is known. In JSON, blocks need a schema.
     pub fn blocks(&self) -> Vec<&Block> {
         match &self.source {
             Source::Native(body) => self.visible_blocks(body).collect(),

@@ -1,6 +1,6 @@
 //! Text to tokens: a scanner with a stack of modes for templates within expressions within templates.
 //!
-//! One pass over the bytes, no copies. Never fails: what does not belong to the language becomes a token of its own kind.
+//! One pass over the bytes, no copies. Never fails: invalid text becomes tokens of a separate kind.
 
 use super::token::{Token, TokenKind};
 use crate::base::identifier;

@@ -1,4 +1,4 @@
-//! Summaries of mistakes that the language can report from several places: one text per kind of mistake.
+//! Summaries of errors that the language can report from several places: one text per kind of error.
 
 use crate::base::diag::Diagnostic;
 use crate::base::source::Range;

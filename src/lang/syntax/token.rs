@@ -1,4 +1,4 @@
-//! Tokens of the native syntax, and the mistakes that can be seen in them alone.
+//! Tokens of the native syntax, and the errors that can be seen in them alone.
 //!
 //! Tokens cover every byte of a file but blanks between them and a byte order mark at its start, so that a formatter can
 //! rebuild the text.
@@ -120,7 +120,7 @@ pub fn check(file: &Arc<SourceFile>, tokens: &[Token]) -> Diagnostics {
     found
 }
 
-/// How often each mistake was reported: none is repeated without limit.
+/// How often each error was reported: none is repeated without limit.
 #[derive(Default)]
 struct Told {
     bitwise: u8,

@@ -1,10 +1,10 @@
-//! Whether somebody who types an expression line by line is in the middle of it.
+//! Whether an expression that is typed line by line is incomplete.
 
 use super::lexer::{Start, scan};
 use super::token::TokenKind;
 
 /// True if the text, up to a line's end, leaves a bracket, a heredoc or an interpolation open. Quotes do not count: a
-/// string ends on its line or is a mistake.
+/// string ends on its line or is an error.
 pub fn is_unfinished(text: &str) -> bool {
     let mut open = 0i64;
     for token in scan(text, Start::Normal) {
@@ -33,7 +33,7 @@ mod tests {
 
     /// As the reference's console asks for more.
     #[test]
-    fn asks_for_more() {
+    fn unfinished_expressions_need_another_line() {
         let cases = [
             ("1\n", false),
             ("[1,\n", true),

@@ -1,7 +1,7 @@
 //! Conversion of values between types.
 //!
 //! Owns which conversions exist, what they give, and the messages for those that do not exist or fail. Never knows
-//! who asks: callers put the message and its path into a diagnostic.
+//! its callers: they put the message and its path into a diagnostic.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -220,7 +220,7 @@ fn fill_element(have: &Type, want: &Type) -> Type {
     }
 }
 
-/// Converts the parts one by one. Nothing where none changed.
+/// Converts each part. None if no part changed.
 fn convert_parts<'v>(
     values: impl Iterator<Item = (&'v Value, PathStepOf<'v>)>,
     want: &Type,

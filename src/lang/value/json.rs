@@ -1,6 +1,6 @@
 //! Values as JSON, the way states, plans and `jsonencode` write them.
 //!
-//! Owns both directions. With a type at hand the text says no more than it must; where the type is `Dynamic`, value and
+//! Owns both directions. With a known type, the text has only the value; if the type is `Dynamic`, value and
 //! type travel together. Never knows indentation or files.
 
 use std::fmt;

@@ -461,7 +461,7 @@ mod tests {
         let float: &[u8] = &[0xca, 0x3f, 0x9d, 0x70, 0xa4];
         assert_eq!(decode(float, &Type::Number).unwrap(), Value::number(f64::from(1.23f32)));
         assert_eq!(decode(&[0xd4, 77, 9], &Type::Bool).unwrap(), Value::unknown(Type::Bool));
-        // Elements of a type that is left open have one type all the same.
+        // Elements of dynamic type still have one common type.
         let numbers = Value::list(Type::Number, vec![Value::int(1)]);
         let open = Type::list(Type::Dynamic);
         assert_eq!(decode(&encode(&numbers, &open), &open).unwrap(), numbers);

@@ -43,7 +43,7 @@ fn strip(json: &mut Json, ty: &Type) -> bool {
 }
 
 /// True if there may be something to remove. Builds nothing. A number where the type has an object looks like one with
-/// an attribute of its own.
+/// an additional attribute.
 struct Probe<'t>(&'t Type);
 
 impl<'de> DeserializeSeed<'de> for Probe<'_> {

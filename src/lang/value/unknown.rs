@@ -80,7 +80,7 @@ impl Refinement {
     }
 }
 
-/// As much of a known beginning as stays whatever follows it: the last character only if nothing can combine with it.
+/// The part of a known prefix that any continuation keeps: without the last character if a following one can combine with it.
 pub fn safe_prefix(text: &str) -> &str {
     use unicode_segmentation::UnicodeSegmentation;
     match text.grapheme_indices(true).next_back() {

@@ -175,7 +175,7 @@ impl Value {
         Value::mapping(OnceLock::new(), attributes.into_iter().map(|(k, v)| (k.into(), v)).collect())
     }
 
-    /// An object whose type is at hand, so that it need not be derived. The attributes must fit it.
+    /// An object of a known type, which is not derived again. The attributes must match it.
     pub fn object_of(ty: Type, attributes: BTreeMap<Arc<str>, Value>) -> Value {
         debug_assert!(ty.is_object());
         Value::mapping(ty.into(), attributes)

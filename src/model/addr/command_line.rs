@@ -178,7 +178,7 @@ mod tests {
 
     /// As the reference words them.
     #[test]
-    fn mistakes() {
+    fn invalid_addresses_are_errors() {
         let cases = [
             ("", "Must begin with a variable name."),
             ("a", "Resource specification must include a resource type and name."),

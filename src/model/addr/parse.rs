@@ -29,7 +29,7 @@ pub const NO_WHOLE_NUMBER: &str = "value must be a whole number, between -922337
 /// What is said where an address goes on after its end.
 pub const TOO_LONG: &str = "Unexpected extra operators after address.";
 
-/// What a traversal in an expression refers to. The error is the reference's "Invalid reference" and the like.
+/// What a traversal in an expression refers to. Errors are those of the reference, such as "Invalid reference".
 pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<Reference, Diagnostic> {
     let reader = Reader { traversal, file };
     let root = traversal.root.name.clone();

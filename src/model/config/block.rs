@@ -29,7 +29,7 @@ pub struct Variable {
     pub ephemeral: bool,
     /// Its value must be known before anything is planned.
     pub is_const: bool,
-    /// What callers are told that still set it.
+    /// Deprecation message for callers that set it.
     pub deprecated: Option<Arc<str>>,
     pub validations: Vec<Condition>,
     /// The block's header.
@@ -62,7 +62,7 @@ pub struct Output {
     pub value: Expression,
     pub sensitive: bool,
     pub ephemeral: bool,
-    /// What callers are told that still refer to it.
+    /// Deprecation message for callers that refer to it.
     pub deprecated: Option<Arc<str>>,
     pub depends_on: Vec<Traversal>,
     pub preconditions: Vec<Condition>,
@@ -272,7 +272,7 @@ impl Variable {
 }
 
 impl Output {
-    /// Of the output's value, besides those that it has from elsewhere.
+    /// The marks that the block adds to the output's value.
     pub fn marks(&self) -> Marks {
         Marks::SENSITIVE.when(self.sensitive) | Marks::EPHEMERAL.when(self.ephemeral)
     }

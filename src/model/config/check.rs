@@ -39,7 +39,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> (Check, Option<Resource
         let mut problems = Diagnostics::new();
         refuse_meta_arguments(inner, &mut problems);
         let decoded = resource::decode(inner, ResourceMode::Data, &mut problems);
-        // One with mistakes does not count as the one that a check may have.
+        // One with errors does not count as the one that a check may have.
         if !problems.has_errors() {
             check.data = Some(decoded.addr.clone());
             scoped = Some(decoded);

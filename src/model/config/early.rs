@@ -24,7 +24,7 @@ use super::module::Module;
 
 /// What is known of the world when a configuration is loaded.
 pub trait Outside: Send + Sync {
-    /// The value given for a variable of the root module, not yet converted; none: nobody gives one.
+    /// The value given for a variable of the root module, not yet converted; None if there is none.
     fn variable(&self, variable: &Variable) -> (Option<Value>, Diagnostics);
     /// `terraform.workspace`
     fn workspace(&self) -> String;
@@ -77,7 +77,7 @@ impl std::fmt::Debug for Early {
 /// A value that is only known during a run, where it is needed before.
 pub const DYNAMIC: &str = "Dynamic value in static context";
 
-/// References nested deeper than this are a mistake.
+/// References nested deeper than this are an error.
 const MAX_DEPTH: usize = 128;
 
 impl Early {

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_have_the_texts_of_opentofu() {
+    fn errors_have_the_texts_of_opentofu() {
         let cases = [
             (
                 "state {\n}\nstate {\n}",
@@ -318,14 +318,14 @@ mod tests {
     }
 
     #[test]
-    fn json_says_the_same() {
+    fn json_has_the_same_meaning() {
         let found = read(r#"{"state": {"method": "method.aes_gcm.m", "enforced": true}, "plan": {}}"#);
         assert!(found.state.is_some_and(|target| target.enforced && target.method.is_some()));
         assert!(found.plan.is_some_and(|target| target.method.is_none()));
     }
 
     #[test]
-    fn merging_keeps_what_is_not_said_again() {
+    fn merging_keeps_other_arguments() {
         let over = r#"
             key_provider "pbkdf2" "a" { passphrase = "y" }
             key_provider "external" "b" {}

@@ -88,7 +88,7 @@ fn named(content: &Content, diags: &mut Diagnostics) -> Option<ImportBy> {
     }
 }
 
-/// Mistakes among the imports of a module: one for each address.
+/// Errors among the imports of a module: one for each address.
 pub fn check(module: &super::Module, diags: &mut Diagnostics) {
     for (index, import) in module.imports.iter().enumerate() {
         let Some(addr) = static_address(import) else { continue };
@@ -135,7 +135,7 @@ fn static_address(import: &Import) -> Option<String> {
     }
 }
 
-/// The resource that `to` names, whatever its keys.
+/// The resource in `to`, without keys.
 fn target(to: &Attribute, diags: &mut Diagnostics) -> Option<ConfigResource> {
     let only_managed =
         || Diagnostic::error("Invalid import address", "Only managed resources can be imported.").at(to.range());

@@ -44,7 +44,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Vec<Compatibility> {
     }
     let mut found = Vec::new();
     for inner in content.blocks_of("compatible_with") {
-        // Whatever else stands there is for other programs.
+        // Other arguments are for other programs.
         let (attributes, _, _) = inner.body.partial_content(&COMPATIBLE_WITH);
         for (name, program) in [("opentofu", Program::OpenTofu), ("terrane", Program::Terrane)] {
             let constraint = attributes.attribute(name).and_then(|a| requirements::constraint_text(a, diags));

@@ -163,7 +163,7 @@ fn empty_module(dir: &Path, path: addr::Module) -> Module {
     }
 }
 
-/// Deep trees of calls are mistakes; the same folder again on its own path is a loop.
+/// Deep trees of calls are errors; the same folder again on its own path is a loop.
 const MAX_DEPTH: usize = 64;
 
 fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>, diags: &mut Diagnostics) {

@@ -88,7 +88,7 @@ pub fn merge(
     module
 }
 
-/// How a duplicate is reported: the summary, in which `NAME` stands for its name, and the detail around name and place.
+/// The error for a duplicate: the summary, with `NAME` as a placeholder, and the detail before and after name and location.
 struct Duplicate {
     summary: &'static str,
     what: &'static str,

@@ -117,7 +117,7 @@ fn decode_source(attribute: &Attribute, has_version: bool, diags: &mut Diagnosti
     check_source(source, attribute, has_version, diags)
 }
 
-/// The address, if it is one; a mistake is reported where it stands.
+/// The address, if it is one; an error is reported where it stands.
 pub(super) fn check_source(
     source: String,
     attribute: &Attribute,

@@ -1,6 +1,6 @@
 //! Where a module comes from, as its source address says: a folder beside its caller, a registry, or elsewhere.
 //!
-//! Owns the forms that people write and the one normal form of each. Never asks anybody: text in, text out.
+//! Owns the written forms and the normal form of each. Never sends requests.
 
 use std::fmt;
 use std::path::{Component, Path, PathBuf};

@@ -96,7 +96,7 @@ pub fn native_expression(expr: &Expression, diags: &mut Diagnostics) -> Option<E
     usable.then_some(native)
 }
 
-/// The traversal in a quoted text; what stands before the first mistake in it still counts.
+/// The traversal in a quoted text; what stands before the first error in it still counts.
 fn quoted_traversal(expr: &Expression, text: &str, diags: &mut Diagnostics) -> Option<Traversal> {
     let inner = expr.node.span.start as usize + 1;
     let part = Span::new(inner, inner + text.len());

@@ -119,7 +119,7 @@ fn override_locals(primary: &mut [Vec<Block>], over: &Block, diags: &mut Diagnos
     }
 }
 
-/// Blocks without a provider's schema: an argument that nobody knows is a mistake on either side.
+/// Blocks without a provider's schema: an unknown argument is an error on either side.
 fn check_own_arguments(base: &Block, over: &Block, diags: &mut Diagnostics) {
     let schema = match over.kind.as_str() {
         "variable" => variable::schema(),

@@ -41,7 +41,7 @@ impl Config {
         if local.alias.is_some() {
             return None;
         }
-        // Default configurations are inherited by provider, whatever the parent calls it.
+        // Default configurations are inherited by provider; the parent's local name may differ.
         let outer = addr::LocalProviderConfig { local_name: parent.local_name_of(provider), alias: None };
         self.resolve_provider(parent, &outer, provider)
     }

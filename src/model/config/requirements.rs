@@ -172,7 +172,7 @@ fn decode_aliases(name: &str, value: &Expression, diags: &mut Diagnostics) -> Ve
             |detail: String| Diagnostic::error("Invalid configuration_aliases value", detail).at(value.range());
         let Some(traversal) = names::static_traversal(&names::named_by_word(item), diags) else { continue };
         let (local_name, alias) = (traversal.root.name.clone(), traversal.attr(0));
-        // What follows an alias is passed over, as in the reference.
+        // Steps after an alias are ignored, as in the reference.
         if alias.is_none() && !traversal.steps.is_empty() {
             diags.push(invalid(
                 "Configuration aliases can only contain references to local provider configuration names in the format \

@@ -149,7 +149,7 @@ fn incompatible(written: &Compatibility, module: &addr::Module) -> Option<Diagno
     }
     let who = if module.is_root() { "This configuration".to_owned() } else { format!("Module {module}") };
     let detail = format!(
-        "{who} is written for {name} {}, and this version of {PROGRAM} speaks the language of {name} {version}. Choose another \
+        "{who} requires {name} {}, and this version of {PROGRAM} supports the language of {name} {version}. Choose another \
          version of the module, or of {PROGRAM}.",
         written.constraint
     );

@@ -1,6 +1,6 @@
 //! Values for input variables as people give them: `*.tfvars` files, `-var` strings, `TF_VAR_` strings.
 //!
-//! Which of them apply, and in which order, is decided by whoever collects them.
+//! The caller decides which of them apply, and in which order.
 
 use crate::model::mistakes::MISSING_VALUE;
 use std::sync::{Arc, LazyLock};
@@ -119,7 +119,7 @@ pub fn undeclared_on_command_line(name: &str) -> Diagnostic {
     )
 }
 
-/// Values in files for variables that the root module does not have: two are told in full, the others counted.
+/// Warnings about values in files for variables that the root module does not have: two in full, then the number of others.
 pub fn undeclared_in_files<'a>(given: impl IntoIterator<Item = (&'a str, &'a GivenValue)>) -> Diagnostics {
     let mut diags = Diagnostics::new();
     let mut others = 0;

@@ -58,8 +58,8 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Variable {
     if let Some(attribute) = content.attribute("const").filter(|_| is_const && (sensitive || ephemeral)) {
         let other = if sensitive { "sensitive" } else { "ephemeral" };
         let detail = format!(
-            "The value of the constant variable {:?} decides what is installed and loaded, so that it cannot be kept out of \
-             what {PROGRAM} writes and shows. Remove either \"const\" or \"{other}\".",
+            "The value of the constant variable {:?} decides what is installed and loaded, and {PROGRAM} records and shows \
+             such values. Remove either \"const\" or \"{other}\".",
             &*name
         );
         let summary = format!("A variable cannot be both const and {other}");
@@ -134,7 +134,7 @@ pub fn decode_deprecated(attribute: &Attribute, what: &str, diags: &mut Diagnost
     let text = constant::string(attribute, diags)?;
     if text.trim().is_empty() {
         let detail = format!(
-            "The \"deprecated\" argument of a {what} is the message for those who still use it: it must say what to do instead."
+            "The \"deprecated\" argument of a {what} is a message for its users and must not be empty: describe what to use instead."
         );
         diags.push(Diagnostic::error("Invalid deprecation message", detail).at(attribute.expr.range()));
         return None;

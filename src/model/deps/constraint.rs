@@ -39,7 +39,7 @@ impl Operator {
 pub struct Constraint {
     pub op: Operator,
     pub version: Version,
-    /// Of providers, exactly this version means its build metadata too; of modules nobody looks at that.
+    /// For providers, an exact version includes its build metadata; for modules, metadata is ignored.
     with_metadata: bool,
 }
 

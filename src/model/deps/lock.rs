@@ -38,7 +38,7 @@ pub struct LockedProvider {
     /// The constraints at the time of the selection.
     pub constraints: Constraints,
     pub hashes: BTreeSet<Hash>,
-    /// Where the file says so.
+    /// The location in the file.
     pub range: Option<Range>,
 }
 
@@ -121,7 +121,7 @@ impl Lock {
         self.providers.get(provider)
     }
 
-    /// This lock with the selections of another in the place of its own.
+    /// This lock with its selections replaced by those of another.
     pub fn with(mut self, other: Lock) -> Lock {
         self.providers.extend(other.providers);
         self
@@ -131,7 +131,7 @@ impl Lock {
         self.providers.is_empty()
     }
 
-    /// The same packages for the same providers, whatever the constraints were when they were selected.
+    /// The same packages for the same providers; constraints may differ.
     pub fn same_packages(&self, other: &Lock) -> bool {
         let same = |a: &LockedProvider, b: &LockedProvider| {
             a.version.to_string() == b.version.to_string() && a.hashes == b.hashes
@@ -337,9 +337,9 @@ mod tests {
         assert_eq!(lock.to_text(), text);
     }
 
-    /// Recorded from the reference; where it reports one mistake twice, the first.
+    /// Recorded from the reference; where it reports one error twice, the first.
     #[test]
-    fn mistakes_are_said_with_their_places() {
+    fn errors_have_their_locations() {
         let version = |value: &str| format!("provider \"a.com/a/b\" {{\n  version = {value}\n}}\n");
         let more = |line: &str| format!("provider \"a.com/a/b\" {{\n  version = \"1.0.0\"\n  {line}\n}}\n");
         let address = |text: &str| format!("provider \"{text}\" {{\n  version = \"1.0.0\"\n}}\n");

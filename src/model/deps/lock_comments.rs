@@ -49,7 +49,7 @@ struct Attached {
     behind: Vec<String>,
 }
 
-/// A comment on a line of its own.
+/// A comment on a separate line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Above {
     text: String,
@@ -306,7 +306,7 @@ provider \"a.com/a/c\" {
     }
 
     #[test]
-    fn what_is_gone_takes_its_comments_with_it() {
+    fn removed_entries_lose_their_comments() {
         let text = format!(
             "{HEAD}\n# gone\nmodule \"x\" {{\n  # gone\n}}\n\nprovider \"a.com/a/b\" {{\n  version = \"1.0.0\"\n  hashes = [\n    \
              \"h1:a\", # gone\n    \"h1:b\", # kept\n  ]\n}}\n# end\n"

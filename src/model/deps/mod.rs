@@ -1,7 +1,7 @@
 //! What a configuration depends on and what is locked: versions, constraints, requirements, package hashes, the lock
 //! files and the manifest of modules. Texts and rules only; fetching is `install`.
 //!
-//! Never opens a file, and never knows where packages can be had.
+//! Never opens a file, and never knows the sources of packages.
 
 pub mod constraint;
 pub mod hash;

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use crate::base::diag::Severity;
 use crate::lang::value::{Path, Type, Value};
 
-/// What a provider says of a mistake: the place is a path within the value that it was given.
+/// What a provider says of an error: the place is a path within the value that it was given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProviderDiagnostic {
     pub severity: Severity,

@@ -24,7 +24,7 @@ pub const NO_SCHEMAS: &str = "Failed to load plugin schemas";
 
 /// A provider: the verbs of the plugin protocol (both versions), in the protocol's order of use.
 ///
-/// Every method answers, whatever happens to the plugin: a failed call is an error diagnostic in the response (its
+/// Every method returns, also if the plugin fails: a failed call is an error diagnostic in the response (its
 /// text names the provider), beside values that the caller must not use.
 #[async_trait]
 pub trait Provider: Send + Sync {

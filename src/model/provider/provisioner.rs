@@ -15,7 +15,7 @@ pub type Output = Arc<dyn Fn(&str) + Send + Sync>;
 #[derive(Clone)]
 pub struct ProvisionRequest {
     pub config: Value,
-    /// An object of the connection's attributes, all optional strings and the like; null if there is no connection.
+    /// An object with the attributes of the connection, all of them optional; null if there is no connection.
     pub connection: Value,
     pub output: Output,
 }

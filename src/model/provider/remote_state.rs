@@ -9,7 +9,7 @@ use crate::lang::value::Value;
 
 use super::ProviderDiagnostic;
 
-/// States kept elsewhere, by the type and configuration of their backend. Whoever serves the provider fills it in.
+/// States of other configurations, by the type and configuration of their backend. The process that serves the provider implements it.
 #[async_trait]
 pub trait RemoteStates: Send + Sync {
     /// Checks a backend's type and configuration (of any type, as written by the user; unknown parts are accepted).

@@ -48,7 +48,7 @@ pub struct Attribute {
     pub write_only: bool,
 }
 
-/// An attribute's type: plain, or an object with attributes of its own (protocol 6).
+/// An attribute's type: plain, or an object with nested attributes (protocol 6).
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttributeShape {
     Plain(Type),

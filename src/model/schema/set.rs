@@ -43,7 +43,7 @@ pub trait ProviderSchemas: Send + Sync {
 /// What a provider says that it can do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// It wants to be asked to plan the destruction of an object.
+    /// The provider plans the destruction of objects.
     pub plan_destroy: bool,
     /// A process serves calls without having been asked for its schema.
     pub get_provider_schema_optional: bool,

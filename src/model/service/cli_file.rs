@@ -20,7 +20,7 @@ pub struct Item {
     pub assigned: bool,
 }
 
-/// A line and a column, both from 1: `3:5`. Nobody knows them in JSON: `-`.
+/// A line and a column, both from 1: `3:5`. Unknown in JSON: `-`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place(Option<(usize, usize)>);
 
@@ -30,6 +30,17 @@ impl fmt::Display for Place {
             Some((line, column)) => write!(f, "{line}:{column}"),
             None => f.write_str("-"),
         }
+    }
+}
+
+impl Item {
+    /// The labelled blocks of this item, one label each: the block itself, or in JSON the members of the object.
+    pub fn labelled(&self) -> Vec<Item> {
+        if !self.labels.is_empty() {
+            return vec![self.clone()];
+        }
+        let members = self.value.as_items().unwrap_or_default().iter();
+        members.map(|member| Item { labels: vec![member.key.clone()], ..member.clone() }).collect()
     }
 }
 
@@ -367,6 +378,9 @@ mod tests {
         assert_eq!(keys, ["x", "m", "m", "m", "l"]);
         assert_eq!(body[0].value, Node::Number("1".into()));
         assert_eq!((items[0].at.to_string(), items[0].assigned, body[0].assigned), ("-".into(), false, true));
+        let labels = |item: &Item| item.labelled().iter().flat_map(|block| block.labels.clone()).collect::<Vec<_>>();
+        assert_eq!(labels(&items[0]), ["x", "m", "m", "m", "l"]);
+        assert_eq!(labels(&parse("a \"b\" { c = 1 }").unwrap()[0]), ["b"]);
         for bad in ["{", "[]", "{\"a\": }"] {
             assert!(parse(bad).is_err(), "{bad:?}");
         }

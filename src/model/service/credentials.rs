@@ -47,15 +47,13 @@ impl CredentialSettings {
 
     /// Takes a `credentials` block.
     pub fn read_block(&mut self, item: &Item, diagnostics: &mut Diagnostics) {
-        let Some(given) = item.labels.first() else {
-            // A file in JSON holds all hosts in one object.
-            for inner in item.value.as_items().unwrap_or_default() {
-                let mut block = inner.clone();
-                block.labels = vec![inner.key.clone()];
-                self.read_block(&block, diagnostics);
-            }
-            return;
-        };
+        for block in item.labelled() {
+            self.read_host(&block, diagnostics);
+        }
+    }
+
+    fn read_host(&mut self, item: &Item, diagnostics: &mut Diagnostics) {
+        let given = item.labels.first().map_or("", String::as_str);
         let Ok(host) = Host::parse(given) else {
             diagnostics.error(format!("The credentials block for host {given:?} is invalid: not a valid hostname"), "");
             return;

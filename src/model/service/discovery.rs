@@ -29,7 +29,7 @@ impl HostServices {
         HostServices { host, base, services }
     }
 
-    /// `host "name" { services = { ... } }`: nobody is asked then.
+    /// `host "name" { services = { ... } }`, which replaces discovery.
     pub fn from_block(item: &Item) -> Result<HostServices, String> {
         let (given, body) = match (item.labels.first(), item.value.as_items()) {
             (Some(given), Some(body)) => (given, body),
@@ -57,7 +57,7 @@ impl HostServices {
         self.services.as_ref().is_some_and(|all| all.get(id).is_some_and(Json::is_string))
     }
 
-    /// What the document says of a service, of whatever type.
+    /// The value of a service in the document, of any type.
     pub(super) fn described(&self, id: &str) -> Option<&Json> {
         self.services.as_ref()?.get(id)
     }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_stands_in_for_the_document() {
+    fn a_block_replaces_the_document() {
         let text = "host \"example.com\" { services = { \"modules.v1\" = \"https://m.example/\" } }";
         let items = super::super::cli_file::parse(text).unwrap();
         let services = HostServices::from_block(&items[0]).unwrap();

@@ -46,9 +46,9 @@ pub enum Location {
 #[derive(Debug, Default)]
 pub struct Decoded {
     pub installation: ProviderInstallation,
-    /// Mistakes in the block itself.
+    /// Errors in the block itself.
     pub mistakes: Diagnostics,
-    /// Mistakes in what its methods say: of them the installer speaks.
+    /// Errors in the arguments of methods, which the installer reports.
     pub of_methods: Diagnostics,
 }
 
@@ -227,7 +227,7 @@ impl Reader<'_> {
     }
 }
 
-/// An argument that is a text; numbers and the like are as they are written. The error is for people.
+/// A string argument; numbers and booleans keep their written form. The error is a text for users.
 fn text(body: &[Item], name: &str) -> Result<Option<String>, String> {
     let Some(item) = body.iter().rev().find(|item| item.key == name) else { return Ok(None) };
     let text = plain(&item.value);
@@ -281,7 +281,7 @@ fn patterns(texts: &[String], what: &str) -> Result<Vec<Pattern>, Diagnostic> {
 
 /// As it was given, if it is one.
 fn mirror_url(given: String) -> Result<String, Diagnostic> {
-    // Names and passwords are nobody else's business.
+    // Names and passwords are not shown.
     let shown = given.rsplit_once('@').map_or(given.as_str(), |(_, rest)| rest);
     let invalid = |why: &str| {
         Diagnostic::error(
@@ -343,7 +343,7 @@ mod tests {
 
     /// Texts observed on the reference 1.11.4.
     #[test]
-    fn mistakes_are_worded() {
+    fn errors_name_the_block() {
         let cases = [
             ("{ foo {} }", "Unknown provider installation method \"foo\" at 1:25."),
             ("{ filesystem_mirror {} }", "Invalid filesystem_mirror block at 1:1: \"path\" argument is required."),

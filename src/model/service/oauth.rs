@@ -5,7 +5,7 @@ use url::Url;
 
 use super::HostServices;
 
-/// Somebody that may ask a host for tokens.
+/// A client that may request tokens of a host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OAuthClient {
     pub id: String,
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes() {
+    fn invalid_settings_are_errors() {
         let cases = [
             ("\"/x\"", "must be declared with an object value in the service discovery document"),
             ("{}", "missing required property \"client\""),

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn ambiguous_and_broken_templates_are_mistakes() {
+    fn ambiguous_and_broken_templates_are_errors() {
         let ambiguous = |name: &str, what: &str| {
             format!(
                 "Invalid oci_mirror block at -: template must refer to the {name:?} symbol unless the \"include\" argument selects \

@@ -33,7 +33,7 @@ pub struct Object {
     pub attributes: Attributes,
     /// Paths within the attributes that are sensitive, beyond what the schema says.
     pub sensitive: Arc<[(Path, Marks)]>,
-    /// What identifies it, where its provider says so.
+    /// The identity, if the provider returned one.
     pub identity: Option<Identity>,
     /// What the provider keeps for itself.
     pub private: Arc<[u8]>,

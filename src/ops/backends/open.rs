@@ -163,8 +163,8 @@ pub struct Held {
     lost: OnceLock<StoreError>,
 }
 
-/// Locks the state, if the options want it, and reads it. Without a listener the state is only read: an interrupted
-/// run's journal stays, for there is no way to show its warnings before it is removed.
+/// Locks the state, unless the options disable it, and reads it. Without a listener the state is only read: an interrupted
+/// run's journal is kept, because its warnings cannot be shown before it is removed.
 pub async fn hold(
     opened: &Opened,
     operation: &str,

@@ -56,7 +56,7 @@ pub fn read(data_dir: &Path) -> io::Result<Option<BackendRecord>> {
     Ok(record.map(|r| BackendRecord { kind: r.kind, config: r.config.get().to_string(), hash: r.hash as u32 }))
 }
 
-/// Remembers a backend; None: forgets it, in a record that says so.
+/// Records a backend; None: records that there is none.
 pub fn write(data_dir: &Path, record: Option<&BackendRecord>) -> io::Result<()> {
     let path = record_path(data_dir);
     if record.is_none() && !path.exists() {

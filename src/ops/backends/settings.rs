@@ -109,7 +109,7 @@ fn reference_hash(kind: &str, config: &Value) -> u32 {
     crc.sum()
 }
 
-/// As other commands than `init` call a backend that there is not.
+/// The error for an unknown backend in other commands than `init`.
 pub fn not_found_elsewhere(diagnostics: Diagnostics) -> Diagnostics {
     let renamed = |mut diagnostic: Diagnostic| {
         if diagnostic.kind == diag::Kind::UnknownBackend {

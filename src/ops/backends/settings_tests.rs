@@ -29,6 +29,30 @@ fn settings(text: &str, given: &[&str]) -> (BackendSettings, Diagnostics) {
     (settings.unwrap(), diagnostics)
 }
 
+/// Each page of a backend has valid examples and names every setting.
+#[test]
+fn pages_of_backends_match_their_schemas() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/backends");
+    let mut examples = 0;
+    for kind in table::KINDS {
+        let Ok(page) = std::fs::read_to_string(folder.join(kind.name()).with_extension("md")) else {
+            assert!(["inmem", "local"].contains(&kind.name()), "{} has no page", kind.name());
+            continue;
+        };
+        for text in page.split("```hcl\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+            let (_, inner) = text.split_once("terraform {").unwrap();
+            let (settings, found) = settings(inner.trim_end().strip_suffix('}').unwrap(), &[]);
+            assert!(found.is_empty() && missing(&settings).is_empty(), "{}: {found:?}", kind.name());
+            examples += 1;
+        }
+        let words: Vec<&str> = page.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
+        let schema = kind.schema();
+        let unnamed: Vec<_> = schema.attributes.iter().filter(|(name, _)| !words.contains(&&***name)).collect();
+        assert!(unnamed.is_empty(), "docs/backends/{}.md lacks {unnamed:?}", kind.name());
+    }
+    assert!(examples >= 7);
+}
+
 /// Hashes and records as the reference wrote them (1.11.4).
 #[test]
 fn records_are_the_reference_s() {

@@ -34,7 +34,7 @@ pub fn manifest_path(workdir: &WorkDir) -> PathBuf {
 
 fn manifest_problem(why: &str) -> Diagnostics {
     let detail =
-        format!("Cannot read the record of installed modules: {why}. Run \"{COMMAND} init\" to write it anew.");
+        format!("Cannot read the record of installed modules: {why}. Run \"{COMMAND} init\" to write it again.");
     Diagnostic::error("Failed to read module manifest", detail).into()
 }
 

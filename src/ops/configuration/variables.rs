@@ -88,7 +88,7 @@ fn file(path: &str, on_command_line: bool, found: &mut Collected, diagnostics: &
     }
 }
 
-/// The values for the variables of a root module. Asks for those that are required and missing, if somebody can be asked.
+/// The values for the variables of a root module. Asks for required and missing ones, if input is allowed.
 pub async fn resolve(collected: &Collected, root: &Module, setup: &Setup) -> (GivenVariables, Diagnostics) {
     let (mut given, mut diagnostics) = given(collected, root);
     for variable in missing(root, &given) {
@@ -172,7 +172,7 @@ pub fn value_of(collected: &Collected, variable: &Variable, diagnostics: &mut Di
     Some(of_raw(found, variable, diagnostics).value)
 }
 
-/// The answer for one variable; none if nobody answers.
+/// The answer for one variable; None at the end of the input.
 async fn ask(variable: &Variable, setup: &Setup) -> Result<Option<String>, Diagnostic> {
     let Some(somebody) = setup.ask.clone() else { return Ok(None) };
     let question = Question {

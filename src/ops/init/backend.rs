@@ -75,7 +75,7 @@ struct Step<'a, 't> {
     options: StateOptions,
     tell: Tell<'t>,
     workspace: String,
-    /// Warnings, and what is to be told whatever comes.
+    /// Warnings and other messages that are shown in any case.
     diagnostics: Diagnostics,
 }
 

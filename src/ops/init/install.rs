@@ -72,7 +72,7 @@ pub async fn run(
     diagnostics.extend(packages::overrides_warning(setup));
     diagnostics.extend(installed.diagnostics);
     if diagnostics.has_errors() {
-        // What was complete when somebody interrupted it stays complete: the next run need not fetch it again.
+        // After an interrupt, complete packages are kept: the next run does not download them again.
         let complete = lock.clone().with(installed.lock);
         if setup.stop.is_stopping() && !request.lockfile_readonly && !lock.same_packages(&complete) {
             diagnostics.extend(keep_lock(&complete, tell).err());
@@ -105,12 +105,12 @@ fn requirements(needs: Needs<'_>) -> (Requirements, Diagnostics) {
         requirements = requirements.merge(Requirements::of_state(state));
     }
     diagnostics.extend(requirements.0.keys().filter(|provider| provider.is_legacy()).map(legacy));
-    // Of other registries nobody could know such a one.
+    // Other registries have no legacy providers.
     requirements.0.retain(|provider, _| &*provider.namespace != "-");
     (requirements, diagnostics)
 }
 
-/// Nobody can be asked for a provider of which only the type is known.
+/// The error for a provider with a type only: no registry can be queried for it.
 fn legacy(provider: &addr::Provider) -> Diagnostic {
     let kind = &*provider.kind;
     let detail = format!(
@@ -166,7 +166,7 @@ async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell: Te
                 );
                 warnings.push(Diagnostic::warning("Additional provider information from registry", detail));
             }
-            // A lock that had other hashes already was made complete by somebody.
+            // A lock that already had other hashes was completed by a user.
             InstallEvent::Locked { provider, local, signed, prior, .. }
                 if signed.is_empty() && (prior.is_empty() || prior == local) =>
             {

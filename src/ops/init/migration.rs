@@ -286,7 +286,7 @@ async fn read(store: &Arc<dyn StateStore>) -> Result<Option<StateFile>, String> 
     Ok(loaded.file)
 }
 
-/// What kept a state from being read, without the summary that only says so.
+/// The reason why a state could not be read, without the general summary.
 pub fn error_text(problems: &Diagnostics) -> String {
     let mut errors = problems.iter().filter(|d| d.is_error());
     match (errors.next(), errors.next()) {
@@ -303,7 +303,7 @@ fn not_loaded(kind: &str, why: &str) -> String {
     )
 }
 
-/// Yes or no; whoever says neither twice, says no.
+/// Yes or no; two other answers mean no.
 async fn confirm(setup: &Setup, question: &Question) -> Result<bool, String> {
     let Some(somebody) = &setup.ask else { return Err(INPUT_DISABLED.to_owned()) };
     for _ in 0..2 {
@@ -326,7 +326,7 @@ pub async fn answer(somebody: &dyn Ask, question: &Question) -> Result<String, S
     }
 }
 
-/// Keeps what is told while a state is locked.
+/// Collects the messages while a state is locked.
 #[derive(Default)]
 struct DiagnosticCollector(Mutex<Diagnostics>);
 

@@ -46,7 +46,7 @@ pub struct InitRequest {
     pub test_dir: Option<String>,
 }
 
-/// What can be heard while a working directory is made ready.
+/// Events while a working directory is initialized.
 pub enum InitEvent {
     /// There is no configuration: nothing was done.
     Empty,
@@ -80,7 +80,7 @@ pub enum InitEvent {
     ModuleLockChanged,
     Providers,
     Install(InstallEvent),
-    /// Somebody else than the makers of the language signed one of the packages; what to know about that.
+    /// A package has another signer than HashiCorp; the text about such signers.
     Strangers(&'static str),
     /// The lock file is new, or not what it was.
     LockCreated,
@@ -190,11 +190,11 @@ async fn called_modules(
     (root, early): (&Module, &Diagnostics),
     tell: Tell<'_>,
 ) -> Result<CalledModules, Diagnostics> {
-    // Mistakes of the root module wait: its modules may say better what is wrong, such as that they need another version.
+    // Errors of the root module wait: its modules may say better what is wrong, such as that they need another version.
     let (tests, _) = load::tests(Path::new("."), request.test_dir.as_deref());
     let besides = test_file::load::calls(&tests);
     let calls = !(root.calls.is_empty() && besides.is_empty());
-    // What is called no more is forgotten, unless the calls may only be hidden by a mistake.
+    // Modules without a call are removed from the manifest, unless an error may hide calls.
     if !request.get || !calls && early.has_errors() {
         return Ok(CalledModules { installed: false, warnings: Diagnostics::new() });
     }

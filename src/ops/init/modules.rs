@@ -70,7 +70,7 @@ pub async fn run(
     let mut hear = |event: ModuleEvent| tell(InitEvent::Module(event));
     let outcome = install(network.hosts.clone(), network.fetcher.clone(), input, &mut hear).await;
     diagnostics.extend(outcome.diagnostics);
-    // What was installed stays usable, whatever became of the rest.
+    // Installed modules stay usable, also if others failed.
     let path = load::manifest_path(&setup.workdir);
     if let Err(e) = atomic::write(&path, outcome.manifest.to_json().as_bytes()) {
         diagnostics.push(not_written(&e));

@@ -57,8 +57,8 @@ pub enum Answer {
     Failed(Diagnostics),
 }
 
-/// Makes everything ready for expressions. With a session, the diagnostics are what is wrong with the configuration's
-/// values; expressions that do not need those can be evaluated all the same.
+/// Prepares the evaluation of expressions. With a session, the diagnostics are errors in the configuration's
+/// values; expressions that do not need those can still be evaluated.
 pub async fn open(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, Diagnostics) {
     loop {
         let opened = attempt(setup, request).await;
@@ -93,8 +93,8 @@ async fn attempt(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, D
     (Some(session), diagnostics)
 }
 
-/// Whether expressions can name anything that the state or providers would have to give. Without it a session holds
-/// nothing that somebody else may wait for.
+/// Whether expressions can refer to the state or providers. If not, a session holds
+/// no lock.
 pub fn is_configured() -> bool {
     load::has_configuration()
 }

@@ -1,4 +1,4 @@
-//! `graph`: who waits for whom.
+//! `graph`: the dependency graph.
 
 use crate::ops::run::operation::{CANCELED, quiet_ports};
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub struct GraphRequest {
     pub format: Format,
     /// A saved plan.
     pub plan: Option<PathBuf>,
-    /// Cycles are drawn, where they would be mistakes.
+    /// Cycles are drawn, where they would be errors.
     pub draw_cycles: bool,
 }
 

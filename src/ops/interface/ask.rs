@@ -26,7 +26,7 @@ pub enum NoAnswer {
     Failed(String),
 }
 
-/// Somebody who can be asked.
+/// Asks questions.
 #[async_trait]
 pub trait Ask: Send + Sync {
     async fn ask(&self, question: &Question) -> Result<String, NoAnswer>;

@@ -8,7 +8,7 @@ use super::planning::Planned;
 
 /// Hears what an operation does; never answers.
 pub trait Listener: Observer {
-    /// A plan is ready: to be shown before anybody is asked about it or it is carried out.
+    /// A plan is ready and should be shown, before the approval and the apply.
     fn planned(&self, planned: &Planned);
 
     /// A plan was read from a file and is about to be carried out.
@@ -17,7 +17,7 @@ pub trait Listener: Observer {
     /// Found before the end and to be shown now.
     fn diagnostics(&self, diagnostics: Diagnostics);
 
-    /// Somebody else holds the lock on the state; we wait.
+    /// Another process holds the state lock; the command waits.
     fn waiting_for_lock(&self);
 }
 

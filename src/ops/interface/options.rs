@@ -10,7 +10,7 @@ use crate::model::plan::Mode;
 #[derive(Clone, Debug)]
 pub struct StateOptions {
     pub lock: bool,
-    /// How long to wait for a lock that somebody else holds.
+    /// Duration to retry a state lock.
     pub lock_timeout: Duration,
     /// Settings of the local backend from before there were others: where to read, write and back up the state.
     pub state: Option<PathBuf>,

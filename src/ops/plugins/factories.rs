@@ -1,7 +1,7 @@
 //! Plugins for the engine: which process serves which provider, started when, and reused or not.
 //!
 //! One process per locked package that the configuration uses starts early, while the rest loads. It answers what needs
-//! no configuration and is the first to be configured. Each further configuration gets a process of its own.
+//! no configuration and is the first to be configured. Each further configuration has a separate process.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ use crate::plugin::reattach::Reattach;
 use crate::plugin::schema_cache::{SchemaCache, Use};
 use crate::plugin::start::{ProviderProcess, ProvisionerProcess, reattach_provider, start_provider, start_provisioner};
 
-/// How a provider is had.
+/// How a provider is run.
 #[derive(Clone, Debug)]
 pub enum Origin {
     /// Part of this program.
@@ -39,7 +39,7 @@ pub enum Origin {
     Package { program: PathBuf, hash: Option<String> },
     /// Running already, started by its developer.
     Reattached(Reattach),
-    /// It cannot be had; what to say about that.
+    /// It is not available; the errors.
     Missing(Diagnostics),
 }
 
@@ -53,7 +53,7 @@ pub struct Factories {
     launcher: Launcher,
     schemas: KnownSchemas,
     processes: Processes,
-    /// False: every configuration gets a process of its own, even an equal one.
+    /// False: every configuration has a separate process, even an equal one.
     reuse: bool,
     sealing: Arc<Sealing>,
     environment: Environment,
@@ -191,7 +191,7 @@ impl Factories {
         Ok(Arc::new(process))
     }
 
-    /// A process that nobody has configured yet.
+    /// A process that is not configured yet.
     async fn fresh(&self, provider: &addr::Provider) -> Result<Arc<ProviderProcess>, Diagnostics> {
         let first = self.first(provider).await?;
         if matches!(self.origins.get(provider), Some(Origin::Reattached(_))) {

@@ -24,7 +24,7 @@ use crate::ops::setup::built_in::is_built_in;
 
 const INVALID_REATTACH: &str = "Invalid TF_REATTACH_PROVIDERS";
 
-/// The summary where a provider cannot be had.
+/// The summary of the error for a missing provider.
 pub const MISSING_PROVIDER: &str = "Missing required provider";
 
 /// Where each provider comes from.
@@ -36,7 +36,7 @@ pub struct ProviderOrigins {
 }
 
 impl ProviderOrigins {
-    /// What there is to say about required providers that cannot be had.
+    /// The errors for required providers that are not available.
     pub fn missing(&self, requirements: &Requirements) -> Diagnostics {
         let of = |provider| match self.origins.get(provider) {
             Some(Origin::Missing(problems)) => problems.clone(),
@@ -144,7 +144,7 @@ pub fn built_in_hint(provider: &addr::Provider) -> String {
     )
 }
 
-/// The providers that are not installed because somebody else runs them, or (true) keeps their programs.
+/// The providers that are not installed because they are reattached, or (true) have a development override.
 pub fn unmanaged(setup: &Setup) -> Result<BTreeMap<addr::Provider, bool>, Diagnostics> {
     let mut all: BTreeMap<_, _> = setup.settings.dev_overrides().into_keys().map(|provider| (provider, true)).collect();
     all.extend(reattached(setup)?.into_keys().map(|provider| (provider, false)));

@@ -12,7 +12,7 @@ use super::packages;
 use crate::ops::interface::planning::Schemas;
 use crate::ops::setup::Setup;
 
-/// The schemas of the providers named; those that cannot be had are left out.
+/// The schemas of the given providers; unavailable ones are left out.
 pub async fn available(providers: &dyn Providers, needed: impl IntoIterator<Item = addr::Provider>) -> Schemas {
     let mut schemas = Schemas::new();
     for provider in needed {
@@ -26,7 +26,7 @@ pub async fn available(providers: &dyn Providers, needed: impl IntoIterator<Item
     schemas
 }
 
-/// The schemas of all that a state holds, as far as they can be had.
+/// The schemas of all providers in a state, as far as they are available.
 pub async fn available_for_state(factories: &Factories, state: &State) -> Schemas {
     available(factories, state.resources.values().map(|r| r.provider.provider.clone())).await
 }

@@ -61,7 +61,7 @@ pub fn keep(
     }
 }
 
-/// For plan and apply: a mistake where the configuration asks for other versions; a warning where they changed since `init`.
+/// For plan and apply: an error where the configuration asks for other versions; a warning where they changed since `init`.
 pub fn check(
     setup: &Setup,
     requirements: &Requirements,
@@ -94,8 +94,8 @@ fn changed(before: &Record, now: &BTreeMap<addr::Provider, Version>, advice: &st
         .collect();
     (!lines.is_empty()).then(|| {
         let detail = format!(
-            "These providers are built in to {PROGRAM}, and this version of {PROGRAM} behaves like other versions of them than the \
-             one that was used last in this working directory:{}{advice}",
+            "This version of {PROGRAM} has other versions of these built-in providers than the one that was last used in this \
+             working directory:{}{advice}",
             lines.concat()
         );
         Diagnostic::warning("Built-in providers changed", detail)

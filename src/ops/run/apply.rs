@@ -41,7 +41,7 @@ pub struct ApplyRequest {
 /// What became of it.
 #[derive(Debug, Default)]
 pub struct Applied {
-    /// Somebody said no.
+    /// The user did not approve.
     pub cancelled: bool,
     /// The mode of the plan that was carried out.
     pub mode: Mode,
@@ -71,7 +71,7 @@ async fn attempt(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listen
         Err(diagnostics) => return (Applied::default(), diagnostics),
     };
     let mode = planned.plan.mode;
-    // What a saved plan does, `apply` did, whatever it is.
+    // A saved plan is always reported as an apply, also if it destroys.
     let told = if request.plan_file.is_some() && mode == Mode::Destroy { Mode::Normal } else { mode };
     let mut applied = Applied { mode: told, ..Applied::default() };
     if request.plan_file.is_some() {
@@ -165,7 +165,7 @@ async fn begin(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) ->
     }
 }
 
-/// Shows the plan and asks, if somebody is to be asked and there is something to do.
+/// Shows the plan and asks for approval, if there are changes and approval is required.
 async fn approve(
     setup: &Setup,
     request: &ApplyRequest,
@@ -217,7 +217,7 @@ fn question(mode: Mode, workspace: &str) -> Question {
     Question { title, text, apart: true, ..Question::default() }
 }
 
-/// Carries the plan out and keeps what comes of it.
+/// Applies the plan and saves the results.
 async fn carry_out(
     session: &Session,
     planned: &Planned,
@@ -292,8 +292,8 @@ fn abandoned(open: &[ObjectAddress]) -> Diagnostic {
         Some(key) => format!("\n  - {addr} (deposed object {key})"),
     });
     let detail = format!(
-        "These objects were being changed, so the state may not tell what became of them:\n{}\n\nThe next command that \
-         changes the state names them again.",
+        "These objects were being changed, so the state may not contain the results:\n{}\n\nThe next command that \
+         changes the state lists them again.",
         names.collect::<String>()
     );
     Diagnostic::error(CANCELED, detail)
@@ -339,8 +339,8 @@ async fn rescue(journal: &JournaledState, error: FinishError) -> Diagnostics {
         Err(e) => diagnostics.error(
             "Failed to create local state file",
             format!(
-                "Error creating local state file for recovery: {e}.\n\nThe journal that holds the changes of this run was left beside \
-                 the state; the next run that can write the state takes it up.",
+                "Error creating local state file for recovery: {e}.\n\nThe journal that holds the changes of this run is kept beside \
+                 the state; the next run that can write the state recovers them.",
             ),
         ),
     }

@@ -32,7 +32,7 @@ use crate::ops::plugins::schemas;
 use crate::ops::setup::Setup;
 use crate::ops::setup::host::Machine;
 
-/// The summary where somebody did not want to wait.
+/// The summary after an interrupt while waiting.
 pub const CANCELED: &str = "operation canceled";
 /// What locks are for where the reference takes the lock without starting an operation.
 pub const NO_OPERATION: &str = "OperationTypeInvalid";
@@ -260,7 +260,7 @@ fn ports(setup: &Setup, factories: &Arc<Factories>, observer: Arc<dyn Observer>,
     Ports { providers: factories.clone(), observer, sink, host, stop: setup.stop.clone() }
 }
 
-/// The engine's doors where nothing is changed and nobody follows.
+/// The engine's ports for operations without changes and events.
 pub fn quiet_ports(setup: &Setup, factories: &Arc<Factories>) -> Ports {
     watched_ports(setup, factories, Arc::new(SilentListener))
 }
@@ -270,7 +270,7 @@ pub fn watched_ports(setup: &Setup, factories: &Arc<Factories>, observer: Arc<dy
     ports(setup, factories, observer, Arc::new(NoSink))
 }
 
-/// Plans what is valid: mistakes that need no state are told without the refresh of a single object.
+/// Validates, then plans: errors that need no state are reported before any object is refreshed.
 async fn validated_plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
     let check = ValidateInput { config: input.config.clone(), parallelism: input.parallelism };
     let mut diagnostics = engine::validate(check, ports).await;

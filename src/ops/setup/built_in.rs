@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use crate::model::addr;
 use crate::model::deps::Version;
 
-/// `terraform_data` and the like live in this program; whether a name is one of its plugins.
+/// Whether a provider is a built-in one, such as that of `terraform_data`.
 pub fn is_built_in(provider: &addr::Provider) -> bool {
     provider.is_builtin() && crate::builtin::table::find("provider", &provider.kind).is_some()
 }
 
-/// The providers of this program that may be had under their public addresses too, with the versions that they behave like.
+/// The built-in providers that can also have their public addresses, with the versions that they behave like.
 pub fn public_built_ins() -> BTreeMap<addr::Provider, Version> {
     let row = |plugin: &crate::builtin::table::BuiltInPlugin| {
         let version = Version::parse_exact(plugin.stands_for?).ok()?;

@@ -32,7 +32,7 @@ pub struct Setup {
     /// The working directory before `-chdir`.
     pub original_dir: PathBuf,
     pub stop: Stop,
-    /// None: nobody may be asked.
+    /// None: no questions are allowed.
     pub ask: Option<Arc<dyn Ask>>,
     /// Values of root variables that were given as arguments: some decide what is loaded.
     pub variables: Arc<[VariableArgument]>,
@@ -43,7 +43,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Errors are about the working directory; mistakes in the settings were reported when those were read.
+    /// Errors are about the working directory; errors in the settings were reported when those were read.
     pub fn new(
         environment: &Environment,
         settings: Settings,

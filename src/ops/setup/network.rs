@@ -15,7 +15,7 @@ use super::Setup;
 /// The file of tokens that `login` writes, among the user's own files.
 pub const CREDENTIALS_FILE: &str = "credentials.tfrc.json";
 
-/// What asks for packages. Nothing is asked before somebody wants something.
+/// The clients for packages. They are created on first use.
 #[derive(Clone)]
 pub struct Network {
     pub hosts: Arc<Hosts>,

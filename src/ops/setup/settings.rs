@@ -1,6 +1,6 @@
 //! The settings of the program: the CLI configuration file and the variables that overrule it.
 //!
-//! Owns what the file may say and how its mistakes are worded. Never knows how providers are installed.
+//! Owns what the file may say and how its errors are worded. Never knows how providers are installed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::model::service::{CredentialSettings, HostServices, ProviderInstallati
 
 use super::built_in::public_built_ins;
 
-/// What the CLI configuration says, with the environment's word above it.
+/// The CLI configuration; environment variables have priority.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub plugin_cache_dir: Option<PathBuf>,
@@ -22,16 +22,16 @@ pub struct Settings {
     pub plugin_cache_may_break_lock_file: bool,
     /// None: the implied methods.
     pub installation: Option<ProviderInstallation>,
-    /// What is wrong with where packages come from; the methods in question are left out.
+    /// Errors in installation methods; invalid methods are left out.
     pub installer_problems: Diagnostics,
-    /// Where the user's own files live: plugins, credentials.
+    /// The folder for the user's plugins and credentials.
     pub config_dir: Option<PathBuf>,
     pub credentials: CredentialSettings,
-    /// Who must have signed packages.
+    /// The required signers of packages.
     pub signatures: Demand,
-    /// Keys of registries count only as long as they say.
+    /// Expired keys of registries are refused.
     pub refuse_expired_keys: bool,
-    /// What hosts offer, where the settings say so in their place.
+    /// Services of hosts from `host` blocks, which replace discovery.
     pub hosts: Vec<HostServices>,
 }
 
@@ -49,7 +49,7 @@ impl Settings {
     }
 }
 
-/// Reads the settings. Mistakes do not stop a command: what was understood counts.
+/// Reads the settings. Errors do not stop a command: what was understood counts.
 pub fn load(environment: &Environment) -> (Settings, Diagnostics) {
     let mut settings = Settings { config_dir: config_dir(environment), ..Settings::default() };
     let mut diagnostics = Diagnostics::new();
@@ -85,7 +85,7 @@ pub fn load(environment: &Environment) -> (Settings, Diagnostics) {
     (settings, diagnostics)
 }
 
-/// What a mistake means is the strictest of what may have been meant.
+/// An invalid value means the strictest setting.
 fn signature_rules(environment: &Environment, settings: &mut Settings, diagnostics: &mut Diagnostics) {
     if let Some(text) = environment.non_empty(env::TERRANE_REQUIRE_SIGNATURES) {
         settings.signatures = Demand::parse(text).unwrap_or_else(|why| {
@@ -168,10 +168,14 @@ fn read(path: &Path, text: &str, environment: &Environment, settings: &mut Setti
             }
             "credentials" => settings.credentials.read_block(item, diagnostics),
             "credentials_helper" => settings.credentials.read_helper(item, diagnostics),
-            "host" => match HostServices::from_block(item) {
-                Ok(services) => settings.hosts.push(services),
-                Err(why) => diagnostics.error(why, ""),
-            },
+            "host" => {
+                for block in item.labelled() {
+                    match HostServices::from_block(&block) {
+                        Ok(services) => settings.hosts.push(services),
+                        Err(why) => diagnostics.error(why, ""),
+                    }
+                }
+            }
             _ => {}
         }
     }
@@ -234,6 +238,28 @@ mod tests {
         assert_eq!(errors, Vec::<String>::new());
         assert_eq!(found.plugin_cache_dir, Some("/c//c/x".into()));
         assert_eq!(found.dev_overrides().len(), 1);
+    }
+
+    /// Each example of the page is valid, and together they use every setting.
+    #[test]
+    fn examples_of_the_cli_configuration_page_are_valid() {
+        let page = include_str!("../../../docs/cli-configuration.md");
+        let mut all = Vec::new();
+        for block in page.split("\n```").skip(1).step_by(2) {
+            let (_, text) = block.split_once('\n').unwrap();
+            let (found, errors) = settings(text);
+            assert_eq!(errors, Vec::<String>::new(), "in this example:\n{text}");
+            assert!(found.installer_problems.is_empty(), "{:?}", found.installer_problems);
+            all.push(found);
+        }
+        let [plain, installation, json] = all.as_slice() else { panic!("{} examples", all.len()) };
+        for found in [plain, json] {
+            assert!(found.plugin_cache_dir.is_some() && found.hosts.len() == 1);
+            assert!(found.credentials.blocks.len() == 1 && found.credentials.helper.is_some());
+        }
+        assert_eq!(json.installation.as_ref().unwrap().methods.len(), 2);
+        assert_eq!(installation.installation.as_ref().unwrap().methods.len(), 5);
+        assert_eq!(installation.dev_overrides().len(), 1);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use h2::{RecvStream, SendStream};
 use http_body::{Body, Frame};
 use tonic::{Code, Status};
 
-/// Why a connection ended, once it has: calls that fail because of it say so.
+/// The reason why a connection ended, for errors of calls.
 pub type Ended = Arc<Mutex<Option<String>>>;
 
 /// What comes. It does not keep its connection open.

@@ -100,7 +100,7 @@ async fn answer(request: http::Request<h2::RecvStream>, mut respond: SendRespons
     let (mut head, body) = response.into_parts();
     let pieces = head.extensions.remove::<Pieces>();
     let head = http::Response::from_parts(head, ());
-    // Failing to send means that the caller is gone: nobody to tell.
+    // If sending fails, the caller is gone and cannot receive an error.
     let Ok(mut stream) = respond.send_response(head, body.is_end_stream()) else { return };
     if pieces.is_some_and(|pieces| pieces.send(&mut stream, false).is_err()) {
         return;
@@ -117,7 +117,7 @@ fn response(reply: Reply) -> tonic::Response<Reply> {
     response
 }
 
-/// One call of a service, as tonic wants it.
+/// One call of a service, as a trait object for tonic.
 struct Handler {
     path: String,
     service: Arc<dyn Service>,

@@ -42,7 +42,7 @@ const CONNECTION: &[(&str, Type)] = &[
     ("use_ntlm", Type::Bool),
 ];
 
-/// The type in which a connection goes over the wire: a map of strings, whatever its attributes are.
+/// The type of a connection on the wire: a map of strings.
 pub fn connection_type() -> Type {
     Type::map(Type::String)
 }

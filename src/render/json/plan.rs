@@ -132,7 +132,7 @@ fn planned_output(output: &OutputChange) -> Json {
     let mut out = Map::new();
     set(&mut out, "sensitive", output.sensitive);
     if after.is_wholly_known() {
-        // A null output has no type of its own.
+        // A null output has no type.
         set(&mut out, "type", type_json(if after.is_null() { &Type::Dynamic } else { after.ty() }));
         set(&mut out, "value", known_json(after));
     }

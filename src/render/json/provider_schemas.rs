@@ -1,5 +1,5 @@
-//! `providers schema -json`: everything that providers describe, written piece by piece. The document of a large provider has
-//! many megabytes; no more of it than one type is held at a time.
+//! `providers schema -json`: the schemas of providers, streamed. The document of a large provider has
+//! many megabytes; only one type is in memory at a time.
 
 use std::sync::Arc;
 

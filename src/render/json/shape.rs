@@ -89,7 +89,7 @@ pub fn put(object: &mut Map<String, Json>, name: &str, value: impl Into<Json>) {
     }
 }
 
-/// Adds a field whatever it is.
+/// Adds a field with any value.
 pub fn set(object: &mut Map<String, Json>, name: &str, value: impl Into<Json>) {
     object.insert(name.into(), value.into());
 }

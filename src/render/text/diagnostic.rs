@@ -47,7 +47,7 @@ pub fn render_all(diagnostics: Diagnostics, style: &Style, compact: bool) -> imp
     short.into_iter().chain(list.into_iter().map(each))
 }
 
-/// Each in a frame, but without colours: for what is told before it is known whether colours are wanted.
+/// Each in a frame, but without colours: for messages before the setting for colours is known.
 pub fn render_framed(diagnostics: Diagnostics) -> Vec<String> {
     let list = join_similar(sorted(diagnostics));
     let bare = |text: String| text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
@@ -261,13 +261,13 @@ Invalid value for \"str\" parameter: string required.
     #[test]
     fn similar_warnings_are_joined() {
         let text = "a = 1\nb = 2\n";
-        let warning = |needle| at(text, needle, Diagnostic::warning("Old", "Mend it."));
+        let warning = |needle| at(text, needle, Diagnostic::warning("Old", "Fix it."));
         let list: Diagnostics =
             vec![warning("b"), Diagnostic::warning("Other", ""), warning("a"), Diagnostic::error("E", "")].into();
         let shown: String = render_all(list.clone(), &Style::plain(), false).map(|s| s.text).collect();
         assert_eq!(
             shown,
-            "\nWarning: Other\n\n\nWarning: Old\n\n  on main.tf line 1:\n   1: a = 1\n\nMend it.\n\n\
+            "\nWarning: Other\n\n\nWarning: Old\n\n  on main.tf line 1:\n   1: a = 1\n\nFix it.\n\n\
              (and one more similar warning elsewhere)\n\nError: E\n\n"
         );
         let warnings: Diagnostics = list.into_iter().filter(|d| !d.is_error()).collect();

@@ -15,7 +15,7 @@ use crate::model::schema::{Block, Schema, decode};
 use super::diff::{self, Diff, Drawing, padded, valid_name};
 use super::style::Style;
 
-/// Finds the schema of a resource type; none where the provider cannot be had (the change is then shown by its values).
+/// Finds the schema of a resource type; None if the provider is not available (the change is then shown by its values).
 pub type SchemaLookup<'a> = dyn Fn(&Provider, ResourceMode, &str) -> Option<Arc<Schema>> + 'a;
 
 /// What the text of a plan depends on beside the plan.

@@ -8,7 +8,7 @@ use crate::lang::syntax::lexer::{self, Start};
 use crate::lang::syntax::token::{Token, TokenKind};
 use crate::lang::syntax::{json, parser};
 
-/// What somebody types at the console's prompt; it is not shown again.
+/// Input at the console's prompt; it is not shown again.
 pub const CONSOLE_INPUT: &str = "<console-input>";
 
 /// Source lines around a diagnostic's subject.

@@ -1,4 +1,4 @@
-//! What a state goes through, whatever the store.
+//! The life of a state, for every store.
 
 use std::path::Path;
 use std::time::Duration;
@@ -95,7 +95,7 @@ fn held_locks(store: &Store, project: &Project, holder: &Path) {
     running.child.kill().unwrap();
     running.finish();
     project.run(&["plan"]).expect(1, &["Error acquiring the state lock"]);
-    // Not a number: the server that plays Google's deletes objects whatever generation is asked for.
+    // Not a number: the emulator deletes objects of any generation.
     project.run(&["force-unlock", "-force", "other"]).expect(1, &["Failed to unlock state"]);
     project.ok(&["force-unlock", "-force", &id]);
     project.ok(&["plan"]);
@@ -127,7 +127,7 @@ fn clear(project: &Project) {
     }
 }
 
-/// After whatever happened: the next run in the folder goes on, and nothing was made twice or forgotten.
+/// After any fault: the next run in the folder continues, and no object was created twice or lost.
 fn complete(project: &Project, what: &str) {
     clear(project);
     let outcome = project.run(&["apply", "-auto-approve"]);

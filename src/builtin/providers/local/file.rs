@@ -171,7 +171,7 @@ impl Resource for File {
     }
 
     fn delete(&self, prior: &Value) -> Result<(), ProviderDiagnostic> {
-        // Somebody else may have removed it, which is as good.
+        // The file may already be removed.
         std::fs::remove_file(text_of(prior, "filename").unwrap_or_default()).ok();
         Ok(())
     }

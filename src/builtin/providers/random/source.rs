@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_comes() {
+    fn every_number_of_the_range_is_generated() {
         let mut source = Source::new(None);
         let mut seen = [false; 6];
         for _ in 0..1000 {

@@ -164,7 +164,7 @@ impl Text {
     }
 }
 
-/// What `number` and `numeric` both become: the one that is configured, true if neither is.
+/// The value of both `number` and `numeric`: the configured one, true by default.
 fn digits_wanted(config: &Value) -> Option<Value> {
     let get = |name| config.get(name).filter(|value| !value.is_null());
     match (get("number"), get("numeric")) {
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_as_asked() {
+    fn texts_contain_the_required_characters() {
         let count = |text: &str, class: &[u8]| text.bytes().filter(|byte| class.contains(byte)).count();
         for _ in 0..20 {
             let text = generate(&config([

@@ -120,7 +120,7 @@ fn check(what: &str, diagnostics: &Diagnostics) -> Result<(), String> {
     if diagnostics.has_errors() { Err(format!("{what}: {}", diagnostics_text(diagnostics))) } else { Ok(()) }
 }
 
-/// The value of an expression that stands for itself.
+/// The value of a constant expression.
 fn constant(expression: &Expression) -> Result<Value, Diagnostics> {
     if let Some(call) = expression.functions().first() {
         let range = expression.range_of(call.name_span.to(call.close));

@@ -1,6 +1,6 @@
 //! The `terraform` provider: `terraform_data`, `terraform_remote_state` and the functions of the language's own syntax.
 //!
-//! Never reads a state by itself: other configurations' states come through a trait that whoever serves it fills in.
+//! Never reads a state: states of other configurations come through a trait that the serving process implements.
 
 mod data;
 mod encode;

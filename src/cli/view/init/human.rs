@@ -14,7 +14,7 @@ use super::texts::{LOCK_FILE, advice, empty_text, empty_title, install_message, 
 
 pub struct Human {
     console: Arc<Console>,
-    /// Nobody wants to hear what to do next.
+    /// Leave out advice on the next command.
     in_automation: bool,
     downloads: Downloads,
 }

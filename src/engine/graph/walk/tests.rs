@@ -66,7 +66,7 @@ async fn a_failure_or_panic_blocks_only_what_depends_on_it() {
         (4, &[(1, 0), (2, 0), (3, 1), (3, 2)], &[(1, Does::Panic), (2, Does::Fail)], &[0, 1, 2], &[1, 2, 3]),
         // The same edge twice.
         (2, &[(1, 0), (1, 0)], &[], &[0, 1], &[]),
-        // A cycle never runs, and the walk ends all the same.
+        // A cycle never runs, but the walk still ends.
         (4, &[(0, 1), (1, 0), (2, 0)], &[], &[3], &[0, 1, 2]),
     ];
     for (n, edges, special, runs, unfinished) in cases {

@@ -12,7 +12,7 @@ use crate::model::addr::AbsResourceInstance;
 
 pub use values::{expand, named};
 
-/// The imports of a block as far as they can be told without values.
+/// Validates the imports of a block, as far as this is possible without values.
 pub fn validate(run: &Run, block: BlockId) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     for statement in run.blocks.imports.of(block) {
@@ -54,7 +54,7 @@ pub fn check_requested(run: &Run, block: BlockId) -> Diagnostics {
 /// The error of an import whose block does not have the instance.
 fn without_instance(run: &Run, block: BlockId, addr: &AbsResourceInstance) -> Option<Diagnostic> {
     if let Some(module) = run.results.find_module(&run.blocks.tree, &addr.module) {
-        // Without slots, the block could not be expanded, which is an error of its own.
+        // Without slots, the block could not be expanded, which is reported separately.
         let slots = module.resources[block.1 as usize].get();
         if slots.is_none_or(|slots| slots.expansion.index_of(addr.key()).is_some()) {
             return None;

@@ -162,7 +162,7 @@ async fn apply_managed(
             instance.block.and_then(|b| run.blocks.order.dependencies.get(&b).cloned()).unwrap_or_default();
     }
     let provisioned = creates && !diagnostics.has_errors() && provision::any(instance, ProvisionerWhen::Create);
-    // Until its provisioners have run, a new object is one to be made again, whatever ends this process.
+    // Until its provisioners have run, a new object is tainted, in case this process ends.
     diagnostics.extend(store(instance, applied.clone().map(|a| tainted_if(a, provisioned)).as_ref()).await);
     if let Some(applied) = applied.as_mut().filter(|a| !diagnostics.has_errors() && !a.value.is_null()) {
         publish(Some(applied.value.clone()));

@@ -26,8 +26,8 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     diagnostics
 }
 
-/// In a destroy, and where expressions are evaluated by the state: the instances are those of the state, whatever the
-/// configuration says. A resource that the state does not have at all has no value then.
+/// In a destroy, and when expressions are evaluated with the state: uses the instances of the state, not those of the
+/// configuration. A resource that is not in the state has no value then.
 pub fn from_state(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let config = run.blocks.tree.resource(module, index);
     for instance in run.results.module_instances(module) {

@@ -179,7 +179,7 @@ fn settled(instance: &Instance<'_>, response: ImportResponse) -> (Option<Vec<Imp
     (Some(response.objects).filter(|_| !diagnostics.has_errors()), diagnostics)
 }
 
-/// The identity as the provider wants it: every attribute there, null where it may be left out.
+/// The identity in the form of the protocol: all attributes, null for omitted optional ones.
 fn complete(value: &Value, schema: &IdentitySchema) -> Result<Value, String> {
     let given = value.entries();
     if let Some(unknown) = given.keys().find(|name| !schema.attributes.contains_key(*name)) {

@@ -80,7 +80,7 @@ pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnost
     diagnostics
 }
 
-/// The change that destroys an object; the provider is asked if it wants to be.
+/// The change that destroys an object; requests a plan from the provider if it plans destruction.
 pub async fn plan_destroy(
     instance: &Instance<'_>,
     current: &Stored,

@@ -54,7 +54,7 @@ pub async fn run(
     diagnostics
 }
 
-/// A provisioner may read other instances of its own block: they only have to exist.
+/// A provisioner may read other instances of its block: they only have to exist.
 async fn wait_for_siblings(instance: &Instance<'_>, block: &ProvisionerBlock, turn: &mut Turn) {
     let (Some(config), Some(module), Some((_, index))) = (instance.config, &instance.module, instance.block) else {
         return;

@@ -93,7 +93,7 @@ async fn by_provider(
     Request { name, provider: &config.provider, subject: &address }.answered(ports, answer).await
 }
 
-/// What is wrong with conditions whatever they come to.
+/// Errors in conditions that do not depend on their results.
 fn conditions(run: &Run, instance: &Arc<ModuleSlots>, config: &Resource, diagnostics: &mut Diagnostics) {
     let (before, after) = (&config.lifecycle.preconditions, &config.lifecycle.postconditions);
     for (conditions, has_self) in [(before, false), (after, true)] {

@@ -1,6 +1,6 @@
 //! Unpacking what came: every kind of archive, into a folder that nothing in it can leave.
 //!
-//! Links are made last and checked; sizes and counts have limits, whatever an archive says of itself.
+//! Links are created last and checked; actual sizes and counts are limited, not only those that the archive declares.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -274,7 +274,7 @@ fn symlink(_leads: &Path, _at: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whoever may read it may run it.
+/// Adds execute permission for everyone with read permission.
 #[cfg(unix)]
 fn make_executable(file: &File, path: &Path) -> Result<(), FetchError> {
     use std::os::unix::fs::PermissionsExt;

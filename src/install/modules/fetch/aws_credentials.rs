@@ -49,7 +49,7 @@ pub async fn find(
     }
     match credentials::request(&source, &settings, environment, context).await {
         Ok(keys) => Ok(Some(keys)),
-        // Where nobody answers, the object may still be public.
+        // Without an answer, the object may still be public.
         Err(_) if matches!(source, Source::Machine) && profile.is_none() => Ok(None),
         Err(why) => Err(failed(why)),
     }

@@ -83,7 +83,7 @@ impl Bucket {
         }
     }
 
-    /// Why an object was refused, where the store says no more.
+    /// The error for a refused object, if the store gives no reason.
     pub fn refused(&self) -> FetchError {
         FetchError::new(match &self.kind {
             Kind::S3 { keys: Some(keys), .. } => {

@@ -56,7 +56,7 @@ impl Wanted {
         }
     }
 
-    /// From a list as checksum programs print it; a list with one sum alone is for whatever comes.
+    /// Finds a file in a list in the format of checksum programs; a single checksum without a name applies to any file.
     pub fn in_list(list: &str, name: &str) -> Result<Wanted, FetchError> {
         for line in list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let words: Vec<&str> = line.split_whitespace().collect();

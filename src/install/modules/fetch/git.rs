@@ -53,7 +53,7 @@ pub async fn fetch(fetcher: &Fetcher, mut address: Address, target: &Path) -> Re
     Ok(())
 }
 
-/// `ssh://host:path` is a mistake that people make often.
+/// `ssh://host:path` is a frequent error.
 fn check_port(address: &Address) -> Result<(), FetchError> {
     let authority = address.url.split_once("://").map_or("", |(_, rest)| rest).split('/').next().unwrap_or_default();
     let host = authority.rsplit('@').next().unwrap_or_default();
@@ -105,7 +105,7 @@ impl Git<'_> {
     }
 }
 
-/// Runs a program of version control; what it says is told if it fails.
+/// Runs a program of version control; the error contains its output.
 pub async fn finish(program: &Path, command: Command, fetcher: &Fetcher, address: &Address) -> Result<(), FetchError> {
     let shown = program.display();
     let ran = program::run(command, true, fetcher.http.stop()).await;

@@ -12,7 +12,7 @@ use super::{FetchError, Fetched, Fetcher, netrc};
 /// Hosts may point to other hosts so often.
 const MOST_LED: usize = 10;
 
-/// The request for an address, with the user's login if the address has none of its own.
+/// The request for an address, with the user's login if the address contains none.
 pub fn request(fetcher: &Fetcher, address: &Address) -> Result<Request, FetchError> {
     let url = address.to_url()?;
     let open = url.username().is_empty() && url.password().is_none();

@@ -319,7 +319,7 @@ fn any_entry() -> impl Strategy<Value = Made> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever the bytes: an error or a package that has the hash it is said to have; nothing outside, no links.
+    /// Any bytes: an error or a package that has the reported hash; nothing outside, no links.
     #[test]
     fn nothing_leaves_the_folder(
         entries in proptest::collection::vec(any_entry(), 0..5),

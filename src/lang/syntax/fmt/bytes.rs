@@ -23,7 +23,7 @@ fn format_damaged(name: &str, content: &[u8]) -> Result<Option<Vec<u8>>, Diagnos
         .utf8_chunks()
         .flat_map(|chunk| chunk.valid().chars().chain(chunk.invalid().iter().map(|byte| stand_in(*byte))))
         .collect();
-    // Mistakes are shown with the characters that stand for what cannot be shown.
+    // Errors are shown with the characters that stand for what cannot be shown.
     let readable = |c: char| if byte_of(c).is_some() { char::REPLACEMENT_CHARACTER } else { c };
     let shown = SourceFile::new(name, replaced.chars().map(readable).collect::<String>());
     let damage = |text: &str| text.find(|c| byte_of(c).is_some());
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn anywhere_else_they_are_a_mistake() {
+    fn anywhere_else_they_are_an_error() {
         for content in [&b"a = \"\xe9\"\n"[..], b"\xe9=1\n", b"a = <<E\n\xff\nE\n"] {
             let found = format_bytes("a.tf", content).unwrap_err();
             let first = found.iter().next().unwrap();

@@ -23,7 +23,7 @@ mod spacing;
 #[cfg(test)]
 mod tests;
 
-/// The file in the standard style: None if it is so already. The mistakes, if it does not parse.
+/// The file in the standard style: None if it is so already. The errors, if it does not parse.
 pub fn format(file: &Arc<SourceFile>) -> Result<Option<String>, Diagnostics> {
     let text = file.text();
     let tokens = lexer::scan(text, Start::Normal);

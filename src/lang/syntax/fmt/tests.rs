@@ -47,13 +47,13 @@ fn nothing_is_lost_where_the_reference_loses_it() {
 }
 
 #[test]
-fn a_file_with_mistakes_is_not_formatted() {
+fn a_file_with_errors_is_not_formatted() {
     assert!(format(&SourceFile::new("t.tf", "a=1\nb={\n")).is_err());
     assert!(format(&SourceFile::new("t.tf", "a = 1\n")).unwrap().is_none());
 }
 
 #[test]
-fn deep_nesting_is_a_mistake() {
+fn deep_nesting_is_an_error() {
     let deep = format!("a = {}1{}\n", "[".repeat(10_000), "]".repeat(10_000));
     assert!(format(&SourceFile::new("t.tf", deep)).is_err());
 }

@@ -11,7 +11,7 @@ use crate::base::source::Span;
 const INVALID_NAME: &str = "Invalid attribute name";
 
 impl<'a> Parser<'a> {
-    /// A whole expression. On a mistake, what could be read of it.
+    /// A whole expression. On an error, what could be read of it.
     pub(super) fn expression(&mut self) -> Expr {
         if !self.descend() {
             return Expr::new(self.peek().span(), ExprKind::Error);

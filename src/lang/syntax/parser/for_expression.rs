@@ -30,7 +30,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reports what is wrong with the next token, unless that may be a consequence of an earlier mistake.
+    /// Reports what is wrong with the next token, unless that may be a consequence of an earlier error.
     #[cold]
     fn bad_for(&mut self, open: Span, detail: &str) {
         if !self.recovery {

@@ -1,4 +1,4 @@
-//! JSON syntax to tree: tolerant, with a message for each common mistake. Comes back with the mistakes and a tree in
+//! JSON syntax to tree: tolerant, with a message for each common error. Comes back with the errors and a tree in
 //! which what could not be read is marked.
 //!
 //! Also reads what strings hold: templates, references and calls in native syntax, with their places in the file.
@@ -37,7 +37,7 @@ pub fn parse_file(file: Arc<SourceFile>) -> (Body, Diagnostics) {
     (Body::json(file, Arc::new(root)), diagnostics)
 }
 
-/// The value that a file holds, whatever it is.
+/// The value of a file, of any type.
 pub fn parse_tree(file: &Arc<SourceFile>) -> (Node, Diagnostics) {
     let tokens = json_scan::scan(file.text());
     let mut reader =
@@ -81,7 +81,7 @@ impl Reader<'_> {
         self.diagnostics.push(Diagnostic::error(summary, detail).at(subject.in_file(self.file)));
     }
 
-    /// A mistake within a bracket: the value that it opened is lost.
+    /// An error within a bracket: the value that it opened is lost.
     #[cold]
     fn fail(&mut self, summary: &str, detail: &str, subject: Span) -> Option<(Span, NodeKind)> {
         self.error(summary, detail, subject);

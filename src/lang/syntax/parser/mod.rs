@@ -1,6 +1,6 @@
-//! Native syntax to tree. Every function returns a tree, complete or not, and every mistake it met.
+//! Native syntax to tree. Every function returns a tree, complete or not, and every error it met.
 //!
-//! Recursive descent over the tokens of the whole file. After the first mistake that leaves the parser astray, it seeks a
+//! Recursive descent over the tokens of the whole file. After the first error that leaves the parser astray, it seeks a
 //! token from which it can go on, and stays silent about what may only be a consequence.
 //! Owns the grammar and its messages. Never evaluates, and never gives up.
 
@@ -115,7 +115,7 @@ struct Parser<'a> {
     next: usize,
     /// False within brackets, where newlines are blanks.
     newlines: bool,
-    /// Set for good by the first mistake after which tokens were skipped.
+    /// Set for good by the first error after which tokens were skipped.
     recovery: bool,
     depth: usize,
     too_deep: bool,

@@ -99,7 +99,7 @@ fn children<'e>(found: impl IntoIterator<Item = &'e mut Arc<Expr>>, place: Place
     found.into_iter().for_each(|inner| child(inner, place));
 }
 
-/// A tree fresh from the parser belongs to nobody else.
+/// A new tree from the parser has no other owner.
 fn child(found: &mut Arc<Expr>, place: Place<'_>) {
     match Arc::get_mut(found) {
         Some(inner) => expr(inner, place),

@@ -102,7 +102,7 @@ fn templates() {
     check_expression("<<-EOT\n  %{ if x ~}\n  y\n  %{ endif ~}\n  EOT\n", r#""%{(? x "  y\n" "")}""#);
 }
 
-/// Summary, subject (and context, if any) of each mistake.
+/// Summary, subject (and context, if any) of each error.
 fn mistakes(text: &str) -> String {
     let (_, diagnostics) = parse_file(SourceFile::new("t", text));
     let shown = diagnostics.iter().map(|d| {
@@ -114,7 +114,7 @@ fn mistakes(text: &str) -> String {
 }
 
 #[test]
-fn mistakes_are_all_reported() {
+fn all_errors_are_reported() {
     let cases = [
         ("a = \n", "Invalid expression @1,5-2,1"),
         ("a = 1 b = 2\nc = 1\nc = 2\n", "Missing newline after argument @1,7-8 in 1,1-8; Attribute redefined @3,1-2"),

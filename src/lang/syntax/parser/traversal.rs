@@ -9,7 +9,7 @@ use super::Parser;
 use crate::base::diag::Diagnostics;
 use crate::base::source::{SourceFile, Span};
 
-/// Without recovery: after a mistake there is no traversal.
+/// Without recovery: after an error there is no traversal.
 pub(super) fn parse(file: &Arc<SourceFile>, splats: bool) -> (Option<Traversal>, Diagnostics) {
     parse_part(file, Span::new(0, file.text().len()), splats)
 }

@@ -1,4 +1,4 @@
-//! Test files (`*.tftest.hcl`, `*.tftest.json`): what they declare, and the mistakes that can be seen without running them.
+//! Test files (`*.tftest.hcl`, `*.tftest.json`): what they declare, and the errors that can be seen without running them.
 //!
 //! Owns the blocks of the test language and how a run's providers fit what it tests. Never runs anything; the
 //! configuration that a run tests instead of the root is linked by [`load::link`].
@@ -168,7 +168,7 @@ pub struct TestRun {
     pub variables: ByName<Expression>,
     /// What is tested instead of the root module.
     pub module: Option<ModuleCall>,
-    /// That module as a root of its own, if it could be loaded.
+    /// That module as a separate root, if it could be loaded.
     pub under_test: Option<Config>,
     pub overrides: Overrides,
     pub asserts: Vec<Condition>,

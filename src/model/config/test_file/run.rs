@@ -99,7 +99,7 @@ fn decode_blocks(blocks: &[Block], run: &mut TestRun, diags: &mut Diagnostics) {
             "variables" => run.variables = variables(block, &mut found),
             _ => run.module = decode_module(&run.name, block, &mut found),
         }
-        // One with mistakes does not count as the one that there may be; variables always do.
+        // One with errors does not count as the one that there may be; variables always do.
         if !found.has_errors() || block.kind.as_str() == "variables" {
             *once = Some(block.header_range());
         }
@@ -120,7 +120,7 @@ fn command(attribute: &Attribute, diags: &mut Diagnostics) -> TestCommand {
     }
 }
 
-/// The module that a run tests, as a call without arguments: it becomes a root of its own.
+/// The module that a run tests, as a call without arguments: it becomes a separate root.
 fn decode_module(run: &Arc<str>, block: &Block, diags: &mut Diagnostics) -> Option<ModuleCall> {
     let content = diags.take(block.body.content(&MODULE));
     let version = content.attribute("version");

@@ -1,6 +1,6 @@
 //! JSON as text, laid out the way Go's encoder does it: two spaces, `<`, `>` and `&` escaped.
 //!
-//! Works on text only, so that values which nobody decoded pass through unchanged. Expects valid JSON.
+//! Works on text only, so that values pass through unchanged without being decoded. Expects valid JSON.
 
 use indexmap::IndexMap;
 use serde::de::{self, Deserialize, Deserializer};

@@ -118,7 +118,7 @@ fn sniff_version(content: &[u8]) -> Result<u64, Diagnostics> {
         #[serde(borrow)]
         encryption_version: Option<&'a RawValue>,
     }
-    // Syntax first, so that a file cut short is told from one that is no state.
+    // Syntax first, to distinguish a truncated file from one that is not a state.
     let whole: Result<&RawValue, _> = serde_json::from_slice(content);
     let raw = match whole {
         Ok(raw) => raw.get(),

@@ -39,7 +39,7 @@ struct RenderedResource {
     instances: BTreeMap<InstanceKey, Arc<[u8]>>,
 }
 
-/// A piece in which two states differ, as text of its own.
+/// A separately encoded part that differs between two states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// A resource entry of the file that holds one instance only.
@@ -126,7 +126,7 @@ impl Rendered {
         self.checks = render_checks(checks);
     }
 
-    /// One instance as a resource entry of its own; nothing if it is not there.
+    /// One instance as a separate resource entry; None if it does not exist.
     pub fn instance_entry(&self, addr: &AbsResourceInstance) -> Option<String> {
         let module: Arc<str> = addr.module.to_string().into();
         let resource = self.resources.get(&(module.clone(), addr.resource.resource.clone()))?;
@@ -313,7 +313,7 @@ fn render_object(key: &InstanceKey, deposed: &str, object: &Object, out: &mut Ve
     render_attributes(&object.attributes, depth, out)?;
     field("sensitive_attributes", depth, out);
     render_paths(object.sensitive.iter().map(|(path, _)| path), depth, out)?;
-    // From Terraform 1.12; 1.11 passes over it.
+    // From Terraform 1.12; 1.11 ignores it.
     if let Some(identity) = &object.identity {
         out.push(b',');
         field("identity_schema_version", depth, out);
@@ -341,7 +341,7 @@ fn render_object(key: &InstanceKey, deposed: &str, object: &Object, out: &mut Ve
         field("create_before_destroy", depth, out);
         out.extend_from_slice(b"true");
     }
-    // Unknown to the reference, which passes over it.
+    // Unknown to the reference, which ignores it.
     if object.keep {
         out.push(b',');
         field("skip_destroy", depth, out);

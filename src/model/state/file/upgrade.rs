@@ -242,7 +242,7 @@ mod tests {
 
     /// A state with every part of the format, and what the reference made of it with `state pull`.
     #[test]
-    fn version_3_becomes_what_the_reference_makes_of_it() {
+    fn version_3_is_upgraded_as_by_the_reference() {
         let old = include_str!("fixtures/version3.tfstate");
         let new = include_str!("fixtures/version3.upgraded.tfstate");
         let file = read(old.as_bytes()).unwrap();

@@ -1,6 +1,6 @@
 //! Reading version 4.
 //!
-//! Attributes stay text (without the space between tokens) until somebody with a schema wants them; addresses and lists
+//! Attributes stay text (without the space between tokens) until they are decoded with a schema; addresses and lists
 //! of dependencies that are written alike are shared.
 
 use std::borrow::Cow;
@@ -134,7 +134,7 @@ fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(from: D)
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
-/// The file's structure if it is what it should be: one pass over the text, which is all that a good file costs.
+/// The file's structure, if the file is valid: one pass over the text.
 pub(super) fn parse(content: &[u8]) -> Option<File<'_>> {
     let file: File<'_> = serde_json::from_str(std::str::from_utf8(content).ok()?).ok()?;
     file.version.is_some_and(|version| version.get() == "4").then_some(file)
@@ -448,7 +448,7 @@ mod tests {
 
     fn with_resource(fields: &str) -> String {
         let base = r#""mode":"managed","type":"t","name":"n","provider":"provider[\"registry.terraform.io/hashicorp/null\"]","instances":[{"attributes":{}}]"#;
-        // Whatever is given comes instead of the same field of a plain resource.
+        // Each given field replaces the same field of a plain resource.
         let mut resource: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(&format!("{{{base}}}")).unwrap();
         resource.extend(serde_json::from_str::<serde_json::Map<_, _>>(&format!("{{{fields}}}")).unwrap());

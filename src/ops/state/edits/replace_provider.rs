@@ -18,8 +18,8 @@ pub struct ReplaceProvider {
     pub options: EditOptions,
 }
 
-/// Hands the resources of a provider over to another one, once that was approved. `planned` hears which before anybody is
-/// asked; gives how many there were. None: it was not approved.
+/// Replaces the provider of resources, after approval. `planned` receives them before the
+/// question. Returns their number; None: not approved.
 pub async fn replace_provider(
     setup: &Setup,
     wanted: &ReplaceProvider,

@@ -9,7 +9,7 @@ fn problems(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn mistakes() {
+fn invalid_json_is_reported() {
     let cases: &[(&str, &[&str])] = &[
         ("{}", &[]),
         ("[]", &[]),
@@ -30,7 +30,7 @@ fn mistakes() {
     ];
     for (text, expected) in cases {
         let found = problems(text);
-        // Nothing but the first mistake is certain where reading had to be resumed.
+        // Nothing but the first error is certain where reading had to be resumed.
         assert_eq!(found.first().map(String::as_str), expected.first().copied(), "{text}: {found:?}");
         assert_eq!(found.is_empty(), expected.is_empty(), "{text}");
     }

@@ -1,6 +1,6 @@
 //! Terrane: infrastructure as code in one binary.
 //!
-//! A pure core, doors to the outside, front ends. Data goes one way: *text → configuration → plan → state → view*.
+//! A pure core, areas that reach outside, front ends. Data goes one way: *text → configuration → plan → state → view*.
 //! Folders have a total order, listed here from the bottom up; a file imports only from lower layers, never from a
 //! sibling area of its own layer. `tests/architecture.rs` enforces it and `docs/architecture.md` explains it.
 //!
@@ -8,7 +8,8 @@
 //! - [`lang`]: the language: syntax, values, evaluation, functions.
 //! - [`model`]: the nouns: addresses, schemas, configuration, state, plan, the provider interface, locks.
 //! - [`engine`]: the verbs: graph, walk, validate, plan, apply.
-//! - [`plugin`], [`builtin`], [`install`], [`backend`]: the doors: processes, built-in plugins, providers, state stores.
+//! - [`encryption`]: states and plans in the encrypted form that OpenTofu has too.
+//! - [`plugin`], [`builtin`], [`install`], [`backend`]: the edge: processes, built-in plugins, packages, state stores.
 //! - [`render`]: model values to text or JSON; pure.
 //! - [`ops`]: every user-visible operation, end to end.
 //! - [`cli`]: arguments in, screens out.

@@ -5,13 +5,41 @@ pub fn name<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> O
     candidates.into_iter().find(|candidate| distance(given, candidate) < 3)
 }
 
-/// The closest candidate of those that differ from `given` in at most two edits and a third of its characters: for short
-/// names, of which nearly all are fewer than three edits apart.
+/// The candidate that was probably meant, for short names, of which nearly all are fewer than three edits apart: the closest of those that
+/// differ from `given` in at most two edits and a third of its characters; else the only one that `given` is the beginning of.
 pub fn closest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = given.chars().count();
-    let edits = candidates.into_iter().map(|candidate| (distance(given, candidate), candidate));
-    let (_, found) = edits.filter(|(edits, _)| *edits < 3 && edits * 3 <= length).min_by_key(|(edits, _)| *edits)?;
-    Some(found)
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let edits = candidates.iter().map(|candidate| (distance_with_swaps(given, candidate), *candidate));
+    let close = edits.filter(|(edits, _)| *edits < 3 && edits * 3 <= length).min_by_key(|(edits, _)| *edits);
+    if let Some((_, found)) = close {
+        return Some(found);
+    }
+    let mut longer = candidates.iter().filter(|candidate| length >= 3 && candidate.starts_with(given));
+    let found = longer.next()?;
+    longer.next().is_none().then_some(*found)
+}
+
+/// As [`distance`], with two neighbours in the wrong order as one edit.
+fn distance_with_swaps(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().collect();
+    let b: Vec<char> = b.chars().collect();
+    if a.len().abs_diff(b.len()) >= 3 {
+        return 3;
+    }
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for (i, x) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let mut edits = (rows[i][j] + usize::from(x != y)).min(rows[i][j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
+                edits = edits.min(rows[i - 1][j - 1] + 1);
+            }
+            row.push(edits);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
 }
 
 /// Insertions, deletions and substitutions of characters that lead from one text to the other.
@@ -44,6 +72,9 @@ mod tests {
         assert_eq!(closest("lst", ["rm", "list"]), Some("list"));
         assert_eq!(closest("bad", ["var", "id"]), None);
         assert_eq!(closest("vars", ["out", "var", "var-file"]), Some("var"));
+        assert_eq!(closest("vra", ["out", "var", "var-file"]), Some("var"));
+        assert_eq!(closest("detailed-exit", ["destroy", "detailed-exitcode"]), Some("detailed-exitcode"));
+        assert_eq!(closest("var-", ["var-file", "var-files"]), None);
     }
 
     #[test]

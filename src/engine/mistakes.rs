@@ -1,7 +1,7 @@
 //! Summaries of errors that the verbs can report from several places: one text per kind of error.
 
 use crate::base::diag::{Diagnostic, Kind};
-use crate::base::name::PROGRAM;
+use crate::base::name::{PROGRAM, TERRANE};
 
 /// A value that gives no keys of instances.
 pub const INVALID_FOR_EACH: &str = "Invalid for_each argument";
@@ -46,7 +46,7 @@ pub fn is_halted(diagnostic: &Diagnostic) -> bool {
 /// A step that panicked, with the text of the panic.
 pub fn panicked(address: &str, text: &str) -> Diagnostic {
     let detail = format!(
-        "While working on {address}, {PROGRAM} encountered an internal error: {text}\n\nThis is a bug in {PROGRAM}; please report \
+        "While working on {address}, {PROGRAM} encountered an internal error: {text}\n\nThis is a bug in {TERRANE}; please report \
          it. The operation is incomplete."
     );
     Diagnostic::error(format!("{PROGRAM} crashed"), detail).about(address.to_string())
@@ -57,7 +57,7 @@ pub fn unfinished(names: &[String], more: usize) -> Diagnostic {
     let list: String = names.iter().map(|name| format!("\n  - {name}")).collect();
     let more = if more > 0 { format!("\n  - and {more} more") } else { String::new() };
     let detail = format!(
-        "The following steps did not finish, and no error explains why:{list}{more}\n\nThis is a bug in Terrane; please \
+        "The following steps did not finish, and no error explains why:{list}{more}\n\nThis is a bug in {TERRANE}; please \
          report it."
     );
     Diagnostic::error("Operation is incomplete", detail)

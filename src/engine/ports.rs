@@ -43,7 +43,7 @@ pub trait Providers: Send + Sync {
     /// The provider's schemas; from a cache where one may be used. Cheap when asked again.
     async fn schemas(&self, provider: &addr::Provider) -> Result<Arc<dyn ProviderSchemas>, Diagnostics>;
 
-    /// Some running process of the provider, for calls that need no configuration: validation, state upgrade, functions.
+    /// A process of the provider, for calls that need no configuration: validation, moves, functions.
     async fn unconfigured(&self, provider: &addr::Provider) -> Result<Arc<dyn Provider>, Diagnostics>;
 
     /// A process that was configured with exactly this. A process configured earlier in the same command is given

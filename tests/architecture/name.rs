@@ -27,7 +27,7 @@ fn names_the_program(line: &str) -> bool {
         let before = line[..at].strip_suffix("\\n").map_or(line[..at].chars().next_back(), |_| Some(' '));
         let after = line[at + word.len()..].chars().next();
         before.is_some_and(|c| c == '"' || c == ' ' && line[..at].trim() != "")
-            && after.is_some_and(|c| " './:,".contains(c))
+            && after.is_some_and(|c| " './:,;)".contains(c))
             || before.is_some_and(|c| c == ' ') && line[..at].trim().is_empty() && after == Some(' ')
     });
     let command = line.match_indices("terrane ").any(|(at, word)| {

@@ -4,56 +4,61 @@
 pub fn split(text: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     if let Some(last) = scan(text, &mut words)? {
-        words.push(last);
+        words.push(last.text);
     }
     Ok(words)
 }
 
-/// The words of a line that is being typed, and the one at its end, which is empty behind a space. Its quotes may be open.
-pub fn unfinished(text: &str) -> (Vec<String>, String) {
+/// A line that is being typed.
+#[derive(Debug, Default, PartialEq)]
+pub struct Unfinished {
+    pub words: Vec<String>,
+    /// The word at its end; empty behind a space.
+    pub last: String,
+    /// The quote that the last word leaves open, and how much of the word is before it, in bytes.
+    pub quote: Option<(char, usize)>,
+}
+
+/// Splits a line that is being typed.
+pub fn unfinished(text: &str) -> Unfinished {
     // What could close the last word; a lone backslash at the end counts for nothing.
     let text = text.strip_suffix('\\').unwrap_or(text);
-    for end in ["", "\"", "'"] {
+    for end in [None, Some('"'), Some('\'')] {
         let mut words = Vec::new();
-        if let Ok(last) = scan(&format!("{text}{end}"), &mut words) {
-            return (words, last.unwrap_or_default());
+        if let Ok(last) = scan(&text.chars().chain(end).collect::<String>(), &mut words) {
+            let last = last.unwrap_or_default();
+            return Unfinished { words, last: last.text, quote: end.map(|quote| (quote, last.quote)) };
         }
     }
-    (Vec::new(), text.to_string())
+    Unfinished { last: text.to_string(), ..Unfinished::default() }
+}
+
+#[derive(Default)]
+struct Word {
+    text: String,
+    /// Where the last quote in it begins, in bytes of the text without quotes.
+    quote: usize,
 }
 
 /// Adds the words that end before the end of the text; gives the one that ends with it.
-fn scan(text: &str, words: &mut Vec<String>) -> Result<Option<String>, String> {
-    let mut word = String::new();
-    let mut got = false;
+fn scan(text: &str, words: &mut Vec<String>) -> Result<Option<Word>, String> {
+    let mut word: Option<Word> = None;
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
         match c {
-            ' ' | '\t' | '\n' | '\r' => {
-                if got {
-                    words.push(std::mem::take(&mut word));
-                    got = false;
-                }
-            }
+            ' ' | '\t' | '\n' | '\r' => words.extend(word.take().map(|word| word.text)),
             '\\' => {
-                word.push(chars.next().ok_or("invalid command line string")?);
-                got = true;
+                word.get_or_insert_default().text.push(chars.next().ok_or("invalid command line string")?);
             }
-            '\'' => {
-                got = true;
-                quoted(&mut chars, &mut word, '\'')?;
+            quote @ ('\'' | '"') => {
+                let word = word.get_or_insert_default();
+                word.quote = word.text.len();
+                quoted(&mut chars, &mut word.text, quote)?;
             }
-            '"' => {
-                got = true;
-                quoted(&mut chars, &mut word, '"')?;
-            }
-            c => {
-                word.push(c);
-                got = true;
-            }
+            c => word.get_or_insert_default().text.push(c),
         }
     }
-    Ok(got.then_some(word))
+    Ok(word)
 }
 
 fn quoted(chars: &mut std::str::Chars<'_>, word: &mut String, quote: char) -> Result<(), String> {

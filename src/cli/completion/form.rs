@@ -33,7 +33,7 @@ impl Form {
     pub fn line(self, candidate: &Candidate, line: &Line) -> String {
         let (word, about) = (&candidate.word, &candidate.about);
         match self {
-            Form::Tail => escaped(&word[line.word.rfind(['=', ':']).map_or(0, |at| at + 1)..]),
+            Form::Tail => tail(word, line),
             Form::Word => word.clone(),
             Form::Described => format!("{word}\t{about}"),
             Form::Quoted if word.chars().any(special) => format!("'{}'\t{about}", word.replace('\'', "''")),
@@ -42,14 +42,23 @@ impl Form {
     }
 }
 
+/// The part of the word that bash replaces, so that bash reads it as it is meant: from the open quote on, or behind the last `=` or `:`.
+fn tail(word: &str, line: &Line) -> String {
+    match line.quote {
+        Some(('\'', at)) => word[at..].replace('\'', "'\\''"),
+        Some((_, at)) => with_backslashes(&word[at..], |c| "\"\\$`".contains(c)),
+        None => with_backslashes(&word[line.word.rfind(['=', ':']).map_or(0, |at| at + 1)..], special),
+    }
+}
+
 fn special(c: char) -> bool {
     !(c.is_alphanumeric() || "-_./=:,+@%".contains(c))
 }
 
-fn escaped(text: &str) -> String {
+fn with_backslashes(text: &str, needs_one: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if special(c) {
+        if needs_one(c) {
             out.push('\\');
         }
         out.push(c);
@@ -64,7 +73,7 @@ mod tests {
     #[test]
     fn candidates_in_the_form_of_each_shell() {
         let candidate = Candidate { word: "-target=x.a[\"k v\"]".into(), about: "An instance".into() };
-        let line = Line { before: Vec::new(), word: "-target=x".into() };
+        let line = Line { before: Vec::new(), word: "-target=x".into(), quote: None };
         let cases = [
             (None, "x.a\\[\\\"k\\ v\\\"\\]"),
             (Some("bash"), "x.a\\[\\\"k\\ v\\\"\\]"),
@@ -74,6 +83,17 @@ mod tests {
         ];
         for (shell, expected) in cases {
             assert_eq!(Form::of(shell).line(&candidate, &line), expected, "{shell:?}");
+        }
+    }
+
+    #[test]
+    fn bash_gets_what_fits_behind_an_open_quote() {
+        let candidate = Candidate { word: "-target=x.a[\"it's\"]".into(), about: String::new() };
+        let cases =
+            [('\'', 0, "-target=x.a[\"it'\\''s\"]"), ('\'', 8, "x.a[\"it'\\''s\"]"), ('"', 8, "x.a[\\\"it's\\\"]")];
+        for (quote, at, expected) in cases {
+            let line = Line { before: Vec::new(), word: "-target=x.a".into(), quote: Some((quote, at)) };
+            assert_eq!(Form::Tail.line(&candidate, &line), expected, "{quote} {at}");
         }
     }
 }

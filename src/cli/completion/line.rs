@@ -9,17 +9,19 @@ pub struct Line {
     pub before: Vec<String>,
     /// The word that is being typed; empty after a space.
     pub word: String,
+    /// The quote that the word leaves open, and how much of the word is before it, in bytes.
+    pub quote: Option<(char, usize)>,
 }
 
 impl Line {
     /// `point` is the place of the cursor in bytes; the end of the line if there is none.
     pub fn parse(text: &str, point: Option<usize>) -> Line {
         let upto = point.and_then(|point| text.get(..point)).unwrap_or(text);
-        let (mut words, word) = words::unfinished(upto);
-        if !words.is_empty() {
-            words.remove(0);
+        let mut typed = words::unfinished(upto);
+        if !typed.words.is_empty() {
+            typed.words.remove(0);
         }
-        Line { before: words, word }
+        Line { before: typed.words, word: typed.last, quote: typed.quote }
     }
 
     /// `-flag=` of a word that gives a flag its value, and the value.
@@ -35,17 +37,21 @@ mod tests {
 
     #[test]
     fn words_end_at_the_cursor() {
-        let cases: [(&str, Option<usize>, &[&str], &str); 6] = [
-            ("terrane pl", None, &[], "pl"),
-            ("terrane plan ", None, &["plan"], ""),
-            ("terrane plan -destroy", Some(9), &[], "p"),
-            ("terrane state rm 'a[\"b", None, &["state", "rm"], "a[\"b"),
-            ("terrane state rm a\\[\\\"b", None, &["state", "rm"], "a[\"b"),
-            ("terrane", None, &[], "terrane"),
+        type Case = (&'static str, Option<usize>, &'static [&'static str], &'static str, Option<(char, usize)>);
+        let cases: [Case; 8] = [
+            ("terrane pl", None, &[], "pl", None),
+            ("terrane plan ", None, &["plan"], "", None),
+            ("terrane plan -destroy", Some(9), &[], "p", None),
+            ("terrane state rm 'a[\"b", None, &["state", "rm"], "a[\"b", Some(('\'', 0))),
+            ("terrane plan -target=\"a[", None, &["plan"], "-target=a[", Some(('"', 8))),
+            ("terrane plan 'x'y\"z\"\"w", None, &["plan"], "xyzw", Some(('"', 3))),
+            ("terrane state rm a\\[\\\"b", None, &["state", "rm"], "a[\"b", None),
+            ("terrane", None, &[], "terrane", None),
         ];
-        for (text, point, before, word) in cases {
+        for (text, point, before, word, quote) in cases {
             let line = Line::parse(text, point);
-            assert_eq!((line.before, line.word.as_str()), (before.iter().map(ToString::to_string).collect(), word));
+            let before = before.iter().map(ToString::to_string).collect();
+            assert_eq!(line, Line { before, word: word.to_string(), quote }, "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `count` and `for_each`: how often a block repeats.
+//! `count`, `for_each` and `enabled`: how often a block repeats.
 
 use crate::base::name::PROGRAM;
 use crate::engine::mistakes::INVALID_FOR_EACH;

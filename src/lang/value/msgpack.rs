@@ -7,7 +7,7 @@
 mod write;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -76,9 +76,11 @@ pub fn encode_in_pieces(value: &Value, ty: &Type) -> Pieces {
 }
 
 /// Adds the long texts of a value.
-pub fn long_texts(value: &Value, texts: &mut Vec<Arc<str>>) {
+pub fn long_texts(value: &Value, texts: &mut HashSet<Arc<str>>) {
     match value.as_arc_str() {
-        Some(text) if text.len() >= LONG_TEXT => texts.push(text),
+        Some(text) if text.len() >= LONG_TEXT => {
+            texts.insert(text);
+        }
         _ => {
             value.elements().iter().for_each(|element| long_texts(element, texts));
             value.entries().values().for_each(|entry| long_texts(entry, texts));
@@ -88,11 +90,11 @@ pub fn long_texts(value: &Value, texts: &mut Vec<Arc<str>>) {
 
 /// Reads one value of the type; anything after it is an error.
 pub fn decode(bytes: &[u8], ty: &Type) -> Result<Value> {
-    decode_sharing(bytes, ty, Vec::new())
+    decode_sharing(bytes, ty, HashSet::new())
 }
 
 /// As `decode`; long texts that are known already, or come more than once, are not copied.
-pub fn decode_sharing(bytes: &[u8], ty: &Type, known: Vec<Arc<str>>) -> Result<Value> {
+pub fn decode_sharing(bytes: &[u8], ty: &Type, known: HashSet<Arc<str>>) -> Result<Value> {
     if ty.has_dynamic() && nests_deeper_than(bytes, DEEPEST) {
         return fail(format!("nested more than {DEEPEST} levels deep"));
     }
@@ -111,10 +113,10 @@ mod fact {
     pub const LENGTH_MAX: i64 = 6;
 }
 
-/// What is read, and the long texts that values can share.
+/// What is read, and the long texts that values can share. They come from outside, so their hashes are not to be guessed.
 struct Input<'a> {
     bytes: Bytes<'a>,
-    long_texts: Vec<Arc<str>>,
+    long_texts: HashSet<Arc<str>>,
 }
 
 impl Input<'_> {
@@ -123,7 +125,7 @@ impl Input<'_> {
         if text.len() < LONG_TEXT {
             return Ok(Value::string(text));
         }
-        if let Some(known) = self.long_texts.iter().find(|known| ***known == *text) {
+        if let Some(known) = self.long_texts.get(&*text) {
             return Ok(Value::shared_string(known.clone()));
         }
         let value = Value::string(text);

@@ -2,7 +2,7 @@
 
 use super::operation::CANCELED;
 use crate::backend::STATE_NOT_SAVED;
-use crate::base::name::{COMMAND, PROGRAM};
+use crate::base::name::{COMMAND, PROGRAM, TERRANE};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -307,7 +307,7 @@ async fn rescue(journal: &JournaledState, error: FinishError) -> Diagnostics {
         FinishError::NotRendered(reason) => {
             let detail = format!(
                 "The final state cannot be written: {reason}.\n\nThe state holds what was recorded while the run went on. \
-                 This is a bug in Terrane; please report it."
+                 This is a bug in {TERRANE}; please report it."
             );
             return Diagnostic::error(STATE_NOT_SAVED, detail).into();
         }

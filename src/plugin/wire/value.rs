@@ -1,5 +1,6 @@
 //! Values between the wire and the language.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -23,7 +24,7 @@ pub fn from_wire_like(value: Option<DynamicValue>, ty: &Type, others: &[&Value])
     let Some(value) = value else { return Ok(Value::null(ty.clone())) };
     let bytes = value.msgpack();
     if !bytes.is_empty() {
-        let mut known = Vec::new();
+        let mut known = HashSet::new();
         if bytes.len() >= msgpack::LONG_TEXT {
             others.iter().for_each(|other| msgpack::long_texts(other, &mut known));
         }

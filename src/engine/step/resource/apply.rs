@@ -353,6 +353,7 @@ pub async fn apply(
         planned_private: change.private.clone(),
         provider_meta: meta,
     };
+    // Nothing reports a slow answer here: the events of a change in progress do.
     let response = instance.provider.apply_resource_change(request).await;
     diagnostics.extend(instance.about(response.diagnostics));
     let value = match check_type(instance, &response.new_state) {

@@ -1,4 +1,5 @@
-//! Which instances a resource block has, and the values of those that nothing will change.
+//! Which instances a resource block has in apply, destroy and evaluation, and the values of those that nothing will change.
+//! In a plan, `block` expands them.
 
 use crate::base::diag::Diagnostics;
 use crate::engine::blocks::tree::ModuleId;

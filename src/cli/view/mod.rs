@@ -1,7 +1,6 @@
-//! What commands show. A command with a form for programs has a trait here, with a type for people (`Human`) and one for programs
-//! (`Json`).
+//! The output of commands. A command with JSON output has a trait here, with a type for people (`Human`) and one for programs (`Json`).
 //!
-//! Owns when something is shown. Never decides what is done; layouts are `render`'s.
+//! Owns the order of output; layouts are in `render`. Never decides what an operation does.
 
 mod downloads;
 pub mod get;

@@ -1,7 +1,7 @@
 //! Providers and provisioners for the engine: `packages` finds the package that the lock file selects, `factories` decides which
-//! process serves what (`launch` says how one starts, `processes` has all that run), `cached_schemas` keeps what they say of themselves.
+//! process serves which request (`launch` says how one starts, `processes` holds all of them), `cached_schemas` caches their schemas.
 //!
-//! Never knows what is asked of a provider.
+//! Never knows the requests to a provider.
 
 pub(in crate::ops) mod cached_schemas;
 pub(in crate::ops) mod factories;

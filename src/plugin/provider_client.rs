@@ -8,7 +8,7 @@ use bytes::Bytes;
 use prost::Message;
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
-use tonic::{Code, Status};
+use tonic::Status;
 
 use super::failure::Callee;
 use super::grpc::Channel;
@@ -144,21 +144,7 @@ impl<P: Protocol> ProviderClient<P> {
         }
     }
 
-    /// As `call`. None: the plugin does not have this method.
-    pub(super) async fn call_if_supported<A: Message + 'static, R: Message + Default>(
-        &self,
-        call: Call,
-        request: A,
-    ) -> Result<Option<R>, ProviderDiagnostic> {
-        match self.answer(call, request).await {
-            Ok(response) => R::decode(response).map(Some).map_err(|error| self.garbage(call, error)),
-            Err(status) if status.code() == Code::Unimplemented => Ok(None),
-            Err(status) => Err(self.failure(call, status).await),
-        }
-    }
-
-    /// Calls a plugin that was asked for its schema, or needs not to be.
-    async fn answer<A: Message + 'static>(&self, call: Call, request: A) -> Result<Bytes, Status> {
+    pub(super) async fn answer<A: Message + 'static>(&self, call: Call, request: A) -> Result<Bytes, Status> {
         if !self.asked.initialized() {
             self.be_asked().await;
         }
@@ -179,7 +165,7 @@ impl<P: Protocol> ProviderClient<P> {
         Callee { package: P::PACKAGE, kind: "GRPCProvider", call: call.name_for_people(), name: &self.name }
     }
 
-    async fn failure(&self, call: Call, status: Status) -> ProviderDiagnostic {
+    pub(super) async fn failure(&self, call: Call, status: Status) -> ProviderDiagnostic {
         self.callee(call).failure(status, &self.process).await
     }
 

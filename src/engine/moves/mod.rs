@@ -287,4 +287,5 @@ fn blocked_warning(blocked: &[(Place, Place)]) -> Diagnostic {
             lines.concat()
         ),
     )
+    .of_kind(Kind::BlockedMoves)
 }

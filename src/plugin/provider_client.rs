@@ -118,7 +118,6 @@ impl<P: Protocol> ProviderClient<P> {
         WireSchemas::<P>::read(entry.response).ok().map(|(schemas, _)| schemas)
     }
 
-    /// Starts asking for the schema although it is known; [`Self::call`] waits for the end of it.
     fn ask_in_background(&self) {
         let (asked, channel) = (self.asked.clone(), self.channel.clone());
         let method = self.methods[Call::GetProviderSchema as usize].clone();

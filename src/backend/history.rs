@@ -2,7 +2,7 @@
 //!
 //! Each command that writes a state keeps its last snapshot, and what it replaced if that is not kept yet. Keeping one is never a
 //! reason for a command to fail. An entry is a file: a line of JSON ([`Header`]) and the snapshot, compressed, and sealed where
-//! states are. Entries of other formats are passed over; count [`FORMAT`] up when it changes.
+//! states are. Entries of other formats are ignored; count [`FORMAT`] up when it changes.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn damaged_entries_are_passed_over() {
+    async fn damaged_entries_are_ignored() {
         let dir = tempfile::tempdir().unwrap();
         let history = History::new(dir.path().to_path_buf(), 9, None);
         history.keep(snapshot(1, "a"), "").await.unwrap();

@@ -1,8 +1,8 @@
 //! Objects that go from one state to another: both states are written, or neither, also if the program is killed meanwhile.
 //!
 //! Under the locks of both states, each new snapshot is first made durable in a file beside the journal of its state (`.move`): the
-//! one that takes, then the one that gives. The second file decides: from then on the move is done, and whoever locks either
-//! state next writes the snapshot that is not written yet. A file of the one that takes without its partner is nothing. The
+//! one that takes, then the one that gives. The second file decides: from then on the move is done, and the next command that locks either
+//! state writes the snapshot that is not written yet. A file of the one that takes without its partner is nothing. The
 //! giving one's file goes last, so that its absence says either that nothing was decided or that all is done.
 //!
 //! A file is a line of JSON ([`Header`]) and the snapshot, sealed where states are.
@@ -215,7 +215,7 @@ fn settled(content: Vec<u8>) -> Settled {
 
 /// What is done needs no file any more, unless the partner needs to know that it was decided.
 fn close(path: &Path, header: &Header) -> io::Result<()> {
-    // Where the partner's folder is not there, nobody knows.
+    // Without the partner's folder this is unknown.
     let is_gone = !header.partner.exists() && atomic::directory_of(&header.partner).is_dir();
     match header.role == Role::Gives && !is_gone {
         true if header.done => Ok(()),

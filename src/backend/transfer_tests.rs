@@ -127,7 +127,7 @@ async fn both_states_are_written() {
     assert_eq!(pair.files(), 0);
 }
 
-/// Killed where the first or the second state is being written, before or after that: whoever comes first completes its own.
+/// Killed where the first or the second state is being written, before or after that: each side completes its own state, in any order.
 #[tokio::test]
 async fn a_killed_move_is_completed_from_either_side() {
     for (gives, takes) in [(WORKS, HANGS), (WORKS, WRITES_AND_HANGS), (HANGS, WORKS), (WRITES_AND_HANGS, WORKS)] {

@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_name_the_step() {
+    fn errors_name_the_step() {
         let cases = [
             ("aws_*", "modules must be followed by a resource type and a name"),
             ("a.*.c", "modules must be followed by a resource type and a name"),

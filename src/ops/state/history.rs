@@ -133,7 +133,7 @@ pub enum Restored {
 }
 
 /// Writes a kept snapshot in place of the state, as the next one of its history, once that was approved. `planned` hears what that
-/// changes before anybody is asked.
+/// changes before the question.
 pub async fn restore(
     setup: &Setup,
     wanted: &Restore,

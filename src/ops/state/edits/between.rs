@@ -51,7 +51,7 @@ pub async fn mv(
     here.done(result).await
 }
 
-/// Whether this directory's state is locked first, and the other one: always the same of two, whoever asks, so that two moves
+/// Whether this directory's state is locked first, and the other one: the order depends only on the two states, so that two moves
 /// never wait for each other.
 async fn order(setup: &Setup, dir: &Path) -> Result<(bool, Opened), Refusal> {
     let unopened = |problems: Diagnostics| Refusal::Unopened(problems_text(&problems));

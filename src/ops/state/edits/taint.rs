@@ -31,7 +31,7 @@ pub enum Selector {
 pub struct Marking {
     pub selectors: Vec<Selector>,
     pub mark: Mark,
-    /// Instances that are not there are no mistake.
+    /// A missing instance is a warning, not an error.
     pub allow_missing: bool,
     pub options: StateOptions,
 }

@@ -177,9 +177,9 @@ fn several_sources_move_into_a_module() {
         (&["a.y*[1]"], "module.q", "a.x, a.y[0], b.z a.x, module.m.a.x, module.n[0].a.x, module.q.a.y[1]"),
         (&["module.*"], "module.q", "a.x, a.y[0], a.y[1], b.z a.x, module.q.module.m.a.x, module.q.module.n[0].a.x"),
         (
-            &["b.z", "module.n[*].*"],
+            &["module.n[*].*"],
             "",
-            "Cannot move to a.x: there is already a resource at that address in the current state.",
+            "Cannot move to a.x: there is already a resource instance at that address in the current state.",
         ),
         (&["a.x", "a.nowhere"], "module.q", "Cannot move a.nowhere: does not match anything in the current state."),
         (&["a.x", "c*.*"], "module.q", "Cannot move c*.*: does not match anything in the current state."),

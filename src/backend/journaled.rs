@@ -96,7 +96,11 @@ impl JournaledState {
     pub fn new(store: Arc<dyn StateStore>, loaded: &Loaded) -> Result<JournaledState, Diagnostics> {
         refuse_overlaid(&*store, loaded)?;
         let (meta, stored) = match &loaded.file {
-            Some(file) => (file.meta.clone(), Some(Rendered::of(&file.state)?)),
+            Some(file) => {
+                let rendered = Rendered::of(&file.state)?;
+                store.remember(&file.meta, &|| rendered.to_bytes(&file.meta));
+                (file.meta.clone(), Some(rendered))
+            }
             None => {
                 let meta =
                     StateMeta { terraform_version: language_version().into(), serial: 0, lineage: String::new() };

@@ -11,6 +11,7 @@ pub mod cloud;
 pub mod consul;
 pub mod gcs;
 mod held;
+pub mod history;
 pub mod http;
 mod import;
 pub mod journal_writer;
@@ -24,10 +25,12 @@ pub mod recovery;
 pub mod s3;
 pub mod settings;
 
+mod recorded;
 mod sealed;
 mod sealed_journal;
 pub mod store;
 pub mod table;
+pub mod transfer;
 pub mod web;
 pub mod workspace;
 
@@ -43,6 +46,7 @@ mod servers;
 pub use import::import;
 pub use journaled::{FinishError, JournaledState};
 pub use lock::{LockInfo, acquire};
+pub use recorded::RecordedBackend;
 pub use recovery::{Access, Loaded, load, settle};
 pub use sealed::{SealedBackend, sealed};
 pub use store::{Backend, LockError, StateStore, StoreError};

@@ -22,6 +22,7 @@ use super::journal_writer;
 use super::lock::lock_failed;
 use super::sealed_journal::{self, Sealing};
 use super::store::{ErrorKind, StateStore, StoreError};
+use super::transfer::{self, Settled};
 
 /// Whether the caller holds the store's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,11 +52,13 @@ pub struct Loaded {
 /// have been shown.
 pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diagnostics> {
     let content = store.read().await.map_err(|e| unreadable(&e, access, store))?.unwrap_or_default();
+    let Settled { content, is_pending, warning } = transfer::settle(store, access, content).await?;
     let file = file::read(&content).map_err(|problems| match access {
         Access::ReadOnly => problems,
         _ => lock_failed(&StoreError::new(file::problems_text(&problems))).into(),
     })?;
-    let loaded = Loaded { file, fingerprint: fingerprint(&content), ..Loaded::default() };
+    let mut loaded = Loaded { file, fingerprint: fingerprint(&content), overlaid: is_pending, ..Loaded::default() };
+    loaded.warnings.extend(warning);
     drop(content);
     let path = store.journal();
     match read_journal(&path, store).await? {

@@ -10,8 +10,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::LockInfo;
+use super::history::History;
 use super::sealed::Backups;
 use crate::encryption::Cipher;
+use crate::model::state::StateMeta;
 
 /// The workspace that always exists.
 pub const DEFAULT_WORKSPACE: &str = "default";
@@ -92,6 +94,14 @@ pub trait StateStore: Send + Sync {
 
     /// How backups are made from now on, if this store makes any.
     fn make_backups(&self, _backups: Backups) {}
+
+    /// What is stored before the first write, as the caller read it: kept in the history, if this store has one that lacks it.
+    fn remember(&self, _meta: &StateMeta, _content: &dyn Fn() -> Vec<u8>) {}
+
+    /// Earlier snapshots, if they are kept on this machine.
+    fn history(&self) -> Option<&History> {
+        None
+    }
 
     /// What encrypts what is kept beside the state: the journal, a state that the store refuses.
     fn cipher(&self) -> Option<&Arc<Cipher>> {

@@ -106,7 +106,7 @@ pub fn operation_flags() -> [Arg; 5] {
         list(
             "target",
             "address",
-            "Plan only for this module, resource or instance, and for what it depends on. May be repeated. For exceptional use.",
+            "Plan only for this module, resource or instance, and for what it depends on. The address may have \"*\" in it, which stands for any characters. May be repeated. For exceptional use.",
         ),
     ]
 }

@@ -25,7 +25,7 @@ use super::Plan;
 pub const PLAN_NOT_WRITTEN: &str = "Failed to write plan file";
 
 /// Of what this program writes.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 const PLAN: &str = "terrane-plan.json";
 const PRIOR: &str = "tfstate";

@@ -3,7 +3,9 @@
 //!
 //! Never changes a state.
 
+pub mod elsewhere;
 pub mod encryption;
+pub mod history;
 mod open;
 pub mod read_state;
 pub mod record;

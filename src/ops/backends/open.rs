@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 use super::encryption;
+use super::history;
 use super::record::{self, BackendRecord};
 use super::settings::{BackendSettings, not_found_elsewhere};
 use crate::backend::table::{self, Context, StateFiles};
@@ -40,6 +41,7 @@ pub async fn open(
     block: Option<&config::Backend>,
     options: &StateOptions,
 ) -> Result<Opened, Diagnostics> {
+    setup.workdir.check_workspace()?;
     open_record(setup, in_use(setup, block)?.as_ref(), options, &setup.workdir.workspace).await
 }
 
@@ -82,11 +84,12 @@ pub async fn open_record(
 ) -> Result<Opened, Diagnostics> {
     let settings = settings_of(record)?;
     let (backend, warnings) = open_settings(setup, &settings, options).await?;
-    let store = backend
-        .store(workspace)
-        .await
-        .map_err(|e| Diagnostics::from(Diagnostic::error("Failed to open the state", e.to_string())))?;
+    let store = backend.store(workspace).await.map_err(|e| not_opened(&e))?;
     Ok(Opened { backend, store, warnings })
+}
+
+pub fn not_opened(error: &StoreError) -> Diagnostics {
+    Diagnostic::error("Failed to open the state", error.to_string()).into()
 }
 
 /// The backend of a record, without a look at any workspace.
@@ -125,7 +128,9 @@ pub async fn open_settings(
     }
     let warnings = placed(problems, &settings.body);
     match settings.kind.open(&settings.config, &context).await {
-        Ok(backend) => Ok((encryption::sealed(setup, backend).await?, warnings)),
+        Ok(backend) => {
+            Ok((history::recorded(setup, encryption::sealed(setup, backend).await?, options).await?, warnings))
+        }
         Err(problems) => Err(warnings.into_iter().chain(placed(problems, &settings.body)).collect()),
     }
 }

@@ -12,7 +12,7 @@ use crate::ops::configuration::load;
 use crate::ops::interface::options::StateOptions;
 use crate::ops::setup::Setup;
 
-/// The current state of the working directory's workspace.
+/// The current state of the working directory's workspace. What is to be said of the backend's settings is in the first.
 pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(Opened, Loaded), Diagnostics> {
     let opened = open(setup, options).await?;
     let loaded = crate::backend::load(&*opened.store, Access::ReadOnly).await?;
@@ -21,6 +21,7 @@ pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(Opened, L
 
 /// The backend that the root module asks for, without a look at its workspaces.
 pub async fn backend(setup: &Setup) -> Result<Arc<dyn Backend>, Diagnostics> {
+    setup.workdir.check_workspace()?;
     open::backend_of(setup, record(setup)?.as_ref(), &StateOptions::default()).await
 }
 

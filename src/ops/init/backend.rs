@@ -36,8 +36,12 @@ pub async fn run(setup: &Setup, root: &Module, request: &InitRequest, tell: Tell
     let options = StateOptions { lock: request.lock, lock_timeout: request.lock_timeout, ..StateOptions::default() };
     let workspace = setup.workdir.workspace.clone();
     let mut step = Step { setup, request, options, tell, workspace, diagnostics };
-    let done = step.configure(root).await;
+    let done = match setup.workdir.check_workspace() {
+        Ok(()) => step.configure(root).await,
+        Err(problems) => Err(problems),
+    };
     let mut diagnostics = step.diagnostics;
+    diagnostics.extend(setup.sealing.take_warnings());
     match done {
         Ok(backend) => (Some(InUse { backend, workspace: step.workspace }), diagnostics),
         Err(problems) => {
@@ -49,6 +53,7 @@ pub async fn run(setup: &Setup, root: &Module, request: &InitRequest, tell: Tell
 
 /// The backend of the record, for an `init` that does not look at the configuration's.
 pub async fn saved(setup: &Setup) -> Result<InUse, Diagnostics> {
+    setup.workdir.check_workspace()?;
     let settings = settings_of(recorded(setup)?.as_ref())?;
     let (backend, _) = open_settings(setup, &settings, &StateOptions::default()).await?;
     Ok(InUse { backend, workspace: setup.workdir.workspace.clone() })

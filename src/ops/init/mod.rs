@@ -3,6 +3,7 @@
 
 mod backend;
 mod install;
+pub mod migrate;
 mod migration;
 mod modules;
 pub mod providers_lock;

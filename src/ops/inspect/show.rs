@@ -109,10 +109,11 @@ fn unreadable(state: &str, plan: &str) -> Diagnostics {
 }
 
 async fn current(setup: &Setup) -> Result<(Shown, Diagnostics), Diagnostics> {
-    let (_, loaded) = read_state::current(setup, &StateOptions::default()).await?;
+    let (opened, loaded) = read_state::current(setup, &StateOptions::default()).await?;
+    let warnings = opened.warnings.into_iter().chain(loaded.warnings).collect();
     match loaded.file {
-        None => Ok((Shown::Nothing, loaded.warnings)),
-        Some(file) => Ok((of_state(setup, file).await?, loaded.warnings)),
+        None => Ok((Shown::Nothing, warnings)),
+        Some(file) => Ok((of_state(setup, file).await?, warnings)),
     }
 }
 

@@ -3,6 +3,7 @@
 //! Owns how such a state is opened, locked, read and written. What becomes of it is a matter of
 //! [`crate::model::state`]; nothing here asks a provider.
 
+mod between;
 mod moving;
 mod push;
 mod removal;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backend::local::{LocalBackend, LocalStore, StatePaths};
-use crate::backend::{FinishError, JournaledState, StateStore, sealed};
+use crate::backend::{FinishError, JournaledState, Loaded, StateStore, sealed};
 use crate::base::diag::Diagnostics;
 use crate::base::files::Disk;
 use crate::model::state::State;
@@ -28,11 +29,11 @@ use crate::ops::interface::listen::Listener;
 use crate::ops::interface::options::StateOptions;
 use crate::ops::setup::Setup;
 
-pub use moving::{Move, Moved, mv};
+pub use moving::{Move, Moved, OtherDir, ROOT, mv};
 pub use push::push;
 pub use removal::remove;
 pub use replace_provider::{ReplaceProvider, replace_provider};
-pub use taint::{Mark, Marked, mark};
+pub use taint::{Mark, Marked, Marking, Selector, mark};
 
 /// Where a state is, and how it is kept from being lost.
 #[derive(Clone, Debug)]
@@ -88,7 +89,7 @@ impl From<Diagnostics> for Refusal {
 }
 
 /// The configuration, if there is one, must be sound and for this version.
-fn check_configuration(setup: &Setup) -> Result<(), Diagnostics> {
+pub(super) fn check_configuration(setup: &Setup) -> Result<(), Diagnostics> {
     let here = std::env::current_dir().unwrap_or_default();
     let (_, diagnostics) = load::config(&here, setup, &Disk);
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
@@ -100,11 +101,20 @@ fn check_backend(setup: &Setup, options: &EditOptions) -> Result<(), Diagnostics
 }
 
 /// A state that is locked and read, to be changed and written once.
-struct Editing {
+pub(super) struct Editing {
     held: Held,
     writer: JournaledState,
     /// As it was read.
     state: State,
+    /// What is to be said of the backend's settings once all is done.
+    warnings: Diagnostics,
+}
+
+/// What became of an edit, and what there is to warn of.
+#[derive(Debug)]
+pub struct Edited<T> {
+    pub outcome: T,
+    pub warnings: Diagnostics,
 }
 
 impl Editing {
@@ -115,13 +125,34 @@ impl Editing {
         operation: &str,
         listener: &dyn Listener,
     ) -> Result<Editing, Refusal> {
-        let store = store(setup, options).await.map_err(|problems| Refusal::Unopened(problems_text(&problems)))?;
-        let editing = Editing::of_store(setup, options.locking, store, operation, Which::Source, listener).await?;
+        let editing = Editing::open_any(setup, options, operation, listener).await?;
         if editing.held.loaded.file.is_none() {
             let released = editing.held.release().await;
             return Err(if released.has_errors() { released.into() } else { Refusal::NoState });
         }
         Ok(editing)
+    }
+
+    /// As [`Self::open`]; the state may not be there.
+    pub(super) async fn open_any(
+        setup: &Setup,
+        options: &EditOptions,
+        operation: &str,
+        listener: &dyn Listener,
+    ) -> Result<Editing, Refusal> {
+        let opened = store(setup, options).await;
+        let (store, warnings) = opened.map_err(|problems| Refusal::Unopened(problems_text(&problems)))?;
+        let mut editing = Editing::of_store(setup, options.locking, store, operation, Which::Source, listener).await?;
+        editing.warnings = warnings;
+        Ok(editing)
+    }
+
+    pub(super) fn store(&self) -> &dyn StateStore {
+        &*self.held.store
+    }
+
+    pub(super) fn loaded(&self) -> &Loaded {
+        &self.held.loaded
     }
 
     /// Locks and reads a state, which may not be there.
@@ -137,7 +168,7 @@ impl Editing {
         match JournaledState::new(held.store.clone(), &held.loaded) {
             Ok(writer) => {
                 let state = held.loaded.file.as_ref().map(|file| file.state.clone()).unwrap_or_default();
-                Ok(Editing { held, writer, state })
+                Ok(Editing { held, writer, state, warnings: Diagnostics::new() })
             }
             Err(mut problems) => {
                 problems.extend(held.release().await);
@@ -157,7 +188,7 @@ impl Editing {
     }
 
     /// Gives the lock back, and what came of the work meanwhile.
-    async fn done<T>(self, result: Result<T, Refusal>) -> Result<T, Refusal> {
+    pub(super) async fn done<T>(self, result: Result<T, Refusal>) -> Result<Edited<T>, Refusal> {
         let released = self.held.release().await;
         match result {
             Err(Refusal::Diagnostics(mut diagnostics)) => {
@@ -165,7 +196,8 @@ impl Editing {
                 Err(Refusal::Diagnostics(diagnostics))
             }
             Ok(_) if released.has_errors() => Err(released.into()),
-            result => result,
+            Ok(outcome) => Ok(Edited { outcome, warnings: self.warnings }),
+            Err(refusal) => Err(refusal),
         }
     }
 }
@@ -188,16 +220,17 @@ async fn hold(
     })
 }
 
-/// The store of a state file, or of the backend's workspace.
-async fn store(setup: &Setup, options: &EditOptions) -> Result<Arc<dyn StateStore>, Diagnostics> {
+/// The store of a state file, or of the backend's workspace with what there is to say of its settings.
+async fn store(setup: &Setup, options: &EditOptions) -> Result<(Arc<dyn StateStore>, Diagnostics), Diagnostics> {
     if let Some(path) = &options.state {
-        return file_store(setup, path, options.backup.clone()).await;
+        return Ok((file_store(setup, path, options.backup.clone()).await?, Diagnostics::new()));
     }
     // Backups of all backends are named after the file of the local one.
     let own = LocalBackend::default().paths(&setup.workdir.workspace).write;
     let backup = options.backup.clone().unwrap_or_else(|| dated(&own));
     let options = StateOptions { backup: Some(backup.to_string_lossy().into_owned()), ..StateOptions::default() };
-    Ok(read_state::open(setup, &options).await?.store)
+    let opened = read_state::open(setup, &options).await?;
+    Ok((opened.store, opened.warnings))
 }
 
 /// The store of a state file, which is encrypted as the backend's states are.

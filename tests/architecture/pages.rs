@@ -10,6 +10,9 @@ use std::fs::File;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use terrane::base::source::SourceFile;
+use terrane::lang::syntax::fmt::format;
+
 use super::here;
 use crate::support::{self, Project};
 
@@ -205,6 +208,24 @@ fn every_page_with_commands_is_run() {
     let with_commands = all_pages().into_iter().filter(|page| blocks(&read(page)).iter().any(|block| block.is("sh")));
     let with_commands: Vec<String> = with_commands.map(|page| page.to_str().unwrap().to_string()).collect();
     assert_eq!(with_commands, RUN, "pages with `sh` blocks, and pages that a test runs");
+}
+
+/// The examples of the language, in the style of `fmt`. The CLI configuration has another syntax, and a test with its settings.
+#[test]
+fn examples_parse_and_have_the_standard_style() {
+    let mut wrong = Vec::new();
+    for page in all_pages().into_iter().filter(|page| !page.ends_with("cli-configuration.md")) {
+        let of_language = |block: &Block| block.is("hcl") || block.is("terraform");
+        for block in blocks(&read(&page)).into_iter().filter(of_language) {
+            let file = SourceFile::new("example.tf", block.lines.join("\n") + "\n");
+            match format(&file) {
+                Ok(None) => {}
+                Ok(Some(text)) => wrong.push(format!("{}:{}: fmt makes it\n{text}", page.display(), block.line)),
+                Err(problems) => wrong.push(format!("{}:{}: {problems:?}", page.display(), block.line)),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The lines outside of fenced blocks.

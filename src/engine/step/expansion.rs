@@ -1,4 +1,4 @@
-//! `count` and `for_each`: how often a block repeats.
+//! `count` and `for_each`: the instances of a block.
 
 use crate::base::name::PROGRAM;
 use crate::engine::mistakes::INVALID_FOR_EACH;

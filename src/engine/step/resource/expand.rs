@@ -1,4 +1,4 @@
-//! Which instances a resource block has, and the values of those that nothing will change.
+//! The instances of a resource block, and the values of unchanged ones.
 
 use crate::base::diag::Diagnostics;
 use crate::engine::blocks::tree::ModuleId;

@@ -1,18 +1,18 @@
 //! Terrane: infrastructure as code in one binary.
 //!
-//! A pure core, areas that reach outside, front ends. Data goes one way: *text → configuration → plan → state → view*.
+//! The core is pure; other areas connect it to the outside. Data flows in one direction: *text → configuration → plan → state → view*.
 //! Folders have a total order, listed here from the bottom up; a file imports only from lower layers, never from a
 //! sibling area of its own layer. `tests/architecture.rs` enforces it and `docs/architecture.md` explains it.
 //!
-//! - [`base`]: the machine: diagnostics, files, locks, processes, terminal. Knows nothing of infrastructure.
+//! - [`base`]: the operating system and basic types: diagnostics, files, locks, processes, terminal. Knows nothing of infrastructure.
 //! - [`lang`]: the language: syntax, values, evaluation, functions.
-//! - [`model`]: the nouns: addresses, schemas, configuration, state, plan, the provider interface, locks.
-//! - [`engine`]: the verbs: graph, walk, validate, plan, apply.
+//! - [`model`]: the data: addresses, schemas, configuration, state, plan, the provider interface, locks.
+//! - [`engine`]: the logic: graph, walk, validate, plan, apply.
 //! - [`encryption`]: states and plans in the encrypted form that OpenTofu has too.
-//! - [`plugin`], [`builtin`], [`install`], [`backend`]: the edge: processes, built-in plugins, packages, state stores.
+//! - [`plugin`], [`builtin`], [`install`], [`backend`]: the access to the outside: plugin processes, built-in plugins, packages, state stores.
 //! - [`render`]: model values to text or JSON; pure.
 //! - [`ops`]: every user-visible operation, end to end.
-//! - [`cli`]: arguments in, screens out.
+//! - [`cli`]: the command line: arguments and output.
 
 pub mod base;
 pub mod lang;

@@ -1,4 +1,4 @@
-//! The door to state stores: where states are kept, and how they are locked.
+//! State stores: reading, writing and locking states.
 //!
 //! Owns the two traits, the backends behind them, and what makes a run's results durable for every store: the journal,
 //! its replay, and when to write a snapshot. Never knows configuration, plans or the engine.

@@ -1,4 +1,4 @@
-//! The machine: diagnostics, source files, files on disk, locks, processes, terminal, environment, log.
+//! The operating system and basic types: diagnostics, source files, files on disk, locks, processes, terminal, environment, log.
 //!
 //! Owns the access to the operating system, and types for source text that every layer uses. Imports no other area and
 //! never knows providers, except as the name of a log.

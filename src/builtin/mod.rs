@@ -1,6 +1,6 @@
-//! The plugins that live in this binary; not told that they run in a process of their own.
+//! The plugins in this binary. They do not depend on the process that they run in.
 //!
-//! Owns the built-in providers and provisioners, the declarative schemas that they are written with, and SSH. Each
+//! Owns the built-in providers and provisioners, an SDK with declarative schemas, and SSH. Each plugin
 //! implements a trait of `model::provider`; `table` lists them. Never knows how a plugin is started or served, nor the
 //! engine.
 

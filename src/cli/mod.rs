@@ -1,6 +1,6 @@
-//! Arguments in, screens out.
+//! The command line: arguments, output, prompts.
 //!
-//! Owns the syntax of commands, what is printed and how people are asked. Never knows the engine but through
+//! Owns the syntax of commands, their output and prompts. Never uses the engine except through
 //! [`crate::ops`]; prints only through [`console::Console`].
 
 pub mod args;

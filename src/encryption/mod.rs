@@ -1,7 +1,7 @@
 //! Encryption of states and plans, compatible with OpenTofu in both directions.
 //!
-//! Owns what an `encryption` configuration comes to: key providers, methods, and a [`Cipher`] for each thing that is kept.
-//! Never knows where states and plans are kept, nor what is in them but for serial and lineage.
+//! Owns the meaning of an `encryption` configuration: key providers, methods, and a [`Cipher`] for each target.
+//! Never knows where states and plans are stored, nor their content, except serial and lineage.
 
 mod aes;
 mod cipher;

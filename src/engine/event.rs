@@ -1,4 +1,4 @@
-//! Everything an observer can hear. Events inform, never steer.
+//! The events of a run. They inform, and never control it.
 
 use std::sync::Arc;
 use std::time::Duration;

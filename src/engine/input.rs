@@ -1,4 +1,4 @@
-//! What each verb is given: plain structs whose every field the caller decides.
+//! The inputs of each verb: plain structs whose fields are all set by the caller.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The verbs: graph, walk, validate, plan, apply.
 //!
-//! One free function per verb, one input struct each; asks the world only through [`ports`] and tells it through
+//! One free function per verb with one input struct each. Accesses the outside only through [`ports`] and reports through
 //! [`event`]. Never prints, never reads arguments, environment, files or sockets, never knows a backend or a process.
 
 mod blocks;

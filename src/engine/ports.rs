@@ -1,4 +1,4 @@
-//! All that the engine asks of the world.
+//! The engine's access to the outside.
 
 use std::path::PathBuf;
 use std::sync::Arc;

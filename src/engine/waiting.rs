@@ -1,4 +1,4 @@
-//! Reports requests to providers that stay unanswered for long.
+//! Reports requests to providers without a response after some time.
 
 use std::fmt::Display;
 use std::pin::pin;

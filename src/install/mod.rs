@@ -1,7 +1,7 @@
-//! Packages: where they come from, whether they are the right ones, and how they get into the working directory.
+//! Packages of providers and modules: sources, authentication and installation.
 //!
-//! Providers take two values: [`providers::resolve`] makes a plan out of requirements and a lock,
-//! [`providers::execute`] packages in place and a new lock out of a plan. Modules are found while they are installed: [`modules::install`] walks from call to call.
+//! For providers, [`providers::resolve`] creates a plan from requirements and a lock, and
+//! [`providers::execute`] installs the packages of a plan and returns a new lock. Modules are found while they are installed: [`modules::install`] walks from call to call.
 //! Never knows the engine or the state; never prints.
 
 pub mod authenticate;

@@ -1,6 +1,6 @@
 //! The language: syntax, values, evaluation, functions.
 //!
-//! Owns what people write and what it evaluates to. Never knows resources or providers; no async, no network, no clock,
+//! Owns the text of the language and its evaluation. Never knows resources or providers; no async, no network, no clock,
 //! no environment; files only through the `Files` trait.
 
 pub mod eval;

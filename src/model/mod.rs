@@ -1,6 +1,6 @@
-//! The nouns: names of things, shapes, configuration, state, plan, what a provider is, what is locked.
+//! The data: addresses, schemas, configuration, state, plan, the provider interface, lock files.
 //!
-//! Plain values with the rules that hold within one of them. Never touches the network or a process, never prints.
+//! Plain values with the rules within each of them. Never uses the network or processes, never prints.
 
 pub mod addr;
 pub mod config;

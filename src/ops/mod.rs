@@ -1,7 +1,7 @@
-//! Every user-visible operation, end to end; the only place that wires doors to the engine.
+//! Every user-visible operation, end to end; the only area that connects the others to the engine.
 //!
-//! Takes plain options, gives back values and diagnostics. Never knows argument syntax, never prints, never prompts: what
-//! only a person can answer it asks through [`interface::ask::Ask`], what happens meanwhile it tells a
+//! Takes plain options, returns values and diagnostics. Never knows argument syntax, never prints, never prompts:
+//! questions go through [`interface::ask::Ask`], events go to a
 //! [`interface::listen::Listener`].
 //!
 //! A folder imports only from those above it in this list, which a test checks.

@@ -1,8 +1,8 @@
-//! The door to plugin processes: handshake, TLS, the wire of both protocols, client and server.
+//! Plugin processes: handshake, TLS, the wire formats of both protocols, client and server.
 //!
-//! [`start`] starts a provider or provisioner and gives it as the trait of `model::provider`; [`serve`] puts such a
+//! [`start`] starts a provider or provisioner and returns it as the trait of `model::provider`; [`serve`] serves such a
 //! trait object on a socket. Between the two: [`process`] and [`tls`] and [`handshake`], [`grpc`], and [`wire`], where
-//! the messages are. Never knows configuration, state or the engine.
+//! messages are converted. Never knows configuration, state or the engine.
 
 pub mod start;
 

@@ -1,6 +1,6 @@
-//! What people and programs see: model values to text or JSON.
+//! Renders model values as text or JSON.
 //!
-//! Owns layouts and wording of shown things. Pure: never does I/O; width and colour come in as values.
+//! Owns layouts and texts. Pure: never does I/O; width and colour are parameters.
 
 pub mod dot;
 pub mod json;

@@ -5,10 +5,14 @@
 //! marked with a language and a file name (`hcl main.tf`) is written to that file. All blocks of a page share one shell
 //! in a new folder. Other blocks (`console`) are not run.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+
+use terrane::base::source::SourceFile;
+use terrane::lang::syntax::fmt::format;
 
 use super::here;
 use crate::support::{self, Project};
@@ -207,6 +211,24 @@ fn every_page_with_commands_is_run() {
     assert_eq!(with_commands, RUN, "pages with `sh` blocks, and pages that a test runs");
 }
 
+/// The examples of the language, in the style of `fmt`. The CLI configuration has another syntax, and a test with its settings.
+#[test]
+fn examples_parse_and_have_the_standard_style() {
+    let mut wrong = Vec::new();
+    for page in all_pages().into_iter().filter(|page| !page.ends_with("cli-configuration.md")) {
+        let of_language = |block: &Block| block.is("hcl") || block.is("terraform");
+        for block in blocks(&read(&page)).into_iter().filter(of_language) {
+            let file = SourceFile::new("example.tf", block.lines.join("\n") + "\n");
+            match format(&file) {
+                Ok(None) => {}
+                Ok(Some(text)) => wrong.push(format!("{}:{}: fmt makes it\n{text}", page.display(), block.line)),
+                Err(problems) => wrong.push(format!("{}:{}: {problems:?}", page.display(), block.line)),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// The lines outside of fenced blocks.
 pub fn prose(page: &str) -> Vec<&str> {
     let mut fenced = false;
@@ -219,6 +241,58 @@ pub fn prose(page: &str) -> Vec<&str> {
         }
     }
     lines
+}
+
+/// The command lines in a page: in code spans, and in blocks with or without a prompt.
+fn command_lines(page: &str) -> Vec<String> {
+    let spans = prose(page).into_iter().flat_map(|line| line.split('`').skip(1).step_by(2));
+    let blocks = blocks(page);
+    let shell = blocks.iter().filter(|block| ["sh", "console", "text"].iter().any(|kind| block.is(kind)));
+    let lines = shell.flat_map(|block| &block.lines).map(|line| line.trim().trim_start_matches("$ "));
+    spans.chain(lines).filter(|line| line.starts_with("terrane ")).map(str::to_string).collect()
+}
+
+/// The part of a command line that the reference of commands, by heading, does not have.
+fn unknown_part(line: &str, sections: &BTreeMap<&str, &str>) -> Option<String> {
+    let ends = |word: &&str| !matches!(*word, ">" | "2>" | "|" | "\\|" | "||" | "&&" | "&" | ";");
+    let words: Vec<&str> = line.split_whitespace().skip(1).take_while(ends).collect();
+    let (flags, names): (Vec<&str>, Vec<&str>) = words.into_iter().partition(|word| word.starts_with('-'));
+    if matches!(names.first(), Some(&("COMMAND" | "internal-plugin"))) {
+        return None;
+    }
+    let command =
+        (1..=names.len().min(2)).rev().map(|n| names[..n].join(" ")).find(|name| sections.contains_key(&**name));
+    let section = match &command {
+        Some(command) => sections[&**command],
+        None if names.is_empty() => "",
+        None => return Some(names.join(" ")),
+    };
+    let known = |flag: &&str| {
+        let name = flag.split('=').next().unwrap_or_default();
+        [section, sections["Before the command"]]
+            .iter()
+            .any(|text| text.contains(&format!("`{name}`")) || text.contains(&format!("`{name}=")))
+    };
+    flags.into_iter().find(|flag| !known(flag)).map(str::to_string)
+}
+
+/// Also those that are not run.
+#[test]
+fn commands_and_flags_in_pages_exist() {
+    let reference = read(Path::new("docs/commands.md"));
+    let sections = reference.split("\n## ").skip(1).filter_map(|section| section.split_once('\n')).collect();
+    let mut unknown = Vec::new();
+    for page in all_pages().into_iter().filter(|page| !page.ends_with("commands.md")) {
+        for line in command_lines(&read(&page)) {
+            unknown.extend(unknown_part(&line, &sections).map(|part| format!("{}: {part}: {line}", page.display())));
+        }
+    }
+    assert!(unknown.is_empty(), "{}", unknown.join("\n"));
+    let part = |line: &str| unknown_part(line, &sections);
+    assert_eq!(part("terrane -chdir=x state list -id=1 x | cat -n"), None);
+    assert_eq!(part("terrane state lists").as_deref(), None, "`state` is a command");
+    assert_eq!(part("terrane plans -x").as_deref(), Some("plans"));
+    assert_eq!(part("terrane plan -detailed").as_deref(), Some("-detailed"));
 }
 
 /// The name by which a link reaches a heading: lower case, `-` for spaces, no punctuation.

@@ -1,6 +1,6 @@
 //! The `azurerm` backend: states in a container of Azure's blob storage, locked by leases.
 //!
-//! Owns the settings, the service's interface and what is kept where. Never knows what a state holds, and nothing of credentials but that
+//! Owns the settings, the service's interface and the layout in the store. Never knows the content of states, and of credentials only that
 //! requests carry them.
 
 mod authorize;

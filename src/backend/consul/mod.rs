@@ -1,6 +1,6 @@
 //! The `consul` backend: states as keys of Consul's store, locks as locks of its sessions.
 //!
-//! Owns settings and workspaces; what is done to one state is in `store`. Never knows what a state holds.
+//! Owns settings and workspaces; operations on one state are in `store`. Never knows the content of states.
 
 mod client;
 mod store;

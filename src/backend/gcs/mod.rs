@@ -1,6 +1,6 @@
 //! The `gcs` backend: states in a bucket of Google Cloud Storage, locked by objects beside them.
 //!
-//! Owns the settings, the service's interface and what is kept where. Never knows what a state holds, and nothing of credentials but that
+//! Owns the settings, the service's interface and the layout in the store. Never knows the content of states, and of credentials only that
 //! requests carry them.
 
 mod client;

@@ -1,4 +1,4 @@
-//! The `http` backend: one state behind an address, with a lock behind another one. It has no workspaces.
+//! The `http` backend: one state at a URL, with a lock at another URL. It has no workspaces.
 //!
 //! Owns its settings; the requests are in `store`.
 

@@ -1,6 +1,6 @@
 //! The `kubernetes` backend: states as secrets of a cluster, locks as leases.
 //!
-//! Owns settings and workspaces. What is done to one state is in `store`. Never knows what a state holds.
+//! Owns settings and workspaces; operations on one state are in `store`. Never knows the content of states.
 
 mod client;
 mod exec;

@@ -1,6 +1,6 @@
 //! The local backend: states in files of the working directory.
 //!
-//! Owns where each workspace's files are; what is done to one file is in `store`. Never knows what a state holds.
+//! Owns the paths of the files of workspaces; operations on one file are in `store`. Never knows the content of states.
 
 mod store;
 

@@ -1,6 +1,6 @@
 //! The `pg` backend: states as rows of a table, locks as advisory locks of the server.
 //!
-//! Owns the table; what is done to one row is in `store`. Never knows what a state holds.
+//! Owns the table; operations on one row are in `store`. Never knows the content of states.
 
 mod conn_str;
 mod session;

@@ -1,7 +1,7 @@
 //! The `s3` backend: states in a bucket of Amazon S3 or of a store with the same interface, locked by objects beside them or by items
 //! of a DynamoDB table.
 //!
-//! Owns the settings, the two services' interfaces and what is kept where. Never knows what a state holds, and nothing of credentials but
+//! Owns the settings, the two services' interfaces and the layout in the store. Never knows the content of states, and of credentials only
 //! that requests are signed.
 
 mod check;

@@ -1,7 +1,7 @@
-//! Amazon Web Services: who we are to them, and signed requests.
+//! Amazon Web Services: credentials and signed requests.
 //!
-//! Owns where credentials come from, in which order, and the calls to their token service. Signatures and most sources of credentials
-//! are `reqsign`'s. Never knows what requests are for.
+//! Owns the order of the sources of credentials, and the calls to STS. Signatures and most sources of credentials
+//! are `reqsign`'s. Never knows the purpose of requests.
 
 pub mod credentials;
 pub mod profiles;

@@ -1,4 +1,4 @@
-//! Locks on files, of the kind that other programs of this field take, so that the two exclude each other.
+//! File locks, of the same kinds as those of Terraform and OpenTofu, so that the programs exclude each other.
 //!
 //! Owns the system calls. Never opens a file: the caller holds one handle for as long as the lock is needed, and closing
 //! it releases the lock. On systems without open-file-description locks any other handle of the same file that this

@@ -1,6 +1,6 @@
-//! The built-in provisioners, a file each, and what those that connect share.
+//! The built-in provisioners, a file each, and the shared connection settings.
 //!
-//! Each owns its arguments. They never know the resource that they provision beyond its connection.
+//! Each owns its arguments. Of the resource, they never know more than its connection.
 
 mod connection;
 pub mod file;

@@ -1,8 +1,8 @@
-//! What the built-in providers are written with: attributes as tables, the plan that follows from them, checks with the
-//! messages that users know, and the provider that answers for a set of resources.
+//! An SDK for built-in providers: attributes as tables, the plan that follows from them, checks with the
+//! messages of the public providers, and a provider for a set of resources.
 //!
-//! The rules are those of the library that the real providers use (observed through them): defaults, then unknowns for
-//! what is computed, then each attribute's rules. Never knows a particular resource.
+//! The rules are those of the library of the public providers (observed through them): defaults, then unknowns for
+//! computed attributes, then the rules of each attribute. Never knows a particular resource.
 
 mod attribute;
 mod check;

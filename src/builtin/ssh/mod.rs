@@ -1,7 +1,7 @@
 //! SSH for provisioners: connects (directly, through a proxy, through a bastion), runs commands, uploads files.
 //!
-//! Owns the `connection` block's meaning for `type = "ssh"`: defaults, authentication order, retries and the texts
-//! that users know. Never knows a provisioner's own arguments.
+//! Owns the meaning of `connection` blocks with `type = "ssh"`: defaults, authentication order, retries and messages.
+//! Never knows the arguments of provisioners.
 
 mod auth;
 mod communicator;

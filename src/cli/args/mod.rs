@@ -1,6 +1,6 @@
-//! What was typed, sorted out: a file per command, the option groups that commands share, the flag syntax.
+//! Command-line arguments: a file per command, shared groups of options, the flag syntax.
 //!
-//! Turns words into the plain options of [`crate::ops`]; never acts on them.
+//! Parses arguments to the plain options of [`crate::ops`]. Never has side effects.
 
 pub mod common;
 pub mod flags;

@@ -1,6 +1,6 @@
-//! One file per command: arguments to an operation, its result to a view.
+//! One file per command: passes arguments to an operation, and its result to a view.
 //!
-//! Owns no rule of any operation: what is typed is `args`, what is done is `ops`, what is shown is `view`.
+//! Owns no rule of any operation: arguments are in `args`, operations in `ops`, output in `view`.
 
 pub mod apply;
 pub mod completion;

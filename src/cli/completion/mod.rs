@@ -1,8 +1,8 @@
-//! Completion of command lines in shells: what may stand where the user types.
+//! Shell completion.
 //!
-//! A shell starts the program with the line in `COMP_LINE` and gets the candidates on standard output. Commands and flags
-//! come from the dispatcher's table, so that there is no second list. Never prints errors: who presses a key must not get
-//! text into the line.
+//! A shell starts the program with the line in `COMP_LINE` and reads the candidates from standard output. Commands and flags
+//! come from the dispatcher's table. Never prints errors, because they would appear
+//! in the user's command line.
 
 mod candidates;
 pub mod install;

@@ -1,6 +1,6 @@
-//! What commands show: for people and for programs, a type each.
+//! The output of commands: one type for people and one for programs.
 //!
-//! Owns when something is shown. Never decides what is done; layouts are `render`'s.
+//! Owns the order of output; layouts are in `render`. Never decides what an operation does.
 
 mod downloads;
 pub mod human;

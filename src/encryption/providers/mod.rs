@@ -1,6 +1,6 @@
-//! The key providers that there are: what makes keys, and finds them again by what it kept.
+//! The key providers: they create keys, and derive the same keys from stored metadata.
 //!
-//! Never knows what the keys are for.
+//! They never know the use of the keys.
 
 mod aws_kms;
 mod azure_vault;

@@ -1,4 +1,4 @@
-//! The shape of `connection` blocks: the union of what all kinds of connections take.
+//! The schema of `connection` blocks: the arguments of all types of connections.
 
 use std::sync::{Arc, LazyLock};
 

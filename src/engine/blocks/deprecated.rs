@@ -1,4 +1,4 @@
-//! Warnings about what is declared deprecated: outputs of modules that are still referred to, variables that are still set,
+//! Warnings about deprecated names: references to outputs of modules, values for variables,
 //! attributes of resources.
 //!
 //! They depend only on the text of the configuration, not on values.

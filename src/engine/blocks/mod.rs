@@ -1,5 +1,5 @@
-//! What the engine knows of the configuration's blocks before any of them is evaluated: the modules as a tree, what each
-//! block refers to, which provider configuration it uses, its schema. Never evaluates, never asks for an object.
+//! Static facts about the blocks of the configuration, before evaluation: the modules as a tree, the references of each
+//! block, its provider configuration, its schema. Never evaluates, never reads objects.
 
 pub mod connection;
 pub mod deprecated;

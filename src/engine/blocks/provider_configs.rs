@@ -1,4 +1,4 @@
-//! Which provider configuration serves what: the rules by which modules inherit and are passed configurations.
+//! The provider configuration of each block: the rules for inherited and passed configurations.
 
 use super::BlockId;
 use std::collections::BTreeMap;

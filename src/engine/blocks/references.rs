@@ -1,4 +1,4 @@
-//! What a block of the configuration refers to, and whether those references can be right at all: the checks that need
+//! The references of a block, and their static checks: those that need
 //! schemas but no values.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `removed` blocks: what becomes of objects whose block is gone on purpose.
+//! `removed` blocks: whether objects without a block are destroyed or forgotten.
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;

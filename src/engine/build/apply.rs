@@ -1,7 +1,7 @@
-//! The graph of an apply: the configuration's, with a task per planned change and the order among them.
+//! The graph of an apply: that of the configuration, with a task per planned change and their order.
 //!
-//! Creating and updating follow the references of the configuration; destroying follows the dependencies that the state
-//! holds, or the configuration where an object is new, within one module instance. What is destroyed after its replacement exists waits for those that used it.
+//! Creates and updates follow the references of the configuration; destroys follow the dependencies in the state
+//! (for new objects, in the configuration) within one module instance. `create_before_destroy` objects are destroyed after their dependents were updated.
 
 use crate::engine::blocks::BlockId;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! What follows from the graph of the configuration: stored dependencies, forced order of replacement, what a data
-//! source must see finished before it is read.
+//! Facts derived from the graph of the configuration: stored dependencies, forced order of replacement, and the dependencies of data
+//! sources.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Import blocks in the graph: the blocks that they are for wait for what they refer to.
+//! Import blocks in the graph: their target blocks wait for the references of the import.
 
 use super::config::Builder;
 use crate::base::diag::{Diagnostic, Diagnostics};

@@ -1,8 +1,8 @@
 //! Building graphs: ordered lists of passes, each a function.
 //!
-//! The graph of the configuration is the same for validate, plan and apply; plan adds what only the state knows, apply
-//! adds the planned changes with the order among them.
-//! Owns the order of things. Never evaluates, and never asks a provider.
+//! The graph of the configuration is the same for validate, plan and apply; plan adds objects that are only in the state, apply
+//! adds the planned changes and their order.
+//! Owns the dependencies. Never evaluates, and never calls a provider.
 
 pub mod apply;
 pub mod config;

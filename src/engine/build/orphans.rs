@@ -1,4 +1,4 @@
-//! Objects of the state that no block claims: who deletes them, and through which provider configuration.
+//! Orphans, the objects of the state without a block: the nodes that destroy them, and their provider configurations.
 
 use crate::engine::blocks::BlockId;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What a walk is made of: the graph with its orphans, tasks and providers, cut to what the verb needs.
+//! The parts of a walk: the graph with its orphans, tasks and providers, reduced to the needs of the verb.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

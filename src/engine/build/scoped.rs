@@ -1,5 +1,5 @@
-//! Order that no reference asks for: data sources inside `check` blocks are read when everything is done, ephemeral
-//! resources are closed when nothing uses them any more.
+//! Order without references: data sources inside `check` blocks are read when everything is done, ephemeral
+//! resources are closed after their last use.
 
 use crate::engine::blocks::tree::Tree;
 use crate::engine::graph::{Dag, Node, NodeId};

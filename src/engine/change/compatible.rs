@@ -1,4 +1,4 @@
-//! Does what came out agree with what was planned?
+//! Checks that a new object agrees with the planned one.
 
 use crate::lang::value::ops::may_be;
 use crate::lang::value::text::go_quoted;

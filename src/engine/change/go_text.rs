@@ -1,4 +1,4 @@
-//! Values in the notation in which the reference reports a provider's breaches, which users pass on to its authors.
+//! Values in the notation of the reference's errors about inconsistent results of providers.
 
 use std::fmt::Write;
 

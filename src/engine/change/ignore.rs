@@ -1,4 +1,4 @@
-//! `ignore_changes`: the configuration as if the ignored parts were what they were before.
+//! `ignore_changes`: the configuration with the prior values of ignored parts.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;

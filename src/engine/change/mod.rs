@@ -1,7 +1,7 @@
-//! Pure rules about objects before, planned and after: what to propose, what a provider may answer, what forces
+//! Pure rules about prior, planned and new objects: proposed objects, valid responses of providers, reasons for
 //! replacement. Observed on the reference, release 1.11.4; values in and out carry no marks.
 //!
-//! Never asks a provider; never knows where an object is kept.
+//! Never calls a provider; never knows where an object is stored.
 
 pub mod compatible;
 pub mod go_text;

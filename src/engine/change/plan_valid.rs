@@ -1,4 +1,4 @@
-//! Is a planned object one that a provider may answer, given configuration and prior object?
+//! Checks that a planned object of a provider is valid for the configuration and the prior object.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

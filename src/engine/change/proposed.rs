@@ -1,4 +1,4 @@
-//! The proposed new object: the configuration, with what the provider computed before kept where it may be.
+//! The proposed new object: the configuration, with prior values of computed attributes where possible.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! The rules against what the reference does: several hundred small cases, recorded from release 1.11.4.
+//! Compares the rules with the reference: several hundred small cases, recorded from release 1.11.4.
 //!
-//! `recorded/cases.jsonl` holds one case a line: a schema (a line of `recorded/schemas.jsonl`, from 0), the values that
-//! went in, and what came out. `{"$unknown": true}` is an unknown value, or one with the refinements named instead.
+//! `recorded/cases.jsonl` has one case per line: a schema (a line of `recorded/schemas.jsonl`, from 0), the input
+//! values, and the result. `{"$unknown": true}` is an unknown value, or one with refinements in place of `true`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which of the paths that a provider says require replacement have really changed.
+//! The changed paths among those for which a provider requires replacement.
 
 use crate::lang::value::{Path, PathStep, Value};
 

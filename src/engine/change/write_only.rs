@@ -1,4 +1,4 @@
-//! Write-only attributes in the answers of providers: they must be null, since plans and states would keep them.
+//! Write-only attributes in responses of providers: they must be null, because plans and states would store them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

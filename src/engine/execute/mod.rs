@@ -1,7 +1,7 @@
 //! Walking the graph of a run to its end.
 //!
-//! Owns the invariant that a walk which did not finish every node leaves an error, so that an
-//! incomplete plan never looks like a complete one, after a stop, a panic or a failure alike.
+//! Owns the invariant that a walk that did not finish every node returns an error, so that an
+//! incomplete plan never looks like a complete one, whether after a stop, a panic or a failure.
 
 mod visits;
 

@@ -1,4 +1,4 @@
-//! The walk in the log: which vertices there are, what they wait for, and when each is visited.
+//! The walk in the log: the vertices, their dependencies, and when each is visited.
 
 use std::sync::Arc;
 

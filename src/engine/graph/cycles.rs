@@ -1,6 +1,6 @@
 //! Cycles: their references, with locations.
 //!
-//! The summary lists the members, as many as there are. The detail walks one of the shortest ways around.
+//! The summary lists all members. The detail shows one of the shortest cycles.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! A directed graph: nodes by number, edges from what waits to what it waits for.
+//! A directed graph: nodes by number, edges from a node to its dependencies.
 
 /// A node's number.
 pub type NodeId = u32;

@@ -1,4 +1,4 @@
-//! Order: a generic graph, the nodes that the engine puts in it, and the walk that runs them.
+//! A generic graph, the engine's nodes, and the walk that runs them.
 //!
 //! Owns the dependencies between nodes. Never knows what a node does.
 

@@ -1,4 +1,4 @@
-//! What the graph holds: a node per configuration block, and in apply per planned change.
+//! The nodes of the graph: one per configuration block, and in apply one per planned change.
 
 use crate::engine::blocks::tree::{ModuleId, Tree};
 

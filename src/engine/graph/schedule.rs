@@ -1,4 +1,4 @@
-//! What a walk does, in which order.
+//! The nodes of a walk and their order.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

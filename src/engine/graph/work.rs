@@ -1,4 +1,4 @@
-//! What some nodes stand for that have no block: objects without one, and the changes that apply carries out.
+//! The work of nodes without a block: orphaned objects, and the changes of an apply.
 
 use std::sync::Arc;
 

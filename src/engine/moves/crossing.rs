@@ -1,6 +1,6 @@
-//! Objects that got another type, or another provider, with their address: what their new provider makes of them.
+//! Objects whose move changes their type or provider: the new provider converts them.
 //!
-//! Owns the call that converts them. Never decides what moves.
+//! Owns the call that converts them. Never decides which objects move.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

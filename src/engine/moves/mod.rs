@@ -1,6 +1,6 @@
-//! Objects with a new address: what `moved` blocks say, and what follows from a resource's gaining or losing `count`.
+//! Objects with a new address: `moved` blocks, and implicit moves when `count` is added to or removed from a resource.
 //!
-//! Owns which addresses change before planning. Never touches what an object holds.
+//! Owns the changes of addresses before planning. Never changes the content of objects.
 
 pub(super) mod crossing;
 mod order;

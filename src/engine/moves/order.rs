@@ -1,4 +1,4 @@
-//! The order in which `moved` statements are applied: each after those that move something to where it starts from.
+//! The order in which `moved` statements are applied: each after those that move to its `from` address.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What `moved` blocks say: matching addresses, and the order of statements.
+//! The statements of `moved` blocks: matching addresses, and their order.
 
 use crate::base::diag::Diagnostic;
 use crate::base::source::Range;

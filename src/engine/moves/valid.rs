@@ -1,6 +1,6 @@
-//! Whether `moved` blocks agree with each other and with the instances that a walk found.
+//! Checks that `moved` blocks agree with each other and with the instances that a walk found.
 //!
-//! A walk has to come first: only then is it known which instances there are.
+//! This needs a walk, because only then are the instances known.
 
 use std::collections::BTreeMap;
 

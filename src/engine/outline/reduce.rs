@@ -1,4 +1,4 @@
-//! Edges that others imply, left out.
+//! Transitive reduction of a graph.
 
 /// The transitive reduction of a graph, given the direct dependencies of each node. The graph must have
 /// no cycles; their edges would all be omitted.

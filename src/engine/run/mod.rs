@@ -1,5 +1,5 @@
-//! One run of the engine: what was asked ([`Inputs`]), what is known beforehand ([`Blocks`], [`Prior`]), what is done in
-//! which order ([`Schedule`]), and where the steps leave what they found ([`Results`]). Never does a step itself.
+//! One run of the engine: its inputs ([`Inputs`]), static facts ([`Blocks`], [`Prior`]), the order
+//! ([`Schedule`]), and the results of steps ([`Results`]). Never runs a step itself.
 
 pub mod object;
 pub mod renewal;

@@ -1,6 +1,6 @@
-//! What the steps found out: write-once slots per instance of everything.
+//! The results of steps: write-once slots per instance.
 //!
-//! A step reads the slots that its references name and writes only its own. The locks of the engine are here and in the
+//! A step reads the slots of its references and writes only its own. The locks of the engine are here and in the
 //! walk, nowhere else.
 
 use std::collections::BTreeMap;

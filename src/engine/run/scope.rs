@@ -1,4 +1,4 @@
-//! What names mean within a module instance: the language's scope over the slots of a run.
+//! The names within a module instance: the language's scope over the slots of a run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

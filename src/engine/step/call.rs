@@ -1,4 +1,4 @@
-//! Module calls: which instances a module has.
+//! Module calls: the instances of a module.
 
 use std::sync::{Arc, OnceLock};
 

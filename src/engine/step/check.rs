@@ -1,4 +1,4 @@
-//! `check` blocks: assertions about the whole. Failures only warn.
+//! `check` blocks: assertions whose failures are warnings.
 
 use crate::base::diag::Diagnostics;
 use crate::engine::blocks::tree::ModuleId;

@@ -1,4 +1,4 @@
-//! Ephemeral resources: opened where a walk needs them, closed when nothing does any more, kept nowhere.
+//! Ephemeral resources: opened when a walk needs them, closed after their last use, and never stored.
 
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::engine::blocks::tree::ModuleId;

@@ -1,6 +1,6 @@
-//! What the nodes do: a file per kind, each step a function from what it reads to what it found.
+//! The steps of nodes: a file per kind; each step is a function from its inputs to its result.
 //!
-//! When a step runs, what it refers to is done; it never orders anything, and never writes another one's slot.
+//! When a step runs, its references are done. A step never decides the order, and never writes the slot of another one.
 
 mod call;
 pub mod check;

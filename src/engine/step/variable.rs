@@ -1,4 +1,4 @@
-//! Input variables: the value given or the default, brought to the variable's type, and checked by its rules.
+//! Input variables: the given value or the default, converted to the variable's type, and checked by its rules.
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;

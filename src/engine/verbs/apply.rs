@@ -1,4 +1,4 @@
-//! Apply: a plan carried out.
+//! Apply: executes a plan.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The results of conditions, gathered per block: everything that can be checked has one, checked or not.
+//! The results of conditions per block: every checkable object has one, also if it was not checked.
 
 use crate::engine::blocks::BlockId;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! Expressions by the state, or by a plan.
+//! Evaluates expressions with the state, or with a plan.
 
 use super::evaluation::Evaluation;
 use super::plan;

@@ -1,5 +1,5 @@
-//! Expressions evaluated in a module instance when a run is over, as the console does: one at a time, with a function
-//! more and one less than the configuration has.
+//! Expressions evaluated in a module instance after a run, for the console: one at a time, with one function
+//! more and one less than in the configuration.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The verbs, a file each: what is asked becomes a [`prepare::Request`], `prepare` runs the passes that turn it into a run,
-//! the walk carries it out, and the verb puts the results together. Never knows what a node does.
+//! The verbs, a file each: the input becomes a [`prepare::Request`], `prepare` runs the passes that create a run from it,
+//! the walk executes it, and the verb combines the results. Never knows what a node does.
 
 mod apply;
 mod check_results;

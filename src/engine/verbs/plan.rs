@@ -1,4 +1,4 @@
-//! Plan: what is to be done, with what a destroy does ahead of it.
+//! Plan: the changes to apply, and the normal plan before a destroy.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

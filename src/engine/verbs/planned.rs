@@ -1,4 +1,4 @@
-//! What a finished walk found, put together as a plan.
+//! Combines the results of a finished walk in a plan.
 
 use std::sync::Arc;
 

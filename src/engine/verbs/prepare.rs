@@ -1,4 +1,4 @@
-//! Everything up to the walk: the passes that turn a configuration and a state into a run.
+//! Everything before the walk: the passes that create a run from a configuration and a state.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

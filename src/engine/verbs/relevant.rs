@@ -1,5 +1,5 @@
-//! Which attributes of which objects a plan's changes came from: followed back through variables, locals, outputs and
-//! other objects' arguments. What changed outside is shown to people only if something planned depends on it.
+//! The attributes of objects that caused a plan's changes: traced back through variables, locals, outputs and
+//! arguments of other objects. Drift is only shown if a planned change depends on it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};

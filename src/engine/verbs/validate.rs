@@ -1,4 +1,4 @@
-//! Validate: types and schemas alone.
+//! Validate: checks with types and schemas only.
 
 use super::prepare::{Request, prepare};
 use crate::base::diag::Diagnostics;

@@ -1,6 +1,6 @@
-//! Whether a package is what its makers released: steps, each its own type, that look at an archive before it is unpacked.
+//! Authentication of packages: steps, each a separate type, that check an archive before it is unpacked.
 //!
-//! Owns checksums, signatures and what follows from them. Never knows where the archive came from, and installs nothing.
+//! Owns checksums, signatures and trust levels. Never knows the source of the archive, and installs nothing.
 
 pub mod checksum;
 pub mod demand;

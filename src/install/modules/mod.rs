@@ -1,7 +1,7 @@
-//! Modules: from the calls of the root module to folders with everything that they call.
+//! Installs modules: the calls of the root module, and the calls of the installed modules.
 //!
-//! A module is only known once its caller is loaded, so installing is a walk: each call is a task, packages are fetched side
-//! by side and each only once, and events are reported in the order of the tree. Never knows providers.
+//! A module is only known once its caller is loaded, so the installation is a walk: each call is a task, packages are fetched in
+//! parallel and each only once, and events are reported in the order of the tree. Never knows providers.
 
 mod checksum;
 mod context;

@@ -1,7 +1,7 @@
-//! One provider package on disk: its files, their hash, and how it gets to a folder.
+//! One provider package on disk: its files, their hash, and its installation to a folder.
 //!
-//! Owns what is in a package's folder and the folders that hold packages. Never knows where a package came from, or
-//! whether it was wanted. From an archive to its place: [`archive::stage`], the caller looks at the hash,
+//! Owns the content of package folders and of the folders that contain them. Never knows the source of a package, or
+//! whether it is required. From an archive to its final path: [`archive::stage`], the caller checks the hash,
 //! [`archive::Staged::finish`]; through a cache that several processes share, [`cache::Cache`].
 
 pub mod archive;

@@ -1,7 +1,7 @@
 //! Installing providers: requirements and a lock to a plan ([`resolve`]), the plan to packages on disk and a new lock ([`execute`]).
-//! Beside that, for any platform and without installing: hashes for the lock ([`platform_lock`]), archives for a mirror ([`mirror`]).
+//! In addition, for any platform and without installation: hashes for the lock ([`platform_lock`]), archives for a mirror ([`mirror`]).
 //!
-//! Owns what is decided and in which order things happen. Never knows the protocols of sources or how a package is checked.
+//! Owns the decisions and their order. Never knows the protocols of sources or how a package is checked.
 
 mod download;
 pub mod execute;

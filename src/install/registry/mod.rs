@@ -1,6 +1,6 @@
 //! Hosts of registries: discovery, credentials, and the protocols for modules and for providers.
 //!
-//! Never knows what becomes of the answers.
+//! Never knows the use of the responses.
 
 pub mod ask;
 pub mod callback;

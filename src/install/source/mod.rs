@@ -1,6 +1,6 @@
-//! Where packages come from.
+//! Sources of provider packages.
 //!
-//! Owns looking for versions and packages. Never downloads, unpacks or checks one.
+//! Owns the search for versions and packages. Never downloads, unpacks or checks one.
 
 pub mod demanding;
 pub mod filesystem;

@@ -1,6 +1,6 @@
-//! Tree and scope to value and diagnostics; pure.
+//! Evaluates a tree with a scope to a value and diagnostics; pure.
 //!
-//! Owns what expressions mean. Never knows what the names in its scope stand for; reads files only through it.
+//! Owns the meaning of expressions. Never knows the meaning of names in its scope; reads files only through the scope.
 
 mod attribute;
 mod call;

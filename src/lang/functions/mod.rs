@@ -1,7 +1,7 @@
 //! The function table: an entry is a name, a signature and a body.
 //!
 //! Owns the language's built-in functions, by topic. Never knows how calls are evaluated: nulls, unknowns and marks
-//! that a parameter does not allow have been dealt with before a body runs.
+//! that a parameter does not allow are handled before a body runs.
 
 mod assume;
 mod base64_text;

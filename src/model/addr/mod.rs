@@ -1,6 +1,6 @@
-//! Names of things: immutable values, one type per kind, in local and absolute form; they parse and print.
+//! Addresses: immutable values, one type per kind, in local and absolute form; parsing and printing them.
 //!
-//! An address never knows whether the thing that it names exists.
+//! An address never knows whether its object exists.
 
 pub mod command_line;
 pub mod instance;

@@ -1,6 +1,6 @@
-//! The configuration: files to modules to a tree of modules; one file per kind of block.
+//! The configuration: from files to modules to a tree of modules; one file per kind of block.
 //!
-//! Owns what blocks mean before anything is evaluated, and the errors that can be seen without evaluating. Never
+//! Owns the static meaning of blocks, and the errors that are found without evaluation. Never
 //! knows the state, a provider's process or a value that depends on a run.
 
 mod block;

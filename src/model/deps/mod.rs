@@ -1,4 +1,4 @@
-//! What a configuration depends on and what is locked: versions, constraints, requirements, package hashes, the lock
+//! Dependencies of a configuration and their locks: versions, constraints, requirements, package hashes, the lock
 //! files and the manifest of modules. Texts and rules only; fetching is `install`.
 //!
 //! Never opens a file, and never knows the sources of packages.

@@ -1,6 +1,6 @@
-//! What is to be done: the plan and its changes, and the file that keeps one.
+//! The plan and its changes, and the plan file.
 //!
-//! Owns what a plan says and that it can be kept. Never knows how it came about, or how it is carried out.
+//! Owns the content of plans and their format. Never knows how a plan is created or applied.
 
 mod action;
 mod change;

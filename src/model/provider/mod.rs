@@ -1,4 +1,4 @@
-//! What a provider and a provisioner are: async traits and plain messages. Knows no wire and no process.
+//! The interfaces of providers and provisioners: async traits and plain messages. Knows no wire format and no process.
 //!
 //! Values that cross this border carry no marks; types are those that the schemas imply.
 

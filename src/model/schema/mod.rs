@@ -1,7 +1,7 @@
-//! Shapes of blocks as providers describe them: attributes, nested blocks, the type they imply, and how a body of the
-//! configuration is decoded into a value of that type.
+//! Schemas of blocks: attributes, nested blocks, the implied type, and the decoding of a body of the
+//! configuration to a value of that type.
 //!
-//! Owns the meaning of schemas. Never knows the wire that they came over, or a provider.
+//! Owns the meaning of schemas. Never knows wire formats or providers.
 
 pub mod as_blocks;
 pub mod block;

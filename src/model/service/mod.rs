@@ -1,7 +1,7 @@
-//! Services and what the user's CLI configuration says about them: their hosts, what hosts offer, credentials, where provider
-//! packages come from. Types and parsing only.
+//! Services and their settings in the CLI configuration: hosts, discovery, credentials, sources of provider
+//! packages. Types and parsing only.
 //!
-//! Never asks a host, and never knows how packages are unpacked.
+//! Never sends requests, and never knows how packages are unpacked.
 
 pub mod cli_file;
 pub mod credentials;

@@ -1,4 +1,4 @@
-//! What the last run left: snapshot, objects, serial and lineage, and the file that holds them.
+//! The state: snapshot, objects, serial and lineage, and the state file.
 //!
 //! Owns the formats and the rules within them. Never opens a file, and never knows the configuration.
 

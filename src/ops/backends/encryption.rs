@@ -1,4 +1,4 @@
-//! The encryption that the configuration and TF_ENCRYPTION ask for.
+//! The encryption of the configuration and of TF_ENCRYPTION.
 
 use std::sync::Arc;
 use std::time::Duration;

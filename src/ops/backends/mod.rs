@@ -1,5 +1,5 @@
-//! The backend of the working directory: `settings` are what the configuration says of it, `record` keeps which one `init`
-//! set up, `open` opens it, if the configuration still asks for the same, and holds a state under its lock; `read_state` looks without one.
+//! The backend of the working directory: `settings` evaluates its configuration, `record` stores the one that `init`
+//! configured, `open` opens it, if the configuration is unchanged, and holds a state under its lock; `read_state` reads without one.
 //!
 //! Never changes a state.
 

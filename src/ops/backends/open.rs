@@ -1,4 +1,4 @@
-//! Opening the backend that the configuration asks for, and checking that it is the one that `init` opened.
+//! Opening the configured backend, after checking that `init` has recorded the same one.
 
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,4 @@
-//! Reading the state without its lock, for commands that only look.
+//! Reading the state without its lock, for commands that do not change it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a working directory remembers of its backend: `.terraform/terraform.tfstate`. The format is the
+//! The record of the backend of a working directory: `.terraform/terraform.tfstate`. The format is the
 //! reference's.
 
 use std::io;

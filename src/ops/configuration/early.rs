@@ -1,4 +1,4 @@
-//! What is known of the world when a configuration is loaded: values of root variables and where we are.
+//! The values for early evaluation, when a configuration is loaded: root variables and paths.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
-//! The configuration of the working directory: `load` reads it and what `init` installed for it, by values that are known
-//! early (`early`); `variables` collects the values that people give.
+//! The configuration of the working directory: `load` reads it and its installed modules, with values that are evaluated
+//! early (`early`); `variables` collects the values that users give.
 //!
-//! Never decides what a value may be: that is the model's concern.
+//! Never validates values: the model does that.
 
 pub(in crate::ops) mod early;
 pub mod load;

@@ -1,6 +1,6 @@
-//! Values of the root module's variables: from the environment, values files, arguments and, at last, from people.
+//! Values of the root module's variables: from the environment, variable files, arguments and prompts.
 //!
-//! Owns the order of precedence; what a value may look like is the model's concern.
+//! Owns the order of precedence; the model validates the values.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The backend's part of `init`: which backend is wanted, whether that is the recorded one, what is copied if it is not, and
-//! which workspace is in use afterwards.
+//! The backend's part of `init`: the configured backend, its comparison with the record, the migration of states, and
+//! the selection of the workspace.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Installing the providers that a working directory needs, and keeping its lock file.
+//! Installing the required providers of a working directory, and updating its lock file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
-//! Copying states from one backend to another, when `init` finds that the backend changed: what is asked, locked and written.
+//! Copying states between backends when `init` finds that the backend changed: questions, locks and writes.
 //!
-//! The source stays as it is. States keep their lineage and serial.
+//! The source is not changed. States keep their lineage and serial.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! `init`: the backend (`backend`; what it copies: `migration`), modules (`modules`) and providers (`install`) made ready; `get`, `providers lock` and `providers mirror` are parts
+//! `init`: configures the backend (`backend`, `migration`) and installs modules (`modules`) and providers (`install`); `get`, `providers lock` and `providers mirror` are parts
 //! of it. Never starts a provider.
 
 mod backend;

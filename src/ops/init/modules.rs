@@ -1,4 +1,4 @@
-//! Installing modules: for `init`, for `get`, and the copy that `init -from-module` begins with.
+//! Installing modules: for `init`, for `get`, and the copy of `init -from-module`.
 
 use std::io;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `providers lock`: the lock file made to hold hashes for several platforms.
+//! `providers lock`: adds hashes for several platforms to the lock file.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `providers mirror`: the archives of all required providers in a folder, for use as it is or behind a web server.
+//! `providers mirror`: writes the archives of all required providers to a folder, which is a filesystem mirror or, behind a web server, a network mirror.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `console`: expressions, one at a time, by the configuration and the state or a plan.
+//! `console`: evaluates expressions, one at a time, with the configuration and the state or a plan.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};

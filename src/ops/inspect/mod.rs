@@ -1,5 +1,5 @@
-//! Answers about a configuration that change nothing: is it valid, what does an expression give, what depends on what,
-//! which providers and modules does it use, what does a plan or a state file hold.
+//! Commands that change nothing: validation, expressions, the dependency graph,
+//! the providers and modules in use, the content of plans and state files.
 
 pub mod console;
 pub mod graph;

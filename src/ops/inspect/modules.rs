@@ -1,4 +1,4 @@
-//! `modules`: which modules are called, and which of their versions are installed.
+//! `modules`: the called modules and their installed versions.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `providers schema`: all that the providers of the working directory describe.
+//! `providers schema`: the schemas of the providers of the working directory.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `providers`: who needs which provider.
+//! `providers`: the required providers of each module.
 
 use crate::base::name::PROGRAM;
 use crate::ops::run::operation::NO_CONFIGURATION;

@@ -1,4 +1,4 @@
-//! `show`: the state, or what a file holds.
+//! `show`: the state, or the content of a state or plan file.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `validate`: the configuration checked for itself and against its providers' schemas.
+//! `validate`: checks the configuration, also with the schemas of its providers.
 
 use crate::model::mistakes::UNREADABLE_MODULE;
 use crate::ops::run::operation::{CANCELED, watched_ports};

@@ -1,4 +1,4 @@
-//! What operations ask people.
+//! Questions of operations to the user.
 
 use async_trait::async_trait;
 

@@ -1,4 +1,4 @@
-//! What operations tell while they run.
+//! Events of running operations.
 
 use crate::base::diag::Diagnostics;
 use crate::engine::event::Event;

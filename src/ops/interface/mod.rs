@@ -1,6 +1,6 @@
-//! What operations and those who call them exchange: options in; questions, events and plans to show out.
+//! The interface of operations: options as input; questions, events and plans to show as output.
 //!
-//! Values alone: nothing is done here.
+//! Only values: nothing is executed here.
 
 pub mod ask;
 pub mod listen;

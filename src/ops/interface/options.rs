@@ -1,4 +1,4 @@
-//! What operations are asked for, as plain values that several of them share.
+//! Options that several operations share, as plain values.
 
 use std::path::PathBuf;
 use std::time::Duration;

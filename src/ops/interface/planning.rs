@@ -1,4 +1,4 @@
-//! What planning gives to those who show it.
+//! The result of planning, for views.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

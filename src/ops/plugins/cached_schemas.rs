@@ -1,5 +1,5 @@
-//! The cache of provider schemas as commands use it: for which environment entries hold, and what a command does that was
-//! misled by one.
+//! The use of the cache of provider schemas in commands: the environment of entries, and the restart of a command that used
+//! an outdated one.
 //!
 //! A schema depends on the package, perhaps on the environment, and rarely on files. Entries are kept per package and
 //! environment. When a command fails that has used entries, the providers are asked for their schemas: if one differs,

@@ -1,4 +1,4 @@
-//! Plugins for the engine: which process serves which provider, started when, and reused or not.
+//! Plugins for the engine: the processes of each provider, their start and their reuse.
 //!
 //! One process per locked package that the configuration uses starts early, while the rest loads. It answers what needs
 //! no configuration and is the first to be configured. Each further configuration has a separate process.

@@ -1,7 +1,7 @@
 //! Providers and provisioners for the engine: `packages` finds the package that the lock file selects, `factories` starts
-//! processes, `cached_schemas` keeps what they say of themselves.
+//! processes, `cached_schemas` caches their schemas.
 //!
-//! Never knows what is asked of a provider.
+//! Never knows the requests to a provider.
 
 pub(in crate::ops) mod cached_schemas;
 pub(in crate::ops) mod factories;

@@ -1,4 +1,4 @@
-//! Provisioners as programs of their own, from before there were built-in ones: they still win.
+//! Legacy provisioner plugins, which have priority over built-in provisioners.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

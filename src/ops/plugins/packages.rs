@@ -1,5 +1,5 @@
-//! Which package serves which provider: the lock file's selections checked against what the configuration needs and against
-//! what is installed.
+//! The package of each provider: compares the selections of the lock file with the requirements of the configuration and with
+//! the installed packages.
 
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::model::provider::NO_SCHEMAS;

@@ -1,4 +1,4 @@
-//! Which providers the lock file selects, for those who only want to look.
+//! The selections of the lock file, for commands that only show them.
 
 use std::path::Path;
 

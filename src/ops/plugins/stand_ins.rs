@@ -1,5 +1,5 @@
-//! Providers of this program that stand in for public ones: which versions they had when the working directory was made
-//! ready, and what to say where they have others now.
+//! Built-in providers under public addresses: their versions when the working directory was initialized,
+//! and the warning if this program has other versions.
 //!
 //! The lock file says nothing of them: other programs install the public provider, and choose its version themselves.
 

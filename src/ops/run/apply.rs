@@ -1,4 +1,4 @@
-//! `apply`, `destroy` and `refresh`: a plan made or read, approved, and carried out.
+//! `apply`, `destroy` and `refresh`: a plan is created or read, approved, and applied.
 
 use super::operation::CANCELED;
 use crate::backend::STATE_NOT_SAVED;

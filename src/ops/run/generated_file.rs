@@ -1,4 +1,4 @@
-//! The file that `-generate-config-out` names: configuration for imports that had none.
+//! The file of `-generate-config-out`: configuration for imports without a block.
 
 use std::fmt::Write;
 use std::path::Path;

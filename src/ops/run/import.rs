@@ -1,4 +1,4 @@
-//! `import`: an object that exists becomes managed, at an address that the configuration has a block for.
+//! `import`: records an existing object at an address that has a block in the configuration.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! Plans and what is done with them. `operation` brings configuration, state, variables and plugins together; `plan`
-//! shows what would be done, perhaps kept in a file (`plan_file`); `apply` carries it out, and `sink` records the results;
+//! Planning and applying. `operation` prepares configuration, state, variables and plugins; `plan`
+//! shows a plan and optionally saves it (`plan_file`); `apply` applies it, and `sink` records the results;
 //! `import` is an apply of one object.
 //!
-//! Never decides what a plan holds: that is the engine's concern.
+//! Never decides the content of a plan: the engine does that.
 
 pub mod apply;
 mod event_log;

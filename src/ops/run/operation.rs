@@ -1,4 +1,4 @@
-//! What plan, apply, refresh and destroy have in common: configuration, state, variables and plugins brought together.
+//! The common part of plan, apply, refresh and destroy: preparing configuration, state, variables and plugins.
 
 use std::path::Path;
 use std::sync::Arc;

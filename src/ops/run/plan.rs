@@ -1,4 +1,4 @@
-//! `plan`: what would be done, shown and perhaps kept in a file.
+//! `plan`: shows a plan and optionally saves it.
 
 use std::path::PathBuf;
 use std::sync::Arc;

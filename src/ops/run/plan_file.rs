@@ -1,4 +1,4 @@
-//! Keeping a plan in a file, and taking it up again.
+//! Saving a plan in a file, and loading it.
 
 use crate::encryption::{Layout, is_sealed};
 use crate::model::plan::file::PLAN_NOT_WRITTEN;

@@ -1,4 +1,4 @@
-//! The engine's results on their way to the journal.
+//! Writes the engine's results to the journal.
 
 use std::sync::Arc;
 

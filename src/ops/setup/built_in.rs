@@ -1,4 +1,4 @@
-//! Which providers live in this program.
+//! The built-in providers.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The machine as the engine sees it: files, clock, chance, where we are.
+//! The engine's `Host`: files, clock, randomness, paths.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

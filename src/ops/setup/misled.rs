@@ -1,4 +1,4 @@
-//! What a command knows of having used outdated schemas.
+//! Records that a command used outdated schemas.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

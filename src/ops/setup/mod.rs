@@ -1,4 +1,4 @@
-//! What every operation starts from: settings, the working directory, hosts to ask, the machine. Never knows a configuration.
+//! The common inputs of operations: settings, the working directory, hosts, the platform. Never knows a configuration.
 
 pub(in crate::ops) mod built_in;
 pub(in crate::ops) mod host;

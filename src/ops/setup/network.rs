@@ -1,4 +1,4 @@
-//! The hosts that a command may ask: wired once, from the settings and the environment.
+//! The network clients of a command, created once from the settings and the environment.
 
 use std::sync::Arc;
 

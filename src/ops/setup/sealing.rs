@@ -1,4 +1,4 @@
-//! The encryption of the working directory, once it was asked for: its keys are made once per command.
+//! The encryption of the working directory: its keys are derived once per command.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

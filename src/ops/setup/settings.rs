@@ -1,6 +1,6 @@
-//! The settings of the program: the CLI configuration file and the variables that overrule it.
+//! The settings of the program: the CLI configuration file, and environment variables with priority over it.
 //!
-//! Owns what the file may say and how its errors are worded. Never knows how providers are installed.
+//! Owns the settings of the file and their errors. Never knows how providers are installed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

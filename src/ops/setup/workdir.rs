@@ -1,4 +1,4 @@
-//! The working directory: where its data lives and which workspace is selected.
+//! The working directory: its data folder and its selected workspace.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `force-unlock`: removes a lock on the state that its holder will not release.
+//! `force-unlock`: removes a stale lock on the state.
 
 use crate::base::diag::Diagnostics;
 use crate::base::name::PROGRAM;

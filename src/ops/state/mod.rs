@@ -1,5 +1,5 @@
-//! What is done to states without a plan: `look` shows them, `edits` changes them, `workspaces` makes and removes whole
-//! ones, `force_unlock` removes the lock of a run that is gone.
+//! Operations on states without a plan: `look` shows them, `edits` changes them, `workspaces` creates and removes whole
+//! ones, `force_unlock` removes a stale lock.
 //!
 //! Never starts an operation of the engine.
 

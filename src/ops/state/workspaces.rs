@@ -1,4 +1,4 @@
-//! `workspace`: the named states of a backend, and which of them the working directory uses.
+//! `workspace`: the named states of a backend, and the selected one.
 
 use std::path::Path;
 

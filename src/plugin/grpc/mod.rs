@@ -1,5 +1,5 @@
-//! gRPC as plugins use it, by tonic, directly on an HTTP/2 connection: calls and streams, of messages of any size,
-//! over any byte stream. The cost of a call bounds what a plan of ten thousand resources costs, so there is nothing
+//! gRPC for plugins, with tonic, directly on an HTTP/2 connection: calls and streams, with messages of any size,
+//! over any byte stream. The cost of a call limits the speed of large plans, so there is nothing
 //! between tonic and the connection: no pool, no balancer, no second task per call. Never knows what messages mean.
 
 mod body;

@@ -1,6 +1,6 @@
-//! The messages of the plugin protocols as they are on the wire, and their conversion from and to `model::provider`.
+//! The wire formats of the plugin protocols, and their conversion from and to `model::provider`.
 //!
-//! Owns the messages and nothing of how they travel. Never decides what a provider is asked.
+//! Owns the messages, not the transport. Never decides which requests are sent.
 
 pub mod diagnostic;
 pub mod dynamic_value;

@@ -1,6 +1,6 @@
 //! JSON for programs.
 //!
-//! Owns the names and the order of members, which never change without a version. Never decides what is shown.
+//! Owns the names and the order of members, which only change with a version. Never decides what is shown.
 
 pub mod checks;
 pub mod config;

@@ -1,6 +1,6 @@
 //! Text for people.
 //!
-//! Owns layout and wording. Never prints; width and colour come in as values.
+//! Owns layout and texts. Never prints; width and colour are parameters.
 
 pub mod diagnostic;
 pub mod diff;

@@ -1,6 +1,6 @@
-//! The `local` provider, as version 2.6 of the well-known one: files and commands of this machine.
+//! The `local` provider, compatible with version 2.6 of hashicorp/local: files and commands of this machine.
 //!
-//! Never knows a file but by the path in its arguments.
+//! Never accesses files other than those in its arguments.
 
 mod command;
 mod data;

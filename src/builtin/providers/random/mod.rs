@@ -1,7 +1,7 @@
-//! The `random` provider, as version 3.7 of the well-known one.
+//! The `random` provider, compatible with version 3.7 of hashicorp/random.
 //!
-//! Results have the same shape and the same guarantees; what a `seed` yields is our own sequence, not the same one.
-//! Never keeps anything but in the state.
+//! Results have the same form and the same guarantees, but a `seed` gives another sequence.
+//! Never stores anything outside of the state.
 
 mod bytes;
 mod integer;

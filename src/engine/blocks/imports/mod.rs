@@ -1,4 +1,4 @@
-//! `import` blocks, and what the import command asks for, as they are written: where each stands and which block it is
+//! `import` blocks, and the request of the import command: their locations and the block that each is
 //! for. Never evaluates one: that is the steps' work.
 
 pub mod address;

@@ -1,5 +1,5 @@
-//! What the import blocks of a resource bring in, once the values that they refer to are there. Never asks a provider: the
-//! steps of the resource do.
+//! The imports of a resource, evaluated once their references are available. Never calls a provider: the
+//! steps of the resource do that.
 
 mod values;
 pub mod written;

@@ -1,4 +1,4 @@
-//! What an import block comes to: an address and an id per element of its `for_each`.
+//! The values of an import block: an address and an ID per element of its `for_each`.
 
 use crate::base::name::PROGRAM;
 use crate::engine::blocks::BlockId;

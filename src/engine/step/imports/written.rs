@@ -1,6 +1,6 @@
 //! Configuration text for an object that has none: what `-generate-config-out` writes.
 //!
-//! Everything that can be configured is written, with what the object has; what only the provider decides is left out.
+//! It contains all configurable attributes with the values of the object; computed attributes are omitted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

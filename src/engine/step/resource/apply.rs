@@ -1,4 +1,4 @@
-//! Carrying out a planned change of one instance: plan again with what is known now, check, apply, check, record.
+//! Applying a planned change of one instance: plan again with the values that are known now, check, apply, check, record.
 
 use crate::base::name::PROGRAM;
 use crate::engine::mistakes::{INVALID_PROVIDER_OBJECT, halted};

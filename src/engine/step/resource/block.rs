@@ -1,4 +1,4 @@
-//! Planning a resource block: its instances, and what the state has beyond them.
+//! Planning a resource block: its instances, and additional instances in the state.
 
 use crate::engine::blocks::BlockId;
 use std::sync::Arc;

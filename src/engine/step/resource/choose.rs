@@ -1,4 +1,4 @@
-//! Which provider configuration serves an instance, where its block chooses among those of a `for_each`.
+//! The provider configuration of an instance, if its block selects one of a `for_each`.
 
 use crate::engine::blocks::BlockId;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Data sources: read in plan if everything that they depend on is settled, otherwise in apply.
+//! Data sources: read in plan if their dependencies have no pending changes, otherwise in apply.
 
 use crate::engine::mistakes::{INVALID_PROVIDER_OBJECT, unexpected_deferral};
 

@@ -1,4 +1,4 @@
-//! Destroying one object: a current one, one put aside by its replacement, or one left over from an earlier run.
+//! Destroying one object: a current one, or a deposed one of this or an earlier run.
 
 use crate::base::diag::Diagnostics;
 use crate::engine::graph::Task;

@@ -1,4 +1,4 @@
-//! Where ephemeral values may not go: anything that plan or state keep.
+//! Checks that ephemeral values are not used where plan or state would store them.
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::syntax::ast::Body;

@@ -1,4 +1,4 @@
-//! Imports without a block: the object is read, its configuration written, and planned as if it had been there.
+//! Imports without a block: the object is read, its configuration is generated and then planned.
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::SourceFile;

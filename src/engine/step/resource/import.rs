@@ -1,4 +1,4 @@
-//! Importing: an object that exists outside becomes known by its id.
+//! Importing an existing object by its ID or identity.
 
 use crate::base::name::COMMAND;
 use crate::engine::mistakes::{INVALID_IMPORT_IDENTITY, INVALID_PROVIDER_OBJECT, unexpected_deferral};

@@ -1,5 +1,5 @@
-//! What the import command does with the instance that it was asked for: the provider is asked for the object, and all that
-//! it says belongs to it becomes managed as it is read.
+//! The step of the import command for its instance: it requests the object from the provider, and all objects
+//! that the provider returns with it become managed.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Resources: a pipeline of small steps per instance: upgrade, read, evaluate, propose, provider plan, check, record.
 //!
-//! Owns the order of these steps; the rules themselves are pure and live in `change`. Never touches the world but through the run's ports.
+//! Owns the order of these steps; the rules are pure and in `change`. Never accesses the outside except through the run's ports.
 
 pub mod apply;
 pub mod block;

@@ -1,4 +1,4 @@
-//! Planning to destroy: objects that nothing in the configuration claims, deposed objects, and everything in a destroy.
+//! Planning to destroy: orphaned objects, deposed objects, and all objects in a destroy.
 
 use crate::base::diag::Diagnostics;
 use crate::engine::mistakes::INVALID_PROVIDER_PLAN;

@@ -1,4 +1,4 @@
-//! Planning one managed object: evaluate, validate, ignore, propose, ask the provider, check its answer, decide.
+//! Planning one managed object: evaluate, validate, ignore, propose, call the provider, check its response, decide the action.
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;

@@ -1,4 +1,4 @@
-//! Provisioners: what runs once an object exists, or before it goes.
+//! Provisioners: they run after an object was created, or before it is destroyed.
 
 use crate::lang::syntax::mistakes::missing_argument;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Reading: what became of a stored object outside.
+//! Refreshing: reading the current object from the provider.
 
 use crate::base::diag::Diagnostics;
 use crate::engine::event::Event;

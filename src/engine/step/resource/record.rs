@@ -1,4 +1,4 @@
-//! Recording: what a step found out goes to the plan, the state and those who watch.
+//! Recording: the result of a step goes to the plan, the state and the observer.
 
 use crate::base::diag::Diagnostics;
 use crate::engine::run::{Run, Verb};

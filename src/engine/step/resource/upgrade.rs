@@ -1,4 +1,4 @@
-//! Upgrading: a stored object brought to the provider's current schema, by the provider.
+//! Upgrading: the provider converts a stored object to its current schema.
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::change::write_only;

@@ -1,4 +1,4 @@
-//! Validating a resource block: once for all its instances, with everything unknown that only a run can tell.
+//! Validating a resource block: once for all its instances, with unknown values for everything that depends on a run.
 
 use std::sync::Arc;
 

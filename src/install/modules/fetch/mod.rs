@@ -1,6 +1,6 @@
-//! Getting a package by its address into a folder that does not exist yet.
+//! Fetches a package by its address to a new folder.
 //!
-//! Owns the methods, one file each, and the parameters that all of them share. Never knows modules: a package is files.
+//! Owns the methods, one file each, and their shared parameters. Never knows modules: a package is a set of files.
 
 mod address;
 pub mod archive;

@@ -1,8 +1,8 @@
 //! Native syntax to tree. Every function returns a tree, complete or not, and every error it met.
 //!
-//! Recursive descent over the tokens of the whole file. After the first error that leaves the parser astray, it seeks a
-//! token from which it can go on, and stays silent about what may only be a consequence.
-//! Owns the grammar and its messages. Never evaluates, and never gives up.
+//! Recursive descent over the tokens of the whole file. After an error from which it cannot continue, the parser skips to a
+//! token from which it can, and does not report errors that may be a consequence.
+//! Owns the grammar and its messages. Never evaluates, and never fails.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

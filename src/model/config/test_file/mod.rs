@@ -1,6 +1,6 @@
-//! Test files (`*.tftest.hcl`, `*.tftest.json`): what they declare, and the errors that can be seen without running them.
+//! Test files (`*.tftest.hcl`, `*.tftest.json`): their declarations, and the errors that are found without running them.
 //!
-//! Owns the blocks of the test language and how a run's providers fit what it tests. Never runs anything; the
+//! Owns the blocks of the test language and the match of a run's providers with the tested module. Never runs anything; the
 //! configuration that a run tests instead of the root is linked by [`load::link`].
 
 mod check;

@@ -1,7 +1,7 @@
-//! The file that holds a state: finding out its version, reading it, writing it.
+//! The state file: detecting its version, reading it, writing it.
 //!
-//! The format is the reference's, version 4, byte for byte: it never changes here on our own account. Older versions
-//! are brought up to it in steps (`upgrade`), newer ones are refused. Works on bytes; never opens a file.
+//! The format is version 4 of the reference, byte for byte; only the reference changes it. Older versions
+//! are upgraded in steps (`upgrade`), newer ones are refused. Works on bytes; never opens a file.
 
 mod address;
 mod json_text;

@@ -1,7 +1,7 @@
-//! Changes of a state by hand: `state mv`, `rm`, `replace-provider` and `push`, `taint` and `untaint`.
+//! Manual changes of a state: `state mv`, `rm`, `replace-provider` and `push`, `taint` and `untaint`.
 //!
-//! Owns how such a state is opened, locked, read and written. What becomes of it is a matter of
-//! [`crate::model::state`]; nothing here asks a provider.
+//! Owns opening, locking, reading and writing such a state. The changes themselves are in
+//! [`crate::model::state`]; nothing here calls a provider.
 
 mod between;
 mod moving;

@@ -1,6 +1,6 @@
-//! What changes between two values, as a tree of differences that is computed first and drawn afterwards.
+//! Differences between two values, as a tree that is computed first and rendered afterwards.
 //!
-//! Owns the comparison that people see in plans; never decides what is done.
+//! Owns the comparison that plans show; never decides what is applied.
 
 mod change;
 mod compute;

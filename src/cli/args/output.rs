@@ -5,6 +5,7 @@ use clap::Command;
 use super::common::*;
 use super::flags::{self, Given, switch, text};
 use super::{ArgsError, gather};
+use crate::ops::interface::options::VariableArgument;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -18,6 +19,8 @@ pub struct Output {
     pub name: Option<String>,
     pub form: Form,
     pub state: Option<String>,
+    /// Values that opening the state takes, such as a passphrase.
+    pub variables: Vec<VariableArgument>,
 }
 
 pub fn command() -> Command {
@@ -34,6 +37,7 @@ pub fn command() -> Command {
             ),
             text("state", "path", "For the local backend only: the state file to use."),
         ])
+        .args(variable_flags())
         .args(view_flags())
 }
 
@@ -65,5 +69,6 @@ pub fn parse(args: &[String]) -> Result<Output, ArgsError> {
     if mistakes.has_errors() {
         return Err(ArgsError::all(mistakes, false));
     }
-    Ok(Output { name, form, state: given.text("state").filter(|path| !path.is_empty()) })
+    let state = given.text("state").filter(|path| !path.is_empty());
+    Ok(Output { name, form, state, variables: variable_arguments(&given) })
 }

@@ -5,14 +5,17 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Command};
 
 use super::ArgsError;
-use super::common::{json_flag, view_flags};
+use super::common::{json_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, text};
+use crate::ops::interface::options::VariableArgument;
 
 #[derive(Debug)]
 pub struct List {
     pub addresses: Vec<String>,
     pub state: Option<PathBuf>,
     pub id: Option<String>,
+    /// Values that opening the state takes.
+    pub variables: Vec<VariableArgument>,
 }
 
 pub fn list_command() -> Command {
@@ -26,6 +29,7 @@ pub fn list_command() -> Command {
             text("state", "path", "Legacy, local backend only: the state file to use."),
             text("id", "ID", "List only instances whose attribute \"id\" is this."),
         ])
+        .args(variable_flags())
         .args(view_flags())
 }
 
@@ -47,6 +51,7 @@ pub fn identities_command() -> Command {
             text("state", "path", "For the local backend only: the state file to use."),
             text("id", "ID", "List only instances whose attribute \"id\" has this value."),
         ])
+        .args(variable_flags())
         .args(view_flags())
 }
 
@@ -62,6 +67,7 @@ fn selection(given: &ArgMatches) -> List {
         addresses: given.positional(),
         state: given.text("state").filter(|path| !path.is_empty()).map(Into::into),
         id: given.text("id").filter(|id| !id.is_empty()),
+        variables: variable_arguments(given),
     }
 }
 
@@ -69,6 +75,8 @@ fn selection(given: &ArgMatches) -> List {
 pub struct Show {
     pub address: String,
     pub state: Option<PathBuf>,
+    /// Values that opening the state takes.
+    pub variables: Vec<VariableArgument>,
 }
 
 pub fn show_command() -> Command {
@@ -77,6 +85,7 @@ pub fn show_command() -> Command {
         .override_usage("[options] ADDRESS")
         .long_about("Shows the attributes of one resource instance as the state holds them.")
         .args([text("state", "path", "Legacy, local backend only: the state file to use.")])
+        .args(variable_flags())
         .args(view_flags())
 }
 
@@ -88,6 +97,7 @@ pub fn parse_show(args: &[String]) -> Result<Show, ArgsError> {
         [address] => Ok(Show {
             address: address.clone(),
             state: given.text("state").filter(|path| !path.is_empty()).map(Into::into),
+            variables: variable_arguments(&given),
         }),
         _ => Err(ArgsError::TextThenPage("Exactly one argument expected.\n".into())),
     }
@@ -97,9 +107,12 @@ pub fn pull_command() -> Command {
     flags::command("state pull")
         .about("Pull current state and output to stdout")
         .long_about("Writes the state to standard output, in the newest format, from wherever it is kept.")
+        .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_pull(args: &[String]) -> Result<(), ArgsError> {
-    flags::parse(pull_command(), args).map(|_| ()).map_err(ArgsError::flag_with_page)
+/// Values that opening the state takes, such as a passphrase.
+pub fn parse_pull(args: &[String]) -> Result<Vec<VariableArgument>, ArgsError> {
+    let given = flags::parse(pull_command(), args).map_err(ArgsError::flag_with_page)?;
+    Ok(variable_arguments(&given))
 }

@@ -24,6 +24,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(setup) => setup,
         Err(code) => return code,
     };
+    let setup = setup.with_variables(&args.variables);
     let options = StateOptions { state: args.state.clone().map(Into::into), ..StateOptions::default() };
     let work = async { read_state::current(&setup, &options).await };
     let state = match super::run_with(invocation, &setup.stop, work) {

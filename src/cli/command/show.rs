@@ -14,6 +14,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(setup) => setup,
         Err(code) => return code,
     };
+    let setup = setup.with_variables(&args.variables);
     let work = show::run(&setup, args.path.as_deref());
     let console = &invocation.console;
     let (found, warnings) = match super::run_with(invocation, &setup.stop, work) {

@@ -34,7 +34,7 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
         Err(error) => return invocation.usage_error(error),
     };
     let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
+        Ok(setup) => setup.with_variables(&args.variables),
         Err(code) => return code,
     };
     let options = StateOptions { state: args.state, ..StateOptions::default() };
@@ -52,7 +52,7 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 pub fn run_identities(invocation: &Invocation, args: &[String]) -> u8 {
-    let ((args, json), setup) = match super::begin(invocation, parse_identities(args), |_| &[]) {
+    let ((args, json), setup) = match super::begin(invocation, parse_identities(args), |(args, _)| &args.variables) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -98,7 +98,7 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
         Err(error) => return invocation.usage_error(error),
     };
     let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
+        Ok(setup) => setup.with_variables(&args.variables),
         Err(code) => return code,
     };
     let options = StateOptions { state: args.state, ..StateOptions::default() };
@@ -130,11 +130,12 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 pub fn run_pull(invocation: &Invocation, args: &[String]) -> u8 {
-    if let Err(error) = parse_pull(args) {
-        return invocation.usage_error(error);
-    }
+    let variables = match parse_pull(args) {
+        Ok(variables) => variables,
+        Err(error) => return invocation.usage_error(error),
+    };
     let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
+        Ok(setup) => setup.with_variables(&variables),
         Err(code) => return code,
     };
     match super::run_with(invocation, &setup.stop, state::pull(&setup)) {

@@ -43,7 +43,7 @@ mod servers;
 pub use import::import;
 pub use journaled::{FinishError, JournaledState};
 pub use lock::{LockInfo, acquire};
-pub use recovery::{Access, Loaded, load, settle};
+pub use recovery::{Access, Loaded, load, settle, take_up};
 pub use sealed::{SealedBackend, sealed};
 pub use store::{Backend, LockError, StateStore, StoreError};
 

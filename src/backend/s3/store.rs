@@ -59,7 +59,7 @@ impl S3Backend {
     }
 
     fn workspace_store(&self, workspace: &str) -> S3Store {
-        let journal = self.context.journal(workspace);
+        let journal = self.context.journal_of(workspace, &[&self.place.objects.base, &self.key(workspace)]);
         S3Store { place: self.place.clone(), key: self.key(workspace), journal }
     }
 

@@ -65,6 +65,12 @@ fn kills() {
     life::kills(with_file());
 }
 
+/// Also between the upload of a state and the record of its checksum.
+#[test]
+fn kills_with_a_lock_table() {
+    life::kills(with_table());
+}
+
 /// Reading, locking and unlocking need one, one and two requests. STS is asked once besides.
 #[test]
 fn a_plan_without_changes_needs_few_requests() {

@@ -225,7 +225,7 @@ fn a_state_lives_behind_an_address() {
     let state = server.state().unwrap();
     assert_eq!((&state["serial"], &state["outputs"]["o"]["value"]), (&1.into(), &"one".into()));
     assert!(!server.is_locked() && !project.exists("work/terraform.tfstate"));
-    assert!(!journal(&project).is_some());
+    assert!(journal(&project).is_none());
     project.ok(&["plan", "-detailed-exitcode"]);
     project.run(&["workspace", "new", "x"]).expect(1, &["workspaces not supported"]);
     project.ok(&["destroy", "-auto-approve"]);
@@ -355,7 +355,7 @@ fn a_connection_lost_at_the_end_loses_nothing() {
             false => project.ok(&["apply", "-auto-approve"]),
         };
         assert_eq!(server.state().unwrap()["outputs"]["o"]["value"], "one");
-        assert!(!journal(&project).is_some());
+        assert!(journal(&project).is_none());
         project.ok(&["plan", "-detailed-exitcode"]);
     }
 }
@@ -373,7 +373,7 @@ fn check_next_run(server: &Server, project: &Project, case: &str) {
     }
     project.ok(&["apply", "-auto-approve"]);
     assert_eq!(server.state().unwrap()["resources"].as_array().unwrap().len(), 1, "{case}");
-    assert!(!journal(&project).is_some() && !server.is_locked(), "{case}");
+    assert!(journal(project).is_none() && !server.is_locked(), "{case}");
     project.ok(&["plan", "-detailed-exitcode"]);
 }
 
@@ -464,7 +464,7 @@ fn a_killed_run_is_taken_up_by_the_next_one() {
     );
     let names = server.state().unwrap()["resources"].as_array().unwrap().len();
     assert_eq!(names, 2, "what was recorded was written under the lock");
-    assert!(!journal(&project).is_some());
+    assert!(journal(&project).is_none());
 }
 
 #[test]

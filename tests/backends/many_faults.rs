@@ -52,7 +52,7 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// Numbers by chance, the same from the same beginning.
+/// Random numbers, the same for the same seed.
 struct Chance(u64);
 
 impl Chance {

@@ -108,7 +108,7 @@ impl AzureStore {
     }
 
     /// Takes the lease, on a blob that is made for it if there is none. Gives the blob's metadata, which say whose it is: they
-    /// are written before, too, so that a process that ends at any moment leaves no lease that nobody can name.
+    /// are written before, too, so that a process that ends at any moment leaves no lease without the name of its owner.
     async fn lease(&self, info: &LockInfo) -> Result<Metadata, Failure> {
         let before = match self.blobs.metadata(&self.name).await? {
             Some(metadata) => metadata,

@@ -237,7 +237,7 @@ impl StateStore for S3Store {
         let digest = hex(&super::md5(&snapshot));
         let unrecorded = |why| StoreError::new(format!("failed to store state MD5: {why}"));
         if let Some(table) = &self.place.table {
-            // If this process ends before the new checksum is recorded, the state that it uploaded is known all the same.
+            // If this process ends before the new checksum is recorded, the state that it uploaded is still known.
             let old = self.known().clone();
             let attributes = [(DIGEST, old.as_deref()), (PENDING, Some(&*digest))];
             table.put_all(&self.digest_id(), &attributes).await.map_err(unrecorded)?;

@@ -30,7 +30,7 @@ pub fn store() -> Option<Store> {
     Some(Store { way, server, block, front: Some(front) })
 }
 
-/// Signed as the service wants it: nobody else may make containers.
+/// Signed as the service requires.
 fn make_container(server: &Server) {
     let date = jiff::Timestamp::now().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
     let version = "2021-12-02";

@@ -67,7 +67,7 @@ fn module_json(module: &Module, schemas: &SchemaLookup<'_>, providers: &Provider
     Json::Object(out)
 }
 
-/// Adds what OpenTofu says of variables besides: their types, and which of them need a value.
+/// Adds what only OpenTofu shows of variables: their types, and whether they are required or ephemeral.
 pub fn add_variable_details(configuration: &mut Json, config: &Config) {
     if let Some(root) = configuration.get_mut("root_module") {
         add_details(root, &config.root);
@@ -77,8 +77,10 @@ pub fn add_variable_details(configuration: &mut Json, config: &Config) {
 fn add_details(json: &mut Json, module: &Module) {
     for (name, variable) in &module.variables {
         let Some(Json::Object(entry)) = json.pointer_mut(&format!("/variables/{name}")) else { continue };
-        if variable.default.is_none() {
-            entry.insert("required".into(), true.into());
+        for (key, holds) in [("required", variable.default.is_none()), ("ephemeral", variable.ephemeral)] {
+            if holds {
+                entry.insert(key.into(), true.into());
+            }
         }
         if !variable.ty.is_dynamic() {
             entry.insert("type".into(), variable.ty.to_json());

@@ -167,6 +167,8 @@ fn plan(message: &Message<'_>) -> Result<Plan, String> {
             Ok((instance(relevant.text(1)?)?, path(&relevant.message(2)?)?))
         })
         .collect::<Result<_, String>>()?;
+    // They are written in no order.
+    plan.relevant_attributes.sort_by_cached_key(|(addr, path)| (addr.clone(), path.to_string()));
     plan.complete = match plan.is_of_opentofu {
         true => !plan.errored && plan.targets.is_empty(),
         false => message.flag(26),

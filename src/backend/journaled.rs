@@ -407,7 +407,7 @@ pub(super) fn refuse_overlaid(store: &dyn StateStore, loaded: &Loaded) -> Result
 
 pub(super) fn another_run(path: &Path) -> Diagnostic {
     let detail = format!(
-        "The journal {} exists: another run is changing this state, or was interrupted while it did. Run the command without \"-lock=false\": what an interrupted run had done is then written to the state first.",
+        "The journal {} exists: another run is changing this state. Run the command again when that run has ended, without \"-lock=false\".",
         path.display(),
     );
     Diagnostic::error("State is being changed by another run", detail)

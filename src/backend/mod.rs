@@ -47,7 +47,7 @@ pub use import::import;
 pub use journaled::{FinishError, JournaledState};
 pub use lock::{LockInfo, acquire};
 pub use recorded::RecordedBackend;
-pub use recovery::{Access, Loaded, load, settle};
+pub use recovery::{Access, Loaded, load, settle, take_up};
 pub use sealed::{SealedBackend, sealed};
 pub use store::{Backend, LockError, StateStore, StoreError};
 

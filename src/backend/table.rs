@@ -2,13 +2,15 @@
 //!
 //! Owns which backends there are. The caller evaluates a backend's block by its schema and passes the value.
 
-use std::path::PathBuf;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use sha2::{Digest, Sha256};
 
 use crate::base::diag::Diagnostic;
 use crate::base::env::Environment;
+use crate::base::hex::hex;
 use crate::base::name::PROGRAM;
 use crate::lang::value::{Path, Type, Value};
 use crate::model::provider::ProviderDiagnostic;
@@ -54,10 +56,40 @@ pub struct Context {
 }
 
 impl Context {
+    /// As [`Context::journal`], where one working directory may have the states of several places, as settings of the
+    /// environment change. `place` identifies the state.
+    pub fn journal_of(&self, workspace: &str, place: &[&str]) -> PathBuf {
+        let mut hash = Sha256::new();
+        for part in place {
+            hash.update(part);
+            hash.update([0]);
+        }
+        journal_in(&self.data_dir, &format!("{workspace}.{}", hex(&hash.finalize()[..PLACE_DIGITS / 2])))
+    }
+
     /// Where the journal of a state belongs that is not kept in files of this machine.
     pub fn journal(&self, workspace: &str) -> PathBuf {
         journal_in(&self.data_dir, workspace)
     }
+}
+
+/// Digits of the hash in the name of a journal.
+const PLACE_DIGITS: usize = 12;
+
+/// Journals of the same workspace for states of other places.
+pub fn other_journals(journal: &FilePath) -> Vec<PathBuf> {
+    let workspace = |path: &FilePath| {
+        let name = path.file_name()?.to_str()?.strip_suffix(".journal")?;
+        let (workspace, digits) = name.rsplit_once('.')?;
+        let is_place = digits.len() == PLACE_DIGITS && digits.bytes().all(|b| b.is_ascii_hexdigit());
+        is_place.then(|| workspace.to_owned())
+    };
+    let (Some(ours), Some(folder)) = (workspace(journal), journal.parent()) else { return Vec::new() };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut others: Vec<PathBuf> =
+        entries.filter(|path| path != journal && workspace(path).as_ref() == Some(&ours)).collect();
+    others.sort();
+    others
 }
 
 fn journal_in(data_dir: &std::path::Path, workspace: &str) -> PathBuf {
@@ -157,5 +189,27 @@ mod tests {
             assert_eq!(find(name).map(|_| ()).unwrap_err().detail, detail);
         }
         assert!(KINDS.is_sorted_by_key(|kind| kind.name()));
+    }
+
+    #[test]
+    fn journals_belong_to_places() {
+        let dir = tempfile::tempdir().unwrap();
+        let context = Context {
+            environment: Environment::default(),
+            data_dir: dir.path().to_owned(),
+            files: StateFiles::default(),
+        };
+        let names = [("a", ["x", "y"]), ("a", ["x", "z"]), ("a", ["xy", ""]), ("a.b", ["x", "y"])];
+        let journals = names.map(|(workspace, place)| context.journal_of(workspace, &place));
+        std::fs::create_dir(dir.path().join("journals")).unwrap();
+        for journal in &journals {
+            std::fs::write(journal, "").unwrap();
+        }
+        std::fs::write(context.journal("a"), "").unwrap();
+        let mut others = journals[1..3].to_vec();
+        others.sort();
+        assert_eq!(other_journals(&journals[0]), others);
+        assert_eq!(context.journal_of("a", &["x", "y"]), journals[0]);
+        assert!(other_journals(FilePath::new("nowhere/.terraform.tfstate.journal")).is_empty());
     }
 }

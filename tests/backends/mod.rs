@@ -5,4 +5,7 @@ mod consul;
 mod counted;
 mod http;
 mod kubernetes;
+mod many_faults;
+mod moves;
 mod pg;
+mod places;

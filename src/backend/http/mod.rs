@@ -200,7 +200,10 @@ impl Backend for HttpBackend {
         if workspace != DEFAULT_WORKSPACE {
             return Err(StoreError::workspaces_unsupported());
         }
-        Ok(Arc::new(HttpStore::new(self.endpoint.clone(), self.context.journal(workspace))))
+        Ok(Arc::new(HttpStore::new(
+            self.endpoint.clone(),
+            self.context.journal_of(workspace, &[self.endpoint.address.as_str()]),
+        )))
     }
 }
 

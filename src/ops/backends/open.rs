@@ -236,6 +236,18 @@ fn settled(mut loaded: Loaded, store: &dyn StateStore, listener: Option<&dyn Lis
 }
 
 impl Held {
+    /// To be called before the state is written: what an interrupted run had done is written first, where that was not
+    /// done under the lock.
+    pub async fn take_up_journal(&mut self, listener: &dyn Listener) -> Result<(), Diagnostics> {
+        if !self.loaded.overlaid {
+            return Ok(());
+        }
+        let taken = crate::backend::take_up(&*self.store, &mut self.loaded).await;
+        listener.diagnostics(std::mem::take(&mut self.loaded.warnings));
+        taken?;
+        crate::backend::settle(&*self.store, &mut self.loaded)
+    }
+
     /// Stops a command whose lock is lost. Never completes.
     pub async fn stop_if_lock_is_lost(&self, stop: &Stop) -> Infallible {
         if self.lock.is_some() {
@@ -247,16 +259,24 @@ impl Held {
         std::future::pending().await
     }
 
-    /// What to report if the lock was lost.
+    /// What to report if the lock was lost while objects were changed.
     pub fn lock_loss(&self) -> Option<Diagnostic> {
-        let error = self.lost.get()?;
-        Some(Diagnostic::error(
-            "State lock lost",
-            format!(
-                "Error message: {error}\n\nAnother process may have locked the state since. {PROGRAM} therefore started no further changes and did not \
-                 write the state; the changes that were made are kept on this machine."
-            ),
+        self.lock_loss_with(&format!(
+            "{PROGRAM} therefore started no further changes and did not write the state; the changes that were made are kept on \
+             this machine."
         ))
+    }
+
+    /// What to report if the lock was lost before anything was changed.
+    pub fn lock_loss_while_planning(&self) -> Option<Diagnostic> {
+        self.lock_loss_with("A plan that is made from the state as it was may not fit any more. Nothing was changed.")
+    }
+
+    fn lock_loss_with(&self, consequence: &str) -> Option<Diagnostic> {
+        let error = self.lost.get()?;
+        let detail =
+            format!("Error message: {error}\n\nAnother process may have locked the state since. {consequence}");
+        Some(Diagnostic::error("State lock lost", detail))
     }
 
     /// Gives the lock back.

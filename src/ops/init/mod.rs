@@ -142,7 +142,7 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
             let problems = config.as_ref().and_then(|config| version_problems(Module::clone(&config.root)));
             return problems.unwrap_or_else(|| {
                 let only_backend = of_backend.has_errors() && !early.has_errors();
-                diagnostics.extend(of_backend);
+                diagnostics.extend(of_backend.into_iter().filter(|problem| only_backend || !is_among(problem, &found)));
                 if only_backend {
                     return diagnostics;
                 }
@@ -195,10 +195,14 @@ fn version_problems(root: Module) -> Option<Diagnostics> {
 /// Adds what was not said before: installing a module and loading it find the same.
 fn add_new(diagnostics: &mut Diagnostics, found: Diagnostics) {
     for diagnostic in found {
-        if !diagnostics.iter().any(|d| d.summary == diagnostic.summary && d.subject == diagnostic.subject) {
+        if !is_among(&diagnostic, diagnostics) {
             diagnostics.push(diagnostic);
         }
     }
+}
+
+fn is_among(diagnostic: &Diagnostic, others: &Diagnostics) -> bool {
+    others.iter().any(|other| other.summary == diagnostic.summary && other.subject == diagnostic.subject)
 }
 
 /// What is wrong with the configuration, with a word on why that matters here.

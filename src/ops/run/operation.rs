@@ -221,11 +221,13 @@ impl Session {
         let ports = self.ports(observer, Arc::new(NoSink));
         let plan = tokio::select! {
             made = validated_plan(input, &ports) => diagnostics.take(made),
+            never = self.held.stop_if_lock_is_lost(&self.setup.stop) => match never {},
             () = self.setup.stop.killed() => {
                 diagnostics.push(Diagnostic::error(CANCELED, ""));
                 None
             }
         };
+        diagnostics.extend(self.held.lock_loss_while_planning());
         crate::log!(Info, "backend/local: plan operation completed");
         cached_schemas::check(&self.setup, &self.factories, diagnostics.has_errors()).await;
         let planned = match plan {

@@ -164,7 +164,11 @@ impl Editing {
         which: Which,
         listener: &dyn Listener,
     ) -> Result<Editing, Refusal> {
-        let held = hold(setup, locking, store, operation, which, listener).await?;
+        let mut held = hold(setup, locking, store, operation, which, listener).await?;
+        if let Err(mut problems) = held.take_up_journal(listener).await {
+            problems.extend(held.release().await);
+            return Err(problems.into());
+        }
         match JournaledState::new(held.store.clone(), &held.loaded) {
             Ok(writer) => {
                 let state = held.loaded.file.as_ref().map(|file| file.state.clone()).unwrap_or_default();

@@ -27,7 +27,11 @@ pub async fn push(
     check_configuration(setup)?;
     let source = source(setup, path, input).await?;
     let store = read_state::open(setup, &StateOptions::default()).await?.store;
-    let held = hold(setup, locking, store, "state-push", Which::Destination, listener).await?;
+    let mut held = hold(setup, locking, store, "state-push", Which::Destination, listener).await?;
+    if let Err(mut problems) = held.take_up_journal(listener).await {
+        problems.extend(held.release().await);
+        return Err(problems.into());
+    }
     let written = backend::import(&*held.store, &held.loaded, source, force).await;
     let released = held.release().await;
     match written {

@@ -58,7 +58,7 @@ fn parse(command: Command, args: &[String]) -> Result<Taint, ArgsError> {
         [address] => Ok(Taint {
             address: address.clone(),
             allow_missing: given.on("allow-missing"),
-            options: state_options(&given),
+            options: StateOptions { ignore_remote_version: given.on("ignore-remote-version"), ..state_options(&given) },
         }),
         _ => Err(ArgsError::TextThenErrorPage(format!("The {name} command expects exactly one argument."))),
     }

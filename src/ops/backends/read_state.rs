@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::backend::{Access, Backend, Loaded};
+use crate::backend::{Access, Backend, Loaded, StateStore};
 use crate::base::diag::Diagnostics;
 use crate::model::config::{self, Module};
 
 use super::open::{self, Opened};
 use super::record::BackendRecord;
+use super::version;
 use crate::ops::configuration::load;
+use crate::ops::interface::listen::Listener;
 use crate::ops::interface::options::StateOptions;
 use crate::ops::setup::Setup;
 
@@ -34,6 +36,21 @@ pub fn record(setup: &Setup) -> Result<Option<BackendRecord>, Diagnostics> {
 pub async fn open(setup: &Setup, options: &StateOptions) -> Result<Opened, Diagnostics> {
     let module = backend_module(setup)?;
     open::open(setup, block_of(&module), options).await
+}
+
+/// The store of a state that is to be changed by hand. Warnings about the workspace's version are shown.
+pub async fn open_to_change(
+    setup: &Setup,
+    options: &StateOptions,
+    listener: &dyn Listener,
+) -> Result<Arc<dyn StateStore>, Diagnostics> {
+    let opened = open(setup, options).await?;
+    let workspace = &setup.workdir.workspace;
+    let warnings = version::check(&*opened.backend, workspace, options.ignore_remote_version).await?;
+    if !warnings.is_empty() {
+        listener.diagnostics(warnings);
+    }
+    Ok(opened.store)
 }
 
 fn backend_module(setup: &Setup) -> Result<Option<Module>, Diagnostics> {

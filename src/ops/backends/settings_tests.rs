@@ -13,6 +13,7 @@ fn block(text: &str) -> config::Backend {
     let block = &content.blocks[0];
     config::Backend {
         kind: block.label(0).clone(),
+        is_cloud_block: false,
         kind_range: block.kind_range(),
         body: block.body.clone(),
         range: block.header_range(),

@@ -44,12 +44,14 @@ pub struct EditOptions {
     pub backup: Option<PathBuf>,
 }
 
-/// How a state is locked.
+/// How a state is reached and locked.
 #[derive(Clone, Copy, Debug)]
 pub struct Locking {
     pub lock: bool,
     /// How long to wait for a lock that is held elsewhere.
     pub lock_timeout: Duration,
+    /// Changes the state although the workspace of HCP Terraform is for another version.
+    pub ignore_remote_version: bool,
 }
 
 /// Why a state was not changed.
@@ -115,7 +117,8 @@ impl Editing {
         operation: &str,
         listener: &dyn Listener,
     ) -> Result<Editing, Refusal> {
-        let store = store(setup, options).await.map_err(|problems| Refusal::Unopened(problems_text(&problems)))?;
+        let store =
+            store(setup, options, listener).await.map_err(|problems| Refusal::Unopened(problems_text(&problems)))?;
         let editing = Editing::of_store(setup, options.locking, store, operation, Which::Source, listener).await?;
         if editing.held.loaded.file.is_none() {
             let released = editing.held.release().await;
@@ -179,7 +182,7 @@ async fn hold(
     which: Which,
     listener: &dyn Listener,
 ) -> Result<Held, Refusal> {
-    let Locking { lock, lock_timeout } = locking;
+    let Locking { lock, lock_timeout, .. } = locking;
     let options = StateOptions { lock, lock_timeout, ..StateOptions::default() };
     let held = backends::hold_store(&store, operation, &options, setup, Some(listener)).await;
     held.map_err(|problems| match lock {
@@ -189,15 +192,21 @@ async fn hold(
 }
 
 /// The store of a state file, or of the backend's workspace.
-async fn store(setup: &Setup, options: &EditOptions) -> Result<Arc<dyn StateStore>, Diagnostics> {
+async fn store(
+    setup: &Setup,
+    options: &EditOptions,
+    listener: &dyn Listener,
+) -> Result<Arc<dyn StateStore>, Diagnostics> {
     if let Some(path) = &options.state {
         return file_store(setup, path, options.backup.clone()).await;
     }
     // Backups of all backends are named after the file of the local one.
     let own = LocalBackend::default().paths(&setup.workdir.workspace).write;
     let backup = options.backup.clone().unwrap_or_else(|| dated(&own));
-    let options = StateOptions { backup: Some(backup.to_string_lossy().into_owned()), ..StateOptions::default() };
-    Ok(read_state::open(setup, &options).await?.store)
+    let ignore_remote_version = options.locking.ignore_remote_version;
+    let backup = Some(backup.to_string_lossy().into_owned());
+    let options = StateOptions { backup, ignore_remote_version, ..StateOptions::default() };
+    read_state::open_to_change(setup, &options, listener).await
 }
 
 /// The store of a state file, which is encrypted as the backend's states are.

@@ -26,7 +26,12 @@ pub async fn push(
 ) -> Result<(), Refusal> {
     check_configuration(setup)?;
     let source = source(setup, path, input).await?;
-    let store = read_state::open(setup, &StateOptions::default()).await?.store;
+    let ignore_remote_version = locking.ignore_remote_version;
+    let options = StateOptions { ignore_remote_version, ..StateOptions::default() };
+    let store = read_state::open_to_change(setup, &options, listener).await?;
+    if force {
+        store.force_next_write();
+    }
     let held = hold(setup, locking, store, "state-push", Which::Destination, listener).await?;
     let written = backend::import(&*held.store, &held.loaded, source, force).await;
     let released = held.release().await;

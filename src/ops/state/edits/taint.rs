@@ -41,8 +41,9 @@ pub async fn mark(
     if mark == Mark::Taint {
         check_configuration(setup)?;
     }
-    let store = read_state::open(setup, options).await?.store;
-    let locking = Locking { lock: options.lock, lock_timeout: options.lock_timeout };
+    let store = read_state::open_to_change(setup, options, listener).await?;
+    let StateOptions { lock, lock_timeout, ignore_remote_version, .. } = *options;
+    let locking = Locking { lock, lock_timeout, ignore_remote_version };
     let mut editing = Editing::of_store(setup, locking, store, operation, Which::Source, listener).await?;
     let result = match set(&mut editing.state, addr, mark) {
         Ok(()) => editing.save().await.map(|()| Marked::Done),

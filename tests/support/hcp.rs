@@ -33,6 +33,8 @@ pub struct Service {
     pub tag_values: bool,
     /// States are uploaded apart.
     pub uploads: bool,
+    /// Only locked workspaces get states.
+    pub demands_locks: bool,
     /// The organisation may have runs.
     pub operations: bool,
     /// Seconds between snapshots.
@@ -80,6 +82,7 @@ impl HcpStub {
             terraform_version: "1.11.4".to_owned(),
             tag_values: true,
             uploads: true,
+            demands_locks: true,
             operations: true,
             snapshot_interval: None,
             runs: Runs::default(),
@@ -366,7 +369,7 @@ impl Service {
         if !self.uploads && inline.is_none() {
             return refusal(422, "param is missing or the value is empty: state", "");
         }
-        if self.workspaces.iter().any(|one| one.id == workspace && one.locked.is_none()) {
+        if self.demands_locks && self.workspaces.iter().any(|one| one.id == workspace && one.locked.is_none()) {
             return refusal(409, "conflict", "The workspace must be locked");
         }
         if let Some(old) = self.current(workspace).filter(|_| attributes["force"] != true) {

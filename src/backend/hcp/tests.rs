@@ -66,12 +66,14 @@ fn prefix(text: &str) -> (&'static str, Value) {
 #[tokio::test]
 async fn does_what_every_backend_does() {
     let stub = HcpStub::start();
+    stub.service().demands_locks = false;
     stub.service().workspace("elsewhere");
     let names = Names { main: "main", other: "other", third: "a" };
     contract::check_named(&*open(&stub, &Remote, &[prefix("app-")]).await, &names).await;
     assert_eq!(stub.names(), ["app-main", "app-other", "elsewhere"]);
 
     let stub = HcpStub::start();
+    stub.service().demands_locks = false;
     stub.service().workspace("elsewhere");
     contract::check_named(&*open(&stub, &Cloud, &[tags(&["app", "net"])]).await, &names).await;
     assert_eq!(stub.names(), ["elsewhere", "main", "other"]);

@@ -207,6 +207,7 @@ pub fn input_flag() -> Arg {
 
 pub fn ignore_remote_version_flag() -> Arg {
     switch("ignore-remote-version", false, "Continue although the workspace of HCP Terraform is for another version.")
+        .hide(true)
 }
 
 pub fn json_flag() -> Arg {

@@ -1,7 +1,7 @@
 //! The version of the language that a workspace of HCP Terraform is for: states of another version could make it unusable.
 
 use crate::backend::Backend;
-use crate::backend::hcp::{Flavor, Hcp, Workspace};
+use crate::backend::hcp::{ApiError, Flavor, Hcp, Workspace};
 use crate::backend::store::DEFAULT_WORKSPACE;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
@@ -16,7 +16,7 @@ pub async fn check(backend: &dyn Backend, workspace: &str, ignore: bool) -> Resu
         // One that is made now is for this version.
         Ok(None) => return Ok(Diagnostics::new()),
         Err(e) => {
-            return Err(Diagnostic::error("Error looking up workspace", format!("Workspace read failed: {e}")).into());
+            return Err(unread(&e).into());
         }
     };
     match problem(hcp, &found, language_version(), ignore) {
@@ -24,6 +24,13 @@ pub async fn check(backend: &dyn Backend, workspace: &str, ignore: bool) -> Resu
         Some(problem) if problem.is_error() => Err(problem.into()),
         Some(problem) => Ok(problem.into()),
     }
+}
+
+/// The summary where nothing is known of a workspace.
+const UNREAD: &str = "Error looking up workspace";
+
+fn unread(error: &ApiError) -> Diagnostic {
+    Diagnostic::error(UNREAD, format!("Workspace read failed: {error}"))
 }
 
 /// Checks all workspaces that states may be copied to. `names`: none if the backend has no workspaces.
@@ -44,8 +51,7 @@ pub async fn check_destination(backend: &dyn Backend, names: Option<&[String]>) 
 pub async fn check_runs_here(backend: &dyn Backend, workspace: &str) -> Result<(), Diagnostics> {
     let Some(hcp) = backend.hcp().filter(|hcp| !hcp.force_local) else { return Ok(()) };
     let found = hcp.workspace(workspace).await;
-    let found =
-        found.map_err(|e| Diagnostic::error("Error looking up workspace", format!("Workspace read failed: {e}")))?;
+    let found = found.map_err(|e| unread(&e))?;
     match found.filter(|found| !found.runs_locally()) {
         None => Ok(()),
         Some(found) => {
@@ -92,7 +98,7 @@ fn minor(version: &Version) -> (u64, u64) {
 fn remote_problem(theirs: &str, place: &str, local: &str, ignore: bool) -> Option<Diagnostic> {
     let (Ok(remote), Ok(ours)) = (Version::parse(theirs), Version::parse(local)) else {
         let detail = format!("Invalid {PROGRAM} version: Malformed version: {theirs}");
-        return Some(Diagnostic::error("Error looking up workspace", detail));
+        return Some(Diagnostic::error(UNREAD, detail));
     };
     // Formats of states change with the minor version; from 0.14 to 1.2 they did not.
     let early = |version: &Version| (0, 14) <= minor(version) && minor(version) < (1, 3);

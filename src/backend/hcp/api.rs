@@ -108,7 +108,7 @@ impl Api {
         Ok(self.ask(&self.foreign(Method::GET, address)?).await?.body)
     }
 
-    /// Uploads to an address that the service gave. Such addresses let in whoever knows them: the token is not sent.
+    /// Uploads to an address that the service gave. Such addresses hold their own permission: the token is not sent.
     pub async fn upload(&self, address: &str, body: Vec<u8>) -> Result<(), ApiError> {
         let mut request = self.foreign(Method::PUT, address)?;
         request.headers.remove(AUTHORIZATION);

@@ -1,6 +1,6 @@
 //! HCP Terraform and Terraform Enterprise: the `remote` backend, and the `cloud` block, which is a backend here too.
 //!
-//! Owns which workspaces there are and where their states are. Whoever runs operations there starts from [`Hcp`].
+//! Owns which workspaces there are and where their states are. Operations that run there start from [`Hcp`].
 
 mod api;
 mod settings;

@@ -47,7 +47,7 @@ pub struct HcpStore {
     opening: Opening,
     /// The lock that this store took.
     held: Mutex<Option<LockInfo>>,
-    /// A state was not taken: the workspace stays locked, so that nobody works on the old one.
+    /// A state was not taken: the workspace stays locked, so that no other run works on the old one.
     upload_failed: AtomicBool,
     /// The next state may be of another lineage, or older.
     forced: AtomicBool,
@@ -78,7 +78,7 @@ impl HcpStore {
         format!("workspaces/{}/{what}", segment(&self.opening.workspace.id))
     }
 
-    /// The ID by which anybody may release the workspace's lock.
+    /// The ID by which any user may release the workspace's lock.
     fn public_id(&self) -> String {
         format!("{}/{}", self.opening.workspaces.organization, self.opening.workspace.name)
     }

@@ -321,7 +321,7 @@ fn overwrite_cloud(from: &str, app: &str, old: &Path, new: &Path) -> Question {
     Question { title: "Do you want to copy existing state to HCP Terraform?".to_owned(), text, ..Question::default() }
 }
 
-/// Why nothing is copied where nobody can be asked.
+/// The error for a migration without input.
 pub const INPUT_DISABLED_HERE: &str = "Can't ask approval for state migration when interactive input is disabled.\n\nPlease remove \
                                        the \"-input=false\" option and try again.";
 const COPY: &str = "Do you want to copy existing state to the new backend?";

@@ -231,19 +231,24 @@ fn outputs_are_read_by_other_configurations() {
 fn what_is_wrong_with_a_block_is_said_as_the_reference_says_it() {
     let stub = HcpStub::start();
     let blocks = [
-        "backend \"cloud\" {}",
         "backend \"remote\" {}",
         "backend \"remote\" {\n    organization = \"acme\"\n    workspaces {\n      name = \"a\"\n      prefix = \"b\"\n    }\n  }",
-        "cloud {}",
         "cloud {\n    organization = \"acme\"\n    workspaces {\n      name = \"a\"\n      tags = [\"b\"]\n    }\n  }",
-        "cloud {\n    hostname = \"nowhere.invalid\"\n    organization = \"acme\"\n    workspaces {\n      tags = { a = 1 }\n    }\n  }",
         "cloud {\n    hostname = \"tfe.example.com\"\n    organization = \"nobody\"\n    workspaces {\n      name = \"a\"\n    }\n  }",
+        "cloud {\n    hostname = \"tfe.example.com\"\n    organization = \"acme\"\n    workspaces {\n      tags = [\"none\"]\n    }\n  }",
     ];
     let Some(terraform) = reference() else { return };
     for block in blocks {
         let mut project = Project::new(&format!("terraform {{\n  {block}\n}}\n"));
         settings(&stub, &mut project);
-        for args in [&["init", "-no-color"][..], &["plan", "-no-color"]] {
+        let options: [&[&str]; 5] = [
+            &["init", "-no-color", "-input=false"],
+            &["init", "-no-color", "-input=false", "-reconfigure"],
+            &["init", "-no-color", "-input=false", "-migrate-state"],
+            &["init", "-no-color", "-input=false", "-backend-config=x=y"],
+            &["plan", "-no-color"],
+        ];
+        for args in options {
             let theirs = project.finish(project.command(&terraform, args));
             let mut command = project.command(program(), args);
             command.env("TERRANE_NAME", "terraform");

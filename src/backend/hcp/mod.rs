@@ -1,6 +1,7 @@
 //! HCP Terraform and Terraform Enterprise: the `remote` backend, and the `cloud` block, which is a backend here too.
 //!
 //! Owns which workspaces there are and where their states are. Operations that run there start from [`Hcp`].
+//! Never knows the configuration.
 
 mod api;
 mod settings;

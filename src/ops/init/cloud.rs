@@ -118,7 +118,7 @@ pub fn first_workspace(hcp: &Hcp) -> Question {
 
 impl Migration<'_> {
     /// Copies states to the workspaces of a `cloud` block.
-    pub async fn to_cloud(&mut self, names: Option<Vec<String>>, hcp: &Hcp) -> Result<Migrated, String> {
+    pub async fn copy_to_cloud(&mut self, names: Option<Vec<String>>, hcp: &Hcp) -> Result<Migrated, String> {
         let mut migrated = Migrated::default();
         let target = match &hcp.mapping {
             Mapping::Name(name) => name.clone(),
@@ -146,7 +146,7 @@ impl Migration<'_> {
     }
 
     /// Copies the states of a `cloud` block's workspaces to a backend.
-    pub async fn from_cloud(&mut self, names: Option<Vec<String>>, hcp: &Hcp) -> Result<Migrated, String> {
+    pub async fn copy_from_cloud(&mut self, names: Option<Vec<String>>, hcp: &Hcp) -> Result<Migrated, String> {
         let mut migrated = Migrated::default();
         match (&hcp.mapping, names) {
             (Mapping::Name(name), _) => {

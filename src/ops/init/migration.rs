@@ -66,10 +66,10 @@ impl Migration<'_> {
         }
         let cloud = |side: &Side| (side.kind == CLOUD).then(|| side.backend.clone());
         if let Some(hcp) = cloud(&self.to).as_ref().and_then(|backend| backend.hcp()) {
-            return self.to_cloud(from, hcp).await;
+            return self.copy_to_cloud(from, hcp).await;
         }
         if let Some(hcp) = cloud(&self.from).as_ref().and_then(|backend| backend.hcp()) {
-            return self.from_cloud(from, hcp).await;
+            return self.copy_from_cloud(from, hcp).await;
         }
         let mut migrated = Migrated::default();
         match (from, to) {

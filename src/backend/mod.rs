@@ -10,6 +10,7 @@ pub mod azurerm;
 pub mod cloud;
 pub mod consul;
 pub mod gcs;
+pub mod hcp;
 mod held;
 pub mod history;
 pub mod http;
@@ -23,6 +24,7 @@ pub mod memory;
 pub mod pg;
 pub mod recovery;
 pub mod s3;
+pub mod services;
 pub mod settings;
 
 mod recorded;

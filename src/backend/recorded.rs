@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use super::hcp::Hcp;
 use super::history::History;
 use super::lock::LockInfo;
 use super::sealed::Backups;
@@ -37,6 +38,10 @@ impl Backend for RecordedBackend {
         let inner = self.inner.store(workspace).await?;
         let history = History::new(self.dir.join(workspace), self.limit, self.cipher.clone());
         Ok(Arc::new(RecordedStore { inner, history, run: Mutex::default() }))
+    }
+
+    fn hcp(&self) -> Option<&Hcp> {
+        self.inner.hcp()
     }
 }
 
@@ -139,6 +144,10 @@ impl StateStore for RecordedStore {
 
     fn writes_elsewhere(&self) -> bool {
         self.inner.writes_elsewhere()
+    }
+
+    fn force_next_write(&self) {
+        self.inner.force_next_write();
     }
 
     fn keeps_files(&self) -> bool {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::LockInfo;
+use super::hcp::Hcp;
 use super::history::History;
 use super::sealed::Backups;
 use crate::encryption::Cipher;
@@ -34,6 +35,11 @@ pub trait Backend: Send + Sync {
 
     /// The store of a workspace, which is made if it does not exist.
     async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError>;
+
+    /// The service that operations may run on, if states are kept by one.
+    fn hcp(&self) -> Option<&Hcp> {
+        None
+    }
 }
 
 /// Where the state of one workspace is. Works on the bytes of state files; locks are known by their ids.
@@ -86,6 +92,9 @@ pub trait StateStore: Send + Sync {
     fn writes_elsewhere(&self) -> bool {
         false
     }
+
+    /// The next state may be of another lineage, or older than the stored one: stores that check that themselves allow it.
+    fn force_next_write(&self) {}
 
     /// True if states are in files of this machine, which are laid out for people.
     fn keeps_files(&self) -> bool {

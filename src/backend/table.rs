@@ -19,12 +19,14 @@ use crate::model::schema::{Attribute, Block};
 use super::azurerm;
 use super::consul;
 use super::gcs;
+use super::hcp;
 use super::http;
 use super::kubernetes;
 use super::local;
 use super::memory;
 use super::pg;
 use super::s3;
+use super::services::SharedServices;
 use super::store::Backend;
 
 /// A backend that configurations may name.
@@ -53,9 +55,16 @@ pub struct Context {
     /// The working directory's data folder.
     pub data_dir: PathBuf,
     pub files: StateFiles,
+    pub services: SharedServices,
 }
 
 impl Context {
+    /// A context without options of the command line, in which no host is known.
+    pub fn new(environment: Environment, data_dir: impl Into<PathBuf>) -> Context {
+        let (files, services) = Default::default();
+        Context { environment, data_dir: data_dir.into(), files, services }
+    }
+
     /// As [`Context::journal`], where one working directory may have the states of several places, as settings of the
     /// environment change. `place` identifies the state.
     pub fn journal_of(&self, workspace: &str, place: &[&str]) -> PathBuf {
@@ -107,6 +116,7 @@ pub struct StateFiles {
 /// All of them, sorted by name.
 pub const KINDS: &[&dyn Kind] = &[
     &azurerm::AzureRm,
+    &hcp::Cloud,
     &consul::ConsulKind,
     &gcs::Gcs,
     &http::Http,
@@ -114,27 +124,19 @@ pub const KINDS: &[&dyn Kind] = &[
     &kubernetes::Kubernetes,
     &local::Local,
     &pg::Pg,
+    &hcp::Remote,
     &s3::S3,
 ];
 
 const REMOVED: &[&str] = &["artifactory", "etcd", "etcdv3", "manta", "swift"];
 
 /// Kinds that the reference has and this version does not.
-const LATER: &[&str] = &["cos", "oss", "remote"];
+const LATER: &[&str] = &["cos", "oss"];
 
 /// The backend of a name, or why there is none (for the caller to attach the place).
 pub fn find(name: &str) -> Result<&'static dyn Kind, Diagnostic> {
     if let Some(kind) = KINDS.iter().find(|kind| kind.name() == name) {
         return Ok(*kind);
-    }
-    if name == "cloud" {
-        return Err(Diagnostic::error(
-            "HCP Terraform is not supported",
-            format!(
-                "The \"cloud\" block keeps state and runs operations in HCP Terraform or Terraform Enterprise, which {PROGRAM} \
-                 cannot do. Replace the block by a \"backend\" block."
-            ),
-        ));
     }
     if LATER.contains(&name) {
         let detail = format!("This version of {PROGRAM} does not have the backend {name:?} yet.");

@@ -3,6 +3,7 @@
 mod clouds;
 mod consul;
 mod counted;
+mod hcp;
 mod http;
 mod kubernetes;
 mod many_faults;

@@ -210,7 +210,6 @@ impl Backend for HttpBackend {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::table::StateFiles;
     use crate::model::schema::Schema;
 
     /// The error of opening with these settings and variables.
@@ -223,7 +222,7 @@ mod tests {
         };
         let config = Value::object(object.attributes.iter().map(value));
         let environment = Environment::of(variables.iter().copied());
-        let context = Context { environment, data_dir: ".terraform".into(), files: StateFiles::default() };
+        let context = Context::new(environment, ".terraform");
         Http.open(&config, &context).await.err().map(|mut problems| problems.remove(0).summary)
     }
 

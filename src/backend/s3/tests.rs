@@ -6,7 +6,6 @@ use super::*;
 use crate::backend::contract;
 use crate::backend::lock::LockInfo;
 use crate::backend::store::ErrorKind;
-use crate::backend::table::StateFiles;
 use crate::base::diag::Severity;
 use crate::base::env::Environment;
 use crate::base::hex::hex;
@@ -16,11 +15,7 @@ use crate::backend::servers::clouds;
 use clouds::Server;
 
 fn context(variables: &[(&str, &str)]) -> Context {
-    Context {
-        environment: Environment::of(variables.iter().copied()),
-        data_dir: "/none".into(),
-        files: StateFiles::default(),
-    }
+    Context::new(Environment::of(variables.iter().copied()), "/none")
 }
 
 /// Settings of the schema's type: these, and null for the rest.

@@ -162,7 +162,11 @@ fn options(given: &ArgMatches) -> EditOptions {
 }
 
 fn locking(given: &ArgMatches) -> Locking {
-    Locking { lock: given.on("lock"), lock_timeout: given.duration("lock-timeout") }
+    Locking {
+        lock: given.on("lock"),
+        lock_timeout: given.duration("lock-timeout"),
+        ignore_remote_version: given.on("ignore-remote-version"),
+    }
 }
 
 fn path(given: &ArgMatches, flag: &str) -> Option<PathBuf> {

@@ -62,8 +62,10 @@ fn parse(command: Command, args: &[String]) -> Parsed<Taint> {
     match given.positional().as_slice() {
         [] => Err(ArgsError::TextThenErrorPage(format!("The {name} command expects exactly one argument."))),
         addresses => {
-            let (allow_missing, options) = (given.on("allow-missing"), state_options(&given));
-            Ok((Taint { addresses: addresses.to_vec(), allow_missing, options }, variable_arguments(&given)))
+            let ignore_remote_version = given.on("ignore-remote-version");
+            let options = StateOptions { ignore_remote_version, ..state_options(&given) };
+            let taint = Taint { addresses: addresses.to_vec(), allow_missing: given.on("allow-missing"), options };
+            Ok((taint, variable_arguments(&given)))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::Invocation;
 use crate::cli::args::init::parse;
-use crate::cli::view::init::InitView;
+use crate::cli::view::init::{InitView, States};
 use crate::ops::init::{self, InitEvent, InitRequest};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
@@ -24,6 +24,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         reconfigure: args.reconfigure,
         migrate_state: args.migrate_state,
         force_copy: args.force_copy,
+        ignore_remote_version: args.ignore_remote_version,
         lock: args.lock,
         lock_timeout: args.lock_timeout,
         plugin_dirs: args.plugin_dirs,
@@ -31,10 +32,10 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         test_dir: Some(args.test_dir),
     };
     let view = InitView::new(console.clone(), super::plan::audience(invocation, args.json));
-    let mut done = false;
+    let mut ready = None;
     let mut tell = |event: InitEvent| match event {
         // Said last, behind any warnings.
-        InitEvent::Done => done = true,
+        InitEvent::Done { cloud } => ready = Some(if cloud { States::InCloud } else { States::InBackend }),
         event => view.event(&event),
     };
     let work = init::run(&setup, &request, &mut tell);
@@ -43,6 +44,6 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let failed = diagnostics.has_errors();
-    view.finish(diagnostics, done && !failed);
+    view.finish(diagnostics, ready.filter(|_| !failed));
     u8::from(failed)
 }

@@ -57,28 +57,29 @@ impl InitView {
         }
     }
 
-    /// What is left to say; `done`: the working directory is ready.
-    pub fn finish(&self, diagnostics: Diagnostics, done: bool) {
+    /// What is left to say; `ready`: the working directory is ready, with states there.
+    pub fn finish(&self, diagnostics: Diagnostics, ready: Option<States>) {
         self.console.status("");
         if self.json {
             diagnostics.iter().for_each(|diagnostic| write(&self.console, &events::diagnostic(diagnostic)));
-            if done {
-                self.output(&ready(), "output_init_success_message");
+            if let Some(states) = ready {
+                let codes = states.codes();
+                self.output(&states.success(), codes.0);
                 if !self.automation {
-                    self.output(advice().trim_start(), "output_init_success_cli_message");
+                    self.output(states.advice().trim_start(), codes.1);
                 }
             }
             return;
         }
-        if done {
+        if ready.is_some() {
             self.console.line("");
         }
         self.console.diagnostics(diagnostics);
-        if done {
+        if let Some(states) = ready {
             let style = &self.console.style;
-            self.console.line(&style.fill("[reset][bold][green]{}[reset][green]", &[&ready()]));
+            self.console.line(&style.fill("[reset][bold][green]{}[reset][green]", &[&states.success()]));
             if !self.automation {
-                self.console.line(&style.fill("[reset][green]{}", &[&advice()]));
+                self.console.line(&style.fill("[reset][green]{}", &[&states.advice()]));
             }
         }
     }
@@ -88,13 +89,25 @@ impl InitView {
     }
 }
 
-fn ready() -> String {
-    format!("{PROGRAM} has been successfully initialized!")
+/// Where states are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum States {
+    InBackend,
+    InCloud,
 }
 
-fn advice() -> String {
-    format!(
-        "
+impl States {
+    fn success(self) -> String {
+        match self {
+            States::InBackend => format!("{PROGRAM} has been successfully initialized!"),
+            States::InCloud => "HCP Terraform has been successfully initialized!".to_owned(),
+        }
+    }
+
+    fn advice(self) -> String {
+        match self {
+            States::InBackend => format!(
+                "
 You may now begin working with {PROGRAM}. Try running \"{COMMAND} plan\" to see
 any changes that are required for your infrastructure. All {PROGRAM} commands
 should now work.
@@ -102,13 +115,31 @@ should now work.
 If you ever set or change modules or backend configuration for {PROGRAM},
 rerun this command to reinitialize your working directory. If you forget, other
 commands will detect it and remind you to do so if necessary."
-    )
+            ),
+            States::InCloud => format!(
+                "
+You may now begin working with HCP Terraform. Try running \"{COMMAND} plan\" to
+see any changes that are required for your infrastructure.
+
+If you ever set or change modules or {PROGRAM} Settings, run \"{COMMAND} init\"
+again to reinitialize your working directory."
+            ),
+        }
+    }
+
+    /// The codes of both texts in the stream for programs.
+    fn codes(self) -> (&'static str, &'static str) {
+        match self {
+            States::InBackend => ("output_init_success_message", "output_init_success_cli_message"),
+            States::InCloud => ("output_init_success_cloud_message", "output_init_success_cli_cloud_message"),
+        }
+    }
 }
 
 /// As people read it. None: they are not told.
 fn human(event: &InitEvent, style: &Style) -> Option<String> {
     Some(match event {
-        InitEvent::Backend | InitEvent::Modules { .. } | InitEvent::Providers => {
+        InitEvent::Backend | InitEvent::Cloud | InitEvent::Modules { .. } | InitEvent::Providers => {
             style.fill("[reset][bold]{}", &[&words(event)])
         }
         InitEvent::Copying(source) => {
@@ -128,6 +159,10 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
                 "{PROGRAM} has detected that the configuration specified for the backend\nhas changed. {PROGRAM} will now check for \
                  existing state in the backends."
             )],
+        ),
+        InitEvent::WorkspacesCopied(list) => style.fill(
+            "[reset][bold]Migration complete! Your workspaces are as follows:[reset]\n{}",
+            &[list],
         ),
         InitEvent::Install(event) => return install(event, style),
         InitEvent::Copied(path) => format!("- {}", path.0.join(".")),
@@ -180,6 +215,18 @@ fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
     let (text, code): (String, _) = match event {
         InitEvent::Empty => (format!("{}\n\n{}", empty_title(), empty_text()), "output_init_empty_message"),
         InitEvent::Backend => ("Initializing the backend...".into(), "initializing_backend_message"),
+        InitEvent::Cloud => ("Initializing HCP Terraform...".into(), "initializing_terraform_cloud_message"),
+        InitEvent::CloudChanged => return Some(("HCP Terraform configuration has changed.".into(), None)),
+        InitEvent::ToCloud(old) => return Some((format!("Migrating from backend {old:?} to HCP Terraform."), None)),
+        InitEvent::FromCloud(Some(new)) => {
+            return Some((format!("Migrating from HCP Terraform to backend {new:?}."), None));
+        }
+        InitEvent::FromCloud(None) => {
+            return Some(("Migrating from HCP Terraform or Terraform Enterprise to local state.".into(), None));
+        }
+        InitEvent::WorkspacesCopied(list) => {
+            return Some((format!("Migration complete! Your workspaces are as follows:\n{list}"), None));
+        }
         InitEvent::BackendReplaced { old, new } => {
             return Some((format!("{PROGRAM} detected that the backend type changed from {old:?} to {new:?}."), None));
         }
@@ -213,7 +260,7 @@ fn program(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
         InitEvent::Module(event) => return Some((event.to_string(), None)),
         InitEvent::Copied(path) => return Some((format!("- {}", path.0.join(".")), None)),
         InitEvent::Install(event) => return install_for_programs(event).map(|text| (text, None)),
-        InitEvent::CopyDone | InitEvent::Found(_) | InitEvent::Done => return None,
+        InitEvent::CopyDone | InitEvent::Found(_) | InitEvent::Done { .. } => return None,
     };
     Some((text, Some(code)))
 }

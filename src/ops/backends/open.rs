@@ -18,7 +18,7 @@ use crate::model::provider::{ProviderDiagnostic, about_body, has_errors};
 
 use crate::ops::interface::listen::Listener;
 use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::Setup;
+use crate::ops::setup::{Setup, services};
 
 const UNREADABLE_RECORD: &str = "Failed to read the record of the backend";
 
@@ -63,7 +63,16 @@ pub fn in_use(setup: &Setup, block: Option<&config::Backend>) -> Result<Option<B
     let kind = wanted.kind.name();
     match recorded {
         // A block may be wrong in itself: until it was initialised, that alone is said.
+        None if kind == CLOUD => {
+            Err(cloud_init_needed("Initial configuration of HCP Terraform or Terraform Enterprise"))
+        }
         None => Err(init_needed(", ", &format!("Initial configuration of the requested backend {kind:?}"))),
+        Some(recorded) if recorded.kind != kind && kind == CLOUD => {
+            Err(cloud_init_needed(&format!("Changed from backend {:?} to HCP Terraform", recorded.kind)))
+        }
+        Some(recorded) if recorded.kind != kind && recorded.kind == CLOUD => {
+            Err(init_needed(": ", &format!("Changed from HCP Terraform to backend {kind:?}")))
+        }
         Some(recorded) if recorded.kind != kind => {
             let reason = format!("Backend type changed from {:?} to {kind:?}", recorded.kind);
             Err(init_needed(": ", &reason))
@@ -71,6 +80,7 @@ pub fn in_use(setup: &Setup, block: Option<&config::Backend>) -> Result<Option<B
         // Settings of the command line are in the record only: the block's own must be as they were.
         Some(recorded) if wanted.hash == recorded.hash => Ok(Some(recorded)),
         Some(recorded) if !diagnostics.has_errors() && wanted.is_recorded(&recorded) => Ok(Some(recorded)),
+        Some(_) if kind == CLOUD => Err(cloud_init_needed("HCP Terraform configuration block has changed")),
         Some(_) => Err(init_needed(": ", "Backend configuration block has changed")),
     }
 }
@@ -118,7 +128,9 @@ pub async fn open_settings(
         state_out: options.state_out.clone(),
         backup: options.backup.clone(),
     };
-    let context = Context { environment: setup.environment.clone(), data_dir: setup.workdir.data_dir.clone(), files };
+    let environment = setup.environment.clone();
+    let services = services::of_setup(setup);
+    let context = Context { environment, data_dir: setup.workdir.data_dir.clone(), files, services };
     let mut problems = settings.kind.check(&settings.config, &context);
     if !has_errors(&problems) {
         problems.extend(table::missing_setting(&settings.kind.schema(), &settings.config));
@@ -155,6 +167,21 @@ fn init_needed(joint: &str, reason: &str) -> Diagnostics {
              \"-migrate-state\" flags to\nuse the current configuration.\n\nIf the change reason above is incorrect, please verify \
              your configuration\nhasn't changed and try again. At this point, no changes to your existing\nconfiguration or state \
              have been made.",
+        ),
+    )
+    .into()
+}
+
+/// The kind that `cloud` blocks have.
+const CLOUD: &str = "cloud";
+
+fn cloud_init_needed(reason: &str) -> Diagnostics {
+    Diagnostic::error(
+        format!("HCP Terraform or Terraform Enterprise initialization required: please run \"{COMMAND} init\""),
+        format!(
+            "Reason: {reason}.\n\nChanges to the HCP Terraform configuration block require reinitialization, to discover any changes \
+             to the available workspaces.\n\nTo re-initialize, run:\n  {COMMAND} init\n\n{PROGRAM} has not yet made changes to your \
+             existing configuration or state."
         ),
     )
     .into()

@@ -2,6 +2,7 @@
 //! of it. Never starts a provider.
 
 mod backend;
+mod cloud;
 mod install;
 pub mod migrate;
 mod migration;
@@ -12,6 +13,8 @@ pub mod providers_mirror;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::backend::Backend;
+use crate::backend::hcp::Flavor;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Disk;
 use crate::base::name::PROGRAM;
@@ -38,6 +41,8 @@ pub struct InitRequest {
     pub migrate_state: bool,
     /// Copies states without asking.
     pub force_copy: bool,
+    /// Copies states to workspaces of HCP Terraform that are for another version.
+    pub ignore_remote_version: bool,
     /// Locks states while they are copied.
     pub lock: bool,
     pub lock_timeout: std::time::Duration,
@@ -52,6 +57,16 @@ pub enum InitEvent {
     /// There is no configuration: nothing was done.
     Empty,
     Backend,
+    /// There is a `cloud` block.
+    Cloud,
+    /// The `cloud` block has other settings than before.
+    CloudChanged,
+    /// A `cloud` block takes the place of a backend of this kind.
+    ToCloud(String),
+    /// A backend takes the place of a `cloud` block; none: there is no backend now.
+    FromCloud(Option<String>),
+    /// All workspaces were copied: these there are now, a line each.
+    WorkspacesCopied(String),
     /// A backend of one kind takes the place of one of another.
     BackendReplaced {
         old: String,
@@ -86,7 +101,10 @@ pub enum InitEvent {
     /// The lock file is new, or not what it was.
     LockCreated,
     LockChanged,
-    Done,
+    /// `cloud`: states are kept by HCP Terraform.
+    Done {
+        cloud: bool,
+    },
 }
 
 pub type Tell<'a> = &'a mut (dyn FnMut(InitEvent) + Send);
@@ -161,9 +179,14 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagno
     let needs = Needs { loaded: &loaded, state: state.as_ref() };
     let failed = install::run(setup, &network, needs, request, tell, &mut diagnostics).await;
     if !failed {
-        tell(InitEvent::Done);
+        let cloud = in_use.as_ref().is_some_and(|in_use| is_cloud(&*in_use.backend));
+        tell(InitEvent::Done { cloud });
     }
     diagnostics
+}
+
+fn is_cloud(backend: &dyn Backend) -> bool {
+    backend.hcp().is_some_and(|hcp| hcp.flavor == Flavor::Cloud)
 }
 
 /// The backend, made ready; with -backend=false the one that was made ready before.
@@ -179,7 +202,11 @@ async fn backend_in_use(
             Err(problems) => (None, problems),
         };
     }
-    tell(InitEvent::Backend);
+    let is_cloud = root.backend.as_ref().is_some_and(|block| block.is_cloud_block);
+    tell(if is_cloud { InitEvent::Cloud } else { InitEvent::Backend });
+    if is_cloud && !request.backend_config.is_empty() {
+        return (None, cloud::no_backend_config().into());
+    }
     if of_settings.has_errors() {
         return (None, of_settings);
     }

@@ -17,6 +17,7 @@ use crate::model::config::{Config, has_configuration};
 use super::apply;
 use super::operation::{CANCELED, Locking, NO_OPERATION, Session, open, sound};
 use super::sink::NoSink;
+use crate::ops::backends::version;
 use crate::ops::configuration::load::{self, LoadedConfig};
 use crate::ops::configuration::variables;
 use crate::ops::interface::listen::Listener;
@@ -76,7 +77,14 @@ async fn attempt(
     let collected = sound(&mut diagnostics, variables::collect(&setup, &request.variables))?;
     let locking = Locking { operation: NO_OPERATION, options: &request.state };
     let (mut session, mut diagnostics) = open(&setup, config, collected, locking, listener, diagnostics).await?;
-    diagnostics.extend(import(&mut session, request, addr).await);
+    let workspace = &setup.workdir.workspace;
+    match version::check(&*session.opened.backend, workspace, request.state.ignore_remote_version).await {
+        Ok(warnings) => {
+            diagnostics.extend(warnings);
+            diagnostics.extend(import(&mut session, request, addr).await);
+        }
+        Err(problems) => diagnostics.extend(problems),
+    }
     let failed = diagnostics.has_errors();
     diagnostics.extend(session.end().await);
     if failed { Err(diagnostics.into()) } else { Ok(diagnostics) }

@@ -45,12 +45,14 @@ pub struct EditOptions {
     pub backup: Option<PathBuf>,
 }
 
-/// How a state is locked.
+/// How a state is reached and locked.
 #[derive(Clone, Copy, Debug)]
 pub struct Locking {
     pub lock: bool,
     /// How long to wait for a lock that is held elsewhere.
     pub lock_timeout: Duration,
+    /// Changes the state although the workspace of HCP Terraform is for another version.
+    pub ignore_remote_version: bool,
 }
 
 /// Why a state was not changed.
@@ -215,7 +217,7 @@ async fn hold(
     which: Which,
     listener: &dyn Listener,
 ) -> Result<Held, Refusal> {
-    let Locking { lock, lock_timeout } = locking;
+    let Locking { lock, lock_timeout, .. } = locking;
     let options = StateOptions { lock, lock_timeout, ..StateOptions::default() };
     let held = backends::hold_store(&store, operation, &options, setup, Some(listener)).await;
     held.map_err(|problems| match lock {
@@ -232,9 +234,10 @@ async fn store(setup: &Setup, options: &EditOptions) -> Result<(Arc<dyn StateSto
     // Backups of all backends are named after the file of the local one.
     let own = LocalBackend::default().paths(&setup.workdir.workspace).write;
     let backup = options.backup.clone().unwrap_or_else(|| dated(&own));
-    let options = StateOptions { backup: Some(backup.to_string_lossy().into_owned()), ..StateOptions::default() };
-    let opened = read_state::open(setup, &options).await?;
-    Ok((opened.store, opened.warnings))
+    let ignore_remote_version = options.locking.ignore_remote_version;
+    let backup = Some(backup.to_string_lossy().into_owned());
+    let options = StateOptions { backup, ignore_remote_version, ..StateOptions::default() };
+    read_state::open_to_change(setup, &options).await
 }
 
 /// The store of a state file, which is encrypted as the backend's states are.

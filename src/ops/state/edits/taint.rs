@@ -53,10 +53,11 @@ pub async fn mark(setup: &Setup, wanted: &Marking, listener: &dyn Listener) -> R
     if wanted.mark == Mark::Taint {
         check_configuration(setup)?;
     }
-    let opened = read_state::open(setup, &wanted.options).await?;
-    let locking = Locking { lock: wanted.options.lock, lock_timeout: wanted.options.lock_timeout };
-    let mut editing = Editing::of_store(setup, locking, opened.store, operation, Which::Source, listener).await?;
-    editing.warnings = opened.warnings;
+    let (store, warnings) = read_state::open_to_change(setup, &wanted.options).await?;
+    let StateOptions { lock, lock_timeout, ignore_remote_version, .. } = wanted.options;
+    let locking = Locking { lock, lock_timeout, ignore_remote_version };
+    let mut editing = Editing::of_store(setup, locking, store, operation, Which::Source, listener).await?;
+    editing.warnings = warnings;
     let result = match set_all(&mut editing.state, wanted) {
         Ok(marked) if marked.iter().all(|one| matches!(one, Marked::Missing(_))) => Ok(marked),
         Ok(marked) => editing.save().await.map(|()| marked),

@@ -196,11 +196,7 @@ mod tests {
     #[test]
     fn journals_belong_to_places() {
         let dir = tempfile::tempdir().unwrap();
-        let context = Context {
-            environment: Environment::default(),
-            data_dir: dir.path().to_owned(),
-            files: StateFiles::default(),
-        };
+        let context = Context::new(Environment::default(), dir.path());
         let names = [("a", ["x", "y"]), ("a", ["x", "z"]), ("a", ["xy", ""]), ("a.b", ["x", "y"])];
         let journals = names.map(|(workspace, place)| context.journal_of(workspace, &place));
         std::fs::create_dir(dir.path().join("journals")).unwrap();

@@ -65,7 +65,11 @@ pub fn parse_restore(args: &[String]) -> Parsed<Restore> {
         force: given.on("force"),
         dry_run: given.on("dry-run"),
         auto_approve: given.on("auto-approve"),
-        locking: Locking { lock: given.on("lock"), lock_timeout: given.duration("lock-timeout") },
+        locking: Locking {
+            lock: given.on("lock"),
+            lock_timeout: given.duration("lock-timeout"),
+            ignore_remote_version: false,
+        },
         backup: given.text("backup").filter(|path| !matches!(path.as_str(), "" | "-")).map(Into::into),
     };
     Ok((restore, variable_arguments(&given)))

@@ -66,6 +66,7 @@ fn from(block: &Block, found: &mut Found, diagnostics: &mut Diagnostics) {
             "backend" => {
                 found.backend = Some(Backend {
                     kind: inner.label(0).clone(),
+                    is_cloud_block: false,
                     kind_range: inner.label_range(0),
                     body: inner.body.clone(),
                     range: inner.header_range(),

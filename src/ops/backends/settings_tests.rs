@@ -11,7 +11,7 @@ fn block(text: &str) -> config::Backend {
     assert!(!found.has_errors(), "{found:?}");
     let (content, _) = body.content(&BodySchema::new().block("backend", &["type"]).block("cloud", &[]));
     let block = &content.blocks[0];
-    let is_cloud_block = block.kind == "cloud";
+    let is_cloud_block = block.kind.as_str() == "cloud";
     config::Backend {
         kind: if is_cloud_block { "cloud".into() } else { block.label(0).clone() },
         is_cloud_block,

@@ -79,6 +79,7 @@ async fn migrate(
         setup,
         options: &request.options,
         force: request.force_copy,
+        ignore_version: false,
         from: Side { kind: from.to_owned(), backend: old },
         to: Side { kind: to.to_owned(), backend: new },
         workspace: setup.workdir.workspace.clone(),

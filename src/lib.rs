@@ -8,7 +8,7 @@
 //! - [`lang`]: the language: syntax, values, evaluation, functions.
 //! - [`model`]: the data: addresses, schemas, configuration, state, plan, the provider interface, locks.
 //! - [`engine`]: the logic: graph, walk, validate, plan, apply.
-//! - [`encryption`]: states and plans in the encrypted form that OpenTofu has too.
+//! - [`encryption`]: encrypted states and plans, in OpenTofu's format.
 //! - [`plugin`], [`builtin`], [`install`], [`backend`]: the access to the outside: plugin processes, built-in plugins, packages, state stores.
 //! - [`render`]: model values to text or JSON; pure.
 //! - [`ops`]: every user-visible operation, end to end.

@@ -1,4 +1,4 @@
-//! `count`, `for_each` and `enabled`: how often a block repeats.
+//! `count`, `for_each` and `enabled`: the instances of a block.
 
 use crate::base::name::PROGRAM;
 use crate::engine::mistakes::INVALID_FOR_EACH;

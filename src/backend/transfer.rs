@@ -66,7 +66,7 @@ struct Header {
 
 /// Makes both states what they are to be.
 pub async fn transfer(gives: Side<'_>, takes: Side<'_>) -> Result<(), TransferError> {
-    let nothing = |why: String| TransferError::Nothing(why);
+    let nothing = TransferError::Nothing;
     for side in [&gives, &takes] {
         super::journaled::refuse_overlaid(side.store, side.loaded).map_err(|p| nothing(problems_text(&p)))?;
     }

@@ -6,22 +6,34 @@ use std::time::Duration;
 use super::local::LocalBackend;
 use super::lock::{LockInfo, acquire};
 use super::memory::MemoryBackend;
-use super::store::Backend;
+use super::store::{Backend, DEFAULT_WORKSPACE};
 use crate::base::stop::Stop;
 
-pub async fn check(backend: &dyn Backend) {
-    states_are_separate(backend).await;
-    locks_exclude(backend).await;
-    workspaces_come_and_go(backend).await;
+/// Workspaces for the tests.
+pub struct Names {
+    pub main: &'static str,
+    pub other: &'static str,
+    pub third: &'static str,
 }
 
-async fn states_are_separate(backend: &dyn Backend) {
-    let (a, b) = (backend.store("default").await.unwrap(), backend.store("other").await.unwrap());
+pub async fn check(backend: &dyn Backend) {
+    check_named(backend, &Names { main: DEFAULT_WORKSPACE, other: "other", third: "a" }).await;
+}
+
+/// As `check`, for backends that have no default workspace.
+pub async fn check_named(backend: &dyn Backend, names: &Names) {
+    states_are_separate(backend, names).await;
+    locks_exclude(backend, names.main).await;
+    workspaces_come_and_go(backend, names).await;
+}
+
+async fn states_are_separate(backend: &dyn Backend, names: &Names) {
+    let (a, b) = (backend.store(names.main).await.unwrap(), backend.store(names.other).await.unwrap());
     assert_eq!(a.read().await.unwrap(), None);
     a.write(Arc::from(&b"{\"version\":4}"[..])).await.unwrap();
     assert_eq!(a.read().await.unwrap().unwrap(), b"{\"version\":4}");
     assert_empty(b.read().await.unwrap());
-    let again = backend.store("default").await.unwrap();
+    let again = backend.store(names.main).await.unwrap();
     assert_eq!(again.read().await.unwrap().unwrap(), b"{\"version\":4}");
     again.write(Arc::from(&b"{}"[..])).await.unwrap();
     assert_eq!(a.read().await.unwrap().unwrap(), b"{}", "a shorter snapshot leaves nothing of the longer one");
@@ -33,8 +45,8 @@ fn assert_empty(read: Option<Vec<u8>>) {
     assert!(state.is_none_or(|state| state.is_empty()));
 }
 
-async fn locks_exclude(backend: &dyn Backend) {
-    let (mine, yours) = (backend.store("default").await.unwrap(), backend.store("default").await.unwrap());
+async fn locks_exclude(backend: &dyn Backend, name: &str) {
+    let (mine, yours) = (backend.store(name).await.unwrap(), backend.store(name).await.unwrap());
     let info = LockInfo::new("OperationTypeApply");
     let id = mine.lock(&info).await.unwrap();
     let refused = yours.lock(&LockInfo::new("x")).await.unwrap_err();
@@ -62,12 +74,17 @@ async fn locks_exclude(backend: &dyn Backend) {
     assert!(yours.unlock(&waiter).await.is_err());
 }
 
-async fn workspaces_come_and_go(backend: &dyn Backend) {
-    backend.store("a").await.unwrap();
-    assert_eq!(backend.workspaces().await.unwrap(), ["default", "a", "other"]);
-    backend.delete_workspace("a", false).await.unwrap();
-    assert!(backend.delete_workspace("default", false).await.is_err());
-    assert_eq!(backend.workspaces().await.unwrap(), ["default", "other"]);
+async fn workspaces_come_and_go(backend: &dyn Backend, names: &Names) {
+    backend.store(names.third).await.unwrap();
+    // The default one is the first.
+    let listed = |mut all: Vec<&'static str>| {
+        all.sort_by_key(|name| (*name != DEFAULT_WORKSPACE, *name));
+        all
+    };
+    assert_eq!(backend.workspaces().await.unwrap(), listed(vec![names.main, names.other, names.third]));
+    backend.delete_workspace(names.third, false).await.unwrap();
+    assert!(backend.delete_workspace(DEFAULT_WORKSPACE, false).await.is_err());
+    assert_eq!(backend.workspaces().await.unwrap(), listed(vec![names.main, names.other]));
 }
 
 #[tokio::test]

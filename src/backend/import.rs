@@ -28,6 +28,10 @@ pub async fn import(store: &dyn StateStore, loaded: &Loaded, new: StateFile, for
             meta.serial += 1;
         }
     }
+    if let Some(old) = &loaded.file {
+        let before = Rendered::of(&old.state).map_err(text)?;
+        store.remember(&old.meta, &|| before.to_bytes(&old.meta));
+    }
     let content: Arc<[u8]> = rendered.to_bytes(&meta).into();
     if fingerprint(&content) == loaded.fingerprint {
         return Ok(());

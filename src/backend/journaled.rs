@@ -96,7 +96,11 @@ impl JournaledState {
     pub fn new(store: Arc<dyn StateStore>, loaded: &Loaded) -> Result<JournaledState, Diagnostics> {
         refuse_overlaid(&*store, loaded)?;
         let (meta, stored) = match &loaded.file {
-            Some(file) => (file.meta.clone(), Some(Rendered::of(&file.state)?)),
+            Some(file) => {
+                let rendered = Rendered::of(&file.state)?;
+                store.remember(&file.meta, &|| rendered.to_bytes(&file.meta));
+                (file.meta.clone(), Some(rendered))
+            }
             None => {
                 let meta =
                     StateMeta { terraform_version: language_version().into(), serial: 0, lineage: String::new() };
@@ -403,7 +407,7 @@ pub(super) fn refuse_overlaid(store: &dyn StateStore, loaded: &Loaded) -> Result
 
 pub(super) fn another_run(path: &Path) -> Diagnostic {
     let detail = format!(
-        "The journal {} exists: another run is changing this state, or was interrupted while it did. Run the command without \"-lock=false\": what an interrupted run had done is then written to the state first.",
+        "The journal {} exists: another run is changing this state. Run the command again when that run has ended, without \"-lock=false\".",
         path.display(),
     );
     Diagnostic::error("State is being changed by another run", detail)

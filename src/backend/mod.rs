@@ -10,7 +10,9 @@ pub mod azurerm;
 pub mod consul;
 pub mod gcs;
 mod gzip;
+pub mod hcp;
 mod held;
+pub mod history;
 pub mod http;
 mod import;
 pub mod journal_writer;
@@ -22,12 +24,15 @@ pub mod memory;
 pub mod pg;
 pub mod recovery;
 pub mod s3;
+pub mod services;
 pub mod settings;
 
+mod recorded;
 mod sealed;
 mod sealed_journal;
 pub mod store;
 pub mod table;
+pub mod transfer;
 pub mod web;
 pub mod workspace;
 
@@ -43,7 +48,8 @@ mod servers;
 pub use import::import;
 pub use journaled::{FinishError, JournaledState};
 pub use lock::{LockInfo, acquire};
-pub use recovery::{Access, Loaded, finish_replay, load};
+pub use recorded::RecordedBackend;
+pub use recovery::{Access, Loaded, finish_replay, load, take_up};
 pub use sealed::{SealedBackend, sealed};
 pub use store::{Backend, LockError, StateStore, StoreError};
 

@@ -22,6 +22,8 @@ use super::journal_writer;
 use super::lock::lock_failed;
 use super::sealed_journal::{self, Sealing};
 use super::store::{ErrorKind, StateStore, StoreError};
+use super::table;
+use super::transfer::{self, Settled};
 
 /// Whether the caller holds the store's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,13 +53,18 @@ pub struct Loaded {
 /// have been shown.
 pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diagnostics> {
     let content = store.read().await.map_err(|e| unreadable(&e, access, store))?.unwrap_or_default();
+    let Settled { content, is_pending, warning } = transfer::settle(store, access, content).await?;
     let file = file::read(&content).map_err(|problems| match access {
         Access::ReadOnly => problems,
         _ => lock_failed(&StoreError::new(file::problems_text(&problems))).into(),
     })?;
-    let loaded = Loaded { file, fingerprint: fingerprint(&content), ..Loaded::default() };
+    let mut loaded = Loaded { file, fingerprint: fingerprint(&content), overlaid: is_pending, ..Loaded::default() };
+    loaded.warnings.extend(warning);
     drop(content);
     let path = store.journal();
+    if access == Access::Locked {
+        warn_of_others(&path, store, &mut loaded.warnings).await;
+    }
     match read_journal(&path, store).await? {
         None => Ok(loaded),
         Some(None) if access == Access::Locked => {
@@ -167,6 +174,29 @@ pub fn finish_replay(store: &dyn StateStore, loaded: &mut Loaded) -> Result<(), 
     Ok(())
 }
 
+/// Writes what an interrupted run had done to a state that was read without the lock, by a command that is to write it
+/// without. A journal whose run goes on is left alone: that is an error. Call [`settle`] once the warnings have been shown.
+pub async fn take_up(store: &dyn StateStore, loaded: &mut Loaded) -> Result<(), Diagnostics> {
+    if !loaded.overlaid {
+        return Ok(());
+    }
+    let path = store.journal();
+    let another_run = || Diagnostics::from(super::journaled::another_run(&path));
+    let journal = read_journal(&path, store).await?.flatten().ok_or_else(another_run)?;
+    let position = journal.position(&loaded.fingerprint).ok_or_else(another_run)?;
+    if journal.header.process.is_alive() {
+        return Err(another_run());
+    }
+    // It has ended, so that this is all that was laid over the state.
+    let changes = journal.replay(position, &mut State::default())?;
+    if changes > 0 {
+        persist(store, &path, loaded).await?;
+        warn_of_recovery(&journal, position, &mut loaded.warnings);
+    }
+    (loaded.overlaid, loaded.replayed) = (false, true);
+    Ok(())
+}
+
 fn lay_over(journal: &Journal, position: usize, loaded: &mut Loaded) -> Result<usize, Diagnostics> {
     let mut file = loaded.file.take().unwrap_or_else(|| StateFile {
         meta: StateMeta { terraform_version: language_version().into(), serial: 0, lineage: String::new() },
@@ -238,14 +268,7 @@ fn warn(journal: &Journal, access: Access, from: usize, changes: usize, warnings
         );
     }
     if changes > 0 && access == Access::Locked {
-        warnings.warning(
-            "Changes of an interrupted run were recovered",
-            format!(
-                "An earlier run ended before it could write the state. What its journal holds of these resource instances has \
-                 been written to the state now:\n\n{}",
-                listed(journal.recorded(from)),
-            ),
-        );
+        warn_of_recovery(journal, from, warnings);
     } else if changes > 0 {
         crate::log!(Info, "{changes} changes of an interrupted run are shown on top of the state");
     }
@@ -263,6 +286,37 @@ fn warn(journal: &Journal, access: Access, from: usize, changes: usize, warnings
             ),
         );
     }
+}
+
+/// Interrupted runs with other settings of the backend have left journals that belong to the states of those.
+async fn warn_of_others(path: &Path, store: &dyn StateStore, warnings: &mut Diagnostics) {
+    for other in table::other_journals(path) {
+        match read_journal(&other, store).await {
+            Ok(None | Some(None)) => continue,
+            Ok(Some(Some(journal))) if journal.header.process.is_alive() => continue,
+            _ => {}
+        }
+        warnings.warning(
+            "An interrupted run left changes of another state",
+            format!(
+                "An earlier run in this directory changed a state at another place and was interrupted. What it had done is in \
+                 its journal, {}, and is written to that state by the next command that changes it, with the settings of the \
+                 backend that the run had. Remove the file if that state is of no use any more.",
+                other.display()
+            ),
+        );
+    }
+}
+
+fn warn_of_recovery(journal: &Journal, from: usize, warnings: &mut Diagnostics) {
+    warnings.warning(
+        "Changes of an interrupted run were recovered",
+        format!(
+            "An earlier run ended before it could write the state. What its journal holds of these resource instances has \
+             been written to the state now:\n\n{}",
+            listed(journal.recorded(from)),
+        ),
+    );
 }
 
 /// The first addresses, a line each, and how many more there are.

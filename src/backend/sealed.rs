@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use super::hcp::Hcp;
 use super::lock::LockInfo;
 use super::store::{Backend, ErrorKind, LockError, StateStore, StoreError};
 use crate::encryption::{Cipher, Layout, Opened, Outside, SealError, is_sealed, outside};
@@ -42,6 +43,10 @@ impl Backend for SealedBackend {
         }
         let store = NEW_STATE.scope(state, self.inner.store(workspace)).await?;
         Ok(sealed(store, &self.cipher))
+    }
+
+    fn hcp(&self) -> Option<&Hcp> {
+        self.inner.hcp()
     }
 }
 
@@ -160,6 +165,10 @@ impl StateStore for SealedStore {
 
     fn writes_elsewhere(&self) -> bool {
         self.inner.writes_elsewhere() || self.outdated.load(Ordering::SeqCst)
+    }
+
+    fn force_next_write(&self) {
+        self.inner.force_next_write();
     }
 
     fn keeps_files(&self) -> bool {

@@ -4,6 +4,10 @@
 pub mod clouds;
 #[path = "../../tests/support/consul.rs"]
 pub mod consul;
+#[path = "../../tests/support/hcp.rs"]
+pub mod hcp;
+#[path = "../../tests/support/hcp_runs.rs"]
+pub mod hcp_runs;
 #[path = "../../tests/support/kubernetes.rs"]
 pub mod kubernetes;
 #[path = "../../tests/support/postgres.rs"]

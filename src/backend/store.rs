@@ -10,8 +10,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::LockInfo;
+use super::hcp::Hcp;
+use super::history::History;
 use super::sealed::Backups;
 use crate::encryption::Cipher;
+use crate::model::state::StateMeta;
 
 /// The workspace that always exists.
 pub const DEFAULT_WORKSPACE: &str = "default";
@@ -32,6 +35,11 @@ pub trait Backend: Send + Sync {
 
     /// The store of a workspace, which is made if it does not exist.
     async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError>;
+
+    /// The service that operations may run on, if states are kept by one.
+    fn hcp(&self) -> Option<&Hcp> {
+        None
+    }
 }
 
 /// Where the state of one workspace is. Works on the bytes of state files; locks are known by their ids.
@@ -85,6 +93,9 @@ pub trait StateStore: Send + Sync {
         false
     }
 
+    /// The next state may be of another lineage, or older than the stored one: stores that check that themselves allow it.
+    fn force_next_write(&self) {}
+
     /// True if states are in files of this machine, which are laid out for people.
     fn keeps_files(&self) -> bool {
         false
@@ -92,6 +103,14 @@ pub trait StateStore: Send + Sync {
 
     /// How backups are made from now on, if this store makes any.
     fn make_backups(&self, _backups: Backups) {}
+
+    /// What is stored before the first write, as the caller read it: kept in the history, if this store has one that lacks it.
+    fn remember(&self, _meta: &StateMeta, _content: &dyn Fn() -> Vec<u8>) {}
+
+    /// Earlier snapshots, if they are kept on this machine.
+    fn history(&self) -> Option<&History> {
+        None
+    }
 
     /// What encrypts what is kept beside the state: the journal, a state that the store refuses.
     fn cipher(&self) -> Option<&Arc<Cipher>> {

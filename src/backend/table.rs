@@ -2,13 +2,15 @@
 //!
 //! Owns which backends there are. The caller evaluates a backend's block by its schema and passes the value.
 
-use std::path::PathBuf;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use sha2::{Digest, Sha256};
 
 use crate::base::diag::{self, Diagnostic};
 use crate::base::env::Environment;
+use crate::base::hex::hex;
 use crate::base::name::PROGRAM;
 use crate::lang::value::{Path, Type, Value};
 use crate::model::provider::ProviderDiagnostic;
@@ -17,12 +19,14 @@ use crate::model::schema::{Attribute, Block};
 use super::azurerm;
 use super::consul;
 use super::gcs;
+use super::hcp;
 use super::http;
 use super::kubernetes;
 use super::local;
 use super::memory;
 use super::pg;
 use super::s3;
+use super::services::SharedServices;
 use super::store::Backend;
 
 /// A backend that configurations may name.
@@ -51,13 +55,50 @@ pub struct Context {
     /// The working directory's data folder.
     pub data_dir: PathBuf,
     pub files: StateFiles,
+    pub services: SharedServices,
 }
 
 impl Context {
+    /// A context without options of the command line, in which no host is known.
+    pub fn new(environment: Environment, data_dir: impl Into<PathBuf>) -> Context {
+        let (files, services) = Default::default();
+        Context { environment, data_dir: data_dir.into(), files, services }
+    }
+
+    /// As [`Context::journal`], where one working directory may have the states of several places, as settings of the
+    /// environment change. `place` identifies the state.
+    pub fn journal_of(&self, workspace: &str, place: &[&str]) -> PathBuf {
+        let mut hash = Sha256::new();
+        for part in place {
+            hash.update(part);
+            hash.update([0]);
+        }
+        journal_in(&self.data_dir, &format!("{workspace}.{}", hex(&hash.finalize()[..PLACE_DIGITS / 2])))
+    }
+
     /// Where the journal of a state belongs that is not kept in files of this machine.
     pub fn journal(&self, workspace: &str) -> PathBuf {
         journal_in(&self.data_dir, workspace)
     }
+}
+
+/// Digits of the hash in the name of a journal.
+const PLACE_DIGITS: usize = 12;
+
+/// Journals of the same workspace for states of other places.
+pub fn other_journals(journal: &FilePath) -> Vec<PathBuf> {
+    let workspace = |path: &FilePath| {
+        let name = path.file_name()?.to_str()?.strip_suffix(".journal")?;
+        let (workspace, digits) = name.rsplit_once('.')?;
+        let is_place = digits.len() == PLACE_DIGITS && digits.bytes().all(|b| b.is_ascii_hexdigit());
+        is_place.then(|| workspace.to_owned())
+    };
+    let (Some(ours), Some(folder)) = (workspace(journal), journal.parent()) else { return Vec::new() };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut others: Vec<PathBuf> =
+        entries.filter(|path| path != journal && workspace(path).as_ref() == Some(&ours)).collect();
+    others.sort();
+    others
 }
 
 fn journal_in(data_dir: &std::path::Path, workspace: &str) -> PathBuf {
@@ -75,6 +116,7 @@ pub struct StateFiles {
 /// All of them, sorted by name.
 pub const KINDS: &[&dyn Kind] = &[
     &azurerm::AzureRm,
+    &hcp::Cloud,
     &consul::ConsulKind,
     &gcs::Gcs,
     &http::Http,
@@ -82,27 +124,19 @@ pub const KINDS: &[&dyn Kind] = &[
     &kubernetes::Kubernetes,
     &local::Local,
     &pg::Pg,
+    &hcp::Remote,
     &s3::S3,
 ];
 
 const REMOVED: &[&str] = &["artifactory", "etcd", "etcdv3", "manta", "swift"];
 
 /// Kinds that the reference has and this version does not.
-const LATER: &[&str] = &["cos", "oss", "remote"];
+const LATER: &[&str] = &["cos", "oss"];
 
 /// The backend of a name, or why there is none (for the caller to attach the place).
 pub fn find(name: &str) -> Result<&'static dyn Kind, Diagnostic> {
     if let Some(kind) = KINDS.iter().find(|kind| kind.name() == name) {
         return Ok(*kind);
-    }
-    if name == "cloud" {
-        return Err(Diagnostic::error(
-            "HCP Terraform is not supported",
-            format!(
-                "The \"cloud\" block keeps state and runs operations in HCP Terraform or Terraform Enterprise, which {PROGRAM} \
-                 cannot do. Replace the block by a \"backend\" block."
-            ),
-        ));
     }
     if LATER.contains(&name) {
         let detail = format!("This version of {PROGRAM} does not have the backend {name:?} yet.");
@@ -154,5 +188,23 @@ mod tests {
             assert_eq!(find(name).map(|_| ()).unwrap_err().detail, detail);
         }
         assert!(KINDS.is_sorted_by_key(|kind| kind.name()));
+    }
+
+    #[test]
+    fn journals_belong_to_places() {
+        let dir = tempfile::tempdir().unwrap();
+        let context = Context::new(Environment::default(), dir.path());
+        let names = [("a", ["x", "y"]), ("a", ["x", "z"]), ("a", ["xy", ""]), ("a.b", ["x", "y"])];
+        let journals = names.map(|(workspace, place)| context.journal_of(workspace, &place));
+        std::fs::create_dir(dir.path().join("journals")).unwrap();
+        for journal in &journals {
+            std::fs::write(journal, "").unwrap();
+        }
+        std::fs::write(context.journal("a"), "").unwrap();
+        let mut others = journals[1..3].to_vec();
+        others.sort();
+        assert_eq!(other_journals(&journals[0]), others);
+        assert_eq!(context.journal_of("a", &["x", "y"]), journals[0]);
+        assert!(other_journals(FilePath::new("nowhere/.terraform.tfstate.journal")).is_empty());
     }
 }

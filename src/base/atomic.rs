@@ -37,6 +37,12 @@ pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     write_with(path, 0o600, |file| file.write_all(content))
 }
 
+/// As [`write_content`], for content that only its owner may read when the file is new.
+pub fn write_private_content(path: &Path, content: &[u8]) -> io::Result<()> {
+    let replaced = renamed(&link_target(path), 0o600, false, |file| file.write_all(content));
+    replaced.map_err(|e| named(e, "write", path))
+}
+
 /// As [`write`], with the content streamed by `fill` and the mode bits of a new file given.
 pub fn write_with(path: &Path, mode: u32, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let target = link_target(path);

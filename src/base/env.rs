@@ -44,6 +44,16 @@ variables! {
     TF_INPUT;
     /// The workspace to use, above the one selected.
     TF_WORKSPACE;
+    /// The host of HCP Terraform or Terraform Enterprise, where the `cloud` block does not say it (app.terraform.io).
+    TF_CLOUD_HOSTNAME;
+    /// The organization, where the `cloud` block does not say it.
+    TF_CLOUD_ORGANIZATION;
+    /// The project, where the `cloud` block does not say it.
+    TF_CLOUD_PROJECT;
+    /// If it is set, operations run here, whatever the settings of a workspace of HCP Terraform.
+    TF_FORCE_LOCAL_BACKEND;
+    /// The run of HCP Terraform that this process carries out; states are stored as its results.
+    TFE_RUN_ID;
     /// What is encrypted and how: the inside of an `encryption` block, in native syntax or JSON, laid over the configuration's.
     TF_ENCRYPTION;
     /// The server of OpenBao that encryption keys come from (https://127.0.0.1:8200).
@@ -466,6 +476,8 @@ variables! {
     TERRANE_NO_PROVIDER_REUSE;
     /// `off`: provider schemas are neither taken from the cache nor kept in it.
     TERRANE_SCHEMA_CACHE;
+    /// How many snapshots of each workspace's state are kept for `state history` (20). `0`: none.
+    TERRANE_STATE_HISTORY;
     /// How long a plugin may take to start, in seconds (60).
     TERRANE_PLUGIN_START_TIMEOUT;
     /// Any value: no colours (https://no-color.org).

@@ -59,6 +59,13 @@ pub fn read_line() -> io::Result<Option<String>> {
     Ok(Some(line.trim_end_matches(['\n', '\r']).to_string()))
 }
 
+/// As [`read_line`]; what is not followed by a line ending is no line.
+pub fn read_whole_line() -> io::Result<Option<String>> {
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(line.strip_suffix('\n').map(|line| line.trim_end_matches('\r').to_string()))
+}
+
 /// As [`read_line`], with replacement characters for what is no UTF-8.
 pub fn read_line_lossy() -> io::Result<Option<String>> {
     let mut line = Vec::new();

@@ -7,6 +7,7 @@ use crate::base::env::Environment;
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::builtin::table::{self, Make, PLUGINS, Services};
 use crate::ops::backends::remote_states::Backends;
+use crate::ops::setup::services;
 use crate::plugin::serve::{self, Caller, Plugin};
 
 /// Serves the plugin until its caller is done with it; gives the exit code.
@@ -25,7 +26,8 @@ pub fn run(args: &[String]) -> u8 {
              To use it, write it in a configuration and run \"{COMMAND} init\" and \"{COMMAND} apply\".",
         ));
     };
-    let services = Services { remote_states: Arc::new(Backends { environment }) };
+    let hosts = services::of_environment(&environment);
+    let services = Services { remote_states: Arc::new(Backends { environment, services: hosts }) };
     let plugin = match row.make {
         Make::Provider(make) => Plugin::Provider(make(&services)),
         Make::Provisioner(make) => Plugin::Provisioner(make(&services)),

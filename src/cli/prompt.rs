@@ -27,7 +27,12 @@ impl Ask for Prompt {
         // Restores the terminal if an interrupt comes while the input is hidden.
         let _mode = secret.then(term::Mode::keep);
         let read = tokio::task::spawn_blocking(move || {
-            if secret { term::read_secret(&mut std::io::sink()) } else { term::read_line() }
+            match (secret, bare) {
+                (true, _) => term::read_secret(&mut std::io::sink()),
+                // As in the reference: an answer without a line ending is none.
+                (false, true) => term::read_whole_line(),
+                (false, false) => term::read_line(),
+            }
         });
         let line = tokio::select! {
             line = read => line.map_err(|e| NoAnswer::Failed(e.to_string()))?,

@@ -129,11 +129,21 @@ pub const COMMANDS: &[Entry] = &[
     entry("show", "Show the current state or a saved plan", runs(args::show::command, command::show::run)),
     entry("state", "Advanced state management", Run::Group),
     entry(
+        "state history",
+        "List earlier snapshots of the state",
+        runs(args::state_history::history_command, command::state_history::run_history),
+    ),
+    entry(
         "state identities",
         "List the identities of resources in the state",
         runs(args::state::identities_command, command::state::run_identities),
     ),
     entry("state list", "List resources in the state", runs(args::state::list_command, command::state::run_list)),
+    entry(
+        "state migrate",
+        "Copy states from another backend",
+        runs(args::state_migrate::command, command::state_migrate::run),
+    ),
     entry("state mv", "Move an item in the state", runs(args::state_edits::mv_command, command::state_edits::run_mv)),
     entry(
         "state pull",
@@ -149,6 +159,11 @@ pub const COMMANDS: &[Entry] = &[
         "state replace-provider",
         "Replace provider in the state",
         runs(args::state_edits::replace_provider_command, command::state_edits::run_replace_provider),
+    ),
+    entry(
+        "state restore",
+        "Replace the state by an earlier snapshot",
+        runs(args::state_history::restore_command, command::state_history::run_restore),
     ),
     entry(
         "state rm",

@@ -1,10 +1,14 @@
 //! The `consul` backend against a stub of an agent: alone, beside the reference, and with its lock lost.
 
-use super::counted::Counted;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::counted::{Counted, other_directory};
 use super::shared::{self, LockTexts, SMALL, applying};
 use crate::support::consul::ConsulStub;
-use crate::support::stub::Fault;
-use crate::support::{Project, program};
+use crate::support::stub::{Answer, Fault, Stub};
+use crate::support::{Project, Running, processes, program, reference};
 
 fn project(stub: &ConsulStub, body: &str) -> Project {
     let address = stub.address();
@@ -42,6 +46,42 @@ fn a_session_that_expires_stops_the_run_and_loses_nothing() {
     assert_eq!(counted.nothing_is_lost(&project), 0);
     // The one in flight when the run stopped may have been created again.
     assert!((6..=7).contains(&counted.created(&project).len()), "none was created twice");
+}
+
+/// Nothing is changed; what was planned may not fit any more.
+#[test]
+fn a_session_that_expires_fails_plans_and_refreshes() {
+    let stub = ConsulStub::start();
+    for command in [&["plan", "-out=kept"][..], &["refresh"], &["apply", "-auto-approve"]] {
+        let gate = Arc::new(AtomicBool::new(false));
+        let open = gate.clone();
+        // Answers once the lock is lost.
+        let slow = Stub::start(move |_| {
+            while !open.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Answer::new(404, "")
+        });
+        let body = format!(
+            "data \"terraform_remote_state\" \"slow\" {{\n  backend  = \"http\"\n  config   = {{ address = \"{}/\" }}\n  \
+             defaults = {{ x = 1 }}\n}}\nresource \"terraform_data\" \"a\" {{\n  input = \
+             data.terraform_remote_state.slow.outputs\n}}\n",
+            slow.url()
+        );
+        let project = project(&stub, &body);
+        project.ok(&["init"]);
+        let run = Running::start(project.command(program(), command));
+        while slow.calls().is_empty() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        stub.expire_sessions();
+        // The watch over the lock hears of it at once.
+        std::thread::sleep(Duration::from_millis(500));
+        gate.store(true, Ordering::SeqCst);
+        run.finish().expect(1, &["Error: State lock lost", "Nothing was changed."]);
+        assert!(stub.keys().iter().all(|key| key != "states/a"), "{command:?} wrote a state");
+        stub.end_delays();
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -179,6 +179,35 @@ fn project(server: &Server, more: &str) -> Project {
     project
 }
 
+/// The journal of a run.
+fn journal(project: &Project) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(project.path("work/.terraform/journals")).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).find(|path| path.extension().is_some_and(|extension| extension == "journal"))
+}
+
+/// A journal belongs to the state that it was begun for, also where settings of the environment decide which that is.
+#[test]
+fn a_journal_is_not_taken_for_that_of_another_state() {
+    let server = Server::start();
+    let mut project = Project::new("resource \"terraform_data\" \"a\" {}\n");
+    project.write("work/backend.tf", "terraform {\n  backend \"http\" {}\n}\n");
+    let url = |name: &str| format!("http://127.0.0.1:{}/{name}", server.port);
+    project.set("TF_HTTP_ADDRESS", url("one"));
+    project.set("TF_HTTP_RETRY_MAX", "0");
+    project.ok(&["init"]);
+    server.mood("POST", Mood::Status(500, 1));
+    project.run(&["apply", "-auto-approve"]).expect(1, &["Failed to persist state to backend"]);
+    assert!(journal(&project).is_some());
+    // Neither state has anything in it yet.
+    project.set("TF_HTTP_ADDRESS", url("two"));
+    let other = project.run(&["apply", "-auto-approve"]);
+    other.expect(0, &["An interrupted run left changes of another state", "1 added, 0 changed"]);
+    project.set("TF_HTTP_ADDRESS", url("one"));
+    let back = project.run(&["apply", "-auto-approve"]);
+    back.expect(0, &["Changes of an interrupted run were recovered", "0 added, 0 changed"]);
+    assert!(journal(&project).is_none());
+}
+
 /// Runs with an answer on standard input.
 fn answered(project: &Project, args: &[&str], text: &str) -> Outcome {
     let file = project.write("answer", text);
@@ -196,7 +225,7 @@ fn a_state_lives_behind_an_address() {
     let state = server.state().unwrap();
     assert_eq!((&state["serial"], &state["outputs"]["o"]["value"]), (&1.into(), &"one".into()));
     assert!(!server.is_locked() && !project.exists("work/terraform.tfstate"));
-    assert!(!project.exists("work/.terraform/journals/default.journal"));
+    assert!(journal(&project).is_none());
     project.ok(&["plan", "-detailed-exitcode"]);
     project.run(&["workspace", "new", "x"]).expect(1, &["workspaces not supported"]);
     project.ok(&["destroy", "-auto-approve"]);
@@ -320,13 +349,13 @@ fn a_connection_lost_at_the_end_loses_nothing() {
             &["Failed to upload state: POST", "the journal of this run was kept", "state push errored.tfstate"],
         );
         assert!(project.exists("work/errored.tfstate") && server.state().is_none());
-        assert!(project.exists("work/.terraform/journals/default.journal"));
+        assert!(journal(&project).is_some());
         match push {
             true => project.ok(&["state", "push", "errored.tfstate"]),
             false => project.ok(&["apply", "-auto-approve"]),
         };
         assert_eq!(server.state().unwrap()["outputs"]["o"]["value"], "one");
-        assert!(!project.exists("work/.terraform/journals/default.journal"));
+        assert!(journal(&project).is_none());
         project.ok(&["plan", "-detailed-exitcode"]);
     }
 }
@@ -344,7 +373,7 @@ fn check_next_run(server: &Server, project: &Project, case: &str) {
     }
     project.ok(&["apply", "-auto-approve"]);
     assert_eq!(server.state().unwrap()["resources"].as_array().unwrap().len(), 1, "{case}");
-    assert!(!project.exists("work/.terraform/journals/default.journal") && !server.is_locked(), "{case}");
+    assert!(journal(project).is_none() && !server.is_locked(), "{case}");
     project.ok(&["plan", "-detailed-exitcode"]);
 }
 
@@ -425,7 +454,7 @@ fn killed(server: &Server) -> (Project, String) {
 fn a_killed_run_is_taken_up_by_the_next_one() {
     let server = Server::start();
     let (project, id) = killed(&server);
-    assert!(project.read("work/.terraform/journals/default.journal").contains("terraform_data.a"));
+    assert!(std::fs::read_to_string(journal(&project).unwrap()).unwrap().contains("terraform_data.a"));
     project.run(&["plan"]).expect(1, &["already locked", &id]);
     project.ok(&["force-unlock", "-force", &id]);
     let found = project.ok(&["plan", "-no-color"]);
@@ -435,7 +464,7 @@ fn a_killed_run_is_taken_up_by_the_next_one() {
     );
     let names = server.state().unwrap()["resources"].as_array().unwrap().len();
     assert_eq!(names, 2, "what was recorded was written under the lock");
-    assert!(!project.exists("work/.terraform/journals/default.journal"));
+    assert!(journal(&project).is_none());
 }
 
 #[test]
@@ -447,7 +476,7 @@ fn a_journal_is_not_replayed_over_the_work_of_others() {
     server.with(|memory| memory.states.insert("/state".into(), other.into()));
     project.run(&["plan"]).expect(1, &["State changed since an interrupted run", "terraform_data.a"]);
     assert_eq!(server.state().unwrap()["serial"], 7);
-    assert!(project.exists("work/.terraform/journals/default.journal"));
+    assert!(journal(&project).is_some());
 }
 
 #[test]

@@ -3,7 +3,11 @@
 mod clouds;
 mod consul;
 mod counted;
+mod hcp;
 mod http;
 mod kubernetes;
+mod many_faults;
+mod moves;
 mod pg;
+mod places;
 mod shared;

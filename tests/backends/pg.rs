@@ -7,6 +7,7 @@ use super::counted::{Counted, other_directory};
 use super::shared;
 use crate::support::postgres::Postgres;
 use crate::support::relay::{Break, Relay};
+use crate::support::server::certified;
 use crate::support::{Project, Running, processes, reference};
 
 fn main_file(address: &str, body: &str) -> String {
@@ -216,6 +217,52 @@ fn a_killed_program_loses_nothing() {
 fn twenty_runs_at_once_take_turns() {
     let Some(setting) = Setting::new() else { return };
     shared::twenty_runs_take_turns(|body| setting.project(body));
+}
+
+/// Whom each mode trusts, beside the reference.
+#[test]
+fn connections_are_encrypted_and_certificates_verified() {
+    let (authority, certificate, key) = certified();
+    let Some(server) = Postgres::with_tls(&certificate.pem(), &key.serialize_pem()) else { return };
+    let database = server.database();
+    let (stranger, _, _) = certified();
+    let modes = [
+        ("127.0.0.1", "require", None, Ok(())),
+        ("127.0.0.1", "verify-ca", Some(&authority), Ok(())),
+        ("127.0.0.1", "verify-full", Some(&authority), Ok(())),
+        ("127.0.0.1", "verify-full", Some(&stranger), Err("certificate")),
+        ("127.0.0.1", "verify-ca", Some(&stranger), Err("certificate")),
+        // The certificate is not this host's.
+        ("other.example", "verify-full", Some(&authority), Err("certificate")),
+        ("other.example", "verify-ca", Some(&authority), Ok(())),
+    ];
+    for (number, (host, mode, root, expected)) in modes.into_iter().enumerate() {
+        let project = Project::new("");
+        let mut address = format!("postgres://postgres@{host}:{}/{database}?sslmode={mode}", server.port);
+        if let Some(root) = root {
+            address.push_str(&format!("&sslrootcert={}", project.write("root.pem", root).display()));
+        }
+        if host != "127.0.0.1" {
+            address.push_str("&hostaddr=127.0.0.1");
+        }
+        let text =
+            main_file(&address, SMALL).replace("conn_str", &format!("schema_name = \"s{number}\"\n    conn_str"));
+        project.write("work/main.tf", &text);
+        let outcome = project.run(&["init"]);
+        match expected {
+            Ok(()) => {
+                outcome.expect(0, &[]);
+                project.ok(&["apply", "-auto-approve"]);
+            }
+            Err(why) => outcome.expect(1, &[why]),
+        }
+        let Some(terraform) = reference().filter(|_| host == "127.0.0.1") else { continue };
+        let theirs = project.finish(project.command(&terraform, &["init"]));
+        assert_eq!(theirs.code == Some(0), expected.is_ok(), "{mode}\n{}{}", theirs.out, theirs.err);
+        if expected.is_ok() {
+            project.finish(project.command(&terraform, &["plan", "-detailed-exitcode"])).expect(0, &["No changes."]);
+        }
+    }
 }
 
 /// How often the server is asked by a plan without changes: what the state itself takes, and two more.

@@ -11,8 +11,10 @@ mod mistakes;
 mod names;
 pub mod normal;
 mod prompt;
+mod state_history;
 mod state_pull;
 mod transcript;
+mod two_directories;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,7 +26,7 @@ fn folder() -> PathBuf {
 }
 
 /// Cases of what the reference does not know: we play them ourselves, and read what was recorded.
-const OURS: [&str; 11] = [
+const OURS: [&str; 12] = [
     "builtin_providers",
     "changed_files",
     "cycles",
@@ -36,6 +38,7 @@ const OURS: [&str; 11] = [
     "newer_names",
     "provider_instances",
     "state_identities",
+    "state_patterns",
 ];
 
 /// Plays a case and compares it whole; or, if asked to record, lets the reference play it.
@@ -101,6 +104,7 @@ cases!(
     shown_states,
     state_identities,
     state_moves,
+    state_patterns,
     state_pushes,
     state_removals,
     taints,

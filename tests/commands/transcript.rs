@@ -77,6 +77,8 @@ impl Player {
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.place.path().join("home")).env("CHECKPOINT_DISABLE", "1");
         command.env("TF_CLI_ARGS", "-no-color");
+        // The reference keeps no snapshots beside the state.
+        command.env("TERRANE_STATE_HISTORY", "0");
         command.envs(words[..variables].iter().filter_map(|word| word.split_once('=')));
         let output = command.output().unwrap();
         let place = self.place.path().canonicalize().unwrap();

@@ -62,7 +62,9 @@ fn serves() {
     let fault = *ALL.iter().find(|fault| format!("{fault:?}") == wanted).unwrap();
     let row = table::find("provider", "null").unwrap();
     let Make::Provider(make) = row.make else { panic!("null is a provider") };
-    let services = Services { remote_states: Arc::new(Backends { environment: Default::default() }) };
+    let services = Services {
+        remote_states: Arc::new(Backends { environment: Default::default(), services: Default::default() }),
+    };
     let provider = Arc::new(Faulty { sound: make(&services), fault });
     let caller = Caller::from_environment(&Environment::process()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

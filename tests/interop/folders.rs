@@ -8,7 +8,7 @@ use crate::support::{Project, program, reference};
 
 /// Folders under `tests/fixtures/interop`, with the arguments of a second apply where there is one. A failing step is
 /// part of some: it leaves a tainted and a deposed object.
-const FOLDERS: &[(&str, &[&str])] = &[
+pub const FOLDERS: &[(&str, &[&str])] = &[
     ("aliases", &[]),
     ("conditions", &[]),
     ("count", &["-var=n=1"]),
@@ -47,7 +47,7 @@ fn states_work_in_both_directions() {
 }
 
 /// A copy of the folder in which the program has applied.
-fn applied(folder: &str, second: &[&str], program: &Path) -> Project {
+pub fn applied(folder: &str, second: &[&str], program: &Path) -> Project {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/interop").join(folder);
     let project = Project::new("");
     copy(&root, &root, &project);

@@ -6,6 +6,8 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+use super::server::identity;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The request never arrives.
@@ -17,6 +19,8 @@ pub enum Fault {
     Gone,
     /// The request waits for [`Way::release`], and is lost then.
     Held,
+    /// The answer takes so many milliseconds longer.
+    Slow(u64),
 }
 
 #[derive(Default)]
@@ -34,14 +38,34 @@ pub struct Way {
 
 impl Way {
     pub fn to(target: u16) -> Way {
+        Way::start(target, None)
+    }
+
+    /// A way that speaks TLS, with the certificate of the authority that vouches for it.
+    pub fn secure(target: u16) -> (Way, String) {
+        let (config, authority) = identity();
+        (Way::start(target, Some(config)), authority)
+    }
+
+    fn start(target: u16, tls: Option<Arc<rustls::ServerConfig>>) -> Way {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let shared = Arc::new((Mutex::new(Plan::default()), Condvar::new()));
         let ours = shared.clone();
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                let shared = ours.clone();
-                std::thread::spawn(move || serve(client, target, &shared));
+                let (shared, tls) = (ours.clone(), tls.clone());
+                std::thread::spawn(move || {
+                    let connection = client.try_clone().ok()?;
+                    match tls {
+                        None => serve(client, target, &shared),
+                        Some(config) => {
+                            let session = rustls::ServerConnection::new(config).ok()?;
+                            serve(rustls::StreamOwned::new(session, client), target, &shared)
+                        }
+                    };
+                    connection.shutdown(Shutdown::Both).ok()
+                });
             }
         });
         Way { port, shared }
@@ -70,9 +94,9 @@ impl Way {
     }
 }
 
-fn serve(client: TcpStream, target: u16, shared: &(Mutex<Plan>, Condvar)) -> Option<()> {
-    let mut reader = BufReader::new(client.try_clone().ok()?);
-    let mut client = client;
+/// One request. The caller ends the connection.
+fn serve<S: Read + Write>(client: S, target: u16, shared: &(Mutex<Plan>, Condvar)) -> Option<()> {
+    let mut reader = BufReader::new(client);
     let request = read(&mut reader)?;
     let fault = {
         let mut plan = shared.0.lock().unwrap();
@@ -83,27 +107,29 @@ fn serve(client: TcpStream, target: u16, shared: &(Mutex<Plan>, Condvar)) -> Opt
         shared.1.notify_all();
         fault.map(|(_, fault)| fault)
     };
-    match fault {
-        Some(Fault::Before | Fault::Gone) => client.shutdown(Shutdown::Both).ok(),
+    let answer = match fault {
+        Some(Fault::Before | Fault::Gone) => return None,
         Some(Fault::Held) => {
             let plan = shared.0.lock().unwrap();
             drop(shared.1.wait_while(plan, |plan| !plan.released).unwrap());
-            client.shutdown(Shutdown::Both).ok()
+            return None;
         }
         Some(Fault::Status(status)) => {
-            let text = format!("HTTP/1.1 {status} Trouble\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-            client.write_all(text.as_bytes()).ok()?;
-            client.shutdown(Shutdown::Both).ok()
+            format!("HTTP/1.1 {status} Trouble\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").into_bytes()
         }
         Some(Fault::After) => {
             forward(&request, target)?;
-            client.shutdown(Shutdown::Both).ok()
+            return None;
         }
-        None => {
-            client.write_all(&forward(&request, target)?).ok()?;
-            client.shutdown(Shutdown::Both).ok()
+        Some(Fault::Slow(pause)) => {
+            std::thread::sleep(Duration::from_millis(pause));
+            forward(&request, target)?
         }
-    }
+        None => forward(&request, target)?,
+    };
+    let client = reader.get_mut();
+    client.write_all(&answer).ok()?;
+    client.flush().ok()
 }
 
 struct Request {
@@ -112,7 +138,7 @@ struct Request {
     body: Vec<u8>,
 }
 
-fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
+fn read(reader: &mut impl BufRead) -> Option<Request> {
     let (mut first, mut head, mut length) = (String::new(), String::new(), 0);
     reader.read_line(&mut first).ok().filter(|n| *n > 0)?;
     loop {

@@ -10,6 +10,10 @@ pub mod clouds;
 pub mod consul;
 pub mod faulty;
 #[allow(dead_code)]
+pub mod hcp;
+#[allow(dead_code)]
+pub mod hcp_runs;
+#[allow(dead_code)]
 pub mod kubernetes;
 pub mod mirror;
 pub mod postgres;

@@ -14,6 +14,8 @@ pub struct Postgres {
     pub port: u16,
     programs: PathBuf,
     folder: tempfile::TempDir,
+    /// Settings of the server besides those of all tests.
+    settings: Vec<&'static str>,
     /// A shell that ends the server when its input ends, which it does with this process.
     running: Mutex<Option<Child>>,
 }
@@ -36,19 +38,44 @@ impl Postgres {
 
     /// A separate server, for a test that stops it.
     pub fn start() -> Option<Postgres> {
+        let server = Postgres::new(Vec::new())?;
+        server.launch();
+        Some(server)
+    }
+
+    /// A server of its own that also speaks TLS, with a certificate and its key in PEM.
+    pub fn with_tls(certificate: &str, key: &str) -> Option<Postgres> {
+        let server = Postgres::new(vec!["ssl=on"])?;
+        for (name, text) in [("server.crt", certificate), ("server.key", key)] {
+            let path = server.data().join(name);
+            std::fs::write(&path, text).unwrap();
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::{PermissionsExt, chown};
+                std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+                if let Some((user, group)) = other_user() {
+                    chown(&path, Some(user), Some(group)).unwrap();
+                }
+            }
+        }
+        server.launch();
+        Some(server)
+    }
+
+    /// A server that was not launched yet.
+    fn new(settings: Vec<&'static str>) -> Option<Postgres> {
         let Some(programs) = programs() else {
             println!("skipped: no PostgreSQL server (initdb, postgres) on PATH or in /usr/lib/postgresql");
             return None;
         };
         let folder = tempfile::Builder::new().prefix("pg").tempdir_in("/tmp").unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let server = Postgres { port, programs, folder, running: Mutex::default() };
+        let server = Postgres { port, programs, folder, settings, running: Mutex::default() };
         server.own();
         let mut initdb = server.command("initdb");
         initdb.args(["-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C", "-D"]);
         let made = initdb.arg(server.data()).output().unwrap();
         assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
-        server.launch();
         Some(server)
     }
 
@@ -85,7 +112,8 @@ impl Postgres {
         let mut command = self.as_owner(Command::new("sh"));
         command.args(["-c", script, "sh"]).arg(self.programs.join("postgres")).arg("-D").arg(self.data());
         command.args(["-p", &self.port.to_string(), "-k"]).arg(self.folder.path());
-        for setting in ["listen_addresses=127.0.0.1", "fsync=off", "max_connections=200", "log_statement=all"] {
+        let common = ["listen_addresses=127.0.0.1", "fsync=off", "max_connections=200", "log_statement=all"];
+        for setting in common.iter().chain(&self.settings) {
             command.args(["-c", setting]);
         }
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

@@ -58,6 +58,11 @@ impl Relay {
         self.shared.round_trips.store(0, Ordering::SeqCst);
     }
 
+    /// The connection is not broken any more.
+    pub fn hold(&self) {
+        *self.shared.breaks.lock().unwrap() = None;
+    }
+
     /// Begins a count, and breaks the connection at the turn after so many others, once.
     pub fn break_at(&self, turn: usize, how: Break) {
         self.begin_count();

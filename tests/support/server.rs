@@ -135,10 +135,11 @@ impl Server {
 }
 
 /// The names that the tests' host goes by; all but the first two need a proxy that leads to it.
-const NAMES: [&str; 4] = ["127.0.0.1", "localhost", "registry.example.com", "registry.terraform.io"];
+const NAMES: [&str; 5] =
+    ["127.0.0.1", "localhost", "registry.example.com", "registry.terraform.io", "account.blob.core.windows.net"];
 
 /// The certificate of an authority, and of a host that it vouches for, with the host's key.
-fn certified() -> (String, rcgen::Certificate, KeyPair) {
+pub fn certified() -> (String, rcgen::Certificate, KeyPair) {
     let authority_key = KeyPair::generate().unwrap();
     let mut authority = CertificateParams::new(Vec::new()).unwrap();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -150,7 +151,8 @@ fn certified() -> (String, rcgen::Certificate, KeyPair) {
     (authority_pem, leaf, key)
 }
 
-fn identity() -> (Arc<rustls::ServerConfig>, String) {
+/// How a host of the tests speaks TLS, and the certificate of the authority that vouches for it.
+pub fn identity() -> (Arc<rustls::ServerConfig>, String) {
     let (authority, leaf, key) = certified();
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());

@@ -167,7 +167,8 @@ fn serve(stream: &TcpStream, shared: &Shared, handler: &Handler) -> std::io::Res
         let bytes = encoded(&answer);
         let whole = if fault == Some(Fault::Truncated) { &bytes[..bytes.len() - 1] } else { &bytes[..] };
         (&*stream).write_all(whole)?;
-        if fault == Some(Fault::Truncated) {
+        let is_last = call.headers.get("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
+        if is_last || fault == Some(Fault::Truncated) {
             return Ok(());
         }
     }

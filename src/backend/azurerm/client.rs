@@ -119,8 +119,9 @@ impl Blobs {
         }
     }
 
-    pub async fn set_metadata(&self, name: &str, lease: &str, metadata: &Metadata) -> Result<(), Failure> {
-        let mut headers = lease_header(Some(lease));
+    /// Refused without the lease of a blob that is leased.
+    pub async fn set_metadata(&self, name: &str, lease: Option<&str>, metadata: &Metadata) -> Result<(), Failure> {
+        let mut headers = lease_header(lease);
         headers.extend(metadata_headers(metadata));
         self.call(Method::PUT, self.url(name, "?comp=metadata"), headers, Bytes::new()).await.map(|_| ())
     }

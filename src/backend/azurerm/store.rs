@@ -43,7 +43,7 @@ impl AzureBackend {
 
     fn workspace_store(&self, workspace: &str) -> AzureStore {
         let name = if workspace == DEFAULT_WORKSPACE { self.key.clone() } else { self.prefix() + workspace };
-        let journal = self.context.journal(workspace);
+        let journal = self.context.journal_of(workspace, &[&self.blobs.base, &self.blobs.container, &self.key]);
         AzureStore { blobs: self.blobs.clone(), name, snapshot: self.snapshot, journal, held: Mutex::default() }
     }
 }
@@ -99,7 +99,7 @@ impl AzureStore {
     }
 
     async fn refused(&self, failure: Failure) -> LockError {
-        let taken = failure.code == "LeaseAlreadyPresent";
+        let taken = matches!(&*failure.code, "LeaseAlreadyPresent" | "LeaseIdMissing");
         let reason = if taken { "state blob is already locked".to_owned() } else { failure.text };
         match self.holder().await {
             Ok((holder, _)) => LockError { reason, busy: taken && !holder.id.is_empty(), holder: Some(holder) },
@@ -107,22 +107,36 @@ impl AzureStore {
         }
     }
 
-    /// Takes the lease, on a blob that is made for it if there is none.
-    async fn lease(&self, id: &str) -> Result<(), Failure> {
-        match self.blobs.acquire(&self.name, id).await {
-            Err(failure) if failure.status == 404 && failure.code != "ContainerNotFound" => {
+    /// Takes the lease, on a blob that is made for it if there is none. Gives the blob's metadata, which say whose it is: they
+    /// are written before, too, so that a process that ends at any moment leaves no lease without the name of its owner.
+    async fn lease(&self, info: &LockInfo) -> Result<Metadata, Failure> {
+        let before = match self.blobs.metadata(&self.name).await? {
+            Some(metadata) => metadata,
+            None => {
                 self.blobs.create(&self.name).await?;
-                self.blobs.acquire(&self.name, id).await
+                Metadata::default()
             }
-            result => result,
+        };
+        let mut metadata = before;
+        metadata.insert(LOCK_INFO.into(), STANDARD.encode(info.to_json()));
+        self.blobs.set_metadata(&self.name, None, &metadata).await?;
+        self.blobs.acquire(&self.name, &info.id).await?;
+        match self.signed(info, metadata).await {
+            Ok(metadata) => Ok(metadata),
+            Err(failure) => {
+                let _ = self.blobs.release(&self.name, &info.id).await;
+                Err(failure)
+            }
         }
     }
 
-    /// Says in the metadata whose the lease is.
-    async fn sign(&self, info: &LockInfo) -> Result<Metadata, Failure> {
+    /// Sees to it that the metadata still say whose the lease is: another process may have tried to get it meanwhile.
+    async fn signed(&self, info: &LockInfo, written: Metadata) -> Result<Metadata, Failure> {
         let mut metadata = self.blobs.metadata(&self.name).await?.unwrap_or_default();
-        metadata.insert(LOCK_INFO.into(), STANDARD.encode(info.to_json()));
-        self.blobs.set_metadata(&self.name, &info.id, &metadata).await?;
+        if metadata != written {
+            metadata.insert(LOCK_INFO.into(), STANDARD.encode(info.to_json()));
+            self.blobs.set_metadata(&self.name, Some(&info.id), &metadata).await?;
+        }
         Ok(metadata)
     }
 }
@@ -154,19 +168,12 @@ impl StateStore for AzureStore {
 
     async fn lock(&self, info: &LockInfo) -> Result<String, LockError> {
         let info = LockInfo { path: format!("{}/{}", self.blobs.container, self.name), ..info.clone() };
-        if let Err(failure) = self.lease(&info.id).await {
-            return Err(self.refused(failure).await);
-        }
-        match self.sign(&info).await {
+        match self.lease(&info).await {
             Ok(metadata) => {
                 *self.held() = Some((info.id.clone(), metadata));
                 Ok(info.id)
             }
-            Err(failure) => {
-                // Otherwise the lock owner would be unknown.
-                let _ = self.blobs.release(&self.name, &info.id).await;
-                Err(LockError::new(failure.text))
-            }
+            Err(failure) => Err(self.refused(failure).await),
         }
     }
 
@@ -186,13 +193,14 @@ impl StateStore for AzureStore {
                 metadata
             }
         };
-        metadata.remove(LOCK_INFO);
-        self.blobs
-            .set_metadata(&self.name, id, &metadata)
-            .await
-            .map_err(|failure| StoreError::new(format!("failed to delete lock info from metadata: {failure}")))?;
+        // In this order, what a process that ends here leaves is a name without a lease, which locks nothing.
         self.blobs.release(&self.name, id).await.map_err(failed)?;
         *self.held() = None;
+        metadata.remove(LOCK_INFO);
+        if let Err(failure) = self.blobs.set_metadata(&self.name, None, &metadata).await {
+            // Most likely another process has the lease by now, and has signed it.
+            crate::log!(Debug, "backend/azurerm: the name of the released lease stays: {failure}");
+        }
         Ok(())
     }
 

@@ -7,7 +7,6 @@ use super::*;
 use crate::backend::contract;
 use crate::backend::lock::LockInfo;
 use crate::backend::store::ErrorKind;
-use crate::backend::table::StateFiles;
 use crate::base::cloud;
 use crate::base::env::Environment;
 
@@ -16,11 +15,7 @@ use crate::backend::servers::clouds;
 use clouds::{AZURE_KEY, Server};
 
 fn context(variables: &[(&str, &str)]) -> Context {
-    Context {
-        environment: Environment::of(variables.iter().copied()),
-        data_dir: "/none".into(),
-        files: StateFiles::default(),
-    }
+    Context::new(Environment::of(variables.iter().copied()), "/none")
 }
 
 fn blobs(server: &Server, container: &str) -> Blobs {

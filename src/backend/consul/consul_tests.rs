@@ -6,7 +6,6 @@ use super::*;
 use crate::backend::LockInfo;
 use crate::backend::contract;
 use crate::backend::store::ErrorKind;
-use crate::backend::table::StateFiles;
 use crate::base::env::Environment;
 
 use crate::backend::servers::stub;
@@ -23,7 +22,7 @@ async fn try_open(settings: &[(&str, Value)], variables: &[(&str, &str)]) -> Res
         all.iter_mut().filter(|(other, _)| other == name).for_each(|(_, old)| *old = value.clone());
     }
     let environment = Environment::of(variables.iter().copied());
-    let context = Context { environment, data_dir: std::env::temp_dir(), files: StateFiles::default() };
+    let context = Context::new(environment, std::env::temp_dir());
     ConsulKind.open(&Value::object(all), &context).await.map_err(|problems| problems[0].summary.clone())
 }
 

@@ -207,7 +207,9 @@ impl Backend for ConsulBackend {
                 return Err(error);
             }
         }
-        let journal = self.context.journal(workspace);
+        let parameters =
+            self.consul.parameters.iter().map(|(name, value)| format!("{name}={value} ")).collect::<String>();
+        let journal = self.context.journal_of(workspace, &[self.consul.base.as_str(), &parameters, &path]);
         Ok(Arc::new(ConsulStore::new(self.consul.clone(), path, self.options, journal)))
     }
 }

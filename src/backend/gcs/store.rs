@@ -41,7 +41,7 @@ impl GcsBackend {
             objects: self.objects.clone(),
             state: format!("{}{workspace}{STATE}", self.prefix),
             lock: format!("{}{workspace}{LOCK}", self.prefix),
-            journal: self.context.journal(workspace),
+            journal: self.context.journal_of(workspace, &[&self.objects.base, &self.objects.bucket, &self.prefix]),
         })
     }
 }

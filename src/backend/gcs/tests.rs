@@ -4,7 +4,6 @@ use super::*;
 use crate::backend::contract;
 use crate::backend::lock::LockInfo;
 use crate::backend::store::ErrorKind;
-use crate::backend::table::StateFiles;
 use crate::base::env::Environment;
 
 use crate::backend::servers::clouds;
@@ -12,11 +11,7 @@ use crate::backend::servers::clouds;
 use clouds::Server;
 
 fn context(variables: &[(&str, &str)]) -> Context {
-    Context {
-        environment: Environment::of(variables.iter().copied()),
-        data_dir: "/none".into(),
-        files: StateFiles::default(),
-    }
+    Context::new(Environment::of(variables.iter().copied()), "/none")
 }
 
 fn config(settings: &[(&str, &str)]) -> Value {

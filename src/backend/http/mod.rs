@@ -201,14 +201,16 @@ impl Backend for HttpBackend {
         if workspace != DEFAULT_WORKSPACE {
             return Err(StoreError::workspaces_unsupported());
         }
-        Ok(Arc::new(HttpStore::new(self.endpoint.clone(), self.context.journal(workspace))))
+        Ok(Arc::new(HttpStore::new(
+            self.endpoint.clone(),
+            self.context.journal_of(workspace, &[self.endpoint.address.as_str()]),
+        )))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::table::StateFiles;
     use crate::model::schema::Schema;
 
     /// The error of opening with these settings and variables.
@@ -221,7 +223,7 @@ mod tests {
         };
         let config = Value::object(object.attributes.iter().map(value));
         let environment = Environment::of(variables.iter().copied());
-        let context = Context { environment, data_dir: ".terraform".into(), files: StateFiles::default() };
+        let context = Context::new(environment, ".terraform");
         Http.open(&config, &context).await.err().map(|mut problems| problems.remove(0).summary)
     }
 

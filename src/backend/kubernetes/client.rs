@@ -71,6 +71,11 @@ impl From<Refusal> for StoreError {
 }
 
 impl Api {
+    /// The server's address.
+    pub fn address(&self) -> &str {
+        self.shared.base.as_str()
+    }
+
     /// Sends nothing yet; reads nothing but what `access` holds.
     pub fn new(access: Access, namespace: String, environment: &Environment) -> Result<Api, String> {
         let server =

@@ -286,7 +286,7 @@ impl Backend for KubernetesBackend {
 
     async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
         let place = self.place(workspace);
-        let journal = self.context.journal(workspace);
+        let journal = self.context.journal_of(workspace, &[self.api.address(), &self.namespace, &self.suffix]);
         let store = KubernetesStore::new(self.api.clone(), place, journal);
         if workspace != DEFAULT_WORKSPACE {
             store.create_if_missing().await?;

@@ -152,7 +152,6 @@ impl Backend for LocalBackend {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::table::StateFiles;
     use crate::base::env::Environment;
 
     #[test]
@@ -179,11 +178,7 @@ mod tests {
 
     #[test]
     fn settings_must_not_be_empty() {
-        let context = Context {
-            environment: Environment::of([("", ""); 0]),
-            data_dir: ".terraform".into(),
-            files: StateFiles::default(),
-        };
+        let context = Context::new(Environment::of([("", ""); 0]), ".terraform");
         let check = |path: Value| {
             Local.check(&Value::object([("path", path), ("workspace_dir", Value::null(Type::String))]), &context)
         };

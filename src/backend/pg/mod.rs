@@ -198,7 +198,7 @@ impl Backend for PgBackend {
         if workspace != DEFAULT_WORKSPACE {
             self.create_workspace(workspace).await?;
         }
-        let journal = self.context.journal(workspace);
+        let journal = self.context.journal_of(workspace, &[&self.pool.connector.place(), &self.table]);
         Ok(Arc::new(PgStore::new(self.pool.clone(), self.table.clone(), workspace.to_owned(), journal)))
     }
 }

@@ -6,7 +6,6 @@ use super::*;
 use crate::backend::LockInfo;
 use crate::backend::contract;
 use crate::backend::store::ErrorKind;
-use crate::backend::table::StateFiles;
 use crate::base::env::Environment;
 
 use crate::backend::servers::postgres;
@@ -64,7 +63,7 @@ impl Database {
 async fn open(settings: Vec<(&str, Value)>, environment: &[(&str, &str)]) -> Result<Arc<dyn Backend>, String> {
     let dir = std::env::temp_dir();
     let environment = Environment::of(environment.iter().copied());
-    let context = Context { environment, data_dir: dir, files: StateFiles::default() };
+    let context = Context::new(environment, dir);
     Pg.open(&Value::object(settings), &context).await.map_err(|problems| problems[0].summary.clone())
 }
 

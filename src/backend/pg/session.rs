@@ -94,6 +94,11 @@ impl Connector {
         self.config.get_application_name().unwrap_or_default()
     }
 
+    /// Names the database.
+    pub fn place(&self) -> String {
+        format!("{} {}", self.server, self.config.get_dbname().or(self.config.get_user()).unwrap_or_default())
+    }
+
     pub async fn connect(&self) -> Result<Session, StoreError> {
         let connecting = self.config.connect(self.tls.clone());
         let result = match self.timeout {

@@ -1,7 +1,7 @@
 //! Workspaces and states in a bucket.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -24,6 +24,10 @@ const CONSISTENCY_PAUSE: Duration = if cfg!(test) { Duration::from_millis(20) } 
 /// Every upload is paid for.
 const SNAPSHOT_PAUSE: Duration = Duration::from_secs(20);
 
+/// The attribute with the checksum of the state, which is the reference's, and that of a state that is being uploaded.
+const DIGEST: &str = "Digest";
+const PENDING: &str = "PendingDigest";
+
 /// The prefix of workspaces that is meant where none is set.
 const DEFAULT_PREFIX: &str = "env:";
 
@@ -42,6 +46,8 @@ pub struct S3Store {
     place: Arc<Place>,
     key: String,
     journal: PathBuf,
+    /// The checksum of the content that was read or written last.
+    known: Mutex<Option<String>>,
 }
 
 impl S3Backend {
@@ -59,8 +65,8 @@ impl S3Backend {
     }
 
     fn workspace_store(&self, workspace: &str) -> S3Store {
-        let journal = self.context.journal(workspace);
-        S3Store { place: self.place.clone(), key: self.key(workspace), journal }
+        let journal = self.context.journal_of(workspace, &[&self.place.objects.base, &self.key(workspace)]);
+        S3Store { place: self.place.clone(), key: self.key(workspace), journal, known: Mutex::default() }
     }
 
     /// The workspace that a key is of.
@@ -173,16 +179,21 @@ impl S3Store {
         Ok(content.filter(|content| !content.is_empty()))
     }
 
-    /// The checksum that is recorded for the state. None if there is none, or it cannot be read.
-    async fn digest(&self) -> Option<String> {
-        let table = self.place.table.as_ref()?;
-        match table.get(&self.digest_id(), "Digest").await {
-            Ok(digest) => digest.filter(|digest| digest.len() == 32),
+    /// The checksum that is recorded for the state, and that of a state that is being uploaded, or was when a process ended.
+    /// None if there is none, or it cannot be read.
+    async fn digests(&self) -> [Option<String>; 2] {
+        let Some(table) = &self.place.table else { return [None, None] };
+        match table.get_all(&self.digest_id(), [DIGEST, PENDING]).await {
+            Ok(digests) => digests.map(|digest| digest.filter(|digest| digest.len() == 32)),
             Err(why) => {
                 crate::log!(Warn, "the state's checksum cannot be read: {why}");
-                None
+                [None, None]
             }
         }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Option<String>> {
+        self.known.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     fn stale(&self, actual: &str, expected: &str) -> StoreError {
@@ -203,29 +214,41 @@ impl StateStore for S3Store {
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let deadline = Instant::now() + CONSISTENCY;
         loop {
-            let (content, expected) = tokio::join!(self.read_object(), self.digest());
+            let (content, [expected, pending]) = tokio::join!(self.read_object(), self.digests());
             let content = content?;
             let actual = content.as_ref().map(|content| hex(&super::md5(content))).unwrap_or_default();
+            let is_pending = pending.is_some_and(|pending| pending.eq_ignore_ascii_case(&actual));
             match expected {
-                Some(expected) if !expected.eq_ignore_ascii_case(&actual) => {
+                Some(expected) if !is_pending && !expected.eq_ignore_ascii_case(&actual) => {
                     if Instant::now() >= deadline {
                         return Err(self.stale(&actual, &expected));
                     }
                     tokio::time::sleep(CONSISTENCY_PAUSE).await;
                 }
-                _ => return Ok(content),
+                _ => {
+                    *self.known() = Some(actual).filter(|digest| !digest.is_empty());
+                    return Ok(content);
+                }
             }
         }
     }
 
     async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError> {
         let digest = hex(&super::md5(&snapshot));
+        let unrecorded = |why| StoreError::new(format!("failed to store state MD5: {why}"));
+        if let Some(table) = &self.place.table {
+            // If this process ends before the new checksum is recorded, the state that it uploaded is still known.
+            let old = self.known().clone();
+            let attributes = [(DIGEST, old.as_deref()), (PENDING, Some(&*digest))];
+            table.put_all(&self.digest_id(), &attributes).await.map_err(unrecorded)?;
+        }
         let written = self.place.objects.put(&self.key, Bytes::from_owner(snapshot), false).await;
         written.map_err(|failure| StoreError::new(format!("failed to upload state: {failure}")))?;
         let Some(table) = &self.place.table else { return Ok(()) };
-        // Without it, the next read would fail.
-        let recorded = table.put(&self.digest_id(), "Digest", &digest, false).await;
-        recorded.map(|_| ()).map_err(|why| StoreError::new(format!("failed to store state MD5: {why}")))
+        // Without it, the next read of Terraform would fail.
+        table.put_all(&self.digest_id(), &[(DIGEST, Some(&*digest))]).await.map_err(unrecorded)?;
+        *self.known() = Some(digest);
+        Ok(())
     }
 
     async fn lock(&self, info: &LockInfo) -> Result<String, LockError> {

@@ -57,16 +57,33 @@ impl Table {
         self.call("PutItem", &input).await.map(|(_, attempts)| attempts)
     }
 
+    /// Writes an item with these attributes besides its id, those with a value.
+    pub async fn put_all(&self, id: &str, attributes: &[(&str, Option<&str>)]) -> Result<(), String> {
+        let mut item = json!({ "LockID": { "S": id } });
+        for (name, value) in attributes {
+            if let Some(value) = value {
+                item[*name] = json!({ "S": value });
+            }
+        }
+        self.call("PutItem", &json!({ "TableName": self.name, "Item": item })).await.map(|_| ())
+    }
+
     /// An attribute of an item; None if there is none.
     pub async fn get(&self, id: &str, attribute: &str) -> Result<Option<String>, String> {
+        let [value] = self.get_all(id, [attribute]).await?;
+        Ok(value)
+    }
+
+    /// Attributes of an item, as far as there are any.
+    pub async fn get_all<const N: usize>(&self, id: &str, names: [&str; N]) -> Result<[Option<String>; N], String> {
         let input = json!({
             "TableName": self.name,
             "Key": { "LockID": { "S": id } },
-            "ProjectionExpression": format!("LockID, {attribute}"),
+            "ProjectionExpression": format!("LockID, {}", names.join(", ")),
             "ConsistentRead": true,
         });
         let (output, _) = self.call("GetItem", &input).await?;
-        Ok(output["Item"][attribute]["S"].as_str().map(str::to_owned))
+        Ok(names.map(|name| output["Item"][name]["S"].as_str().map(str::to_owned)))
     }
 
     pub async fn delete(&self, id: &str) -> Result<(), String> {

@@ -6,20 +6,16 @@ use super::*;
 use crate::backend::contract;
 use crate::backend::lock::LockInfo;
 use crate::backend::store::ErrorKind;
-use crate::backend::table::StateFiles;
 use crate::base::diag::Severity;
 use crate::base::env::Environment;
+use crate::base::hex::hex;
 
 use crate::backend::servers::clouds;
 
 use clouds::Server;
 
 fn context(variables: &[(&str, &str)]) -> Context {
-    Context {
-        environment: Environment::of(variables.iter().copied()),
-        data_dir: "/none".into(),
-        files: StateFiles::default(),
-    }
+    Context::new(Environment::of(variables.iter().copied()), "/none")
 }
 
 /// Settings of the schema's type: these, and null for the rest.
@@ -216,6 +212,15 @@ async fn checksums_of_the_table() {
     let why = store.read().await.unwrap_err().text;
     assert!(why.starts_with("state data in S3 does not have the expected content.\n"), "{why}");
     assert!(why.contains("Stored checksum:     99914b932bd37a50b983c5e7c90ae93b\n"), "{why}");
+
+    // What a process has uploaded that ended before it recorded the checksum.
+    let item = r#"{"TableName":"locks","Item":{"LockID":{"S":"states/a/b.tfstate-md5"},"Digest":{"S":"99914b932bd37a50b983c5e7c90ae93b"},"PendingDigest":{"S":"DIGEST"}}}"#;
+    let item = item.replace("DIGEST", &hex(&md5(b"{ }")));
+    assert_eq!(server.amazon("dynamodb", "POST", "/", "DynamoDB_20120810.PutItem", &item).0, 200);
+    assert_eq!(store.read().await.unwrap().unwrap(), b"{ }");
+    store.write(Arc::from(&b"{}"[..])).await.unwrap();
+    without.store("default").await.unwrap().write(Arc::from(&b"{ }"[..])).await.unwrap();
+    assert!(store.read().await.is_err(), "what was being uploaded is forgotten");
 }
 
 #[tokio::test]

@@ -81,6 +81,7 @@ pub fn state_options(given: &ArgMatches) -> StateOptions {
         state: given.text("state").filter(|path| !path.is_empty()).map(Into::into),
         state_out: given.text("state-out").filter(|path| !path.is_empty()).map(Into::into),
         backup: given.text("backup").filter(|path| !path.is_empty()),
+        ignore_remote_version: false,
     }
 }
 
@@ -106,7 +107,7 @@ pub fn operation_flags() -> [Arg; 5] {
         list(
             "target",
             "address",
-            "Plan only for this module, resource or instance, and for what it depends on. May be repeated. For exceptional use.",
+            "Plan only for this module, resource or instance, and for what it depends on. The address may have \"*\" in it, which stands for any characters. May be repeated. For exceptional use.",
         ),
     ]
 }
@@ -205,7 +206,8 @@ pub fn input_flag() -> Arg {
 }
 
 pub fn ignore_remote_version_flag() -> Arg {
-    switch("ignore-remote-version", false, "Accepted; there is no remote backend to ignore.").hide(true)
+    switch("ignore-remote-version", false, "Continue although the workspace of HCP Terraform is for another version.")
+        .hide(true)
 }
 
 pub fn json_flag() -> Arg {

@@ -2,9 +2,9 @@
 
 use clap::Command;
 
-use super::ArgsError;
-use super::common::view_flags;
+use super::common::{variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch};
+use super::{ArgsError, Parsed};
 
 #[derive(Debug)]
 pub struct ForceUnlock {
@@ -21,13 +21,14 @@ pub fn command() -> Command {
              backend; the lock of another process on a local state file cannot be removed.",
         )
         .args([switch("force", false, "Do not ask for confirmation.")])
+        .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse(args: &[String]) -> Result<ForceUnlock, ArgsError> {
+pub fn parse(args: &[String]) -> Parsed<ForceUnlock> {
     let given = flags::parse(command(), args).map_err(ArgsError::flag_with_page)?;
     match given.positional().as_slice() {
-        [id] => Ok(ForceUnlock { id: id.clone(), force: given.on("force") }),
+        [id] => Ok((ForceUnlock { id: id.clone(), force: given.on("force") }, variable_arguments(&given))),
         _ => Err(ArgsError::Text { text: "Expected a single argument: LOCK_ID".into(), usage: true }),
     }
 }

@@ -5,6 +5,7 @@ use clap::Command;
 use super::ArgsError;
 use super::common::*;
 use super::flags::{self, Given, list, text};
+use crate::ops::interface::options::StateOptions;
 use crate::ops::run::import::ImportRequest;
 
 #[derive(Debug)]
@@ -42,7 +43,7 @@ pub fn parse(args: &[String]) -> Result<Import, ArgsError> {
         address,
         id,
         config: given.text("config").filter(|path| !path.is_empty()).map(Into::into),
-        state: state_options(&given),
+        state: StateOptions { ignore_remote_version: given.on("ignore-remote-version"), ..state_options(&given) },
         variables: variable_arguments(&given),
         parallelism: usize::try_from(given.number("parallelism")).unwrap_or(0).max(1),
     };

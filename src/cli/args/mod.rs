@@ -26,6 +26,8 @@ pub mod refresh;
 pub mod show;
 pub mod state;
 pub mod state_edits;
+pub mod state_history;
+pub mod state_migrate;
 pub mod taint;
 pub mod validate;
 pub mod version;
@@ -34,6 +36,10 @@ pub mod workspace;
 use clap::{ArgMatches, Command};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::ops::interface::options::VariableArgument;
+
+/// What was typed, with the values of root variables: these may decide which backend is used.
+pub type Parsed<T> = Result<(T, Vec<VariableArgument>), ArgsError>;
 
 /// Errors in arguments, in the two forms that commands use.
 #[derive(Debug)]

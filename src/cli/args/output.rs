@@ -4,7 +4,7 @@ use clap::Command;
 
 use super::common::*;
 use super::flags::{self, Given, switch, text};
-use super::{ArgsError, gather};
+use super::{ArgsError, Parsed, gather};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -34,10 +34,11 @@ pub fn command() -> Command {
             ),
             text("state", "path", "For the local backend only: the state file to use."),
         ])
+        .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse(args: &[String]) -> Result<Output, ArgsError> {
+pub fn parse(args: &[String]) -> Parsed<Output> {
     let (given, mut mistakes) = gather(command(), args);
     let names = given.positional();
     if names.len() > 1 {
@@ -65,5 +66,6 @@ pub fn parse(args: &[String]) -> Result<Output, ArgsError> {
     if mistakes.has_errors() {
         return Err(ArgsError::all(mistakes, false));
     }
-    Ok(Output { name, form, state: given.text("state").filter(|path| !path.is_empty()) })
+    let state = given.text("state").filter(|path| !path.is_empty());
+    Ok((Output { name, form, state }, variable_arguments(&given)))
 }

@@ -4,7 +4,7 @@ use clap::Command;
 
 use super::common::*;
 use super::flags::{self, Given};
-use super::{ArgsError, gather};
+use super::{Parsed, gather};
 
 #[derive(Debug)]
 pub struct Show {
@@ -18,11 +18,13 @@ pub fn command() -> Command {
         .override_usage("[options] [path]")
         .long_about("Shows the current state, or the state file or saved plan with the given path.")
         .args([json_flag()])
+        .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse(args: &[String]) -> Result<Show, ArgsError> {
+pub fn parse(args: &[String]) -> Parsed<Show> {
     let (given, diagnostics) = gather(command(), args);
     let path = first_of_at_most_one(&given, diagnostics)?;
-    Ok(Show { path: path.filter(|path| !path.is_empty()), json: given.on("json") })
+    let path = path.filter(|path| !path.is_empty());
+    Ok((Show { path, json: given.on("json") }, variable_arguments(&given)))
 }

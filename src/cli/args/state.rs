@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Command};
 
-use super::ArgsError;
-use super::common::{json_flag, view_flags};
+use super::common::{json_flag, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, text};
+use super::{ArgsError, Parsed};
 
 #[derive(Debug)]
 pub struct List {
@@ -20,18 +20,20 @@ pub fn list_command() -> Command {
         .about("List resources in the state")
         .override_usage("[options] [address...]")
         .long_about(
-            "Lists the resource instances that the state holds, all of them or those within the given addresses.",
+            "Lists the resource instances that the state holds, all of them or those within the given addresses. An address may \
+             have \"*\" in it, which stands for any characters: \"aws_instance.web*\" or \"module.a.*\".",
         )
         .args([
             text("state", "path", "Legacy, local backend only: the state file to use."),
             text("id", "ID", "List only instances whose attribute \"id\" is this."),
         ])
+        .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_list(args: &[String]) -> Result<List, ArgsError> {
+pub fn parse_list(args: &[String]) -> Parsed<List> {
     let given = flags::parse(list_command(), args).map_err(ArgsError::flag_with_page)?;
-    Ok(selection(&given))
+    Ok((selection(&given), variable_arguments(&given)))
 }
 
 pub fn identities_command() -> Command {
@@ -47,14 +49,15 @@ pub fn identities_command() -> Command {
             text("state", "path", "For the local backend only: the state file to use."),
             text("id", "ID", "List only instances whose attribute \"id\" has this value."),
         ])
+        .args(variable_flags())
         .args(view_flags())
 }
 
 /// With whether JSON is wanted.
-pub fn parse_identities(args: &[String]) -> Result<(List, bool), ArgsError> {
+pub fn parse_identities(args: &[String]) -> Parsed<(List, bool)> {
     let with_page = |text: String| ArgsError::TextThenPage(format!("Error parsing command-line flags: {text}\n"));
     let given = flags::parse(identities_command(), args).map_err(with_page)?;
-    Ok((selection(&given), given.on("json")))
+    Ok(((selection(&given), given.on("json")), variable_arguments(&given)))
 }
 
 fn selection(given: &ArgMatches) -> List {
@@ -77,18 +80,19 @@ pub fn show_command() -> Command {
         .override_usage("[options] ADDRESS")
         .long_about("Shows the attributes of one resource instance as the state holds them.")
         .args([text("state", "path", "Legacy, local backend only: the state file to use.")])
+        .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_show(args: &[String]) -> Result<Show, ArgsError> {
+pub fn parse_show(args: &[String]) -> Parsed<Show> {
     let page =
         |text: String| ArgsError::Text { text: format!("Error parsing command-line flags: {text}\n"), usage: false };
     let given = flags::parse(show_command(), args).map_err(page)?;
     match given.positional().as_slice() {
-        [address] => Ok(Show {
-            address: address.clone(),
-            state: given.text("state").filter(|path| !path.is_empty()).map(Into::into),
-        }),
+        [address] => {
+            let state = given.text("state").filter(|path| !path.is_empty()).map(Into::into);
+            Ok((Show { address: address.clone(), state }, variable_arguments(&given)))
+        }
         _ => Err(ArgsError::TextThenPage("Exactly one argument expected.\n".into())),
     }
 }
@@ -97,9 +101,11 @@ pub fn pull_command() -> Command {
     flags::command("state pull")
         .about("Pull current state and output to stdout")
         .long_about("Writes the state to standard output, in the newest format, from wherever it is kept.")
+        .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_pull(args: &[String]) -> Result<(), ArgsError> {
-    flags::parse(pull_command(), args).map(|_| ()).map_err(ArgsError::flag_with_page)
+pub fn parse_pull(args: &[String]) -> Parsed<()> {
+    let given = flags::parse(pull_command(), args).map_err(ArgsError::flag_with_page)?;
+    Ok(((), variable_arguments(&given)))
 }

@@ -4,40 +4,59 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Command};
 
-use super::ArgsError;
-use super::common::{ignore_remote_version_flag, lock_flags, view_flags};
+use super::common::{ignore_remote_version_flag, lock_flags, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch, text};
-use crate::ops::state::edits::{EditOptions, Locking, Move, ReplaceProvider};
+use super::{ArgsError, Parsed};
+use crate::ops::state::edits::{EditOptions, Locking, Move, OtherDir, ReplaceProvider};
 
 pub fn mv_command() -> Command {
     flags::command("state mv")
         .about("Move an item in the state")
-        .override_usage("[options] SOURCE DESTINATION")
+        .override_usage("[options] SOURCE... DESTINATION")
         .long_about(
             "Changes the address of objects in the state: of a resource instance, of a resource with all of its instances, or \
              of a module and the modules in it. The new address may be in another module or another state file. Change the \
-             configuration to match; \"moved\" blocks do the same as part of a plan. A backup of each state is always written.",
+             configuration to match; \"moved\" blocks do the same as part of a plan. A backup of each state is always written. \
+             Several sources, and addresses with \"*\" in them, which stands for any characters, go into the module that is \
+             the destination (\".\" for the root module) and keep their names.",
         )
-        .args([switch("dry-run", false, "Show what would be moved, and move nothing.")])
+        .args([
+            switch("dry-run", false, "Show what would be moved, and move nothing."),
+            text(
+                "from",
+                "dir",
+                "Move from the state of another working directory, with its backend and its workspace, to this one's.",
+            ),
+            text(
+                "to-dir",
+                "dir",
+                "Move to the state of another working directory, with its backend and its workspace. Both states are written, or \
+                 neither.",
+            ),
+        ])
         .args(edit_flags())
         .args([
             text("backup-out", "path", "For the local backend only: the file to keep the previous state of -state-out in."),
             text("state-out", "path", "For the local backend only: the state file to move to. Default: the same state."),
         ])
+        .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_mv(args: &[String]) -> Result<Move, ArgsError> {
+pub fn parse_mv(args: &[String]) -> Parsed<Move> {
     let given = flags::parse(mv_command(), args).map_err(bad_flags)?;
-    let [source, destination] = two(&given)?;
-    Ok(Move {
-        source,
+    let mut sources = given.positional();
+    let destination = sources.pop().filter(|_| !sources.is_empty()).ok_or_else(not_two)?;
+    let wanted = Move {
+        sources,
         destination,
         dry_run: given.on("dry-run"),
         options: options(&given),
         state_out: path(&given, "state-out"),
         backup_out: backup(&given, "backup-out"),
-    })
+        other: other_dir(&given)?,
+    };
+    Ok((wanted, variable_arguments(&given)))
 }
 
 #[derive(Debug)]
@@ -53,21 +72,24 @@ pub fn rm_command() -> Command {
         .override_usage("[options] ADDRESS...")
         .long_about(
             "Removes resource instances from the state without destroying their objects: single instances, all instances of a \
-             resource, or all in a module. The next apply creates those that the configuration still has. A backup of the state \
-             is always written.",
+             resource, or all in a module. An address may have \"*\" in it, which stands for any characters: \
+             \"aws_instance.web*\" or \"module.a.*\". The next apply creates those that the configuration still has. A backup \
+             of the state is always written.",
         )
         .args([switch("dry-run", false, "Show what would be removed, and remove nothing.")])
         .args(edit_flags())
+        .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_rm(args: &[String]) -> Result<Remove, ArgsError> {
+pub fn parse_rm(args: &[String]) -> Parsed<Remove> {
     let given = flags::parse(rm_command(), args).map_err(bad_flags)?;
     let addresses = given.positional();
     if addresses.is_empty() {
         return Err(ArgsError::TextThenPage("At least one address is required.\n".into()));
     }
-    Ok(Remove { addresses, dry_run: given.on("dry-run"), options: options(&given) })
+    let wanted = Remove { addresses, dry_run: given.on("dry-run"), options: options(&given) };
+    Ok((wanted, variable_arguments(&given)))
 }
 
 pub fn replace_provider_command() -> Command {
@@ -81,14 +103,16 @@ pub fn replace_provider_command() -> Command {
         )
         .args([switch("auto-approve", false, "Do not ask for confirmation.")])
         .args(edit_flags())
+        .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_replace_provider(args: &[String]) -> Result<ReplaceProvider, ArgsError> {
+pub fn parse_replace_provider(args: &[String]) -> Parsed<ReplaceProvider> {
     let with_page = |text: String| ArgsError::TextThenPage(format!("Error parsing command-line flags: {text}\n"));
     let given = flags::parse(replace_provider_command(), args).map_err(with_page)?;
     let [from, to] = two(&given)?;
-    Ok(ReplaceProvider { from, to, auto_approve: given.on("auto-approve"), options: options(&given) })
+    let wanted = ReplaceProvider { from, to, auto_approve: given.on("auto-approve"), options: options(&given) };
+    Ok((wanted, variable_arguments(&given)))
 }
 
 #[derive(Debug)]
@@ -110,13 +134,17 @@ pub fn push_command() -> Command {
         .args([switch("force", false, "Replace the state even if the lineages differ or its serial is higher.")])
         .args(lock_flags())
         .args([ignore_remote_version_flag()])
+        .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_push(args: &[String]) -> Result<Push, ArgsError> {
+pub fn parse_push(args: &[String]) -> Parsed<Push> {
     let given = flags::parse(push_command(), args).map_err(bad_flags)?;
     match given.positional().as_slice() {
-        [path] => Ok(Push { path: path.clone(), force: given.on("force"), locking: locking(&given) }),
+        [path] => {
+            let wanted = Push { path: path.clone(), force: given.on("force"), locking: locking(&given) };
+            Ok((wanted, variable_arguments(&given)))
+        }
         _ => Err(ArgsError::TextThenPage("Exactly one argument expected.\n".into())),
     }
 }
@@ -134,11 +162,33 @@ fn options(given: &ArgMatches) -> EditOptions {
 }
 
 fn locking(given: &ArgMatches) -> Locking {
-    Locking { lock: given.on("lock"), lock_timeout: given.duration("lock-timeout") }
+    Locking {
+        lock: given.on("lock"),
+        lock_timeout: given.duration("lock-timeout"),
+        ignore_remote_version: given.on("ignore-remote-version"),
+    }
 }
 
 fn path(given: &ArgMatches, flag: &str) -> Option<PathBuf> {
     given.text(flag).filter(|path| !path.is_empty()).map(Into::into)
+}
+
+/// Both states are those of working directories then.
+fn other_dir(given: &ArgMatches) -> Result<Option<OtherDir>, ArgsError> {
+    let clash =
+        |text: &str| Err(ArgsError::Text { text: format!("Error parsing command-line flags: {text}\n"), usage: false });
+    let other = match (path(given, "to-dir"), path(given, "from")) {
+        (Some(_), Some(_)) => return clash("-to-dir and -from exclude each other"),
+        (Some(dir), None) => OtherDir::To(dir),
+        (None, Some(dir)) => OtherDir::From(dir),
+        (None, None) => return Ok(None),
+    };
+    let files = ["state", "state-out", "backup-out"].into_iter().find(|flag| path(given, flag).is_some());
+    match files {
+        Some(flag) => clash(&format!("-{flag} cannot be used with -to-dir or -from")),
+        None if !given.on("lock") => clash("-lock=false cannot be used with -to-dir or -from"),
+        None => Ok(Some(other)),
+    }
 }
 
 /// Backups cannot be turned off.
@@ -147,7 +197,11 @@ fn backup(given: &ArgMatches, flag: &str) -> Option<PathBuf> {
 }
 
 fn two(given: &ArgMatches) -> Result<[String; 2], ArgsError> {
-    given.positional().try_into().map_err(|_| ArgsError::TextThenPage("Exactly two arguments expected.\n".into()))
+    given.positional().try_into().map_err(|_| not_two())
+}
+
+fn not_two() -> ArgsError {
+    ArgsError::TextThenPage("Exactly two arguments expected.\n".into())
 }
 
 fn bad_flags(text: String) -> ArgsError {
@@ -165,7 +219,7 @@ mod tests {
     #[test]
     fn backups_cannot_be_turned_off() {
         let backups = |line: &str| {
-            let found = parse_mv(&words(line)).unwrap();
+            let (found, _) = parse_mv(&words(line)).unwrap();
             (found.options.backup, found.backup_out)
         };
         assert_eq!(backups("-backup=- -backup-out= a.b a.c"), (None, None));

@@ -2,33 +2,37 @@
 
 use std::path::PathBuf;
 
-use clap::Command;
+use clap::{ArgMatches, Command};
 
-use super::ArgsError;
-use super::common::{lock_flags, view_flags};
+use super::common::{lock_flags, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch, text};
+use super::{ArgsError, Parsed};
 use crate::ops::interface::options::StateOptions;
 
 pub fn list_command() -> Command {
     flags::command("workspace list")
         .about("List Workspaces")
         .long_about("Lists the workspaces. An asterisk marks the current one.")
+        .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_list(args: &[String]) -> Result<(), ArgsError> {
-    flags::parse(list_command(), args).map(|_| ()).map_err(ArgsError::flag_with_page)
+pub fn parse_list(args: &[String]) -> Parsed<()> {
+    let given = flags::parse(list_command(), args).map_err(ArgsError::flag_with_page)?;
+    Ok(((), variable_arguments(&given)))
 }
 
 pub fn show_command() -> Command {
     flags::command("workspace show")
         .about("Show the name of the current workspace")
         .long_about("Shows the name of the current workspace.")
+        .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_show(args: &[String]) -> Result<(), ArgsError> {
-    flags::parse(show_command(), args).map(|_| ()).map_err(ArgsError::flag_with_page)
+pub fn parse_show(args: &[String]) -> Parsed<()> {
+    let given = flags::parse(show_command(), args).map_err(ArgsError::flag_with_page)?;
+    Ok(((), variable_arguments(&given)))
 }
 
 #[derive(Debug)]
@@ -45,13 +49,14 @@ pub fn new_command() -> Command {
         .long_about("Creates a workspace with an empty state, and selects it.")
         .args(lock_flags())
         .args([text("state", "path", "A state file to copy to the new workspace.")])
+        .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_new(args: &[String]) -> Result<New, ArgsError> {
+pub fn parse_new(args: &[String]) -> Parsed<New> {
     let given = flags::parse(new_command(), args).map_err(ArgsError::flag_with_page)?;
     let state = given.text("state").filter(|path| !path.is_empty()).map(Into::into);
-    Ok(New { name: name(&given)?, state, options: options(&given) })
+    Ok((New { name: name(&given)?, state, options: options(&given) }, variable_arguments(&given)))
 }
 
 #[derive(Debug)]
@@ -66,12 +71,13 @@ pub fn select_command() -> Command {
         .override_usage("[options] NAME")
         .long_about("Selects the workspace that the commands in this working directory use.")
         .args([switch("or-create", false, "Create the workspace if it does not exist.")])
+        .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_select(args: &[String]) -> Result<Select, ArgsError> {
+pub fn parse_select(args: &[String]) -> Parsed<Select> {
     let given = flags::parse(select_command(), args).map_err(ArgsError::flag_with_page)?;
-    Ok(Select { name: name(&given)?, or_create: given.on("or-create") })
+    Ok((Select { name: name(&given)?, or_create: given.on("or-create") }, variable_arguments(&given)))
 }
 
 #[derive(Debug)]
@@ -92,19 +98,21 @@ pub fn delete_command() -> Command {
             "Delete the workspace even if its state has objects. The objects stay, and are no longer managed.",
         )])
         .args(lock_flags())
+        .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_delete(args: &[String]) -> Result<Delete, ArgsError> {
+pub fn parse_delete(args: &[String]) -> Parsed<Delete> {
     let given = flags::parse(delete_command(), args).map_err(ArgsError::flag_with_page)?;
-    Ok(Delete { name: name(&given)?, force: given.on("force"), options: options(&given) })
+    let wanted = Delete { name: name(&given)?, force: given.on("force"), options: options(&given) };
+    Ok((wanted, variable_arguments(&given)))
 }
 
-fn options(given: &impl Given) -> StateOptions {
+fn options(given: &ArgMatches) -> StateOptions {
     StateOptions { lock: given.on("lock"), lock_timeout: given.duration("lock-timeout"), ..StateOptions::default() }
 }
 
-fn name(given: &impl Given) -> Result<String, ArgsError> {
+fn name(given: &ArgMatches) -> Result<String, ArgsError> {
     match given.positional().as_slice() {
         [name] => Ok(name.clone()),
         _ => Err(ArgsError::TextThenPage("Expected a single argument: NAME.\n".into())),

@@ -7,12 +7,8 @@ use crate::ops::interface::ask::NoAnswer;
 use crate::ops::state::force_unlock::{self, Outcome};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let args = match parse(args) {
-        Ok(args) => args,
-        Err(error) => return invocation.usage_error(error),
-    };
-    let setup = match super::setup(invocation, true) {
-        Ok(setup) => setup,
+    let (args, setup) = match super::begin_parsed(invocation, parse(args), |_| true) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     let work = force_unlock::run(&setup, &args.id, args.force);

@@ -24,6 +24,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         reconfigure: args.reconfigure,
         migrate_state: args.migrate_state,
         force_copy: args.force_copy,
+        ignore_remote_version: args.ignore_remote_version,
         lock: args.lock,
         lock_timeout: args.lock_timeout,
         plugin_dirs: args.plugin_dirs,

@@ -22,6 +22,8 @@ pub mod refresh;
 pub mod show;
 pub mod state;
 pub mod state_edits;
+pub mod state_history;
+pub mod state_migrate;
 pub mod taint;
 pub mod validate;
 pub mod version;
@@ -42,7 +44,7 @@ use crate::ops::setup::Setup;
 use crate::ops::setup::settings;
 
 use super::Invocation;
-use super::args::ArgsError;
+use super::args::{ArgsError, Parsed};
 use super::console::Console;
 use super::prompt::Prompt;
 use super::view::human::announce_interrupt;
@@ -135,6 +137,13 @@ fn begin<T>(
 ) -> Result<(T, Setup), u8> {
     let args = args.map_err(|error| invocation.usage_error(error))?;
     let setup = setup(invocation, false)?.with_variables(variables(&args));
+    Ok((args, setup))
+}
+
+/// As [`begin`]; `asks` says whether questions may be asked.
+fn begin_parsed<T>(invocation: &Invocation, parsed: Parsed<T>, asks: impl Fn(&T) -> bool) -> Result<(T, Setup), u8> {
+    let (args, variables) = parsed.map_err(|error| invocation.usage_error(error))?;
+    let setup = setup(invocation, asks(&args))?.with_variables(&variables);
     Ok((args, setup))
 }
 

@@ -10,19 +10,17 @@ use crate::ops::backends::read_state;
 use crate::ops::interface::options::StateOptions;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let args = match parse(args) {
-        Ok(args) => args,
-        Err(error) => return invocation.usage_error(error),
-    };
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
+    let (args, setup) = match super::begin_parsed(invocation, parse(args), |_| false) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     let options = StateOptions { state: args.state.clone().map(Into::into), ..StateOptions::default() };
     let work = async { read_state::current(&setup, &options).await };
+    let mut of_backend;
     let state = match super::run_with(invocation, &setup.stop, work) {
-        Ok(Ok((_, loaded))) => {
+        Ok(Ok((opened, loaded))) => {
             invocation.console.diagnostics(loaded.warnings);
+            of_backend = opened.warnings;
             loaded.file.map(|file| file.state).unwrap_or_default()
         }
         Ok(Err(diagnostics)) => return super::finish(&invocation.console, diagnostics),
@@ -31,10 +29,14 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     match text(&args, &state) {
         Ok(text) => {
             invocation.console.print(&text);
-            0
+            // Programs read the other forms.
+            if args.form != Form::Human {
+                return 0;
+            }
         }
-        Err(diagnostics) => super::finish(&invocation.console, diagnostics),
+        Err(diagnostics) => of_backend.extend(diagnostics),
     }
+    super::finish(&invocation.console, of_backend)
 }
 
 fn text(args: &Output, state: &State) -> Result<String, Diagnostics> {

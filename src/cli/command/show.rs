@@ -6,12 +6,8 @@ use crate::cli::view::show::view;
 use crate::ops::inspect::show::{self, ShowSubject};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let args = match parse(args) {
-        Ok(args) => args,
-        Err(error) => return invocation.usage_error(error),
-    };
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
+    let (args, setup) = match super::begin_parsed(invocation, parse(args), |_| false) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     let work = show::run(&setup, args.path.as_deref());

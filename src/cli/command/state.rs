@@ -29,12 +29,8 @@ fn one_instance() -> String {
 }
 
 pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
-    let args = match parse_list(args) {
-        Ok(args) => args,
-        Err(error) => return invocation.usage_error(error),
-    };
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
+    let (args, setup) = match super::begin_parsed(invocation, parse_list(args), |_| false) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     let options = StateOptions { state: args.state, ..StateOptions::default() };
@@ -52,7 +48,7 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 pub fn run_identities(invocation: &Invocation, args: &[String]) -> u8 {
-    let ((args, json), setup) = match super::begin(invocation, parse_identities(args), |_| &[]) {
+    let ((args, json), setup) = match super::begin_parsed(invocation, parse_identities(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -88,17 +84,14 @@ fn refused(invocation: &Invocation, refusal: Refusal) -> u8 {
             invocation.console.red_error_line(&no_state());
             1
         }
-        Refusal::Diagnostics(diagnostics) => super::finish(&invocation.console, diagnostics),
+        Refusal::Unread(diagnostics) => super::finish(&invocation.console, diagnostics),
+        Refusal::Diagnostics(diagnostics) => super::finish_spaced(&invocation.console, diagnostics),
     }
 }
 
 pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
-    let args = match parse_show(args) {
-        Ok(args) => args,
-        Err(error) => return invocation.usage_error(error),
-    };
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
+    let (args, setup) = match super::begin_parsed(invocation, parse_show(args), |_| false) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     let options = StateOptions { state: args.state, ..StateOptions::default() };
@@ -130,11 +123,8 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 pub fn run_pull(invocation: &Invocation, args: &[String]) -> u8 {
-    if let Err(error) = parse_pull(args) {
-        return invocation.usage_error(error);
-    }
-    let setup = match super::setup(invocation, false) {
-        Ok(setup) => setup,
+    let ((), setup) = match super::begin_parsed(invocation, parse_pull(args), |()| false) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     match super::run_with(invocation, &setup.stop, state::pull(&setup)) {

@@ -6,29 +6,32 @@ use crate::cli::Invocation;
 use crate::cli::args::state_edits as args;
 use crate::cli::console::Console;
 use crate::cli::view::human::Human;
+use crate::model::addr::pattern::is_pattern;
 use crate::model::addr::{AbsResource, AbsResourceInstance, Provider, Target};
-use crate::ops::state::edits::{self, Moved, Refusal, Which};
+use crate::ops::state::edits::{self, Edited, Moved, ROOT, Refusal, Which};
 
 use super::state::no_state;
 
 pub fn run_mv(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin(invocation, args::parse_mv(args), |_| &[]) {
+    let (args, setup) = match super::begin_parsed(invocation, args::parse_mv(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
     let console = &invocation.console;
     let listener = Human::new(console.clone(), false);
     let verb = if args.dry_run { "Would move" } else { "Move" };
+    let is_rename = matches!(&args.sources[..], [one] if !is_pattern(one)) && args.destination != ROOT;
     let moved = |moved: Moved| {
         // Of an instance the new address is shown as it was given.
         let to = match moved.from {
-            Target::Instance(_) => args.destination.clone(),
+            Target::Instance(_) if is_rename => args.destination.clone(),
             _ => moved.to.to_string(),
         };
         console.line(&format!("{verb} {:?} to {to:?}", moved.from.to_string()));
     };
     match super::run_with(invocation, &setup.stop, edits::mv(&setup, &args, &listener, moved)) {
-        Ok(Ok(count)) => {
+        Ok(Ok(Edited { outcome: count, warnings })) => {
+            super::finish_spaced(console, warnings);
             if !args.dry_run {
                 console.line(&format!("Successfully moved {count} object(s)."));
             }
@@ -40,7 +43,7 @@ pub fn run_mv(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 pub fn run_rm(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin(invocation, args::parse_rm(args), |_| &[]) {
+    let (args, setup) = match super::begin_parsed(invocation, args::parse_rm(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -50,7 +53,8 @@ pub fn run_rm(invocation: &Invocation, args: &[String]) -> u8 {
     let removed = |addr: &AbsResourceInstance| console.line(&format!("{verb} {addr}"));
     let work = edits::remove(&setup, &args.options, &args.addresses, args.dry_run, &listener, removed);
     match super::run_with(invocation, &setup.stop, work) {
-        Ok(Ok(count)) => {
+        Ok(Ok(Edited { outcome: count, warnings })) => {
+            super::finish_spaced(console, warnings);
             match (args.dry_run, count) {
                 (true, 0) => console.line("Would have removed nothing."),
                 (true, _) => {}
@@ -64,12 +68,9 @@ pub fn run_rm(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 pub fn run_replace_provider(invocation: &Invocation, args: &[String]) -> u8 {
-    let args = match args::parse_replace_provider(args) {
-        Ok(args) => args,
-        Err(error) => return invocation.usage_error(error),
-    };
-    let setup = match super::setup(invocation, !args.auto_approve) {
-        Ok(setup) => setup,
+    let parsed = args::parse_replace_provider(args);
+    let (args, setup) = match super::begin_parsed(invocation, parsed, |args| !args.auto_approve) {
+        Ok(begun) => begun,
         Err(code) => return code,
     };
     let console = &invocation.console;
@@ -79,7 +80,8 @@ pub fn run_replace_provider(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let work = edits::replace_provider(&setup, &args, &listener, planned);
     match super::run_with(invocation, &setup.stop, work) {
-        Ok(Ok(outcome)) => {
+        Ok(Ok(Edited { outcome, warnings })) => {
+            super::finish_spaced(console, warnings);
             console.line(&match outcome {
                 Some(0) => "No matching resources found.".to_owned(),
                 Some(count) => format!("\nSuccessfully replaced provider for {count} resources."),
@@ -106,7 +108,7 @@ fn show_replacement(console: &Console, from: &Provider, to: &Provider, resources
 }
 
 pub fn run_push(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin(invocation, args::parse_push(args), |_| &[]) {
+    let (args, setup) = match super::begin_parsed(invocation, args::parse_push(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -146,7 +148,7 @@ pub fn refused(console: &Console, refusal: Refusal, source: &str, unsaved: impl 
 const MODULE_EXISTS: &str = "Error moving state: destination module already exists\n\nPlease ensure your addresses and state \
                              paths are valid. No\nstate was persisted. Your existing states are untouched.";
 
-fn unsaved(reason: &str) -> String {
+pub fn unsaved(reason: &str) -> String {
     format!(
         "Error saving the state: {reason}\n\nThe state was not saved. No items were removed from the persisted\nstate. No backup \
          was created since no modification occurred. Please\nresolve the issue above and try again."

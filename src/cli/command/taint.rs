@@ -1,11 +1,13 @@
 //! `taint` and `untaint`
 
+use crate::base::diag::Diagnostics;
 use crate::cli::Invocation;
-use crate::cli::args::ArgsError;
+use crate::cli::args::Parsed;
 use crate::cli::args::taint::{self as args, Taint};
+use crate::cli::console::Console;
 use crate::cli::view::human::Human;
-use crate::model::addr::{ResourceMode, command_line};
-use crate::ops::state::edits::{self, Mark, Marked, Refusal};
+use crate::model::addr::{Pattern, ResourceMode, command_line, pattern};
+use crate::ops::state::edits::{self, Edited, Mark, Marked, Marking, Refusal, Selector};
 
 use super::state_edits::refused;
 
@@ -17,37 +19,57 @@ pub fn run_untaint(invocation: &Invocation, args: &[String]) -> u8 {
     run(invocation, args::parse_untaint(args), Mark::Untaint)
 }
 
-fn run(invocation: &Invocation, args: Result<Taint, ArgsError>, mark: Mark) -> u8 {
-    let (args, setup) = match super::begin(invocation, args, |_| &[]) {
+fn run(invocation: &Invocation, args: Parsed<Taint>, mark: Mark) -> u8 {
+    let (args, setup) = match super::begin_parsed(invocation, args, |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
     let console = &invocation.console;
-    let addr = match command_line::resource_instance(&args.address) {
-        Ok(addr) => addr,
+    let selectors = match args.addresses.iter().map(|text| selector(text)).collect::<Result<Vec<_>, _>>() {
+        Ok(selectors) => selectors,
         Err(problems) => return super::finish_spaced(console, problems),
     };
-    if mark == Mark::Taint && addr.mode() != ResourceMode::Managed {
+    let unfit = selectors.iter().find_map(|selector| match selector {
+        Selector::Instance(addr) if mark == Mark::Taint && addr.mode() != ResourceMode::Managed => Some(addr),
+        _ => None,
+    });
+    if let Some(addr) = unfit {
         console.red_error_line(&format!("Resource instance {addr} cannot be tainted"));
         return 1;
     }
     let listener = Human::new(console.clone(), false);
-    let work = edits::mark(&setup, &addr, mark, args.allow_missing, &args.options, &listener);
-    match super::run_with(invocation, &setup.stop, work) {
-        Ok(Ok(Marked::Done)) => {
-            let what = match mark {
-                Mark::Taint => "marked as tainted",
-                Mark::Untaint => "successfully untainted",
-            };
-            console.line(&format!("Resource instance {addr} has been {what}."));
+    let wanted = Marking { selectors, mark, allow_missing: args.allow_missing, options: args.options };
+    match super::run_with(invocation, &setup.stop, edits::mark(&setup, &wanted, &listener)) {
+        Ok(Ok(Edited { outcome, warnings })) => {
+            super::finish_spaced(console, warnings);
+            outcome.into_iter().for_each(|marked| show(console, mark, marked));
             0
         }
-        Ok(Ok(Marked::Missing(warning))) => super::finish_spaced(console, warning.into()),
         Ok(Err(Refusal::Unread { reason, .. })) => {
             console.red_error_line(&format!("Failed to load state: {reason}"));
             1
         }
         Ok(Err(refusal)) => refused(console, refusal, "state", |reason| format!("Error writing state file: {reason}")),
         Err(code) => code,
+    }
+}
+
+fn selector(text: &str) -> Result<Selector, Diagnostics> {
+    match pattern::is_pattern(text) {
+        true => Pattern::parse(text).map(Selector::Pattern),
+        false => command_line::resource_instance(text).map(Selector::Instance),
+    }
+}
+
+fn show(console: &Console, mark: Mark, marked: Marked) {
+    match marked {
+        Marked::Missing(warning) => console.spaced_diagnostics(warning.into()),
+        Marked::Done(addr) => {
+            let what = match mark {
+                Mark::Taint => "marked as tainted",
+                Mark::Untaint => "successfully untainted",
+            };
+            console.line(&format!("Resource instance {addr} has been {what}."));
+        }
     }
 }

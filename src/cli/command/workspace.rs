@@ -5,11 +5,12 @@ use crate::cli::Invocation;
 use crate::cli::args::workspace as args;
 use crate::cli::console::Console;
 use crate::cli::view::human::Human;
+use crate::ops::setup::workdir::INVALID_OVERRIDE;
 use crate::ops::state::workspaces::{self, Refusal, Selected};
 
 pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    let ((), setup) = match super::begin(invocation, args::parse_list(args), |()| &[]) {
+    let ((), setup) = match super::begin_parsed(invocation, args::parse_list(args), |()| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -33,8 +34,12 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
 
 pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    match super::begin(invocation, args::parse_show(args), |()| &[]) {
+    match super::begin_parsed(invocation, args::parse_show(args), |()| false) {
         Ok(((), setup)) => {
+            if setup.workdir.check_workspace().is_err() {
+                invocation.console.red_error_line(&format!("Error selecting workspace: {INVALID_OVERRIDE}"));
+                return 1;
+            }
             invocation.console.line(&setup.workdir.workspace);
             0
         }
@@ -44,7 +49,7 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
 
 pub fn run_new(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    let (args, setup) = match super::begin(invocation, args::parse_new(args), |_| &[]) {
+    let (args, setup) = match super::begin_parsed(invocation, args::parse_new(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -65,7 +70,7 @@ pub fn run_new(invocation: &Invocation, args: &[String]) -> u8 {
 
 pub fn run_select(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    let (args, setup) = match super::begin(invocation, args::parse_select(args), |_| &[]) {
+    let (args, setup) = match super::begin_parsed(invocation, args::parse_select(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -88,7 +93,7 @@ pub fn run_select(invocation: &Invocation, args: &[String]) -> u8 {
 
 pub fn run_delete(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    let (args, setup) = match super::begin(invocation, args::parse_delete(args), |_| &[]) {
+    let (args, setup) = match super::begin_parsed(invocation, args::parse_delete(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

@@ -12,7 +12,9 @@ use serde_json::{Map, Value as Json};
 use url::Url;
 
 use super::{KeyProvider, Kind, Need, ProvideError, Provided, stored};
-use crate::base::env;
+use crate::base::azure::{self, Cloud};
+use crate::base::env::{self, Environment};
+use crate::base::files::reason;
 use crate::base::secret::Secret;
 use crate::encryption::aes::random;
 use crate::encryption::key::{Key, Keys};
@@ -59,12 +61,12 @@ impl Kind for AzureVault {
         if length < 1 {
             return Err("key_length must be at least 1".into());
         }
-        let login = Login::read(settings, services).await?;
+        let login = login(settings, services).await?;
         let url = Url::parse(&vault).map_err(|e| format!("problem making vault client: {e}"))?;
         Ok(Box::new(Provider {
             client: services.http.client(&HttpSettings::default())?,
             token: tokio::sync::OnceCell::new(),
-            scope: scope(&url),
+            service: service(&url),
             vault: vault.trim_end_matches('/').to_owned(),
             login,
             name,
@@ -119,110 +121,96 @@ fn check_names(vault: &str, name: &str) -> Result<(), String> {
     }
 }
 
-/// What tokens for a vault are for: the service that it belongs to.
-fn scope(vault: &Url) -> String {
+/// The service that a vault belongs to.
+fn service(vault: &Url) -> String {
     let host = vault.host_str().unwrap_or_default();
-    format!("https://{}/.default", host.split_once('.').map_or(host, |(_, service)| service))
+    format!("https://{}", host.split_once('.').map_or(host, |(_, service)| service))
 }
 
-/// An application that has a secret, or a token of another identity provider.
-struct Login {
-    authority: String,
-    tenant: String,
-    client: String,
-    proof: Proof,
-}
-
-enum Proof {
-    Secret(Secret),
-    Token(Secret),
-}
-
-impl Login {
-    async fn read(settings: &mut Settings, services: &Services) -> Result<Login, String> {
-        let environment = &services.environment;
-        let given = |text: String, variable: &str| {
-            if text.is_empty() { environment.non_empty(variable).unwrap_or_default().to_owned() } else { text }
-        };
-        let client = from_file(
-            given(settings.text("client_id"), env::ARM_CLIENT_ID),
-            given(settings.text("client_id_file_path"), env::ARM_CLIENT_ID_FILE_PATH),
+/// Who asks for a token, as the backend `azurerm` has it.
+async fn login(settings: &mut Settings, services: &Services) -> Result<azure::Settings, String> {
+    let environment = &services.environment;
+    let aks = flag(settings, environment, "use_aks_workload_identity", env::ARM_USE_AKS_WORKLOAD_IDENTITY)?;
+    let of_aks = |variable: &str| environment.non_empty(variable).filter(|_| aks == Some(true)).map(str::to_owned);
+    let mut given = |name: &str, variables: &[&str]| {
+        let of_environment =
+            || variables.iter().find_map(|variable| environment.non_empty(variable)).map(str::to_owned);
+        Some(settings.text(name)).filter(|text| !text.is_empty()).or_else(of_environment)
+    };
+    if given("client_certificate", &[env::ARM_CLIENT_CERTIFICATE]).is_some()
+        || given("client_certificate_path", &[env::ARM_CLIENT_CERTIFICATE_PATH]).is_some()
+    {
+        return Err(
+            "problem getting an auth method: a client certificate is not supported yet: use a client secret, OIDC, \
+                    a managed identity or the Azure CLI"
+                .into(),
         );
-        let secret = from_file(
-            given(settings.text("client_secret"), env::ARM_CLIENT_SECRET),
-            given(settings.text("client_secret_file_path"), env::ARM_CLIENT_SECRET_FILE_PATH),
-        );
-        let token = from_file(
-            given(settings.text("oidc_token"), env::ARM_OIDC_TOKEN),
-            given(settings.text("oidc_token_file_path"), env::ARM_OIDC_TOKEN_FILE_PATH),
-        );
-        let authority = match given(settings.text("environment"), env::ARM_ENVIRONMENT).as_str() {
-            "" | "public" => "https://login.microsoftonline.com",
-            "usgovernment" => "https://login.microsoftonline.us",
-            "china" => "https://login.chinacloudapi.cn",
-            other => return Err(format!("while obtaining Azure cloud configuration: unknown environment {other:?}")),
-        };
-        let uses_oidc = settings.flag("use_oidc") == Some(true);
-        let (client, secret, token) = (client.await?, secret.await?, token.await?);
-        let proof = match (uses_oidc && !token.is_empty(), secret.is_empty()) {
-            (true, _) => Proof::Token(Secret::new(token)),
-            (false, false) => Proof::Secret(Secret::new(secret)),
-            (false, true) => {
-                return Err(
-                    "problem getting an auth method: only a client secret and an OIDC token are supported here".into(),
-                );
-            }
-        };
-        let tenant = given(settings.text("tenant_id"), env::ARM_TENANT_ID);
-        Ok(Login { authority: authority.to_owned(), tenant, client, proof })
     }
+    let client = given("client_id", &[env::ARM_CLIENT_ID]).or_else(|| of_aks(env::AZURE_CLIENT_ID));
+    let client = (client, given("client_id_file_path", &[env::ARM_CLIENT_ID_FILE_PATH]));
+    let secret = (
+        given("client_secret", &[env::ARM_CLIENT_SECRET]),
+        given("client_secret_file_path", &[env::ARM_CLIENT_SECRET_FILE_PATH]),
+    );
+    let token_path = given("oidc_token_file_path", &[env::ARM_OIDC_TOKEN_FILE_PATH]);
+    let token_path = token_path.or_else(|| of_aks(env::AZURE_FEDERATED_TOKEN_FILE));
+    let token = (given("oidc_token", &[env::ARM_OIDC_TOKEN]), token_path);
+    let tenant = given("tenant_id", &[env::ARM_TENANT_ID]).or_else(|| of_aks(env::AZURE_TENANT_ID));
+    let url = [env::ARM_OIDC_REQUEST_URL, env::ACTIONS_ID_TOKEN_REQUEST_URL, env::SYSTEM_OIDCREQUESTURI];
+    let request = [env::ARM_OIDC_REQUEST_TOKEN, env::ACTIONS_ID_TOKEN_REQUEST_TOKEN, env::SYSTEM_ACCESSTOKEN];
+    let request = given("oidc_request_url", &url).zip(given("oidc_request_token", &request));
+    let endpoint = given("msi_endpoint", &[env::ARM_MSI_ENDPOINT]);
+    let cloud = given("environment", &[env::ARM_ENVIRONMENT]);
+    let cloud = match given("metadata_host", &[env::ARM_METADATA_HOSTNAME, env::ARM_METADATA_HOST]) {
+        Some(host) => Cloud::of_host(&host, &services.http.client(&HttpSettings::default())?.context()).await,
+        None => Cloud::named(cloud.as_deref().unwrap_or("public")),
+    };
+    let cloud = cloud.map_err(|why| format!("while obtaining Azure cloud configuration: {why}"))?;
+    let pipeline = [env::ARM_ADO_PIPELINE_SERVICE_CONNECTION_ID, env::ARM_OIDC_AZURE_SERVICE_CONNECTION_ID];
+    let pipeline = pipeline.iter().find_map(|variable| environment.non_empty(variable)).map(str::to_owned);
+    let oidc = aks == Some(true) || flag(settings, environment, "use_oidc", env::ARM_USE_OIDC)? == Some(true);
+    Ok(azure::Settings {
+        cloud,
+        tenant: tenant.unwrap_or_default(),
+        client: from_file(client).await?.unwrap_or_default(),
+        secret: from_file(secret).await?.map(Secret::new),
+        assertion: from_file(token).await?.filter(|_| oidc).map(Secret::new),
+        assertion_request: request.filter(|_| oidc).map(|(url, token)| (url, Secret::new(token))),
+        pipeline,
+        managed_identity: flag(settings, environment, "use_msi", env::ARM_USE_MSI)? == Some(true),
+        managed_identity_endpoint: endpoint,
+        cli: flag(settings, environment, "use_cli", env::ARM_USE_CLI)?.unwrap_or(true),
+    })
+}
 
-    fn form(&self, scope: &str) -> String {
-        let mut form = url::form_urlencoded::Serializer::new(String::new());
-        form.append_pair("client_id", &self.client)
-            .append_pair("grant_type", "client_credentials")
-            .append_pair("scope", scope);
-        match &self.proof {
-            Proof::Secret(secret) => form.append_pair("client_secret", secret.reveal()),
-            Proof::Token(token) => form
-                .append_pair("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-                .append_pair("client_assertion", token.reveal()),
-        };
-        form.finish()
-    }
-
-    async fn token(&self, client: &dyn HttpClient, scope: &str) -> Result<Secret, String> {
-        let url = format!("{}/{}/oauth2/v2.0/token", self.authority, self.tenant);
-        let request = Request::post(&url)
-            .header("content-type", "application/x-www-form-urlencoded")
-            .body(Bytes::from(self.form(scope)))
-            .map_err(|e| e.to_string())?;
-        let answer = client.send(request).await?;
-        let said: Json = serde_json::from_slice(&answer.body).unwrap_or_default();
-        match said["access_token"].as_str() {
-            Some(token) => Ok(Secret::new(token)),
-            None => {
-                let why = said["error_description"].as_str().or(said["error"].as_str()).unwrap_or("no token");
-                Err(format!("ClientSecretCredential authentication failed. POST {url}: {}: {why}", answer.status))
-            }
-        }
+fn flag(
+    settings: &mut Settings,
+    environment: &Environment,
+    name: &str,
+    variable: &str,
+) -> Result<Option<bool>, String> {
+    match (settings.flag(name), environment.non_empty(variable)) {
+        (None, Some("1" | "t" | "T" | "true" | "TRUE" | "True")) => Ok(Some(true)),
+        (None, Some("0" | "f" | "F" | "false" | "FALSE" | "False")) => Ok(Some(false)),
+        (None, Some(text)) => Err(format!("invalid value for {variable}: {text:?} is not a boolean")),
+        (set, _) => Ok(set),
     }
 }
 
 /// A value, or else the content of a file.
-async fn from_file(value: String, path: String) -> Result<String, String> {
-    if !value.is_empty() || path.is_empty() {
-        return Ok(value);
-    }
+async fn from_file((value, path): (Option<String>, Option<String>)) -> Result<Option<String>, String> {
+    let (None, Some(path)) = (&value, path) else { return Ok(value) };
     let read = tokio::fs::read_to_string(&path).await;
-    read.map(|text| text.trim().to_owned()).map_err(|e| format!("problem getting an auth method: open {path}: {e}"))
+    let read = read.map_err(|e| format!("problem getting an auth method: open {path}: {}", reason(&e)))?;
+    Ok(Some(read.trim().to_owned()).filter(|text| !text.is_empty()))
 }
 
 struct Provider {
     client: Arc<dyn HttpClient>,
-    login: Login,
+    login: azure::Settings,
     token: tokio::sync::OnceCell<Secret>,
-    scope: String,
+    /// What tokens are for.
+    service: String,
     vault: String,
     name: String,
     length: usize,
@@ -249,8 +237,13 @@ fn from_url(text: &Json) -> Result<Option<Vec<u8>>, String> {
 }
 
 impl Provider {
+    async fn new_token(&self) -> Result<Secret, String> {
+        let token = azure::token(&self.login, &self.service, &self.client.context()).await;
+        token.map(|token| token.text).map_err(|why| format!("problem getting an auth method: {why}"))
+    }
+
     async fn call(&self, version: &str, verb: &str, question: &Map<String, Json>) -> Result<Json, String> {
-        let token = self.token.get_or_try_init(|| self.login.token(&*self.client, &self.scope)).await?;
+        let token = self.token.get_or_try_init(|| self.new_token()).await?;
         let version = if version.is_empty() { String::new() } else { format!("/{version}") };
         let url = format!("{}/keys/{}{version}/{verb}?api-version={API}", self.vault, self.name);
         let request = Request::post(&url)
@@ -334,6 +327,39 @@ impl KeyProvider for Provider {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::stop::Stop;
+    use crate::encryption::services::NoHttp;
+
+    async fn login_of(variables: &[(&str, &str)]) -> Result<azure::Settings, String> {
+        let environment = Environment::of(variables.iter().copied());
+        let services = Services { environment, stop: Stop::new(), http: Arc::new(NoHttp) };
+        login(&mut Settings::default(), &services).await
+    }
+
+    #[tokio::test]
+    async fn logins_are_those_of_the_backend() {
+        let machine = login_of(&[("ARM_USE_MSI", "true"), ("ARM_CLIENT_ID", "c")]).await.unwrap();
+        assert!(machine.managed_identity && machine.cli && machine.client == "c");
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("token");
+        std::fs::write(&file, "jwt\n").unwrap();
+        let path = file.to_str().unwrap();
+        let kubernetes = [
+            ("ARM_USE_AKS_WORKLOAD_IDENTITY", "1"),
+            ("AZURE_CLIENT_ID", "c"),
+            ("AZURE_TENANT_ID", "t"),
+            ("AZURE_FEDERATED_TOKEN_FILE", path),
+        ];
+        let pod = login_of(&kubernetes).await.unwrap();
+        assert_eq!((pod.client.as_str(), pod.tenant.as_str()), ("c", "t"));
+        assert_eq!(pod.assertion.unwrap().reveal(), "jwt");
+        let github =
+            [("ARM_USE_OIDC", "true"), ("ACTIONS_ID_TOKEN_REQUEST_URL", "u"), ("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "r")];
+        assert_eq!(login_of(&github).await.unwrap().assertion_request.unwrap().0, "u");
+        for refused in [("ARM_CLIENT_CERTIFICATE_PATH", "p"), ("ARM_USE_CLI", "perhaps"), ("ARM_ENVIRONMENT", "mars")] {
+            assert!(login_of(&[refused]).await.is_err(), "{refused:?}");
+        }
+    }
 
     #[test]
     fn names_are_checked() {
@@ -349,6 +375,6 @@ mod tests {
             let why = check_names(vault, name).err().unwrap_or_default();
             assert!(why.contains(expected) && why.is_empty() == expected.is_empty(), "{vault} {name}: {why}");
         }
-        assert_eq!(scope(&Url::parse(vault).unwrap()), "https://vault.azure.net/.default");
+        assert_eq!(service(&Url::parse(vault).unwrap()), "https://vault.azure.net");
     }
 }

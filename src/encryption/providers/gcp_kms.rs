@@ -7,11 +7,15 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::Request;
+use reqsign_core::Signer;
+use reqsign_google::Credential;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
+use tokio::sync::OnceCell;
 
 use super::{KeyProvider, Kind, Need, ProvideError, Provided, base64_bytes, stored};
 use crate::base::env::{self, Environment};
+use crate::base::google;
 use crate::base::secret::Secret;
 use crate::encryption::aes::random;
 use crate::encryption::key::{Key, Keys};
@@ -23,6 +27,7 @@ use crate::lang::syntax::body::BodySchema;
 pub struct GcpKms;
 
 const HOST: &str = "https://cloudkms.googleapis.com";
+const SCOPE: &str = "https://www.googleapis.com/auth/cloudkms";
 
 #[async_trait]
 impl Kind for GcpKms {
@@ -44,7 +49,7 @@ impl Kind for GcpKms {
         services: &Services,
     ) -> Result<Box<dyn KeyProvider>, String> {
         let client = services.http.client(&HttpSettings::default())?;
-        let token = token(settings, &services.environment)?;
+        let login = login(settings, &services.environment)?;
         let name = settings.text("kms_encryption_key");
         let length = settings.number("key_length").unwrap_or_default();
         if name.is_empty() {
@@ -57,23 +62,50 @@ impl Kind for GcpKms {
             return Err("key_length must be less than the GCP limit of 1024".into());
         }
         let length = usize::try_from(length).map_err(|e| e.to_string())?;
-        Ok(Box::new(Provider { client, token, name, length }))
+        let (environment, signer) = (services.environment.clone(), OnceCell::new());
+        Ok(Box::new(Provider { client, environment, login, signer, name, length }))
     }
 }
 
-fn token(settings: &mut Settings, environment: &Environment) -> Result<Secret, String> {
-    let text = settings.text("access_token");
-    let of_environment = || environment.non_empty(env::GOOGLE_OAUTH_ACCESS_TOKEN).unwrap_or_default().to_owned();
-    let token = if text.is_empty() { of_environment() } else { text };
-    match token.is_empty() {
-        true => Err("invalid key provider configuration: only an access_token is supported here".into()),
-        false => Ok(Secret::new(token)),
-    }
+/// As the backend `gcs` has it: a token, credentials, or those that Google's programs find, and accounts to impersonate.
+fn login(settings: &mut Settings, environment: &Environment) -> Result<google::Settings, String> {
+    let mut given = |name: &str, variables: &[&str]| {
+        let of_environment =
+            || variables.iter().find_map(|variable| environment.non_empty(variable)).map(str::to_owned);
+        Some(settings.text(name)).filter(|text| !text.is_empty()).or_else(of_environment)
+    };
+    let token = given("access_token", &[env::GOOGLE_OAUTH_ACCESS_TOKEN]);
+    let credentials = given("credentials", &[env::GOOGLE_CREDENTIALS]).filter(|_| token.is_none());
+    let account = given(
+        "impersonate_service_account",
+        &[env::GOOGLE_BACKEND_IMPERSONATE_SERVICE_ACCOUNT, env::GOOGLE_IMPERSONATE_SERVICE_ACCOUNT],
+    );
+    let credentials = match credentials {
+        None => None,
+        Some(text) => {
+            let json =
+                google::path_or_contents(&text, environment).map_err(|e| format!("error loading credentials: {e}"))?;
+            serde_json::from_str::<serde::de::IgnoredAny>(&json).map_err(|_| {
+                "the string provided in credentials is neither valid json nor a valid file path".to_owned()
+            })?;
+            Some(Secret::new(json))
+        }
+    };
+    let delegates = settings.texts("impersonate_service_account_delegates");
+    Ok(google::Settings {
+        access_token: token.map(Secret::new),
+        credentials,
+        impersonate: account.map(|account| (account, delegates)),
+        scope: SCOPE,
+    })
 }
 
 struct Provider {
     client: Arc<dyn HttpClient>,
-    token: Secret,
+    environment: Environment,
+    login: google::Settings,
+    /// Made for the first request.
+    signer: OnceCell<Signer<Credential>>,
     name: String,
     length: usize,
 }
@@ -86,13 +118,19 @@ struct Metadata {
 }
 
 impl Provider {
+    async fn signer(&self) -> Result<&Signer<Credential>, String> {
+        let make = || async { google::signer(&self.login, &self.environment, &self.client.context()).await };
+        self.signer.get_or_try_init(make).await.map_err(|e| e.to_string())
+    }
+
     async fn call(&self, verb: &str, question: &Json, wanted: &str) -> Result<Vec<u8>, String> {
         let request = Request::post(format!("{HOST}/v1/{}:{verb}", self.name))
             .header("content-type", "application/json")
-            .header("authorization", format!("Bearer {}", self.token.reveal()))
             .body(Bytes::from(question.to_string()))
             .map_err(|e| e.to_string())?;
-        let answer = self.client.send(request).await?;
+        let (mut head, body) = request.into_parts();
+        self.signer().await?.sign(&mut head, None).await.map_err(|e| e.to_string())?;
+        let answer = self.client.send(Request::from_parts(head, body)).await?;
         let said: Json = serde_json::from_slice(&answer.body).unwrap_or_default();
         if (200..300).contains(&answer.status) {
             return from_base64(said[wanted].as_str().unwrap_or_default());
@@ -140,6 +178,20 @@ impl KeyProvider for Provider {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn logins_are_those_of_the_backend() {
+        let of =
+            |variables: &[(&str, &str)]| login(&mut Settings::default(), &Environment::of(variables.iter().copied()));
+        let account = ("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "a@b");
+        let found = of(&[("GOOGLE_CREDENTIALS", "{}"), account]).unwrap();
+        assert_eq!(found.credentials.unwrap().reveal(), "{}");
+        assert_eq!(found.impersonate, Some(("a@b".to_owned(), Vec::new())));
+        let token = of(&[("GOOGLE_OAUTH_ACCESS_TOKEN", "t"), ("GOOGLE_CREDENTIALS", "{}")]).unwrap();
+        assert!(token.credentials.is_none() && token.access_token.unwrap().reveal() == "t");
+        assert!(of(&[]).unwrap().access_token.is_none());
+        assert!(of(&[("GOOGLE_CREDENTIALS", "no file")]).is_err());
+    }
 
     #[test]
     fn statuses_are_those_of_grpc() {

@@ -46,6 +46,7 @@ pub fn of_run(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), er
         applyable: false,
         complete: false,
         errored,
+        is_of_opentofu: false,
     }
 }
 

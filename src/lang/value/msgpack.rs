@@ -4,6 +4,7 @@
 //! extension of at most one byte reads as a plain unknown, as the reference's readers do. Where the type is `Dynamic`, an
 //! array of two holds the type (as JSON) and the value. Marks cannot be written: remove them first.
 
+mod untyped;
 mod write;
 
 use std::borrow::Cow;
@@ -16,6 +17,7 @@ use rmp::Marker;
 use rmp::decode::{self as dec, Bytes};
 
 use super::text::lossy_text;
+pub use untyped::to_json;
 pub use write::Pieces;
 use write::write;
 

@@ -14,14 +14,18 @@ use crate::base::source::{SourceFile, Span};
 use crate::lang::syntax::ast::{IndexKey, Traversal, TraversalStep};
 use crate::lang::syntax::parser;
 
-use super::{AbsResourceInstance, InstanceKey, ModuleInstance, ModuleStep, Resource, ResourceMode, Target};
+use super::pattern::is_pattern;
+use super::{AbsResourceInstance, InstanceKey, ModuleInstance, ModuleStep, Pattern, Resource, ResourceMode, Target};
 
 /// Names that expressions use for something else.
 const RESERVED: &[&str] =
     &["count", "each", "local", "module", "path", "self", "terraform", "var", "template", "lazy", "arg"];
 
-/// A module or a resource, all of its instances or one.
+/// A module or a resource, all of its instances or one, or a pattern.
 pub fn target(text: &str) -> Result<Target, Diagnostics> {
+    if is_pattern(text) {
+        return Pattern::parse(text).map(Target::Pattern);
+    }
     Ok(match parse_address(text)? {
         (module, None) => Target::Module(module),
         (module, Some((resource, InstanceKey::None))) => Target::Resource(resource.absolute(module)),

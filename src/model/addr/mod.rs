@@ -6,6 +6,7 @@ pub mod command_line;
 pub mod instance;
 pub mod module;
 pub mod parse;
+pub mod pattern;
 pub mod provider;
 pub mod reference;
 pub mod resource;
@@ -13,6 +14,7 @@ pub mod target;
 
 pub use instance::InstanceKey;
 pub use module::{Module, ModuleInstance, ModuleStep};
+pub use pattern::Pattern;
 pub use provider::{AbsProviderConfig, LocalProviderConfig, Provider};
 pub use reference::{Reference, Subject};
 pub use resource::{AbsResource, AbsResourceInstance, ConfigResource, Resource, ResourceInstance, ResourceMode};

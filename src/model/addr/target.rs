@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance};
+use super::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance, Pattern};
 
 /// A set of resource instances by address: a module with all that it calls, a resource, or one instance. Addresses are
 /// absolute: a step without a key means the instance without one, but for the last step of a module.
@@ -12,6 +12,8 @@ pub enum Target {
     Module(ModuleInstance),
     Resource(AbsResource),
     Instance(AbsResourceInstance),
+    /// Whatever a pattern stands for; only the command line has such.
+    Pattern(Pattern),
 }
 
 impl Target {
@@ -21,6 +23,7 @@ impl Target {
             Target::Module(module) => is_within(&addr.module, module),
             Target::Resource(resource) => addr.module == resource.module && addr.resource.resource == resource.resource,
             Target::Instance(instance) => addr == instance,
+            Target::Pattern(pattern) => pattern.contains(addr),
         }
     }
 
@@ -30,6 +33,7 @@ impl Target {
             Target::Module(module) => block.module.starts_with(&module.module()),
             Target::Resource(resource) => *block == resource.config(),
             Target::Instance(instance) => *block == instance.config(),
+            Target::Pattern(pattern) => pattern.touches(block),
         }
     }
 
@@ -48,6 +52,7 @@ impl fmt::Display for Target {
             Target::Module(a) => a.fmt(f),
             Target::Resource(a) => a.fmt(f),
             Target::Instance(a) => a.fmt(f),
+            Target::Pattern(a) => a.fmt(f),
         }
     }
 }

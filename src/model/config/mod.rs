@@ -17,6 +17,7 @@ mod lifecycle;
 mod load;
 mod locals;
 mod merge;
+mod migration_file;
 mod module;
 mod module_call;
 mod module_file;
@@ -52,6 +53,7 @@ pub use load::{
     ModuleRequest, ModuleSite, Resolver, load, load_for_backend, load_module, load_root, load_root_and_backend,
     manifest_resolver, no_module,
 };
+pub use migration_file::migration_source;
 pub use module::{Backend, Config, Module, ProviderRequirement};
 pub use moved::{MoveEndpoint, Moved};
 pub use removed::Removed;

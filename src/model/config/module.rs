@@ -111,10 +111,11 @@ pub struct ProviderRequirement {
     pub range: Range,
 }
 
-/// `backend "type" {}`.
+/// `backend "type" {}`, or `cloud {}`, whose kind is `cloud`.
 #[derive(Clone, Debug)]
 pub struct Backend {
     pub kind: Arc<str>,
+    pub is_cloud_block: bool,
     pub kind_range: Range,
     pub body: Body,
     pub range: Range,

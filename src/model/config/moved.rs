@@ -68,6 +68,8 @@ pub fn endpoint(attribute: &Attribute, diags: &mut Diagnostics) -> Option<MoveEn
             let resource = Some((addr.resource.resource, addr.resource.key));
             Some(MoveEndpoint { module: addr.module, resource, range })
         }
+        // Files have no patterns.
+        Ok(Target::Pattern(_)) => None,
         Err(error) => {
             diags.push(error);
             None

@@ -69,13 +69,14 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
         match inner.kind.as_str() {
             "backend" => parts.backends.push(Backend {
                 kind: inner.label(0).clone(),
+                is_cloud_block: false,
                 kind_range: inner.label_range(0),
                 body: inner.body.clone(),
                 range: inner.header_range(),
             }),
-            // Settings are kept there; only commands that need them mind that we cannot.
             "cloud" => parts.clouds.push(Backend {
                 kind: "cloud".into(),
+                is_cloud_block: true,
                 kind_range: inner.kind_range(),
                 body: inner.body.clone(),
                 range: inner.header_range(),

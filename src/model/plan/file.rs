@@ -1,10 +1,12 @@
-//! Saved plan files: a format of our own, versioned.
+//! Saved plan files: a format of our own, versioned. Files of Terraform and OpenTofu are read too.
 //!
 //! A zip archive: `terrane-plan.json` (module `text`), the states before and after refresh as
 //! state files, the configuration's files as they were read, and the dependency lock file. Only the version that wrote
 //! a plan may apply it, so the format may change freely: count [`FORMAT`] up whenever it does.
 
+mod protobuf;
 mod text;
+mod tfplan;
 
 use std::io::{Cursor, Read, Write};
 use std::path::PathBuf;
@@ -14,26 +16,25 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Memory;
-use crate::base::name::{COMMAND, TERRANE};
+use crate::base::name::TERRANE;
 use crate::model::state::StateMeta;
 use crate::model::state::file::{self as state_file, StateFile};
 use crate::model::version::PROGRAM_VERSION;
 
 use super::Plan;
+pub use tfplan::Undecoded;
 
 /// The summary where a plan cannot be kept.
 pub const PLAN_NOT_WRITTEN: &str = "Failed to write plan file";
 
 /// Of what this program writes.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 const PLAN: &str = "terrane-plan.json";
 const PRIOR: &str = "tfstate";
 const PREVIOUS: &str = "tfstate-prev";
 const LOCK: &str = ".terraform.lock.hcl";
 const CONFIG: &str = "config/";
-/// The member by which a plan of the reference is known.
-const REFERENCE_PLAN: &str = "tfplan";
 
 /// Everything that applying a plan later needs.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +46,8 @@ pub struct SavedPlan {
     pub config: ConfigSnapshot,
     /// The lock file as it was; None if there was none.
     pub lock: Option<Vec<u8>>,
+    /// What a plan of another program leaves to read: see [`SavedPlan::decode`].
+    pub undecoded: Option<Undecoded>,
 }
 
 /// Which backend the state is in.
@@ -119,23 +122,10 @@ pub fn read(name: &str, content: &[u8]) -> Result<SavedPlan, Diagnostics> {
 pub fn read_reason(content: &[u8]) -> Result<SavedPlan, String> {
     let mut archive = ZipArchive::new(Cursor::new(content)).map_err(|_| "zip: not a valid zip file".to_string())?;
     let Some(main) = member(&mut archive, PLAN)? else {
-        return Err(match archive.index_for_name(REFERENCE_PLAN) {
-            Some(_) => format!(
-                "this plan was made by Terraform (or by a program with the same format); plan files cannot be transferred between programs. Run \"{COMMAND} plan\" with the same options to make one that {TERRANE} can apply."
-            ),
-            None => "the given file is not a valid plan file".into(),
-        });
+        return tfplan::read(&mut archive)?.ok_or_else(|| "the given file is not a valid plan file".into());
     };
     let (mut saved, paths) = text::decode(&main)?;
-    let mut state = |name: &str| -> Result<StateFile, String> {
-        let content = member(&mut archive, name)?.ok_or_else(|| format!("the plan has no {name}"))?;
-        let file = state_file::read(&content).map_err(|problems| state_file::problems_text(&problems))?;
-        file.ok_or_else(|| format!("the plan's {name} is empty"))
-    };
-    let prior = state(PRIOR)?;
-    saved.plan.previous_state = state(PREVIOUS)?.state;
-    saved.plan.prior_state = prior.state;
-    saved.state = prior.meta;
+    states(&mut archive, &mut saved)?;
     for (i, path) in paths.into_iter().enumerate() {
         let content = member(&mut archive, &format!("{CONFIG}{i}"))?;
         let content = content.ok_or_else(|| format!("the plan lacks the configuration file {path}"))?;
@@ -143,6 +133,20 @@ pub fn read_reason(content: &[u8]) -> Result<SavedPlan, String> {
     }
     saved.lock = member(&mut archive, LOCK)?;
     Ok(saved)
+}
+
+/// Reads the states, which all programs keep in the same form.
+fn states(archive: &mut ZipArchive<Cursor<&[u8]>>, saved: &mut SavedPlan) -> Result<(), String> {
+    let mut state = |name: &str| -> Result<StateFile, String> {
+        let content = member(archive, name)?.ok_or_else(|| format!("the plan has no {name}"))?;
+        let file = state_file::read(&content).map_err(|problems| state_file::problems_text(&problems))?;
+        file.ok_or_else(|| format!("the plan's {name} is empty"))
+    };
+    let prior = state(PRIOR)?;
+    saved.plan.previous_state = state(PREVIOUS)?.state;
+    saved.plan.prior_state = prior.state;
+    saved.state = prior.meta;
+    Ok(())
 }
 
 fn member(archive: &mut ZipArchive<Cursor<&[u8]>>, name: &str) -> Result<Option<Vec<u8>>, String> {

@@ -60,6 +60,8 @@ pub struct Plan {
     /// False with targets, deferrals or errors: another plan is needed to converge.
     pub complete: bool,
     pub errored: bool,
+    /// OpenTofu made it, and what it says as JSON is what OpenTofu says.
+    pub is_of_opentofu: bool,
 }
 
 impl Plan {

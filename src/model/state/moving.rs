@@ -3,6 +3,7 @@
 //! Owns which objects an address means there, and what keeps them from moving. Never knows the configuration: what
 //! `moved` blocks do is another matter.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -41,8 +42,7 @@ pub fn move_objects(
 ) -> Result<usize, MoveError> {
     let sources = sources(from, source);
     if sources.is_empty() {
-        let detail = format!("Cannot move {source}: does not match anything in the current state.");
-        return Err(Diagnostic::error(INVALID_SOURCE, detail).into());
+        return Err(unmatched(source).into());
     }
     let mut moving = Moving { from, to };
     for one in &sources {
@@ -50,11 +50,87 @@ pub fn move_objects(
             Target::Module(module) => moving.module(module, source, destination)?,
             Target::Resource(resource) => moving.resource(resource, destination)?,
             Target::Instance(instance) => moving.instance(instance, destination)?,
+            Target::Pattern(_) => return Err(unmatched(one).into()),
         };
         moved(one, &new);
         moving.forget_dependencies(one);
     }
     Ok(sources.len())
+}
+
+/// Moves what several addresses or patterns name into a module: resources and instances keep their type, name and key,
+/// modules the last step of their address. As [`move_objects`] otherwise, but that `moved` hears of nothing if anything is wrong.
+pub fn move_into(
+    from: &mut State,
+    mut to: Option<&mut State>,
+    sources: &[Target],
+    module: &ModuleInstance,
+    mut moved: impl FnMut(&Target, &Target),
+) -> Result<usize, MoveError> {
+    let (mut all, mut seen) = (Vec::new(), HashSet::new());
+    for source in sources {
+        let found = matching(from, source);
+        if found.is_empty() {
+            return Err(unmatched(source).into());
+        }
+        all.extend(found.into_iter().filter(|one| seen.insert(one.clone())));
+    }
+    let mut heard = Vec::new();
+    for one in &all {
+        let destination = relocated(one, module);
+        let hear = |from: &Target, to: &Target| heard.push((from.clone(), to.clone()));
+        move_objects(from, to.as_deref_mut(), one, &destination, hear)?;
+    }
+    heard.iter().for_each(|(from, to)| moved(from, to));
+    Ok(heard.len())
+}
+
+/// What an address or a pattern names in the state: modules, resources and single instances.
+fn matching(state: &State, source: &Target) -> Vec<Target> {
+    match source {
+        Target::Pattern(pattern) if pattern.names_modules() => {
+            let modules = pattern.modules(state.resources.keys().map(|addr| &addr.module));
+            modules.into_iter().map(Target::Module).collect()
+        }
+        Target::Pattern(pattern) => {
+            let mut found = Vec::new();
+            for (addr, resource) in &state.resources {
+                let instances = resource.instances.keys().map(|key| addr.instance(key.clone()));
+                let wanted: Vec<_> = instances.filter(|instance| pattern.contains(instance)).collect();
+                match wanted.len() == resource.instances.len() && !wanted.is_empty() {
+                    true => found.push(Target::Resource(addr.clone())),
+                    false => found.extend(wanted.into_iter().map(Target::Instance)),
+                }
+            }
+            found
+        }
+        Target::Module(module) => {
+            let is_there = state.resources.keys().any(|addr| addr.module.starts_with(module));
+            is_there.then(|| source.clone()).into_iter().collect()
+        }
+        Target::Resource(addr) => state.resources.contains_key(addr).then(|| source.clone()).into_iter().collect(),
+        Target::Instance(addr) => state.instance(addr).map(|_| source.clone()).into_iter().collect(),
+    }
+}
+
+fn relocated(one: &Target, module: &ModuleInstance) -> Target {
+    match one {
+        Target::Module(old) => Target::Module(match old.last() {
+            Some(step) => module.child(&step.name, step.key.clone()),
+            None => module.clone(),
+        }),
+        Target::Resource(addr) => Target::Resource(addr.resource.absolute(module.clone())),
+        Target::Instance(addr) => {
+            let resource = addr.containing_resource().resource.absolute(module.clone());
+            Target::Instance(resource.instance(addr.key().clone()))
+        }
+        Target::Pattern(pattern) => Target::Pattern(pattern.clone()),
+    }
+}
+
+fn unmatched(source: &Target) -> Diagnostic {
+    let detail = format!("Cannot move {source}: does not match anything in the current state.");
+    Diagnostic::error(INVALID_SOURCE, detail)
 }
 
 /// What moves as one: the module instances below a module, each by itself; a resource, which is its instance if that has no
@@ -76,6 +152,7 @@ fn sources(state: &State, source: &Target) -> Vec<Target> {
             None => Vec::new(),
         },
         Target::Instance(_) => vec![source.clone()],
+        Target::Pattern(_) => Vec::new(),
     }
 }
 
@@ -133,7 +210,7 @@ impl Moving<'_> {
         let new = match destination {
             Target::Instance(new) => new.clone(),
             Target::Resource(new) => new.instance(InstanceKey::None),
-            Target::Module(_) => {
+            Target::Module(_) | Target::Pattern(_) => {
                 let detail =
                     format!("Cannot move {addr} to {destination}: the target must also be a resource instance.");
                 return Err(Diagnostic::error(INVALID_TARGET, detail).into());
@@ -184,6 +261,7 @@ fn depends_on(instance: &Instance, moved: &Target) -> bool {
         }
         Target::Resource(addr) => *dependency == addr.config(),
         Target::Instance(addr) => *dependency == addr.config(),
+        Target::Pattern(_) => false,
     };
     instance.current.as_ref().is_some_and(|object| object.dependencies.iter().any(is_of))
 }

@@ -142,3 +142,54 @@ fn dependencies_on_what_moved_are_forgotten() {
         assert_eq!(show(&state), after, "{source}");
     }
 }
+
+/// What is left where several sources were moved into a module, or why none was.
+fn into(lines: &[&str], sources: &[&str], module: &str) -> String {
+    let mut state = state(lines);
+    let sources: Vec<_> = sources.iter().map(|text| target(text).unwrap()).collect();
+    let module = crate::model::addr::parse::parse_module_instance(module).unwrap();
+    let mut told = 0;
+    match move_into(&mut state, None, &sources, &module, |_, _| told += 1) {
+        Ok(count) => {
+            assert_eq!(count, told);
+            show(&state)
+        }
+        Err(error) => {
+            assert_eq!(told, 0);
+            match error {
+                MoveError::Invalid(problems) => problems.into_vec().remove(0).detail,
+                MoveError::ModuleExists => "exists".into(),
+            }
+        }
+    }
+}
+
+#[test]
+fn several_sources_move_into_a_module() {
+    let lines = ["a.x", "a.y[0]", "a.y[1]", "b.z a.x", "module.m.a.x", "module.n[0].a.x"];
+    let cases: &[(&[&str], &str, &str)] = &[
+        (&["a.x", "b.z"], "module.q", "a.y[0], a.y[1], module.m.a.x, module.n[0].a.x, module.q.a.x, module.q.b.z"),
+        (
+            &["a.*"],
+            "module.q[1]",
+            "b.z, module.m.a.x, module.n[0].a.x, module.q[1].a.x, module.q[1].a.y[0], module.q[1].a.y[1]",
+        ),
+        (&["a.y*[1]"], "module.q", "a.x, a.y[0], b.z a.x, module.m.a.x, module.n[0].a.x, module.q.a.y[1]"),
+        (&["module.*"], "module.q", "a.x, a.y[0], a.y[1], b.z a.x, module.q.module.m.a.x, module.q.module.n[0].a.x"),
+        (
+            &["module.n[*].*"],
+            "",
+            "Cannot move to a.x: there is already a resource instance at that address in the current state.",
+        ),
+        (&["a.x", "a.nowhere"], "module.q", "Cannot move a.nowhere: does not match anything in the current state."),
+        (&["a.x", "c*.*"], "module.q", "Cannot move c*.*: does not match anything in the current state."),
+        (
+            &["a.x", "module.n[0].a.x"],
+            "module.q",
+            "Cannot move to module.q.a.x: there is already a resource instance at that address in the current state.",
+        ),
+    ];
+    for (sources, module, expected) in cases {
+        assert_eq!(into(&lines, sources, module), *expected, "{sources:?}");
+    }
+}

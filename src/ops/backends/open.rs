@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 use super::encryption;
+use super::history;
 use super::record::{self, BackendRecord};
 use super::settings::{BackendSettings, not_found_elsewhere};
 use crate::backend::table::{self, Context, StateFiles};
@@ -17,7 +18,7 @@ use crate::model::provider::{ProviderDiagnostic, about_body, has_errors};
 
 use crate::ops::interface::listen::Listener;
 use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::Setup;
+use crate::ops::setup::{Setup, services};
 
 const UNREADABLE_RECORD: &str = "Failed to read the record of the backend";
 
@@ -40,6 +41,7 @@ pub async fn open(
     block: Option<&config::Backend>,
     options: &StateOptions,
 ) -> Result<Opened, Diagnostics> {
+    setup.workdir.check_workspace()?;
     open_record(setup, in_use(setup, block)?.as_ref(), options, &setup.workdir.workspace).await
 }
 
@@ -61,7 +63,16 @@ pub fn in_use(setup: &Setup, block: Option<&config::Backend>) -> Result<Option<B
     let kind = wanted.kind.name();
     match recorded {
         // A block may be wrong in itself: until it was initialised, that alone is said.
+        None if kind == CLOUD => {
+            Err(cloud_init_needed("Initial configuration of HCP Terraform or Terraform Enterprise"))
+        }
         None => Err(init_needed(", ", &format!("Initial configuration of the requested backend {kind:?}"))),
+        Some(recorded) if recorded.kind != kind && kind == CLOUD => {
+            Err(cloud_init_needed(&format!("Changed from backend {:?} to HCP Terraform", recorded.kind)))
+        }
+        Some(recorded) if recorded.kind != kind && recorded.kind == CLOUD => {
+            Err(init_needed(": ", &format!("Changed from HCP Terraform to backend {kind:?}")))
+        }
         Some(recorded) if recorded.kind != kind => {
             let reason = format!("Backend type changed from {:?} to {kind:?}", recorded.kind);
             Err(init_needed(": ", &reason))
@@ -69,6 +80,7 @@ pub fn in_use(setup: &Setup, block: Option<&config::Backend>) -> Result<Option<B
         // Settings of the command line are in the record only: the block's own must be as they were.
         Some(recorded) if wanted.hash == recorded.hash => Ok(Some(recorded)),
         Some(recorded) if !diagnostics.has_errors() && wanted.is_recorded(&recorded) => Ok(Some(recorded)),
+        Some(_) if kind == CLOUD => Err(cloud_init_needed("HCP Terraform configuration block has changed")),
         Some(_) => Err(init_needed(": ", "Backend configuration block has changed")),
     }
 }
@@ -82,11 +94,12 @@ pub async fn open_record(
 ) -> Result<Opened, Diagnostics> {
     let settings = settings_of(record)?;
     let (backend, warnings) = open_settings(setup, &settings, options).await?;
-    let store = backend
-        .store(workspace)
-        .await
-        .map_err(|e| Diagnostics::from(Diagnostic::error("Failed to open the state", e.to_string())))?;
+    let store = backend.store(workspace).await.map_err(|e| not_opened(&e))?;
     Ok(Opened { backend, store, warnings })
+}
+
+pub fn not_opened(error: &StoreError) -> Diagnostics {
+    Diagnostic::error("Failed to open the state", error.to_string()).into()
 }
 
 /// The backend of a record, without a look at any workspace.
@@ -115,7 +128,9 @@ pub async fn open_settings(
         state_out: options.state_out.clone(),
         backup: options.backup.clone(),
     };
-    let context = Context { environment: setup.environment.clone(), data_dir: setup.workdir.data_dir.clone(), files };
+    let environment = setup.environment.clone();
+    let services = services::of_setup(setup);
+    let context = Context { environment, data_dir: setup.workdir.data_dir.clone(), files, services };
     let mut problems = settings.kind.check(&settings.config, &context);
     if !has_errors(&problems) {
         problems.extend(table::missing_setting(&settings.kind.schema(), &settings.config));
@@ -125,7 +140,9 @@ pub async fn open_settings(
     }
     let warnings = placed(problems, &settings.body);
     match settings.kind.open(&settings.config, &context).await {
-        Ok(backend) => Ok((encryption::sealed(setup, backend).await?, warnings)),
+        Ok(backend) => {
+            Ok((history::recorded(setup, encryption::sealed(setup, backend).await?, options).await?, warnings))
+        }
         Err(problems) => Err(warnings.into_iter().chain(placed(problems, &settings.body)).collect()),
     }
 }
@@ -150,6 +167,21 @@ fn init_needed(joint: &str, reason: &str) -> Diagnostics {
              \"-migrate-state\" flags to\nuse the current configuration.\n\nIf the change reason above is incorrect, please verify \
              your configuration\nhasn't changed and try again. At this point, no changes to your existing\nconfiguration or state \
              have been made.",
+        ),
+    )
+    .into()
+}
+
+/// The kind that `cloud` blocks have.
+const CLOUD: &str = "cloud";
+
+fn cloud_init_needed(reason: &str) -> Diagnostics {
+    Diagnostic::error(
+        format!("HCP Terraform or Terraform Enterprise initialization required: please run \"{COMMAND} init\""),
+        format!(
+            "Reason: {reason}.\n\nChanges to the HCP Terraform configuration block require reinitialization, to discover any changes \
+             to the available workspaces.\n\nTo re-initialize, run:\n  {COMMAND} init\n\n{PROGRAM} has not yet made changes to your \
+             existing configuration or state."
         ),
     )
     .into()
@@ -235,6 +267,18 @@ fn report_replay(
 }
 
 impl Held {
+    /// To be called before the state is written: what an interrupted run had done is written first, where that was not
+    /// done under the lock.
+    pub async fn take_up_journal(&mut self, listener: &dyn Listener) -> Result<(), Diagnostics> {
+        if !self.loaded.overlaid {
+            return Ok(());
+        }
+        let taken = crate::backend::take_up(&*self.store, &mut self.loaded).await;
+        listener.diagnostics(std::mem::take(&mut self.loaded.warnings));
+        taken?;
+        crate::backend::settle(&*self.store, &mut self.loaded)
+    }
+
     /// Stops a command whose lock is lost. Never completes.
     pub async fn stop_if_lock_is_lost(&self, stop: &Stop) -> Infallible {
         if self.lock.is_some() {
@@ -246,16 +290,24 @@ impl Held {
         std::future::pending().await
     }
 
-    /// What to report if the lock was lost.
+    /// What to report if the lock was lost while objects were changed.
     pub fn lock_loss(&self) -> Option<Diagnostic> {
-        let error = self.lost.get()?;
-        Some(Diagnostic::error(
-            "State lock lost",
-            format!(
-                "Error message: {error}\n\nAnother process may have locked the state since. {PROGRAM} therefore started no further changes and did not \
-                 write the state; the changes that were made are kept on this machine."
-            ),
+        self.lock_loss_with(&format!(
+            "{PROGRAM} therefore started no further changes and did not write the state; the changes that were made are kept on \
+             this machine."
         ))
+    }
+
+    /// What to report if the lock was lost before anything was changed.
+    pub fn lock_loss_while_planning(&self) -> Option<Diagnostic> {
+        self.lock_loss_with("A plan that is made from the state as it was may not fit any more. Nothing was changed.")
+    }
+
+    fn lock_loss_with(&self, consequence: &str) -> Option<Diagnostic> {
+        let error = self.lost.get()?;
+        let detail =
+            format!("Error message: {error}\n\nAnother process may have locked the state since. {consequence}");
+        Some(Diagnostic::error("State lock lost", detail))
     }
 
     /// Gives the lock back.

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::backend::{Access, Backend, Loaded};
+use crate::backend::{Access, Backend, Loaded, StateStore};
 use crate::base::diag::Diagnostics;
 use crate::model::config::{self, Module};
 
 use super::open::{self, Opened};
 use super::record::BackendRecord;
+use super::version;
 use crate::ops::configuration::load;
 use crate::ops::interface::options::StateOptions;
 use crate::ops::setup::Setup;
 
-/// The current state of the working directory's workspace.
+/// The current state of the working directory's workspace. What is to be said of the backend's settings is in the first.
 pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(Opened, Loaded), Diagnostics> {
     let opened = open(setup, options).await?;
     let loaded = crate::backend::load(&*opened.store, Access::ReadOnly).await?;
@@ -21,6 +22,7 @@ pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(Opened, L
 
 /// The backend that the root module asks for, without a look at its workspaces.
 pub async fn backend(setup: &Setup) -> Result<Arc<dyn Backend>, Diagnostics> {
+    setup.workdir.check_workspace()?;
     open::backend_of(setup, record(setup)?.as_ref(), &StateOptions::default()).await
 }
 
@@ -34,6 +36,16 @@ pub fn record(setup: &Setup) -> Result<Option<BackendRecord>, Diagnostics> {
 pub async fn open(setup: &Setup, options: &StateOptions) -> Result<Opened, Diagnostics> {
     let module = backend_module(setup)?;
     open::open(setup, block_of(&module), options).await
+}
+
+/// The store of a state that is to be changed manually, with the warnings about the backend's settings and the workspace's version.
+pub async fn open_to_change(
+    setup: &Setup,
+    options: &StateOptions,
+) -> Result<(Arc<dyn StateStore>, Diagnostics), Diagnostics> {
+    let Opened { backend, store, mut warnings } = open(setup, options).await?;
+    warnings.extend(version::check(&*backend, &setup.workdir.workspace, options.ignore_remote_version).await?);
+    Ok((store, warnings))
 }
 
 fn backend_module(setup: &Setup) -> Result<Option<Module>, Diagnostics> {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::backend::services::SharedServices;
 use crate::backend::store::DEFAULT_WORKSPACE;
-use crate::backend::table::{self, Context, INVALID_SETTINGS, Kind, StateFiles};
+use crate::backend::table::{self, Context, INVALID_SETTINGS, Kind};
 use crate::backend::{Access, StateStore, load, sealed};
 use crate::base::diag::Diagnostics;
 use crate::base::env::Environment;
@@ -19,6 +20,8 @@ use crate::model::schema::Block;
 pub struct Backends {
     /// Where settings come from that a configuration leaves out.
     pub environment: Environment,
+    /// Hosts and the user's tokens for them.
+    pub services: SharedServices,
 }
 
 fn invalid(attribute: &str, detail: String) -> ProviderDiagnostic {
@@ -29,7 +32,7 @@ impl Backends {
     fn context(&self) -> Context {
         // No run of this working directory writes another configuration's state: there is no journal to look at.
         let nowhere = std::env::temp_dir().join(uuid::Uuid::new_v4().to_string());
-        Context { environment: self.environment.clone(), data_dir: nowhere, files: StateFiles::default() }
+        Context { services: self.services.clone(), ..Context::new(self.environment.clone(), nowhere) }
     }
 
     /// The backend of a name with settings of its schema's type.
@@ -166,7 +169,7 @@ mod tests {
 
     #[test]
     fn configurations_are_checked_by_the_schema() {
-        let backends = Backends { environment: Environment::default() };
+        let backends = Backends { environment: Environment::default(), services: SharedServices::default() };
         let object = |pairs: &[(&str, Value)]| Value::object(pairs.iter().map(|(n, v)| (*n, v.clone())));
         let cases = [
             ("local", Value::null_dynamic(), None),

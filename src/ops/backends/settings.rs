@@ -36,9 +36,9 @@ pub struct BackendSettings {
 impl BackendSettings {
     /// The settings of a block with an overlay. What is wrong with them is reported with its place.
     pub fn of_block(block: &config::Backend, overlay: Option<Body>) -> (Option<BackendSettings>, Diagnostics) {
-        let kind = match table::find(&block.kind) {
+        let kind = match kind_of(block) {
             Ok(kind) => kind,
-            Err(problem) => return (None, problem.at(block.kind_range.clone()).into()),
+            Err(problem) => return (None, problem),
         };
         let schema = kind.schema().none_required();
         let (written, found) = decode_body(&block.body, &schema, &NoNames);
@@ -107,6 +107,18 @@ fn reference_hash(kind: &str, config: &Value) -> u32 {
     let mut crc = flate2::Crc::new();
     crc.update(text.as_bytes());
     crc.sum()
+}
+
+/// The kind of a block, if there is such a backend.
+pub fn kind_of(block: &config::Backend) -> Result<&'static dyn Kind, Diagnostics> {
+    let found = match &*block.kind {
+        "cloud" if !block.is_cloud_block => Err(Diagnostic::error(
+            UNSUPPORTED_BACKEND,
+            "There is no explicit backend type named \"cloud\". To configure HCP Terraform, declare a 'cloud' block instead.",
+        )),
+        kind => table::find(kind),
+    };
+    found.map_err(|problem| problem.at(block.kind_range.clone()).into())
 }
 
 /// The error for an unknown backend in other commands than `init`.

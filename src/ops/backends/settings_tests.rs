@@ -9,10 +9,12 @@ use crate::lang::syntax::parser;
 fn block(text: &str) -> config::Backend {
     let (body, found) = parser::parse_file(SourceFile::new("main.tf", text));
     assert!(!found.has_errors(), "{found:?}");
-    let (content, _) = body.content(&BodySchema::new().block("backend", &["type"]));
+    let (content, _) = body.content(&BodySchema::new().block("backend", &["type"]).block("cloud", &[]));
     let block = &content.blocks[0];
+    let is_cloud_block = block.kind.as_str() == "cloud";
     config::Backend {
-        kind: block.label(0).clone(),
+        kind: if is_cloud_block { "cloud".into() } else { block.label(0).clone() },
+        is_cloud_block,
         kind_range: block.kind_range(),
         body: block.body.clone(),
         range: block.header_range(),

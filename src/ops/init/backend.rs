@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::backend::store::ErrorKind;
-use crate::backend::{Access, Backend, load, table};
+use crate::backend::{Access, Backend, load};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::lang::value::{Value, convert};
@@ -18,8 +18,9 @@ use crate::ops::interface::options::StateOptions;
 use crate::ops::setup::Setup;
 use crate::ops::setup::workdir::select_workspace;
 
+use super::cloud::{self, CLOUD, Change};
 use super::migration::{Migrated, Migration, Side, answer, error_text, is_empty};
-use super::{InitEvent, InitRequest, Tell};
+use super::{InitEvent, InitRequest, Tell, is_cloud};
 
 /// The backend in use and its workspace.
 pub struct InUse {
@@ -36,8 +37,12 @@ pub async fn run(setup: &Setup, root: &Module, request: &InitRequest, tell: Tell
     let options = StateOptions { lock: request.lock, lock_timeout: request.lock_timeout, ..StateOptions::default() };
     let workspace = setup.workdir.workspace.clone();
     let mut step = Step { setup, request, options, tell, workspace, diagnostics };
-    let done = step.configure(root).await;
+    let done = match setup.workdir.check_workspace() {
+        Ok(()) => step.configure(root).await,
+        Err(problems) => Err(problems),
+    };
     let mut diagnostics = step.diagnostics;
+    diagnostics.extend(setup.sealing.take_warnings());
     match done {
         Ok(backend) => (Some(InUse { backend, workspace: step.workspace }), diagnostics),
         Err(problems) => {
@@ -49,6 +54,7 @@ pub async fn run(setup: &Setup, root: &Module, request: &InitRequest, tell: Tell
 
 /// The backend of the record, for an `init` that does not look at the configuration's.
 pub async fn saved(setup: &Setup) -> Result<InUse, Diagnostics> {
+    setup.workdir.check_workspace()?;
     let settings = settings_of(recorded(setup)?.as_ref())?;
     let (backend, _) = open_settings(setup, &settings, &StateOptions::default()).await?;
     Ok(InUse { backend, workspace: setup.workdir.workspace.clone() })
@@ -108,7 +114,8 @@ impl Step<'_, '_> {
             self.select(&backend).await?;
             return Ok(backend);
         }
-        if !self.request.migrate_state {
+        let concerns_cloud = Change::of(Some(&recorded.kind), Some(settings.kind.name()), false) != Change::None;
+        if !concerns_cloud && !self.request.migrate_state {
             return Err(changed());
         }
         self.change(&recorded, settings, problems).await
@@ -120,8 +127,7 @@ impl Step<'_, '_> {
         block: &config::Backend,
         root: &Module,
     ) -> Result<(BackendSettings, bool, Diagnostics), Diagnostics> {
-        let kind = table::find(&block.kind);
-        let kind = kind.map_err(|problem| Diagnostics::from(problem.at(block.kind_range.clone())))?;
+        let kind = settings::kind_of(block)?;
         let mut found = Diagnostics::new();
         let overlay = settings::overlay(&self.request.backend_config, kind, root.early.as_ref(), &mut found);
         if found.has_errors() {
@@ -183,6 +189,7 @@ impl Step<'_, '_> {
     ) -> Result<Arc<dyn Backend>, Diagnostics> {
         let local = self.open(&settings_of(None)?).await?;
         let filled = filled_workspaces(&local).await?;
+        Change::of(None, Some(settings.kind.name()), !filled.is_empty()).check_options(self.request)?;
         let backend = self.open_new(&mut settings, problems).await?;
         if !filled.is_empty() {
             let from = Side { kind: "local".to_owned(), backend: local.clone() };
@@ -201,11 +208,16 @@ impl Step<'_, '_> {
         problems: Diagnostics,
     ) -> Result<Arc<dyn Backend>, Diagnostics> {
         let kind = settings.kind.name();
-        (self.tell)(match old.kind == kind {
+        let change = Change::of(Some(&old.kind), Some(kind), false);
+        change.check_options(self.request)?;
+        (self.tell)(change.event(&old.kind, kind).unwrap_or_else(|| match old.kind == kind {
             true => InitEvent::BackendReconfigured,
             false => InitEvent::BackendReplaced { old: old.kind.clone(), new: kind.to_owned() },
-        });
+        }));
         let backend = self.open_new(&mut settings, problems).await?;
+        if change == Change::Within {
+            return self.finish(&settings, backend).await;
+        }
         let before = self.open(&settings_of(Some(old))?).await?;
         let from = Side { kind: old.kind.clone(), backend: before };
         self.migrate(from, &settings, &backend).await?;
@@ -214,10 +226,15 @@ impl Step<'_, '_> {
 
     /// The block is gone: states come back to this machine.
     async fn unset(&mut self, old: &BackendRecord) -> Result<Arc<dyn Backend>, Diagnostics> {
-        if !self.request.migrate_state {
+        let change = Change::of(Some(&old.kind), None, false);
+        if change == Change::None && !self.request.migrate_state {
             return Err(changed());
         }
-        (self.tell)(InitEvent::BackendUnsetting(old.kind.clone()));
+        change.check_options(self.request)?;
+        (self.tell)(match change {
+            Change::OutOf => InitEvent::FromCloud(None),
+            _ => InitEvent::BackendUnsetting(old.kind.clone()),
+        });
         let settings = settings_of(None)?;
         let local = self.open(&settings).await?;
         let before = self.open(&settings_of(Some(old))?).await?;
@@ -238,6 +255,7 @@ impl Step<'_, '_> {
             setup: self.setup,
             options: &self.options,
             force: self.request.force_copy,
+            ignore_version: self.request.ignore_remote_version,
             from,
             to: Side { kind: settings.kind.name().to_owned(), backend: to.clone() },
             workspace: self.workspace.clone(),
@@ -252,6 +270,9 @@ impl Step<'_, '_> {
         if let Some(name) = &migrated.select {
             self.use_workspace(name)?;
         }
+        if let Some(list) = &migrated.listed {
+            (self.tell)(InitEvent::WorkspacesCopied(list.clone()));
+        }
         Ok(migrated)
     }
 
@@ -261,9 +282,21 @@ impl Step<'_, '_> {
         settings: &BackendSettings,
         backend: Arc<dyn Backend>,
     ) -> Result<Arc<dyn Backend>, Diagnostics> {
-        self.select(&backend).await?;
-        self.write(Some(&settings.record()))?;
-        (self.tell)(InitEvent::BackendSet(settings.kind.name().to_owned()));
+        let selected = self.select(&backend).await;
+        let kind = settings.kind.name();
+        // A `remote` backend without workspaces is ready for the first one.
+        if kind != "remote" {
+            selected?;
+            self.write(Some(&settings.record()))?;
+        } else {
+            self.write(Some(&settings.record()))?;
+            (self.tell)(InitEvent::BackendSet(kind.to_owned()));
+            selected?;
+            return Ok(backend);
+        }
+        if kind != CLOUD {
+            (self.tell)(InitEvent::BackendSet(kind.to_owned()));
+        }
         Ok(backend)
     }
 
@@ -300,6 +333,17 @@ impl Step<'_, '_> {
         Ok(())
     }
 
+    /// Asks for the name of the first workspace, which the first look at its state makes.
+    async fn first_workspace(&mut self, backend: &Arc<dyn Backend>) -> Result<(), Diagnostics> {
+        let (Some(hcp), Some(somebody)) = (backend.hcp(), self.setup.ask.clone()) else { return Ok(()) };
+        let asked = answer(&*somebody, &cloud::first_workspace(hcp)).await;
+        let name = asked.map_err(|e| plain(format!("Couldn't create initial workspace: {e}")))?;
+        match name.trim() {
+            "" => Err(plain("Couldn't create initial workspace: no name provided")),
+            name => self.use_workspace(name),
+        }
+    }
+
     /// Makes sure that the workspace in use exists; another one is selected if it does not.
     async fn select(&mut self, backend: &Arc<dyn Backend>) -> Result<(), Diagnostics> {
         let names = match backend.workspaces().await {
@@ -309,6 +353,7 @@ impl Step<'_, '_> {
         };
         let current = self.workspace.clone();
         match &names[..] {
+            [] if self.setup.ask.is_some() && is_cloud(&**backend) => self.first_workspace(backend).await,
             [] => Err(plain(format!(
                 "No existing workspaces.\n\nUse the \"{COMMAND} workspace\" command to create and select a new workspace.\nIf the \
                  backend already contains existing workspaces, you may need to update\nthe backend configuration."

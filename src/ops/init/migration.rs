@@ -2,6 +2,7 @@
 //!
 //! The source is not changed. States keep their lineage and serial.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use crate::backend::store::{DEFAULT_WORKSPACE, ErrorKind};
@@ -11,12 +12,14 @@ use crate::base::name::PROGRAM;
 use crate::engine::event::Event;
 use crate::engine::ports::Observer;
 use crate::model::state::file::{self, StateFile, problems_text};
-use crate::ops::backends::{Held, hold_store};
+use crate::ops::backends::{Held, hold_store, version};
 use crate::ops::interface::ask::{Ask, NoAnswer, Question};
 use crate::ops::interface::listen::Listener;
 use crate::ops::interface::options::StateOptions;
 use crate::ops::interface::planning::Planned;
 use crate::ops::setup::Setup;
+
+use super::cloud::CLOUD;
 
 /// A backend with the name of its kind.
 #[derive(Clone)]
@@ -30,6 +33,8 @@ pub struct Migration<'a> {
     pub options: &'a StateOptions,
     /// Every question is answered with yes.
     pub force: bool,
+    /// Whatever version of the language a workspace is for.
+    pub ignore_version: bool,
     pub from: Side,
     pub to: Side,
     /// The workspace in use.
@@ -45,6 +50,8 @@ pub struct Migrated {
     pub refused: bool,
     /// The workspace to select from now on.
     pub select: Option<String>,
+    /// The workspaces as they are now, a line each, with a mark at the selected one.
+    pub listed: Option<String>,
 }
 
 impl Migration<'_> {
@@ -53,6 +60,17 @@ impl Migration<'_> {
     pub async fn run(&mut self) -> Result<Migrated, String> {
         let from = self.workspaces(&self.from.backend).await?;
         let to = self.workspaces(&self.to.backend).await?;
+        if !self.ignore_version {
+            let checked = version::check_destination(&*self.to.backend, to.as_deref()).await;
+            self.found.extend(checked.map_err(|problems| problems_text(&problems))?);
+        }
+        let cloud = |side: &Side| (side.kind == CLOUD).then(|| side.backend.clone());
+        if let Some(hcp) = cloud(&self.to).as_ref().and_then(|backend| backend.hcp()) {
+            return self.copy_to_cloud(from, hcp).await;
+        }
+        if let Some(hcp) = cloud(&self.from).as_ref().and_then(|backend| backend.hcp()) {
+            return self.copy_from_cloud(from, hcp).await;
+        }
         let mut migrated = Migrated::default();
         match (from, to) {
             (Some(names), _) if names == [DEFAULT_WORKSPACE] => {
@@ -80,7 +98,7 @@ impl Migration<'_> {
         }
     }
 
-    async fn all(&mut self, mut names: Vec<String>, migrated: &mut Migrated) -> Result<(), String> {
+    pub async fn all(&mut self, mut names: Vec<String>, migrated: &mut Migrated) -> Result<(), String> {
         let (from, to) = (self.from.kind.clone(), self.to.kind.clone());
         let text = format!(
             "Both the existing {from:?} backend and the newly configured {to:?} backend\nsupport workspaces. When migrating between \
@@ -92,20 +110,24 @@ impl Migration<'_> {
         self.agree(format!("Do you want to migrate all workspaces to {to:?}?"), text).await?;
         names.sort();
         for name in names {
-            self.single_to(&name, &name, true, migrated).await.map_err(|e| {
-                format!(
-                    "Error migrating the workspace {name:?} from the previous {from:?} backend\nto the newly configured {to:?} \
-                     backend:\n    {e}\n\n{PROGRAM} copies workspaces in alphabetical order. Any workspaces\nalphabetically earlier \
-                     than this one have been copied. Any workspaces\nlater than this haven't been modified in the destination. No \
-                     workspaces\nin the source state have been modified.\n\nPlease resolve the error above and run the \
-                     initialization command again.\nThis will attempt to copy (with permission) all workspaces again."
-                )
-            })?;
+            self.single_to(&name, &name, true, migrated).await.map_err(|e| self.not_all(&name, &e))?;
         }
         Ok(())
     }
 
-    async fn current_only(&mut self, migrated: &mut Migrated) -> Result<(), String> {
+    /// Why not all workspaces were copied.
+    pub fn not_all(&self, name: &str, why: &str) -> String {
+        let (from, to) = (&self.from.kind, &self.to.kind);
+        format!(
+            "Error migrating the workspace {name:?} from the previous {from:?} backend\nto the newly configured {to:?} \
+             backend:\n    {why}\n\n{PROGRAM} copies workspaces in alphabetical order. Any workspaces\nalphabetically earlier \
+             than this one have been copied. Any workspaces\nlater than this haven't been modified in the destination. No \
+             workspaces\nin the source state have been modified.\n\nPlease resolve the error above and run the \
+             initialization command again.\nThis will attempt to copy (with permission) all workspaces again."
+        )
+    }
+
+    pub async fn current_only(&mut self, migrated: &mut Migrated) -> Result<(), String> {
         let (from, to, current) = (&self.from.kind, &self.to.kind, self.workspace.clone());
         let title = format!(
             "Destination state {to:?} doesn't support workspaces.\nDo you want to copy only your current workspace?"
@@ -139,7 +161,13 @@ impl Migration<'_> {
         self.single_to(name, DEFAULT_WORKSPACE, force, migrated).await
     }
 
-    async fn single_to(&mut self, from: &str, to: &str, force: bool, migrated: &mut Migrated) -> Result<(), String> {
+    pub async fn single_to(
+        &mut self,
+        from: &str,
+        to: &str,
+        force: bool,
+        migrated: &mut Migrated,
+    ) -> Result<(), String> {
         let source = self.open(&self.from, from).await.map_err(|e| not_loaded(&self.from.kind, &e.text))?;
         let before = read(&source).await.map_err(|e| not_loaded(&self.from.kind, &e))?;
         let Some(before) = before.filter(|file| !is_empty(file)) else { return Ok(()) };
@@ -173,8 +201,25 @@ impl Migration<'_> {
 
     /// A destination that has only named workspaces: its name is asked for.
     async fn named_destination(&self, migrated: &mut Migrated) -> Result<Arc<dyn StateStore>, String> {
+        let name = self.ask_for_name().await?;
+        let store = self.open(&self.to, &name).await.map_err(|e| not_loaded(&self.to.kind, &e.text))?;
+        if self.workspace == DEFAULT_WORKSPACE {
+            migrated.select = Some(name);
+        }
+        Ok(store)
+    }
+
+    /// Asks for a name to use in place of `default`.
+    pub async fn ask_for_name(&self) -> Result<String, String> {
+        let is_cloud = self.to.kind == CLOUD;
+        if is_cloud && self.setup.ask.is_none() {
+            return Err(INPUT_DISABLED_HERE.to_owned());
+        }
         let question = Question {
-            title: format!("The {:?} backend configuration only allows named workspaces!", self.to.kind),
+            title: match is_cloud {
+                true => "HCP Terraform and Terraform Enterprise require all workspaces to be given an explicit name.".to_owned(),
+                false => format!("The {:?} backend configuration only allows named workspaces!", self.to.kind),
+            },
             text: "Please provide a new workspace name (e.g. dev, test) that will be used\nto migrate the existing default \
                    workspace."
                 .to_owned(),
@@ -185,12 +230,7 @@ impl Migration<'_> {
             None => Err(INPUT_DISABLED.to_owned()),
             Some(somebody) => answer(&**somebody, &question).await,
         };
-        let name = asked.map_err(|e| format!("Error asking for new state name: {e}"))?;
-        let store = self.open(&self.to, &name).await.map_err(|e| not_loaded(&self.to.kind, &e.text))?;
-        if self.workspace == DEFAULT_WORKSPACE {
-            migrated.select = Some(name);
-        }
-        Ok(store)
+        asked.map_err(|e| format!("Error asking for new state name: {e}"))
     }
 
     /// Locks a state and reads it, with what an interrupted run left.
@@ -207,13 +247,11 @@ impl Migration<'_> {
         let present = to.loaded.file.as_ref().filter(|file| !is_empty(file));
         if !force {
             if self.setup.ask.is_none() {
-                return Err(
-                    "Can't ask approval for state migration when interactive input is disabled.\n\nPlease remove the \
-                            \"-input=false\" option and try again."
-                        .to_owned(),
-                );
+                return Err(INPUT_DISABLED_HERE.to_owned());
             }
             let wanted = match present {
+                // That was asked before.
+                None if self.to.kind == CLOUD => true,
                 None => confirm(self.setup, &self.copy_to_empty()).await?,
                 Some(present) => self.confirm_overwrite(source, present).await?,
             };
@@ -228,6 +266,7 @@ impl Migration<'_> {
                 self.from.kind, self.to.kind
             )
         };
+        to.store.force_next_write();
         let snapshot = file::write(&source.meta, &source.state).map_err(|problems| failed(problems_text(&problems)))?;
         to.store.write(snapshot.into()).await.map_err(|e| failed(e.text))?;
         Ok(true)
@@ -254,6 +293,9 @@ impl Migration<'_> {
             let text = file::write(&state.meta, &state.state).map_err(|problems| failed(problems_text(&problems)))?;
             crate::base::atomic::write_private(path, &text).map_err(|e| failed(e.to_string()))?;
         }
+        if let Some(hcp) = self.to.backend.hcp().filter(|_| to == CLOUD) {
+            return confirm(self.setup, &overwrite_cloud(from, hcp.app_name, &old, &new)).await;
+        }
         let text = format!(
             "Pre-existing state was found while migrating the previous {from:?} backend to the\nnewly configured {to:?} backend. An \
              existing non-empty state already exists in\nthe new backend. The two states have been saved to temporary files that \
@@ -267,6 +309,21 @@ impl Migration<'_> {
     }
 }
 
+fn overwrite_cloud(from: &str, app: &str, old: &Path, new: &Path) -> Question {
+    let text = format!(
+        "Pre-existing state was found while migrating the previous {from:?} backend to\n{app}. An existing non-empty state already \
+         exists in {app}.\nThe two states have been saved to temporary files that will be removed after\nresponding to this \
+         query.\n\nPrevious (type {from:?}): {}\nNew      ({app}): {}\n\nDo you want to overwrite the state in {app} with the previous \
+         state?\nEnter \"yes\" to copy and \"no\" to start with the existing state in {app}.",
+        old.display(),
+        new.display(),
+    );
+    Question { title: "Do you want to copy existing state to HCP Terraform?".to_owned(), text, ..Question::default() }
+}
+
+/// The error for a migration without input.
+pub const INPUT_DISABLED_HERE: &str = "Can't ask approval for state migration when interactive input is disabled.\n\nPlease remove \
+                                       the \"-input=false\" option and try again.";
 const COPY: &str = "Do you want to copy existing state to the new backend?";
 const INPUT_DISABLED: &str = "input is disabled";
 
@@ -281,7 +338,7 @@ fn same_content(a: &StateFile, b: &StateFile) -> bool {
     text(a).is_some_and(|text_a| Some(text_a) == text(b))
 }
 
-async fn read(store: &Arc<dyn StateStore>) -> Result<Option<StateFile>, String> {
+pub async fn read(store: &Arc<dyn StateStore>) -> Result<Option<StateFile>, String> {
     let loaded = load(&**store, Access::ReadOnly).await.map_err(|problems| error_text(&problems))?;
     Ok(loaded.file)
 }
@@ -295,7 +352,7 @@ pub fn error_text(problems: &Diagnostics) -> String {
     }
 }
 
-fn not_loaded(kind: &str, why: &str) -> String {
+pub fn not_loaded(kind: &str, why: &str) -> String {
     format!(
         "Error loading state:\n    {why}\n\n{PROGRAM} failed to load the default state from the {kind:?} backend.\nState migration \
          cannot occur unless the state can be loaded. Backend\nmodification and state migration has been aborted. The state in both \
@@ -304,7 +361,7 @@ fn not_loaded(kind: &str, why: &str) -> String {
 }
 
 /// Yes or no; two other answers mean no.
-async fn confirm(setup: &Setup, question: &Question) -> Result<bool, String> {
+pub async fn confirm(setup: &Setup, question: &Question) -> Result<bool, String> {
     let Some(somebody) = &setup.ask else { return Err(INPUT_DISABLED.to_owned()) };
     for _ in 0..2 {
         let text = answer(&**somebody, question).await;

@@ -2,7 +2,9 @@
 //! of it. Never starts a provider.
 
 mod backend;
+mod cloud;
 mod install;
+pub mod migrate;
 mod migration;
 mod modules;
 pub mod providers_lock;
@@ -11,6 +13,8 @@ pub mod providers_mirror;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::backend::Backend;
+use crate::backend::hcp::Flavor;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Disk;
 use crate::base::name::PROGRAM;
@@ -37,6 +41,8 @@ pub struct InitRequest {
     pub migrate_state: bool,
     /// Copies states without asking.
     pub force_copy: bool,
+    /// Copies states to workspaces of HCP Terraform that are for another version.
+    pub ignore_remote_version: bool,
     /// Locks states while they are copied.
     pub lock: bool,
     pub lock_timeout: std::time::Duration,
@@ -51,6 +57,16 @@ pub enum InitEvent {
     /// There is no configuration: nothing was done.
     Empty,
     Backend,
+    /// There is a `cloud` block.
+    Cloud,
+    /// The `cloud` block has other settings than before.
+    CloudChanged,
+    /// A `cloud` block takes the place of a backend of this kind.
+    ToCloud(String),
+    /// A backend takes the place of a `cloud` block; none: there is no backend now.
+    FromCloud(Option<String>),
+    /// All workspaces were copied: these there are now, a line each.
+    WorkspacesCopied(String),
     /// A backend of one kind takes the place of one of another.
     BackendReplaced {
         old: String,
@@ -89,19 +105,29 @@ pub enum InitEvent {
 
 pub type Tell<'a> = &'a mut (dyn FnMut(InitEvent) + Send);
 
+/// What stores the states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatePlace {
+    Backend,
+    /// HCP Terraform, by a `cloud` block.
+    Cloud,
+}
+
 /// How `init` ended.
 #[derive(Debug)]
 pub enum InitOutcome {
     /// The working directory is ready; there may be warnings.
-    Ready(Diagnostics),
+    Ready { place: StatePlace, warnings: Diagnostics },
     /// It is not: the errors say why, or there is no configuration.
     NotReady(Diagnostics),
 }
 
 impl InitOutcome {
     pub fn diagnostics(&self) -> &Diagnostics {
-        let (InitOutcome::Ready(diagnostics) | InitOutcome::NotReady(diagnostics)) = self;
-        diagnostics
+        match self {
+            InitOutcome::Ready { warnings, .. } => warnings,
+            InitOutcome::NotReady(problems) => problems,
+        }
     }
 }
 
@@ -120,7 +146,7 @@ pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> InitOu
         return InitOutcome::NotReady(copied);
     }
     match prepare(setup, &network, request, copied, tell).await {
-        Ok(warnings) => InitOutcome::Ready(warnings),
+        Ok((place, warnings)) => InitOutcome::Ready { place, warnings },
         Err(problems) => InitOutcome::NotReady(problems),
     }
 }
@@ -133,7 +159,7 @@ async fn prepare(
     request: &InitRequest,
     earlier: Diagnostics,
     tell: Tell<'_>,
-) -> Result<Diagnostics, Diagnostics> {
+) -> Result<(StatePlace, Diagnostics), Diagnostics> {
     let (root, early, of_settings) = load::root_and_backend(setup);
     let Some(root) = root else { return Err(not_sound(early)) };
     let (in_use, of_backend) = backend_in_use(setup, request, (&root, of_settings), tell).await;
@@ -155,7 +181,7 @@ async fn prepare(
                 return Err(problems);
             }
             let only_backend = of_backend.has_errors() && !early.has_errors();
-            diagnostics.extend(of_backend);
+            diagnostics.extend(of_backend.into_iter().filter(|problem| only_backend || !is_among(problem, &found)));
             if !only_backend {
                 // What is wrong between modules that were just installed needs no word on why that matters.
                 diagnostics.extend(if called.installed && config.is_some() { found } else { not_sound(found) });
@@ -169,8 +195,10 @@ async fn prepare(
     }
     add_new(&mut diagnostics, found);
     let needs = Needs { loaded: &loaded, state: state.as_ref() };
+    let is_cloud = in_use.as_ref().is_some_and(|in_use| is_cloud(&*in_use.backend));
+    let place = if is_cloud { StatePlace::Cloud } else { StatePlace::Backend };
     match install::run(setup, network, needs, request, tell).await {
-        Ok(warnings) => Ok(joined(diagnostics, warnings)),
+        Ok(warnings) => Ok((place, joined(diagnostics, warnings))),
         Err(problems) => Err(joined(diagnostics, problems)),
     }
 }
@@ -216,6 +244,10 @@ fn joined(mut first: Diagnostics, then: Diagnostics) -> Diagnostics {
     first
 }
 
+fn is_cloud(backend: &dyn Backend) -> bool {
+    backend.hcp().is_some_and(|hcp| hcp.flavor == Flavor::Cloud)
+}
+
 /// The backend, made ready; with -backend=false the one that was made ready before.
 async fn backend_in_use(
     setup: &Setup,
@@ -229,7 +261,11 @@ async fn backend_in_use(
             Err(problems) => (None, problems),
         };
     }
-    tell(InitEvent::Backend);
+    let is_cloud = root.backend.as_ref().is_some_and(|block| block.is_cloud_block);
+    tell(if is_cloud { InitEvent::Cloud } else { InitEvent::Backend });
+    if is_cloud && !request.backend_config.is_empty() {
+        return (None, cloud::no_backend_config().into());
+    }
     if of_settings.has_errors() {
         return (None, of_settings);
     }
@@ -245,10 +281,14 @@ fn version_problems(root: Module) -> Option<Diagnostics> {
 /// Adds what was not said before: installing a module and loading it find the same.
 fn add_new(diagnostics: &mut Diagnostics, found: Diagnostics) {
     for diagnostic in found {
-        if !diagnostics.iter().any(|known| known.repeats(&diagnostic)) {
+        if !is_among(&diagnostic, diagnostics) {
             diagnostics.push(diagnostic);
         }
     }
+}
+
+fn is_among(diagnostic: &Diagnostic, others: &Diagnostics) -> bool {
+    others.iter().any(|other| other.repeats(diagnostic))
 }
 
 /// What is wrong with the configuration, with a word on why that matters here.

@@ -78,7 +78,7 @@ async fn attempt(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, D
     let Some(config) = loaded.filter(|_| !diagnostics.has_errors()).map(|l| l.config) else {
         return (None, diagnostics);
     };
-    let held = match hold(setup, request, &config).await {
+    let held = match hold(setup, request, &config, &mut diagnostics).await {
         Ok(held) => held,
         Err(problems) => return (None, joined(diagnostics, problems)),
     };
@@ -105,8 +105,14 @@ fn joined(mut diagnostics: Diagnostics, more: Diagnostics) -> Diagnostics {
 }
 
 /// The state, locked. None without configuration: then nothing in it has a name.
-async fn hold(setup: &Setup, request: &ConsoleRequest, config: &Config) -> Result<Option<Held>, Diagnostics> {
-    let opened = backends::open(setup, config.root.backend.as_ref(), &request.state).await?;
+async fn hold(
+    setup: &Setup,
+    request: &ConsoleRequest,
+    config: &Config,
+    warnings: &mut Diagnostics,
+) -> Result<Option<Held>, Diagnostics> {
+    let mut opened = backends::open(setup, config.root.backend.as_ref(), &request.state).await?;
+    warnings.extend(std::mem::take(&mut opened.warnings));
     if !is_configured() {
         return Ok(None);
     }

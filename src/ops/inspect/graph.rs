@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::{Disk, Files, Overlay};
+use crate::base::files::{Disk, Files};
 use crate::engine::outline::{self, Kind, Outline, OutlineInput, Outlined};
 use crate::model::deps::Requirements;
 use crate::model::state::State;
@@ -60,12 +60,12 @@ pub async fn run(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
 
 async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagnostics), Diagnostics> {
     let GraphRequest { wanted, format, draw_cycles, .. } = *request;
-    let saved = match &request.plan {
+    let mut saved = match &request.plan {
         Some(path) => Some(plan_file::read(setup, path).await?),
         None => None,
     };
     let files: Arc<dyn Files> = match &saved {
-        Some(saved) => Arc::new(Overlay::masking(saved.config.to_memory(), Arc::new(Disk))),
+        Some(saved) => plan_file::files(setup, saved),
         None => Arc::new(Disk),
     };
     let (loaded, mut diagnostics) = match &saved {
@@ -82,6 +82,12 @@ async fn attempt(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagn
     diagnostics.extend(found.warnings);
     let factories = Factories::new(setup, found.origins, found.provisioner_programs);
     factories.start_early(requirements.0.keys().cloned());
+    if let Some(saved) = &mut saved
+        && let Err(problems) = plan_file::decode_with(saved, &factories).await
+    {
+        factories.shutdown().await;
+        return Err(problems);
+    }
     let ports = quiet_ports(setup, &factories);
     let operation = match (saved, wanted) {
         (Some(saved), GraphType::Apply) => Outlined::Apply(Arc::new(saved.plan)),

@@ -35,9 +35,10 @@ pub async fn tree(setup: &Setup, test_dir: &str) -> Result<(Tree, Diagnostics), 
         let detail = format!("The directory {} contains no {PROGRAM} configuration files.", here.display());
         return Err(Diagnostic::error(NO_CONFIGURATION, detail).into());
     }
-    let (loaded, diagnostics) = load::config_with_tests(Path::new("."), Some(test_dir), setup);
+    let (loaded, mut diagnostics) = load::config_with_tests(Path::new("."), Some(test_dir), setup);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
-    let (_, state) = read_state::current(setup, &StateOptions::default()).await?;
+    let (opened, state) = read_state::current(setup, &StateOptions::default()).await?;
+    diagnostics.extend(opened.warnings);
     let state = state.file.map(|file| Requirements::of_state(&file.state)).unwrap_or_default();
     let mut state: Vec<addr::Provider> = state.0.into_keys().collect();
     state.sort_by_key(ToString::to_string);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::files::{Disk, Files, Overlay};
+use crate::base::files::{Disk, Files};
 use crate::encryption::{Encryption, is_sealed, outside};
 use crate::model::deps::Requirements;
 use crate::model::plan::file::{self as plan_file, SavedPlan};
@@ -18,6 +18,7 @@ use crate::ops::interface::planning::{Planned, Schemas};
 use crate::ops::plugins::factories::Factories;
 use crate::ops::plugins::packages;
 use crate::ops::plugins::schemas;
+use crate::ops::run;
 use crate::ops::setup::Setup;
 
 /// What there is to show.
@@ -35,9 +36,9 @@ pub enum ShowSubject {
 
 pub async fn run(setup: &Setup, path: Option<&str>) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
     let Some(path) = path else { return current(setup).await };
+    let encryption = encryption::of(setup).await?;
     let content =
         Disk.read(Path::new(path)).map_err(|e| unreadable(&format!("Error loading statefile: {e}"), &e.to_string()))?;
-    let encryption = encryption::of(setup).await?;
     if encryption.plan.is_some() || encryption.state.is_some() || is_sealed(&content) {
         return encrypted(setup, &encryption, path, content).await;
     }
@@ -109,10 +110,11 @@ fn unreadable(state: &str, plan: &str) -> Diagnostics {
 }
 
 async fn current(setup: &Setup) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
-    let (_, loaded) = read_state::current(setup, &StateOptions::default()).await?;
+    let (opened, loaded) = read_state::current(setup, &StateOptions::default()).await?;
+    let warnings = opened.warnings.into_iter().chain(loaded.warnings).collect();
     match loaded.file {
-        None => Ok((ShowSubject::Nothing, loaded.warnings)),
-        Some(file) => Ok((of_state(setup, file).await?, loaded.warnings)),
+        None => Ok((ShowSubject::Nothing, warnings)),
+        Some(file) => Ok((of_state(setup, file).await?, warnings)),
     }
 }
 
@@ -128,9 +130,9 @@ fn check_config(setup: &Setup) -> Result<(), Diagnostics> {
     if problems.has_errors() { Err(problems) } else { Ok(()) }
 }
 
-async fn plan(setup: &Setup, saved: SavedPlan) -> Result<ShowSubject, Diagnostics> {
-    let files = Overlay::masking(saved.config.to_memory(), Arc::new(Disk));
-    let (loaded, mut diagnostics) = load::planned_config(setup, &files, &saved.plan.variables);
+async fn plan(setup: &Setup, mut saved: SavedPlan) -> Result<ShowSubject, Diagnostics> {
+    let files = run::plan_file::files(setup, &saved);
+    let (loaded, mut diagnostics) = load::planned_config(setup, &*files, &saved.plan.variables);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
     let requirements = diagnostics.take(Requirements::of_config(&loaded.config));
     let requirements = requirements.merge(Requirements::of_state(&saved.plan.prior_state));
@@ -139,6 +141,7 @@ async fn plan(setup: &Setup, saved: SavedPlan) -> Result<ShowSubject, Diagnostic
     let mut schemas = schemas::available_for_state(&factories, &saved.plan.prior_state).await;
     schemas.extend(schemas::available(&*factories, requirements.0.keys().cloned()).await);
     factories.shutdown().await;
+    run::plan_file::decode(&mut saved, &schemas)?;
     let planned = Planned { plan: Arc::new(saved.plan), config: loaded.config, schemas };
     Ok(ShowSubject::Plan { planned: Box::new(planned) })
 }

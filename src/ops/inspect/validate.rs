@@ -49,6 +49,10 @@ async fn attempt(setup: &Setup, request: &ValidateRequest, observer: &Arc<dyn Ob
     }
     let (loaded, mut diagnostics) = load::any_config_with_tests(dir, request.test_dir.as_deref(), setup);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return diagnostics };
+    if let Err(problems) = setup.workdir.check_workspace() {
+        diagnostics.extend(problems);
+        return diagnostics;
+    }
     diagnostics.extend(one(setup, loaded.config.clone(), observer).await);
     let mut done = BTreeSet::new();
     for file in &loaded.tests {

@@ -17,11 +17,20 @@ pub struct StateOptions {
     pub state_out: Option<PathBuf>,
     /// `-`: none.
     pub backup: Option<String>,
+    /// Changes the state although the workspace of HCP Terraform is for another version.
+    pub ignore_remote_version: bool,
 }
 
 impl Default for StateOptions {
     fn default() -> StateOptions {
-        StateOptions { lock: true, lock_timeout: Duration::ZERO, state: None, state_out: None, backup: None }
+        StateOptions {
+            lock: true,
+            lock_timeout: Duration::ZERO,
+            state: None,
+            state_out: None,
+            backup: None,
+            ignore_remote_version: false,
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use crate::model::provider::{
 };
 use crate::model::schema::ProviderSchemas;
 use crate::ops::backends::remote_states::{self, Backends};
+use crate::ops::setup::services;
 
 const REMOTE_STATE: &str = "terraform_remote_state";
 
@@ -33,7 +34,8 @@ impl EncryptedRemoteStates {
         encryption: &Arc<Encryption>,
         environment: &Environment,
     ) -> Arc<dyn Provider> {
-        let services = Services { remote_states: Arc::new(Backends { environment: environment.clone() }) };
+        let backends = Backends { environment: environment.clone(), services: services::of_environment(environment) };
+        let services = Services { remote_states: Arc::new(backends) };
         let row = table::find("provider", "terraform").map(|row| row.make);
         match row {
             Some(Make::Provider(make)) if encryption.is_configured() => {

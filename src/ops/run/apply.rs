@@ -66,7 +66,7 @@ async fn attempt(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listen
         Some(path) => plan_file::begin(setup, path, &request.operation, listener.clone()).await,
         None => begin(setup, &request.operation, listener.clone()).await,
     };
-    let (session, planned, variables, mut diagnostics) = match begun {
+    let (mut session, planned, variables, mut diagnostics) = match begun {
         Ok(begun) => begun,
         Err(diagnostics) => return (Applied::default(), diagnostics),
     };
@@ -94,9 +94,22 @@ async fn attempt(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listen
     let parallelism = request.operation.plan.parallelism;
     // The checks are made again.
     let mut diagnostics: Diagnostics = diagnostics.into_iter().filter(|d| !is_of_check(d)).collect();
-    diagnostics.extend(carry_out(&session, &planned, variables, parallelism, &mut applied).await);
+    match take_up_journal(&mut session, &mut diagnostics).await {
+        Ok(()) => diagnostics.extend(carry_out(&session, &planned, variables, parallelism, &mut applied).await),
+        Err(problems) => diagnostics.extend(problems),
+    }
     diagnostics.extend(session.end().await);
     (applied, diagnostics)
+}
+
+/// Writes what an interrupted run had done, if that is not done, once all that is known of it was shown.
+pub async fn take_up_journal(session: &mut Session, diagnostics: &mut Diagnostics) -> Result<(), Diagnostics> {
+    if !session.held.loaded.overlaid {
+        return Ok(());
+    }
+    let listener = session.listener.clone();
+    listener.diagnostics(std::mem::take(diagnostics));
+    session.held.take_up_journal(&*listener).await
 }
 
 /// A failed or undecided assertion of a check block.
@@ -116,7 +129,7 @@ pub async fn refresh(setup: &Setup, request: &Request, listener: Arc<dyn Listene
 
 async fn attempt_refresh(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
     let begun = operation::begin(setup, request, "OperationTypeRefresh", Verb::Refresh, listener).await;
-    let (session, mut diagnostics) = match begun {
+    let (mut session, mut diagnostics) = match begun {
         Ok(begun) => begun,
         Err(diagnostics) => return (Applied::default(), diagnostics),
     };
@@ -132,7 +145,10 @@ async fn attempt_refresh(setup: &Setup, request: &Request, listener: Arc<dyn Lis
     diagnostics.extend(found);
     let mut applied = Applied { mode: Mode::RefreshOnly, ..Applied::default() };
     if let Some(planned) = planned.filter(|_| !failed && !setup.misled.get()) {
-        diagnostics.extend(keep(&session, &planned.plan.prior_state).await);
+        match take_up_journal(&mut session, &mut diagnostics).await {
+            Ok(()) => diagnostics.extend(keep(&session, &planned.plan.prior_state).await),
+            Err(problems) => diagnostics.extend(problems),
+        }
         applied.state = Some(planned.plan.prior_state.clone());
     }
     diagnostics.extend(session.end().await);

@@ -17,6 +17,7 @@ use crate::model::config::{Config, has_configuration};
 use super::apply;
 use super::operation::{CANCELED, Locking, NO_OPERATION, Session, open, sound};
 use super::sink::NoSink;
+use crate::ops::backends::version;
 use crate::ops::configuration::load::{self, LoadedConfig};
 use crate::ops::configuration::variables;
 use crate::ops::interface::listen::Listener;
@@ -75,8 +76,15 @@ async fn attempt(
     let config = configuration(&setup, request, addr, &mut diagnostics)?;
     let collected = sound(&mut diagnostics, variables::collect(&setup, &request.variables))?;
     let locking = Locking { operation: NO_OPERATION, options: &request.state };
-    let (session, mut diagnostics) = open(&setup, config, collected, locking, listener, diagnostics).await?;
-    diagnostics.extend(import(&session, request, addr).await);
+    let (mut session, mut diagnostics) = open(&setup, config, collected, locking, listener, diagnostics).await?;
+    let workspace = &setup.workdir.workspace;
+    match version::check(&*session.opened.backend, workspace, request.state.ignore_remote_version).await {
+        Ok(warnings) => {
+            diagnostics.extend(warnings);
+            diagnostics.extend(import(&mut session, request, addr).await);
+        }
+        Err(problems) => diagnostics.extend(problems),
+    }
     let failed = diagnostics.has_errors();
     diagnostics.extend(session.end().await);
     if failed { Err(diagnostics.into()) } else { Ok(diagnostics) }
@@ -151,9 +159,9 @@ fn check_declared(config: &Config, addr: &AbsResourceInstance, diagnostics: &mut
 }
 
 /// Imports under the lock, and writes the state if nothing is wrong.
-async fn import(session: &Session, request: &ImportRequest, addr: &AbsResourceInstance) -> Diagnostics {
-    let (setup, root) = (&session.setup, &session.config.root);
-    let (variables, mut diagnostics) = variables::resolve(&session.collected, root, setup).await;
+async fn import(session: &mut Session, request: &ImportRequest, addr: &AbsResourceInstance) -> Diagnostics {
+    let setup = session.setup.clone();
+    let (variables, mut diagnostics) = variables::resolve(&session.collected, &session.config.root, &setup).await;
     if diagnostics.has_errors() {
         return diagnostics;
     }
@@ -174,9 +182,12 @@ async fn import(session: &Session, request: &ImportRequest, addr: &AbsResourceIn
             None
         }
     };
-    cached_schemas::check(setup, &session.factories, diagnostics.has_errors()).await;
+    cached_schemas::check(&setup, &session.factories, diagnostics.has_errors()).await;
     if let Some(state) = state.filter(|_| !setup.misled.get()) {
-        diagnostics.extend(apply::keep(session, &state).await);
+        match apply::take_up_journal(session, &mut diagnostics).await {
+            Ok(()) => diagnostics.extend(apply::keep(session, &state).await),
+            Err(problems) => diagnostics.extend(problems),
+        }
     }
     diagnostics
 }

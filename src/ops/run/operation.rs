@@ -18,7 +18,7 @@ use crate::model::state::State;
 
 use super::event_log;
 use super::sink::NoSink;
-use crate::ops::backends::{self, Held, Opened};
+use crate::ops::backends::{self, Held, Opened, version};
 use crate::ops::configuration::load;
 use crate::ops::configuration::load::LoadedConfig;
 use crate::ops::configuration::variables::{self, Collected};
@@ -110,6 +110,10 @@ pub async fn open(
     let opened = backends::open(setup, config.root.backend.as_ref(), locking.options).await;
     let mut opened = opened.map_err(|problems| joined(&mut diagnostics, problems))?;
     diagnostics.extend(std::mem::take(&mut opened.warnings));
+    if locking.operation != NO_OPERATION {
+        let found = version::check_runs_here(&*opened.backend, &setup.workdir.workspace).await;
+        found.map_err(|problems| joined(&mut diagnostics, problems))?;
+    }
     if locking.operation == "OperationTypePlan" {
         diagnostics.extend(setup.sealing.take_warnings());
     }
@@ -221,11 +225,13 @@ impl Session {
         let ports = self.ports(observer, Arc::new(NoSink));
         let plan = tokio::select! {
             made = validated_plan(input, &ports) => diagnostics.take(made),
+            never = self.held.stop_if_lock_is_lost(&self.setup.stop) => match never {},
             () = self.setup.stop.killed() => {
                 diagnostics.push(Diagnostic::error(CANCELED, ""));
                 None
             }
         };
+        diagnostics.extend(self.held.lock_loss_while_planning());
         crate::log!(Info, "backend/local: plan operation completed");
         cached_schemas::check(&self.setup, &self.factories, diagnostics.has_errors()).await;
         let planned = match plan {

@@ -10,6 +10,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files, Overlay};
 use crate::base::name::PROGRAM;
 use crate::base::source::SourceFile;
+use crate::model::addr::ResourceMode;
 use crate::model::deps::Requirements;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
 use crate::model::plan::Plan;
@@ -25,8 +26,10 @@ use crate::ops::backends;
 use crate::ops::configuration::load;
 use crate::ops::configuration::variables::{self, Collected};
 use crate::ops::interface::listen::Listener;
+use crate::ops::interface::planning::Schemas;
 use crate::ops::plugins::factories::Factories;
 use crate::ops::plugins::packages;
+use crate::ops::plugins::schemas;
 use crate::ops::setup::Setup;
 
 /// Writes the plan with everything that applying it needs.
@@ -41,6 +44,7 @@ pub async fn write(path: &Path, session: &Session, plan: &Plan) -> Result<(), Di
         backend: BackendSettings { kind, workspace: session.setup.workdir.workspace.clone(), config },
         config: session.snapshot.clone(),
         lock: Disk.read(Path::new(LOCK_FILE)).ok(),
+        undecoded: None,
     };
     crate::log!(Info, "backend/local: writing plan output to: {}", path.display());
     let failed = |why: String| {
@@ -69,11 +73,11 @@ pub async fn begin(
     listener: Arc<dyn Listener>,
 ) -> Result<PreparedApply, Diagnostics> {
     let setup = &setup.with_variables(&request.variables);
-    let saved = read(setup, path).await?;
+    let mut saved = read(setup, path).await?;
     let mut diagnostics = Diagnostics::new();
     check_workspace(setup, &saved)?;
-    let files = Overlay::masking(saved.config.to_memory(), Arc::new(Disk));
-    let (loaded, found) = load::planned_config(setup, &files, &saved.plan.variables);
+    let files = files(setup, &saved);
+    let (loaded, found) = load::planned_config(setup, &*files, &saved.plan.variables);
     diagnostics.extend(found);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
     let collected = diagnostics.take(variables::collect(setup, &request.variables));
@@ -97,6 +101,12 @@ pub async fn begin(
     }
     let factories = Factories::new(setup, found.origins, found.provisioner_programs);
     factories.start_early(requirements.0.keys().cloned());
+    if let Err(problems) = decode_with(&mut saved, &factories).await {
+        diagnostics.extend(problems);
+        factories.shutdown().await;
+        diagnostics.extend(held.release().await);
+        return Err(diagnostics);
+    }
     let session = Session {
         setup: setup.clone(),
         config: loaded.config,
@@ -109,6 +119,38 @@ pub async fn begin(
     };
     let planned = session.planned(saved.plan).await;
     Ok((session, planned, given, diagnostics))
+}
+
+/// The configuration's files as they were when the plan was made.
+pub fn files(setup: &Setup, saved: &SavedPlan) -> Arc<dyn Files> {
+    let mut config = saved.config.clone();
+    if let Some(undecoded) = &saved.undecoded {
+        config.files.push((load::manifest_path(&setup.workdir), undecoded.modules.clone()));
+    }
+    Arc::new(Overlay::masking(config.to_memory(), Arc::new(Disk)))
+}
+
+/// As [`decode`], with schemas of these providers.
+pub async fn decode_with(saved: &mut SavedPlan, factories: &Factories) -> Result<(), Diagnostics> {
+    let Some(undecoded) = &saved.undecoded else { return Ok(()) };
+    let schemas = schemas::gather(factories, undecoded.providers()).await?;
+    decode(saved, &schemas)
+}
+
+/// Reads what a plan of another program holds by the schemas of its providers.
+pub fn decode(saved: &mut SavedPlan, schemas: &Schemas) -> Result<(), Diagnostics> {
+    let decoded = saved.decode(&|provider, addr| {
+        let of_provider = schemas.get(provider).ok_or_else(|| format!("no schemas of provider {provider}"))?;
+        let resource = &addr.resource.resource;
+        let schema = match resource.mode {
+            ResourceMode::Managed => of_provider.managed(&resource.kind)?,
+            ResourceMode::Data => of_provider.data(&resource.kind)?,
+            ResourceMode::Ephemeral => of_provider.ephemeral(&resource.kind)?,
+        };
+        let schema = schema.ok_or_else(|| format!("no schema of resource type {:?}", resource.kind))?;
+        Ok(schema.implied_type().clone())
+    });
+    decoded.map_err(|why| Diagnostic::error("Failed to read plan from plan file", why).into())
 }
 
 /// The plan in a file; the name is shown as the user gave it.

@@ -5,6 +5,7 @@ pub(in crate::ops) mod host;
 mod misled;
 pub mod network;
 mod sealing;
+pub mod services;
 pub mod settings;
 pub mod workdir;
 

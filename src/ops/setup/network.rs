@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::base::http::{Client, Settings};
+use crate::base::env::Environment;
+use crate::base::http::{Client, Settings as HttpSettings};
 use crate::base::name::TERRANE;
+use crate::base::stop::Stop;
 use crate::install::modules::Fetcher;
 use crate::install::package::platform;
 use crate::install::registry::credentials::{Credentials, Places};
@@ -11,6 +13,7 @@ use crate::install::registry::discovery::Hosts;
 use crate::model::version::PROGRAM_VERSION;
 
 use super::Setup;
+use super::settings::Settings;
 
 /// The file of tokens that `login` writes, among the user's own files.
 pub const CREDENTIALS_FILE: &str = "credentials.tfrc.json";
@@ -24,16 +27,21 @@ pub struct Network {
 
 impl Network {
     pub fn new(setup: &Setup) -> Network {
+        Network::of(&setup.settings, &setup.environment, &setup.stop)
+    }
+
+    /// As `new`, where there is no working directory.
+    pub fn of(settings: &Settings, environment: &Environment, stop: &Stop) -> Network {
         let program = format!("{TERRANE}/{PROGRAM_VERSION}");
-        let http = Client::new(Settings::for_packages(&setup.environment, &program), setup.stop.clone());
-        let plugins = setup.settings.config_dir.as_ref().map(|dir| dir.join("plugins"));
+        let http = Client::new(HttpSettings::for_packages(environment, &program), stop.clone());
+        let plugins = settings.config_dir.as_ref().map(|dir| dir.join("plugins"));
         let places = Places {
             helpers: plugins.into_iter().flat_map(|dir| [dir.join(platform()), dir]).collect(),
-            file: setup.settings.config_dir.as_ref().map(|dir| dir.join(CREDENTIALS_FILE)),
+            file: settings.config_dir.as_ref().map(|dir| dir.join(CREDENTIALS_FILE)),
         };
-        let credentials = Credentials::new(setup.settings.credentials.clone(), places, setup.stop.clone());
-        let mut hosts = Hosts::new(http.clone(), credentials, setup.settings.hosts.clone());
-        hosts.refuse_expired_keys = setup.settings.refuse_expired_keys;
-        Network { hosts: Arc::new(hosts), fetcher: Arc::new(Fetcher::new(http, setup.environment.clone())) }
+        let credentials = Credentials::new(settings.credentials.clone(), places, stop.clone());
+        let mut hosts = Hosts::new(http.clone(), credentials, settings.hosts.clone());
+        hosts.refuse_expired_keys = settings.refuse_expired_keys;
+        Network { hosts: Arc::new(hosts), fetcher: Arc::new(Fetcher::new(http, environment.clone())) }
     }
 }

@@ -22,15 +22,20 @@ impl WorkDir {
     pub fn open(environment: &Environment) -> Result<WorkDir, Diagnostics> {
         let data_dir = PathBuf::from(environment.non_empty(env::TF_DATA_DIR).unwrap_or(".terraform"));
         if let Some(name) = environment.non_empty(env::TF_WORKSPACE) {
-            if !is_workspace_name(name) {
-                return Err(invalid_workspace(name));
-            }
             return Ok(WorkDir { data_dir, workspace: name.to_string(), workspace_overridden: true });
         }
         let workspace = selected_workspace(&data_dir).map_err(|e| {
             Diagnostics::from(Diagnostic::error("Failed to read the selected workspace", e.to_string()))
         })?;
         Ok(WorkDir { data_dir, workspace, workspace_overridden: false })
+    }
+
+    /// A workspace that a variable chose must have a name that workspaces can have; commands that use no state do not care.
+    pub fn check_workspace(&self) -> Result<(), Diagnostics> {
+        match self.workspace_overridden && !is_workspace_name(&self.workspace) {
+            true => Err(Diagnostic::error(INVALID_OVERRIDE, "").into()),
+            false => Ok(()),
+        }
     }
 
     /// Where installed providers are linked.
@@ -56,13 +61,8 @@ pub fn is_workspace_name(name: &str) -> bool {
         })
 }
 
-fn invalid_workspace(name: &str) -> Diagnostics {
-    Diagnostic::error(
-        format!("The workspace name {name:?} is not allowed. The name must contain only URL safe\ncharacters, and no path separators.\n"),
-        "",
-    )
-    .into()
-}
+/// What is said of a name in the environment that no workspace can have.
+pub const INVALID_OVERRIDE: &str = "Invalid workspace name set using TF_WORKSPACE";
 
 /// The selected workspace of a working directory.
 pub fn selected_workspace(data_dir: &Path) -> io::Result<String> {
@@ -91,7 +91,8 @@ mod tests {
         let workdir = WorkDir::open(&environment).unwrap();
         assert_eq!((workdir.workspace.as_str(), workdir.providers_dir()), ("w-1", "d/providers".into()));
         for name in ["a/b", "ä", ".", ".."] {
-            assert!(WorkDir::open(&Environment::of([("TF_WORKSPACE", name)])).is_err(), "{name}");
+            let workdir = WorkDir::open(&Environment::of([("TF_WORKSPACE", name)])).unwrap();
+            assert!(workdir.check_workspace().is_err(), "{name}");
         }
     }
 

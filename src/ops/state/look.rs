@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::backend::{Access, load};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::COMMAND;
 use crate::lang::value::Value;
-use crate::model::addr::{AbsResourceInstance, Target, command_line};
+use crate::model::addr::{AbsResourceInstance, Pattern, Target, command_line};
 use crate::model::state::file::StateFile;
 use crate::model::state::{Attributes, Instance, State};
 
@@ -21,6 +22,8 @@ use crate::ops::setup::Setup;
 pub enum Refusal {
     /// There is no state.
     NoState,
+    /// The state cannot be read.
+    Unread(Diagnostics),
     Diagnostics(Diagnostics),
 }
 
@@ -58,7 +61,8 @@ pub async fn identities(
 }
 
 async fn read(setup: &Setup, options: &StateOptions) -> Result<(StateFile, Diagnostics), Refusal> {
-    let (_, loaded) = read_state::current(setup, options).await?;
+    let opened = read_state::open(setup, options).await?;
+    let loaded = load(&*opened.store, Access::ReadOnly).await.map_err(Refusal::Unread)?;
     Ok((loaded.file.ok_or(Refusal::NoState)?, loaded.warnings))
 }
 
@@ -69,20 +73,25 @@ fn selected<'s>(
     id: Option<&str>,
 ) -> Result<Vec<(AbsResourceInstance, &'s Instance)>, Refusal> {
     let all = sorted(state);
-    let mut targets = Vec::new();
+    let mut found = if addresses.is_empty() { all.clone() } else { Vec::new() };
+    let mut problems = Diagnostics::new();
     for text in addresses {
-        let target =
-            command_line::target(text).map_err(|problems| renamed(problems, format!("Invalid target {text:?}")))?;
-        if !all.iter().any(|(addr, _)| target.contains(addr)) {
-            return Err(unknown(&target).into());
+        match command_line::target(text) {
+            Ok(target) => {
+                let before = found.len();
+                found.extend(all.iter().filter(|(addr, _)| target.contains(addr)).cloned());
+                if found.len() == before {
+                    problems.push(unknown(&target));
+                }
+            }
+            Err(more) => problems.extend(more),
         }
-        targets.push(target);
     }
-    let wanted = |addr: &AbsResourceInstance, instance: &Instance| {
-        (targets.is_empty() || targets.iter().any(|target| target.contains(addr)))
-            && id.is_none_or(|id| id_of(instance).as_deref() == Some(id))
-    };
-    Ok(all.into_iter().filter(|(addr, instance)| wanted(addr, instance)).collect())
+    if problems.has_errors() {
+        return Err(problems.into());
+    }
+    found.retain(|(_, instance)| id.is_none_or(|id| id_of(instance).as_deref() == Some(id)));
+    Ok(found)
 }
 
 /// As people expect instances to be listed: by module, data before managed, type, name, key.
@@ -95,18 +104,8 @@ pub(super) fn sorted(state: &State) -> Vec<(AbsResourceInstance, &Instance)> {
     all
 }
 
-fn renamed(problems: Diagnostics, summary: String) -> Diagnostics {
-    problems
-        .into_iter()
-        .map(|mut d| {
-            d.summary.clone_from(&summary);
-            d.subject = None;
-            d
-        })
-        .collect()
-}
-
-fn unknown(target: &Target) -> Diagnostics {
+/// Nothing in the state has such an address.
+pub(super) fn unknown(target: &Target) -> Diagnostic {
     let (summary, what, then) = match target {
         Target::Module(_) => (
             "Unknown module",
@@ -122,7 +121,8 @@ fn unknown(target: &Target) -> Diagnostics {
                 "If you've just added its resource to the configuration or have changed the count or for_each arguments, you must run \"{COMMAND} apply\" first to update the resource's entry in the state."
             ),
         ),
-        _ => (
+        Target::Pattern(pattern) => return unmatched(pattern),
+        Target::Resource(_) => (
             "Unknown resource",
             "resource",
             format!(
@@ -130,7 +130,16 @@ fn unknown(target: &Target) -> Diagnostics {
             ),
         ),
     };
-    Diagnostic::error(summary, format!("The current state contains no {what} {target}. {then}")).into()
+    let at = if matches!(target, Target::Module(_)) { "at " } else { "" };
+    Diagnostic::error(summary, format!("The current state contains no {what} {at}{target}. {then}"))
+}
+
+/// A pattern stands for nothing that is there.
+pub(super) fn unmatched(pattern: &Pattern) -> Diagnostic {
+    Diagnostic::error(
+        "No matching resource instance",
+        format!("The current state contains no resource instance that matches the pattern {pattern}."),
+    )
 }
 
 fn id_of(instance: &Instance) -> Option<String> {

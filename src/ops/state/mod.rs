@@ -5,6 +5,7 @@
 
 pub mod edits;
 pub mod force_unlock;
+pub mod history;
 mod look;
 pub mod workspaces;
 

@@ -67,6 +67,32 @@ fn module_json(module: &Module, schemas: &SchemaLookup<'_>, providers: &Provider
     Json::Object(out)
 }
 
+/// Adds what only OpenTofu shows of variables: their types, and whether they are required or ephemeral.
+pub fn add_variable_details(configuration: &mut Json, config: &Config) {
+    if let Some(root) = configuration.get_mut("root_module") {
+        add_details(root, &config.root);
+    }
+}
+
+fn add_details(json: &mut Json, module: &Module) {
+    for (name, variable) in &module.variables {
+        let Some(Json::Object(entry)) = json.pointer_mut(&format!("/variables/{name}")) else { continue };
+        for (key, holds) in [("required", variable.default.is_none()), ("ephemeral", variable.ephemeral)] {
+            if holds {
+                entry.insert(key.into(), true.into());
+            }
+        }
+        if !variable.ty.is_dynamic() {
+            entry.insert("type".into(), variable.ty.to_json());
+        }
+    }
+    for (name, child) in &module.children {
+        if let Some(json) = json.pointer_mut(&format!("/module_calls/{name}/module")) {
+            add_details(json, child);
+        }
+    }
+}
+
 fn variables_json(module: &Module) -> Json {
     let sorted: BTreeMap<_, _> = module.variables.iter().collect();
     let entries = sorted.into_iter().map(|(name, variable)| {

@@ -13,7 +13,7 @@ use crate::model::version::language_version;
 use crate::render::text::plan::with_schema_marks;
 
 use super::checks::checks_json;
-use super::config::{ProviderSchemaLookup, config_json};
+use super::config::{ProviderSchemaLookup, add_variable_details, config_json};
 use super::resources::{RenderedObject, key_json, module_tree};
 use super::shape::{known_json, path_json, put, sensitive_json, set, type_json, unknown_json};
 use super::state::{SchemaLookup, state_json};
@@ -47,7 +47,11 @@ pub fn plan_json(document: &PlanDocument<'_>) -> Result<Json, String> {
     if !plan.prior_state.is_empty() {
         set(&mut out, "prior_state", state_json(Some(&plan.prior_state), document.schemas)?);
     }
-    set(&mut out, "configuration", config_json(document.config, document.schemas, document.provider_schemas));
+    let mut configuration = config_json(document.config, document.schemas, document.provider_schemas);
+    if plan.is_of_opentofu {
+        add_variable_details(&mut configuration, document.config);
+    }
+    set(&mut out, "configuration", configuration);
     let relevant: Vec<Json> = plan
         .relevant_attributes
         .iter()

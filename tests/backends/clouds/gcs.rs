@@ -4,7 +4,7 @@ use super::{Store, life};
 use crate::support::clouds::Server;
 use crate::support::faulty::Way;
 
-fn store() -> Option<Store> {
+pub fn store() -> Option<Store> {
     let server = Server::google()?;
     let json = [("Content-Type", "application/json")];
     server.request("POST", "/storage/v1/b?project=p", &json, r#"{"name":"states"}"#);
@@ -18,7 +18,7 @@ fn store() -> Option<Store> {
   }}"#
         )
     };
-    Some(Store { way: Way::to(server.port), server, block })
+    Some(Store { way: Way::to(server.port), server, block, front: None })
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn with(project: &Project, program: &Path, args: &[&str]) -> Outcome {
 }
 
 /// `ID: x` of a lock that is shown.
-fn lock_id(outcome: &Outcome) -> Option<String> {
+pub fn lock_id(outcome: &Outcome) -> Option<String> {
     let text = outcome.text();
     let (_, after) = text.split_once("Lock Info: ID: ")?;
     after.split(' ').next().map(str::to_owned)
@@ -46,7 +46,7 @@ fn lock_id(outcome: &Outcome) -> Option<String> {
 /// From `init` to `destroy`, in turns with the reference.
 pub fn whole(store: Option<Store>) {
     let Some(store) = store else { return };
-    let project = Project::new(&configuration(&store, store.server.port, "life", 1));
+    let project = store.project(&configuration(&store, store.server.port, "life", 1));
     project.ok(&["init"]);
     project.ok(&["apply", "-auto-approve"]);
     assert_eq!(created(&project), 3);
@@ -81,7 +81,8 @@ pub fn whole(store: Option<Store>) {
 
 /// A lock that a program holds is seen by this one and, where it is there, by the reference; this one takes it away by force.
 fn held_locks(store: &Store, project: &Project, holder: &Path) {
-    let slow = Project::new(&configuration(store, store.server.port, "life", 9).replace("echo", "sleep 30; echo"));
+    let text = configuration(store, store.server.port, "life", 9).replace("echo", "sleep 30; echo");
+    let slow = store.project(&text);
     assert_eq!(with(&slow, holder, &["init"]).code, Some(0));
     let mut running = Running::start(slow.command(holder, &["apply", "-auto-approve", "-replace=terraform_data.a[0]"]));
     running.until(|out| out.contains("Provisioning with"));
@@ -103,7 +104,7 @@ fn held_locks(store: &Store, project: &Project, holder: &Path) {
 
 /// First lines of the requests of a plan without changes.
 pub fn requests_of_an_empty_plan(store: &Store) -> Vec<String> {
-    let project = Project::new(&configuration(store, store.way.port, "plan", 1));
+    let project = store.project(&configuration(store, store.way.port, "plan", 1));
     project.ok(&["init"]);
     project.ok(&["apply", "-auto-approve"]);
     store.way.plan(None);
@@ -113,14 +114,14 @@ pub fn requests_of_an_empty_plan(store: &Store) -> Vec<String> {
 
 /// A project whose state is in the store, and how many requests an apply of it sends.
 fn prepared(store: &Store, name: &str) -> Project {
-    let project = Project::new(&configuration(store, store.way.port, name, 1));
+    let project = store.project(&configuration(store, store.way.port, name, 1));
     store.way.plan(None);
     project.ok(&["init"]);
     project
 }
 
 /// Takes a lock away that a failed run has left.
-fn clear(project: &Project) {
+pub fn clear(project: &Project) {
     let plan = project.run(&["plan"]);
     if let Some(id) = lock_id(&plan) {
         project.run(&["force-unlock", "-force", &id]);

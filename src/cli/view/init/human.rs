@@ -41,16 +41,16 @@ impl InitView for Human {
 
     fn finish(&self, outcome: InitOutcome) {
         self.console.status("");
-        let diagnostics = match outcome {
+        let (place, warnings) = match outcome {
             InitOutcome::NotReady(diagnostics) => return self.console.diagnostics(diagnostics),
-            InitOutcome::Ready(warnings) => warnings,
+            InitOutcome::Ready { place, warnings } => (place, warnings),
         };
         self.console.line("");
-        self.console.diagnostics(diagnostics);
+        self.console.diagnostics(warnings);
         let style = &self.console.style;
-        self.console.line(&style.fill("[reset][bold][green]{}[reset][green]", &[&ready()]));
+        self.console.line(&style.fill("[reset][bold][green]{}[reset][green]", &[&ready(place)]));
         if !self.in_automation {
-            self.console.line(&style.fill("[reset][green]{}", &[&advice()]));
+            self.console.line(&style.fill("[reset][green]{}", &[&advice(place)]));
         }
     }
 }
@@ -58,7 +58,7 @@ impl InitView for Human {
 /// As people read it. None: they are not told.
 fn human(event: &InitEvent, style: &Style) -> Option<String> {
     Some(match event {
-        InitEvent::Backend | InitEvent::Modules { .. } | InitEvent::Providers => {
+        InitEvent::Backend | InitEvent::Cloud | InitEvent::Modules { .. } | InitEvent::Providers => {
             style.fill("[reset][bold]{}", &[&plain_text(event)])
         }
         InitEvent::Copying(source) => {
@@ -78,6 +78,10 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
                 "{PROGRAM} has detected that the configuration specified for the backend\nhas changed. {PROGRAM} will now check for \
                  existing state in the backends."
             )],
+        ),
+        InitEvent::WorkspacesCopied(list) => style.fill(
+            "[reset][bold]Migration complete! Your workspaces are as follows:[reset]\n{}",
+            &[list],
         ),
         InitEvent::Install(event) => return install(event, style),
         InitEvent::Copied(path) => format!("- {}", path.0.join(".")),

@@ -9,7 +9,7 @@ use crate::ops::init::{InitEvent, InitOutcome};
 use crate::render::json::events;
 
 use super::InitView;
-use super::texts::{advice, message, ready};
+use super::texts::{advice, message, ready, ready_codes};
 
 pub struct Json {
     console: Arc<Console>,
@@ -46,12 +46,10 @@ impl InitView for Json {
 
     fn finish(&self, outcome: InitOutcome) {
         self.console.status("");
-        let (InitOutcome::Ready(diagnostics) | InitOutcome::NotReady(diagnostics)) = &outcome;
-        self.diagnostics(diagnostics);
-        if matches!(outcome, InitOutcome::NotReady(_)) {
-            return;
-        }
-        self.output(&ready(), "output_init_success_message");
-        self.output(advice().trim_start(), "output_init_success_cli_message");
+        self.diagnostics(outcome.diagnostics());
+        let InitOutcome::Ready { place, .. } = outcome else { return };
+        let (ready_code, advice_code) = ready_codes(place);
+        self.output(&ready(place), ready_code);
+        self.output(advice(place).trim_start(), advice_code);
     }
 }

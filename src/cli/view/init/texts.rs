@@ -2,7 +2,7 @@
 
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::install::event::InstallEvent;
-use crate::ops::init::InitEvent;
+use crate::ops::init::{InitEvent, StatePlace};
 
 pub const LOCK_FILE: &str = ".terraform.lock.hcl";
 
@@ -11,6 +11,18 @@ pub fn message(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
     let (text, code): (String, _) = match event {
         InitEvent::Empty => (format!("{}\n\n{}", empty_title(), empty_text()), "output_init_empty_message"),
         InitEvent::Backend => ("Initializing the backend...".into(), "initializing_backend_message"),
+        InitEvent::Cloud => ("Initializing HCP Terraform...".into(), "initializing_terraform_cloud_message"),
+        InitEvent::CloudChanged => return Some(("HCP Terraform configuration has changed.".into(), None)),
+        InitEvent::ToCloud(old) => return Some((format!("Migrating from backend {old:?} to HCP Terraform."), None)),
+        InitEvent::FromCloud(Some(new)) => {
+            return Some((format!("Migrating from HCP Terraform to backend {new:?}."), None));
+        }
+        InitEvent::FromCloud(None) => {
+            return Some(("Migrating from HCP Terraform or Terraform Enterprise to local state.".into(), None));
+        }
+        InitEvent::WorkspacesCopied(list) => {
+            return Some((format!("Migration complete! Your workspaces are as follows:\n{list}"), None));
+        }
         InitEvent::BackendReplaced { old, new } => {
             return Some((format!("{PROGRAM} detected that the backend type changed from {old:?} to {new:?}."), None));
         }
@@ -95,13 +107,17 @@ pub fn install_message(event: &InstallEvent) -> Option<String> {
     })
 }
 
-pub fn ready() -> String {
-    format!("{PROGRAM} has been successfully initialized!")
+pub fn ready(place: StatePlace) -> String {
+    match place {
+        StatePlace::Backend => format!("{PROGRAM} has been successfully initialized!"),
+        StatePlace::Cloud => "HCP Terraform has been successfully initialized!".to_owned(),
+    }
 }
 
-pub fn advice() -> String {
-    format!(
-        "
+pub fn advice(place: StatePlace) -> String {
+    match place {
+        StatePlace::Backend => format!(
+            "
 You may now begin working with {PROGRAM}. Try running \"{COMMAND} plan\" to see
 any changes that are required for your infrastructure. All {PROGRAM} commands
 should now work.
@@ -109,7 +125,24 @@ should now work.
 If you ever set or change modules or backend configuration for {PROGRAM},
 rerun this command to reinitialize your working directory. If you forget, other
 commands will detect it and remind you to do so if necessary."
-    )
+        ),
+        StatePlace::Cloud => format!(
+            "
+You may now begin working with HCP Terraform. Try running \"{COMMAND} plan\" to
+see any changes that are required for your infrastructure.
+
+If you ever set or change modules or {PROGRAM} Settings, run \"{COMMAND} init\"
+again to reinitialize your working directory."
+        ),
+    }
+}
+
+/// The codes of both texts in the stream for programs.
+pub fn ready_codes(place: StatePlace) -> (&'static str, &'static str) {
+    match place {
+        StatePlace::Backend => ("output_init_success_message", "output_init_success_cli_message"),
+        StatePlace::Cloud => ("output_init_success_cloud_message", "output_init_success_cli_cloud_message"),
+    }
 }
 
 pub fn empty_title() -> String {

@@ -76,5 +76,7 @@ fn exists(target: &Target, config: &Config) -> bool {
         Target::Module(module) => config.module(&module.module()).is_some(),
         Target::Resource(addr) => resource(&addr.config()),
         Target::Instance(addr) => resource(&addr.config()),
+        // Files have no patterns.
+        Target::Pattern(_) => false,
     }
 }

@@ -84,6 +84,8 @@ fn kind_of(target: &Target) -> Option<OverrideKind> {
         Target::Module(_) => return Some(OverrideKind::Module),
         Target::Resource(resource) => resource.resource.mode,
         Target::Instance(instance) => instance.mode(),
+        // Files have no patterns.
+        Target::Pattern(_) => return None,
     };
     match mode {
         ResourceMode::Managed => Some(OverrideKind::Resource),

@@ -72,6 +72,7 @@ fn sample() -> SavedPlan {
         backend: BackendSettings { kind: "local".into(), workspace: "w".into(), config: "{}".into() },
         config: ConfigSnapshot { files: vec![("main.tf".into(), b"a".to_vec()), ("../m/x.tf".into(), b"b".to_vec())] },
         lock: Some(b"lock".to_vec()),
+        undecoded: None,
     }
 }
 
@@ -96,7 +97,8 @@ fn what_is_not_ours_is_refused_with_a_reason() {
     let cases = [
         (b"junk".to_vec(), "zip: not a valid zip file".to_string()),
         (archive("x", b""), "the given file is not a valid plan file".to_string()),
-        (archive("tfplan", b""), "this plan was made by Terraform".to_string()),
+        (archive("tfplan", b"\x08\x04"), "unsupported plan file format version 4; only version 3".to_string()),
+        (archive("tfplan", b"\x08"), "malformed message".to_string()),
         (archive(PLAN, b"{\"format\":1,\"program\":\"9.9.9\"}"), other_version("9.9.9")),
     ];
     for (content, expected) in cases {
@@ -133,5 +135,68 @@ fn unknown_numbers_are_errors() {
     for (from, to, expected) in cases {
         assert!(text.contains(from), "{from} in {text}");
         assert_eq!(text::decode(text.replace(from, to).as_bytes()).map(|_| ()).unwrap_err(), expected);
+    }
+}
+
+/// Made by OpenTofu 1.12.6 with resources that are moved, replaced, updated, created and destroyed.
+const OPENTOFU: &[u8] = include_bytes!("fixtures/opentofu.tfplan");
+
+#[test]
+fn plans_of_opentofu_are_read() {
+    let mut saved = read("p", OPENTOFU).unwrap();
+    assert_eq!(saved.undecoded.as_ref().unwrap().providers().len(), 1);
+    let text = ["input", "output", "triggers_replace"].map(|name| (name, Type::Dynamic));
+    let ty = Type::object(text.into_iter().chain([("id", Type::String)]));
+    saved.decode(&|_, _| Ok(ty.clone())).unwrap();
+    let plan = &saved.plan;
+    let line = |c: &ResourceChange| format!("{} {:?} {:?} {}", c.addr, c.action, c.reason, c.previous_addr);
+    let lines: Vec<String> = plan.changes.iter().map(line).collect();
+    assert_eq!(
+        lines,
+        [
+            "terraform_data.b[0] DeleteThenCreate ReplaceBecauseCannotUpdate terraform_data.a[0]",
+            "terraform_data.b[1] DeleteThenCreate ReplaceBecauseCannotUpdate terraform_data.a[1]",
+            "terraform_data.b[2] Create None terraform_data.b[2]",
+            "terraform_data.gone Delete DeleteBecauseNoResourceConfig terraform_data.gone",
+            "module.m.terraform_data.in[\"k.1\"] Update None module.m.terraform_data.in[\"k.1\"]",
+        ]
+    );
+    let first = &plan.changes[0];
+    assert_eq!(first.required_replace, [Path::new().attr("triggers_replace")]);
+    let secret = first.change.after.get("input").unwrap().get("s").unwrap().clone();
+    assert_eq!(secret, Value::string("secret").mark(Marks::SENSITIVE));
+    assert!(!first.change.after.get("output").unwrap().is_wholly_known());
+    assert!(plan.changes[2].change.before.is_null() && plan.changes[3].change.after.is_null());
+    assert!(plan.applyable && plan.complete && !plan.errored);
+    assert_eq!(plan.variables["v"], Value::string("2"));
+    assert_eq!((plan.outputs.len(), plan.outputs[0].sensitive), (1, true));
+    assert_eq!((plan.checks[0].config_addr.as_str(), plan.checks[0].status), ("check.c", CheckStatus::Fail));
+    assert_eq!(plan.prior_state.resources.len(), 3);
+    assert_eq!((saved.state.serial > 0, saved.lock.is_some()), (true, true));
+    assert_eq!(saved.backend.config, r#"{"path":null,"workspace_dir":null}"#);
+    let mut files: Vec<_> = saved.config.files.iter().map(|(path, _)| path.display().to_string()).collect();
+    files.sort();
+    assert_eq!(files, ["m/main.tf", "main.tf"]);
+}
+
+/// Whatever is cut off, the rest is an error or a plan, never a panic.
+#[test]
+fn damaged_plans_of_opentofu_are_refused() {
+    let mut archive = ZipArchive::new(Cursor::new(OPENTOFU)).unwrap();
+    let plan = member(&mut archive, "tfplan").unwrap().unwrap();
+    let rest = ["tfstate", "tfstate-prev", "tfconfig/modules.json"]
+        .map(|name| (name, member(&mut archive, name).unwrap().unwrap()));
+    for length in (0..plan.len()).step_by(7) {
+        let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, content) in
+            rest.iter().map(|(name, content)| (*name, &content[..])).chain([("tfplan", &plan[..length])])
+        {
+            archive.start_file(name, SimpleFileOptions::default()).unwrap();
+            archive.write_all(content).unwrap();
+        }
+        let content = archive.finish().unwrap().into_inner();
+        if let Ok(mut saved) = read_reason(&content) {
+            let _ = saved.decode(&|_, _| Ok(Type::object([("id", Type::String)])));
+        }
     }
 }

@@ -13,9 +13,9 @@ use serde_json::value::RawValue;
 
 use crate::lang::functions::consistency::Fingerprint;
 use crate::lang::value::{Marks, Path, PathStep, Type, Value, msgpack};
-use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ModuleInstance, Target};
+use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, ModuleInstance, Pattern, Target};
 use crate::model::plan::{Action, ActionReason, Change, Importing, Mode, OutputChange, ResourceChange};
-use crate::model::state::file::{module_instance, provider_config, resource_instance};
+use crate::model::state::file::{module_instance, problems_text, provider_config, resource_instance};
 use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
 use crate::model::version::PROGRAM_VERSION;
 
@@ -287,6 +287,7 @@ fn target_text(target: &Target) -> (u8, String) {
         Target::Module(module) => (0, module.to_string()),
         Target::Resource(resource) => (1, resource.to_string()),
         Target::Instance(instance) => (2, instance.to_string()),
+        Target::Pattern(pattern) => (3, pattern.to_string()),
     }
 }
 
@@ -444,6 +445,7 @@ fn target_of((kind, text): (u8, String)) -> Result<Target, String> {
         0 => Target::Module(module(&text)?),
         1 => Target::Resource(instance_of(&text)?.containing_resource()),
         2 => Target::Instance(instance_of(&text)?),
+        3 => Target::Pattern(Pattern::parse(&text).map_err(|problems| problems_text(&problems))?),
         _ => return Err(format!("unknown kind of target {kind}")),
     })
 }

@@ -3,6 +3,7 @@
 //! Owns opening, locking, reading and writing such a state. The changes themselves are in
 //! [`crate::model::state`]; nothing here calls a provider.
 
+mod between;
 mod moving;
 mod push;
 mod removal;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backend::local::{LocalBackend, LocalStore, StatePaths};
-use crate::backend::{FinishError, JournaledState, StateStore, sealed};
+use crate::backend::{FinishError, JournaledState, Loaded, StateStore, sealed};
 use crate::base::diag::Diagnostics;
 use crate::base::files::Disk;
 use crate::model::state::State;
@@ -28,11 +29,11 @@ use crate::ops::interface::listen::Listener;
 use crate::ops::interface::options::StateOptions;
 use crate::ops::setup::Setup;
 
-pub use moving::{Move, Moved, mv};
+pub use moving::{Move, Moved, OtherDir, ROOT, mv};
 pub use push::push;
 pub use removal::remove;
 pub use replace_provider::{ReplaceProvider, replace_provider};
-pub use taint::{Mark, Marked, mark};
+pub use taint::{Mark, Marked, Marking, Selector, mark};
 
 /// Where a state is, and how it is kept from being lost.
 #[derive(Clone, Debug)]
@@ -44,12 +45,14 @@ pub struct EditOptions {
     pub backup: Option<PathBuf>,
 }
 
-/// How a state is locked.
+/// How a state is reached and locked.
 #[derive(Clone, Copy, Debug)]
 pub struct Locking {
     pub lock: bool,
     /// How long to wait for a lock that is held elsewhere.
     pub lock_timeout: Duration,
+    /// Changes the state although the workspace of HCP Terraform is for another version.
+    pub ignore_remote_version: bool,
 }
 
 /// Why a state was not changed.
@@ -88,7 +91,7 @@ impl From<Diagnostics> for Refusal {
 }
 
 /// The configuration, if there is one, must be sound and for this version.
-fn check_configuration(setup: &Setup) -> Result<(), Diagnostics> {
+pub(super) fn check_configuration(setup: &Setup) -> Result<(), Diagnostics> {
     let here = std::env::current_dir().unwrap_or_default();
     let (_, diagnostics) = load::config(&here, setup, &Disk);
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
@@ -100,11 +103,20 @@ fn check_backend(setup: &Setup, options: &EditOptions) -> Result<(), Diagnostics
 }
 
 /// A state that is locked and read, to be changed and written once.
-struct Editing {
+pub(super) struct Editing {
     held: Held,
     writer: JournaledState,
     /// As it was read.
     state: State,
+    /// What is to be said of the backend's settings once all is done.
+    warnings: Diagnostics,
+}
+
+/// What became of an edit, and what there is to warn of.
+#[derive(Debug)]
+pub struct Edited<T> {
+    pub outcome: T,
+    pub warnings: Diagnostics,
 }
 
 impl Editing {
@@ -115,13 +127,34 @@ impl Editing {
         operation: &str,
         listener: &dyn Listener,
     ) -> Result<Editing, Refusal> {
-        let store = store(setup, options).await.map_err(|problems| Refusal::Unopened(problems_text(&problems)))?;
-        let editing = Editing::of_store(setup, options.locking, store, operation, Which::Source, listener).await?;
+        let editing = Editing::open_any(setup, options, operation, listener).await?;
         if editing.held.loaded.file.is_none() {
             let released = editing.held.release().await;
             return Err(if released.has_errors() { released.into() } else { Refusal::NoState });
         }
         Ok(editing)
+    }
+
+    /// As [`Self::open`]; the state may not be there.
+    pub(super) async fn open_any(
+        setup: &Setup,
+        options: &EditOptions,
+        operation: &str,
+        listener: &dyn Listener,
+    ) -> Result<Editing, Refusal> {
+        let opened = store(setup, options).await;
+        let (store, warnings) = opened.map_err(|problems| Refusal::Unopened(problems_text(&problems)))?;
+        let mut editing = Editing::of_store(setup, options.locking, store, operation, Which::Source, listener).await?;
+        editing.warnings = warnings;
+        Ok(editing)
+    }
+
+    pub(super) fn store(&self) -> &dyn StateStore {
+        &*self.held.store
+    }
+
+    pub(super) fn loaded(&self) -> &Loaded {
+        &self.held.loaded
     }
 
     /// Locks and reads a state, which may not be there.
@@ -133,11 +166,15 @@ impl Editing {
         which: Which,
         listener: &dyn Listener,
     ) -> Result<Editing, Refusal> {
-        let held = hold(setup, locking, store, operation, which, listener).await?;
+        let mut held = hold(setup, locking, store, operation, which, listener).await?;
+        if let Err(mut problems) = held.take_up_journal(listener).await {
+            problems.extend(held.release().await);
+            return Err(problems.into());
+        }
         match JournaledState::new(held.store.clone(), &held.loaded) {
             Ok(writer) => {
                 let state = held.loaded.file.as_ref().map(|file| file.state.clone()).unwrap_or_default();
-                Ok(Editing { held, writer, state })
+                Ok(Editing { held, writer, state, warnings: Diagnostics::new() })
             }
             Err(mut problems) => {
                 problems.extend(held.release().await);
@@ -157,7 +194,7 @@ impl Editing {
     }
 
     /// Gives the lock back, and what came of the work meanwhile.
-    async fn done<T>(self, result: Result<T, Refusal>) -> Result<T, Refusal> {
+    pub(super) async fn done<T>(self, result: Result<T, Refusal>) -> Result<Edited<T>, Refusal> {
         let released = self.held.release().await;
         match result {
             Err(Refusal::Diagnostics(mut diagnostics)) => {
@@ -165,7 +202,8 @@ impl Editing {
                 Err(Refusal::Diagnostics(diagnostics))
             }
             Ok(_) if released.has_errors() => Err(released.into()),
-            result => result,
+            Ok(outcome) => Ok(Edited { outcome, warnings: self.warnings }),
+            Err(refusal) => Err(refusal),
         }
     }
 }
@@ -179,7 +217,7 @@ async fn hold(
     which: Which,
     listener: &dyn Listener,
 ) -> Result<Held, Refusal> {
-    let Locking { lock, lock_timeout } = locking;
+    let Locking { lock, lock_timeout, .. } = locking;
     let options = StateOptions { lock, lock_timeout, ..StateOptions::default() };
     let held = backends::hold_store(&store, operation, &options, setup, Some(listener)).await;
     held.map_err(|problems| match lock {
@@ -188,16 +226,18 @@ async fn hold(
     })
 }
 
-/// The store of a state file, or of the backend's workspace.
-async fn store(setup: &Setup, options: &EditOptions) -> Result<Arc<dyn StateStore>, Diagnostics> {
+/// The store of a state file, or of the backend's workspace with what there is to say of its settings.
+async fn store(setup: &Setup, options: &EditOptions) -> Result<(Arc<dyn StateStore>, Diagnostics), Diagnostics> {
     if let Some(path) = &options.state {
-        return file_store(setup, path, options.backup.clone()).await;
+        return Ok((file_store(setup, path, options.backup.clone()).await?, Diagnostics::new()));
     }
     // Backups of all backends are named after the file of the local one.
     let own = LocalBackend::default().paths(&setup.workdir.workspace).write;
     let backup = options.backup.clone().unwrap_or_else(|| dated(&own));
-    let options = StateOptions { backup: Some(backup.to_string_lossy().into_owned()), ..StateOptions::default() };
-    Ok(read_state::open(setup, &options).await?.store)
+    let ignore_remote_version = options.locking.ignore_remote_version;
+    let backup = Some(backup.to_string_lossy().into_owned());
+    let options = StateOptions { backup, ignore_remote_version, ..StateOptions::default() };
+    read_state::open_to_change(setup, &options).await
 }
 
 /// The store of a state file, which is encrypted as the backend's states are.

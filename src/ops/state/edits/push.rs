@@ -26,8 +26,20 @@ pub async fn push(
 ) -> Result<(), Refusal> {
     check_configuration(setup)?;
     let source = source(setup, path, input).await?;
-    let store = read_state::open(setup, &StateOptions::default()).await?.store;
-    let held = hold(setup, locking, store, "state-push", Which::Destination, listener).await?;
+    let ignore_remote_version = locking.ignore_remote_version;
+    let options = StateOptions { ignore_remote_version, ..StateOptions::default() };
+    let (store, warnings) = read_state::open_to_change(setup, &options).await?;
+    if !warnings.is_empty() {
+        listener.diagnostics(warnings);
+    }
+    if force {
+        store.force_next_write();
+    }
+    let mut held = hold(setup, locking, store, "state-push", Which::Destination, listener).await?;
+    if let Err(mut problems) = held.take_up_journal(listener).await {
+        problems.extend(held.release().await);
+        return Err(problems.into());
+    }
     let written = backend::import(&*held.store, &held.loaded, source, force).await;
     let released = held.release().await;
     match written {

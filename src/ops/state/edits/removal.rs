@@ -1,13 +1,15 @@
 //! `state rm`
 
-use super::{EditOptions, Editing, Refusal, check_backend, check_configuration};
+use std::collections::BTreeSet;
+
+use super::{EditOptions, Edited, Editing, Refusal, check_backend, check_configuration};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::COMMAND;
-use crate::model::addr::{AbsResourceInstance, command_line};
+use crate::model::addr::{AbsResourceInstance, Target, command_line};
 use crate::model::state::State;
 use crate::ops::interface::listen::Listener;
 use crate::ops::setup::Setup;
-use crate::ops::state::sorted;
+use crate::ops::state::{sorted, unmatched};
 
 /// Forgets the instances that the addresses name. `removed` hears of each before the state is written; gives how many
 /// there were. `dry_run`: nothing is written.
@@ -18,7 +20,7 @@ pub async fn remove(
     dry_run: bool,
     listener: &dyn Listener,
     removed: impl Fn(&AbsResourceInstance),
-) -> Result<usize, Refusal> {
+) -> Result<Edited<usize>, Refusal> {
     check_configuration(setup)?;
     let mut editing = Editing::open(setup, options, "state-rm", listener).await?;
     let result = remove_and_save(setup, options, addresses, dry_run, &mut editing, removed).await;
@@ -57,9 +59,20 @@ async fn remove_and_save(
 fn named(state: &State, addresses: &[String]) -> Result<Vec<AbsResourceInstance>, Diagnostics> {
     let all = sorted(state);
     let (mut found, mut problems) = (Vec::new(), Diagnostics::new());
+    let mut of_patterns = BTreeSet::new();
     for text in addresses {
         match command_line::target(text) {
-            Ok(target) => found.extend(all.iter().map(|(addr, _)| addr).filter(|addr| target.contains(addr)).cloned()),
+            Ok(target) => {
+                let matching: Vec<_> = all.iter().map(|(addr, _)| addr).filter(|addr| target.contains(addr)).collect();
+                match &target {
+                    Target::Pattern(pattern) if matching.is_empty() => problems.push(unmatched(pattern)),
+                    // Patterns may overlap.
+                    Target::Pattern(_) => {
+                        found.extend(matching.into_iter().filter(|addr| of_patterns.insert(*addr)).cloned());
+                    }
+                    _ => found.extend(matching.into_iter().cloned()),
+                }
+            }
             Err(more) => problems.extend(more),
         }
     }

@@ -1,6 +1,6 @@
 //! `state replace-provider`
 
-use super::{EditOptions, Editing, Refusal, check_backend, check_configuration};
+use super::{EditOptions, Edited, Editing, Refusal, check_backend, check_configuration};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::model::addr::{AbsResource, Provider};
 use crate::model::state::file::problems_text;
@@ -25,7 +25,7 @@ pub async fn replace_provider(
     wanted: &ReplaceProvider,
     listener: &dyn Listener,
     planned: impl Fn(&Provider, &Provider, &[AbsResource]),
-) -> Result<Option<usize>, Refusal> {
+) -> Result<Edited<Option<usize>>, Refusal> {
     check_configuration(setup)?;
     let (from, to) = providers(wanted)?;
     let mut editing = Editing::open(setup, &wanted.options, "state-replace-provider", listener).await?;

@@ -1,14 +1,15 @@
 //! `taint` and `untaint`
 
-use super::{Editing, Locking, Refusal, Which, check_configuration};
+use super::{Edited, Editing, Locking, Refusal, Which, check_configuration};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::COMMAND;
-use crate::model::addr::AbsResourceInstance;
-use crate::model::state::{ObjectStatus, State};
+use crate::model::addr::{AbsResourceInstance, Pattern, ResourceMode};
+use crate::model::state::{Instance, ObjectStatus, State};
 use crate::ops::backends::read_state;
 use crate::ops::interface::listen::Listener;
 use crate::ops::interface::options::StateOptions;
 use crate::ops::setup::Setup;
+use crate::ops::state::{sorted, unmatched};
 
 /// What is to be said of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,39 +18,96 @@ pub enum Mark {
     Untaint,
 }
 
+/// Whose objects a mark is for.
+#[derive(Clone, Debug)]
+pub enum Selector {
+    Instance(AbsResourceInstance),
+    /// Every managed instance that matches and has an object; for [`Mark::Untaint`] those that are tainted.
+    Pattern(Pattern),
+}
+
+/// Which objects are to be marked how.
+#[derive(Clone, Debug)]
+pub struct Marking {
+    pub selectors: Vec<Selector>,
+    pub mark: Mark,
+    /// A missing instance is a warning, not an error.
+    pub allow_missing: bool,
+    pub options: StateOptions,
+}
+
 /// What became of a mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Marked {
-    Done,
+    Done(AbsResourceInstance),
     /// The instance is not there, which the caller allows; worth a warning.
     Missing(Diagnostic),
 }
 
-/// Says of an instance's object that it is to be replaced, or that it is not.
-pub async fn mark(
-    setup: &Setup,
-    addr: &AbsResourceInstance,
-    mark: Mark,
-    allow_missing: bool,
-    options: &StateOptions,
-    listener: &dyn Listener,
-) -> Result<Marked, Refusal> {
-    let operation = match mark {
+/// Says of instances' objects that they are to be replaced, or that they are not: of all, or of none if anything is wrong.
+pub async fn mark(setup: &Setup, wanted: &Marking, listener: &dyn Listener) -> Result<Edited<Vec<Marked>>, Refusal> {
+    let operation = match wanted.mark {
         Mark::Taint => "taint",
         Mark::Untaint => "untaint",
     };
-    if mark == Mark::Taint {
+    if wanted.mark == Mark::Taint {
         check_configuration(setup)?;
     }
-    let store = read_state::open(setup, options).await?.store;
-    let locking = Locking { lock: options.lock, lock_timeout: options.lock_timeout };
+    let (store, warnings) = read_state::open_to_change(setup, &wanted.options).await?;
+    let StateOptions { lock, lock_timeout, ignore_remote_version, .. } = wanted.options;
+    let locking = Locking { lock, lock_timeout, ignore_remote_version };
     let mut editing = Editing::of_store(setup, locking, store, operation, Which::Source, listener).await?;
-    let result = match set(&mut editing.state, addr, mark) {
-        Ok(()) => editing.save().await.map(|()| Marked::Done),
-        Err(Unmarked::Missing(_)) if allow_missing => Ok(Marked::Missing(allowed(addr))),
-        Err(Unmarked::Missing(problem) | Unmarked::Wrong(problem)) => Err(Diagnostics::from(problem).into()),
+    editing.warnings = warnings;
+    let result = match set_all(&mut editing.state, wanted) {
+        Ok(marked) if marked.iter().all(|one| matches!(one, Marked::Missing(_))) => Ok(marked),
+        Ok(marked) => editing.save().await.map(|()| marked),
+        Err(problems) => Err(problems.into()),
     };
     editing.done(result).await
+}
+
+fn set_all(state: &mut State, wanted: &Marking) -> Result<Vec<Marked>, Diagnostics> {
+    let (mut marked, mut problems) = (Vec::new(), Diagnostics::new());
+    for selector in &wanted.selectors {
+        let addresses = match selector {
+            Selector::Instance(addr) => vec![addr.clone()],
+            Selector::Pattern(pattern) => match matching(state, pattern, wanted.mark) {
+                found if !found.is_empty() => found,
+                _ if wanted.allow_missing => {
+                    let unmatched = unmatched(pattern);
+                    marked.push(Marked::Missing(Diagnostic::warning(unmatched.summary, unmatched.detail)));
+                    continue;
+                }
+                _ => {
+                    problems.push(unmatched(pattern));
+                    continue;
+                }
+            },
+        };
+        for addr in addresses {
+            // Addresses may overlap.
+            if marked.contains(&Marked::Done(addr.clone())) {
+                continue;
+            }
+            match set(state, &addr, wanted.mark) {
+                Ok(()) => marked.push(Marked::Done(addr)),
+                Err(Unmarked::Missing(_)) if wanted.allow_missing => marked.push(Marked::Missing(allowed(&addr))),
+                Err(Unmarked::Missing(problem) | Unmarked::Wrong(problem)) => problems.push(problem),
+            }
+        }
+    }
+    if problems.has_errors() { Err(problems) } else { Ok(marked) }
+}
+
+fn matching(state: &State, pattern: &Pattern, mark: Mark) -> Vec<AbsResourceInstance> {
+    let is_wanted = |addr: &AbsResourceInstance, instance: &Instance| {
+        let Some(object) = &instance.current else { return false };
+        addr.mode() == ResourceMode::Managed
+            && (mark == Mark::Taint || object.status == ObjectStatus::Tainted)
+            && pattern.contains(addr)
+    };
+    let all = sorted(state).into_iter();
+    all.filter(|(addr, instance)| is_wanted(addr, instance)).map(|(addr, _)| addr).collect()
 }
 
 /// Why an object was not marked.

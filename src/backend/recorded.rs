@@ -1,0 +1,241 @@
+//! Stores whose snapshots are kept in a history on this machine.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::hcp::Hcp;
+use super::history::History;
+use super::lock::LockInfo;
+use super::sealed::Backups;
+use super::store::{Backend, LockError, StateStore, StoreError};
+use crate::encryption::Cipher;
+use crate::model::state::StateMeta;
+
+/// A backend with a history per workspace.
+pub struct RecordedBackend {
+    pub inner: Arc<dyn Backend>,
+    /// The folder with a folder per workspace.
+    pub dir: PathBuf,
+    pub limit: usize,
+    pub cipher: Option<Arc<Cipher>>,
+}
+
+#[async_trait]
+impl Backend for RecordedBackend {
+    async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
+        self.inner.workspaces().await
+    }
+
+    async fn delete_workspace(&self, name: &str, force: bool) -> Result<(), StoreError> {
+        self.inner.delete_workspace(name, force).await
+    }
+
+    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        let inner = self.inner.store(workspace).await?;
+        let history = History::new(self.dir.join(workspace), self.limit, self.cipher.clone());
+        Ok(Arc::new(RecordedStore { inner, history, run: Mutex::default() }))
+    }
+
+    fn hcp(&self) -> Option<&Hcp> {
+        self.inner.hcp()
+    }
+}
+
+struct RecordedStore {
+    inner: Arc<dyn StateStore>,
+    history: History,
+    run: Mutex<Run>,
+}
+
+/// What there is to keep at the end.
+#[derive(Default)]
+struct Run {
+    /// What the lock was taken for; none: there is none.
+    operation: Option<String>,
+    /// What was stored before, if it is not kept yet.
+    before: Option<Arc<[u8]>>,
+    last: Option<Arc<[u8]>>,
+}
+
+/// What begins the operations that copy states from one backend to another.
+const MIGRATION: &str = "migration ";
+
+impl RecordedStore {
+    fn run(&self) -> MutexGuard<'_, Run> {
+        self.run.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Keeps what was written.
+    async fn keep(&self) {
+        let Run { operation, before, last } = std::mem::take(&mut *self.run());
+        let operation = operation.unwrap_or_default();
+        // A copy is no new state: lineage and serial are those of the source.
+        let Some(last) = last.filter(|_| !operation.starts_with(MIGRATION)) else { return };
+        for (snapshot, operation) in before.into_iter().map(|before| (before, "")).chain([(last, &*operation)]) {
+            if let Err(error) = self.history.keep(snapshot, operation).await {
+                crate::log!(Warn, "the state was not added to the history: {error}");
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl StateStore for RecordedStore {
+    async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        self.inner.read().await
+    }
+
+    async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError> {
+        self.inner.write(snapshot.clone()).await?;
+        let locked = {
+            let mut run = self.run();
+            run.last = Some(snapshot);
+            run.operation.is_some()
+        };
+        // Under the lock more may follow, of which only the last is kept.
+        if !locked {
+            self.keep().await;
+        }
+        Ok(())
+    }
+
+    async fn lock(&self, info: &LockInfo) -> Result<String, LockError> {
+        let id = self.inner.lock(info).await?;
+        self.run().operation = Some(info.operation.clone());
+        Ok(id)
+    }
+
+    async fn unlock(&self, id: &str) -> Result<(), StoreError> {
+        let ((), unlocked) = tokio::join!(self.keep(), self.inner.unlock(id));
+        unlocked
+    }
+
+    async fn lock_lost(&self) -> StoreError {
+        self.inner.lock_lost().await
+    }
+
+    fn lock_pauses(&self) -> RangeInclusive<Duration> {
+        self.inner.lock_pauses()
+    }
+
+    fn locks_are_of_processes(&self) -> bool {
+        self.inner.locks_are_of_processes()
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.inner.journal()
+    }
+
+    fn state_file(&self) -> Option<PathBuf> {
+        self.inner.state_file()
+    }
+
+    fn snapshot_pause(&self) -> Duration {
+        self.inner.snapshot_pause()
+    }
+
+    fn restart_backup(&self) {
+        self.inner.restart_backup();
+    }
+
+    fn writes_elsewhere(&self) -> bool {
+        self.inner.writes_elsewhere()
+    }
+
+    fn force_next_write(&self) {
+        self.inner.force_next_write();
+    }
+
+    fn keeps_files(&self) -> bool {
+        self.inner.keeps_files()
+    }
+
+    fn make_backups(&self, backups: Backups) {
+        self.inner.make_backups(backups);
+    }
+
+    fn cipher(&self) -> Option<&Arc<Cipher>> {
+        self.inner.cipher()
+    }
+
+    fn remember(&self, meta: &StateMeta, content: &dyn Fn() -> Vec<u8>) {
+        if !self.history.has(meta) {
+            self.run().before = Some(content().into());
+        }
+    }
+
+    fn history(&self) -> Option<&History> {
+        Some(&self.history)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::memory::MemoryBackend;
+    use crate::model::state::{State, file};
+
+    fn meta(serial: u64) -> StateMeta {
+        StateMeta { terraform_version: String::new(), serial, lineage: "l".into() }
+    }
+
+    fn snapshot(serial: u64) -> Arc<[u8]> {
+        file::write(&meta(serial), &State::default()).unwrap().into()
+    }
+
+    async fn store(dir: &std::path::Path) -> Arc<dyn StateStore> {
+        let inner = Arc::new(MemoryBackend::default());
+        let backend = RecordedBackend { inner, dir: dir.to_path_buf(), limit: 9, cipher: None };
+        backend.store("w").await.unwrap()
+    }
+
+    fn kept(store: &dyn StateStore) -> Vec<(u64, String)> {
+        let entries = store.history().unwrap().entries().unwrap();
+        entries.into_iter().map(|entry| (entry.header.serial, entry.header.operation)).collect()
+    }
+
+    #[tokio::test]
+    async fn a_command_keeps_its_last_snapshot_and_what_it_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = store(dir.path()).await;
+        let id = store.lock(&LockInfo::new("state-rm")).await.unwrap();
+        store.remember(&meta(4), &|| snapshot(4).to_vec());
+        store.write(snapshot(5)).await.unwrap();
+        store.write(snapshot(6)).await.unwrap();
+        assert!(kept(&*store).is_empty());
+        store.unlock(&id).await.unwrap();
+        assert_eq!(kept(&*store), [(6, "state-rm".into()), (4, String::new())]);
+        let id = store.lock(&LockInfo::new("state-mv")).await.unwrap();
+        store.remember(&meta(6), &|| unreachable!("it is kept"));
+        store.unlock(&id).await.unwrap();
+        assert_eq!(kept(&*store).len(), 2, "nothing was written");
+        store.write(snapshot(7)).await.unwrap();
+        assert_eq!(kept(&*store)[0], (7, String::new()));
+    }
+
+    #[tokio::test]
+    async fn copies_are_not_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = store(dir.path()).await;
+        let id = store.lock(&LockInfo::new("migration destination state")).await.unwrap();
+        store.write(snapshot(5)).await.unwrap();
+        store.unlock(&id).await.unwrap();
+        assert!(kept(&*store).is_empty());
+    }
+
+    /// A full disk, or a folder that cannot be written, is no reason to fail.
+    #[tokio::test]
+    async fn a_history_that_cannot_be_written_is_no_error() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("file"), "").unwrap();
+        let store = store(&dir.path().join("file")).await;
+        let id = store.lock(&LockInfo::new("x")).await.unwrap();
+        store.write(snapshot(5)).await.unwrap();
+        store.unlock(&id).await.unwrap();
+        assert_eq!(store.read().await.unwrap().unwrap(), *snapshot(5));
+    }
+}

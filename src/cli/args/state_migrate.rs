@@ -1,0 +1,45 @@
+//! `state migrate`
+
+use clap::Command;
+
+use super::common::{input_flag, lock_flags, variable_arguments, variable_flags, view_flags};
+use super::flags::{self, Given, switch};
+use super::{ArgsError, Parsed};
+use crate::ops::interface::options::StateOptions;
+
+#[derive(Debug)]
+pub struct Migrate {
+    pub force_copy: bool,
+    pub input: bool,
+    pub options: StateOptions,
+}
+
+pub fn command() -> Command {
+    flags::command("state migrate")
+        .about("Copy states from another backend")
+        .long_about(
+            "Copies the states of all workspaces from the backend that the \"from\" block of a file *.tfmigrate.hcl names to the \
+             backend of the configuration, and takes that one into use. The states in the source stay.",
+        )
+        .args([
+            switch("force-copy", false, "Answer all questions about copying states with yes."),
+            input_flag(),
+        ])
+        .args(lock_flags())
+        .args(variable_flags())
+        .args(view_flags())
+}
+
+pub fn parse(args: &[String]) -> Parsed<Migrate> {
+    let given = flags::parse(command(), args).map_err(ArgsError::flag)?;
+    if !given.positional().is_empty() {
+        return Err(ArgsError::too_many());
+    }
+    let options = StateOptions {
+        lock: given.on("lock"),
+        lock_timeout: given.duration("lock-timeout"),
+        ..StateOptions::default()
+    };
+    let wanted = Migrate { force_copy: given.on("force-copy"), input: given.on("input"), options };
+    Ok((wanted, variable_arguments(&given)))
+}

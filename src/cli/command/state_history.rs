@@ -1,0 +1,129 @@
+//! `state history` and `state restore`
+
+use serde_json::{Value as Json, json};
+
+use crate::cli::Invocation;
+use crate::cli::args::state_history::{parse_history, parse_restore};
+use crate::cli::console::Console;
+use crate::cli::view::human::Human;
+use crate::model::addr::AbsResourceInstance;
+use crate::ops::state::edits::Edited;
+use crate::ops::state::history::{self, Difference, Listing, Restored, Snapshot};
+use crate::render::json::go;
+
+use super::state_edits::{refused, unsaved};
+
+pub fn run_history(invocation: &Invocation, args: &[String]) -> u8 {
+    let (json, setup) = match super::begin_parsed(invocation, parse_history(args), |_| false) {
+        Ok(begun) => begun,
+        Err(code) => return code,
+    };
+    let console = &invocation.console;
+    match super::run_with(invocation, &setup.stop, history::list(&setup)) {
+        Ok(Ok(listing)) if json => {
+            console.line(&go::compact(&document(&listing)));
+            0
+        }
+        Ok(Ok(listing)) => {
+            console.print(&table(&listing));
+            0
+        }
+        Ok(Err(diagnostics)) => super::finish(console, diagnostics),
+        Err(code) => code,
+    }
+}
+
+fn document(listing: &Listing) -> Json {
+    let snapshot = |one: &Snapshot| {
+        json!({
+            "serial": one.serial,
+            "lineage": one.lineage,
+            "written": one.written,
+            "operation": operation(one),
+            "size": one.size,
+            "encrypted": one.is_encrypted,
+            "current": one.is_current,
+        })
+    };
+    let current = listing.current.as_ref().map(|meta| json!({ "serial": meta.serial, "lineage": meta.lineage }));
+    json!({
+        "format_version": "1.0",
+        "workspace": listing.workspace,
+        "current": current,
+        "snapshots": listing.snapshots.iter().map(snapshot).collect::<Vec<_>>(),
+    })
+}
+
+/// A line per snapshot, in columns.
+fn table(listing: &Listing) -> String {
+    if listing.snapshots.is_empty() {
+        return format!("No snapshots of the workspace {:?} are kept on this machine.\n", listing.workspace);
+    }
+    let row = |one: &Snapshot| {
+        let written = one.written.split('.').next().unwrap_or_default().replace('T', " ");
+        let mark = if one.is_current { "*" } else { " " };
+        [format!("{mark} {}", one.serial), written, one.size.to_string(), operation(one)]
+    };
+    let head = ["  SERIAL", "WRITTEN (UTC)", "BYTES", "OPERATION"].map(str::to_owned);
+    let rows: Vec<[String; 4]> = [head].into_iter().chain(listing.snapshots.iter().map(row)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or_default();
+    let (serial, written, size) = (width(0), width(1), width(2));
+    let line = |[a, b, c, d]: &[String; 4]| format!("{a:serial$}  {b:written$}  {c:>size$}  {d}");
+    rows.iter().map(|row| line(row).trim_end().to_owned() + "\n").collect()
+}
+
+/// What wrote a snapshot, in the words of the commands.
+fn operation(snapshot: &Snapshot) -> String {
+    match snapshot.operation.strip_prefix("OperationType") {
+        Some(kind) => kind.to_lowercase(),
+        None if snapshot.operation.is_empty() => "(unknown)".to_owned(),
+        None => snapshot.operation.replacen("state-", "state ", 1),
+    }
+}
+
+pub fn run_restore(invocation: &Invocation, args: &[String]) -> u8 {
+    let parsed = parse_restore(args);
+    let (args, setup) = match super::begin_parsed(invocation, parsed, |args| !args.auto_approve && !args.dry_run) {
+        Ok(begun) => begun,
+        Err(code) => return code,
+    };
+    let console = &invocation.console;
+    let listener = Human::new(console.clone(), false);
+    let planned = |difference: &Difference| show(console, args.serial, difference);
+    match super::run_with(invocation, &setup.stop, history::restore(&setup, &args, &listener, planned)) {
+        Ok(Ok(Edited { outcome, warnings })) => {
+            super::finish_spaced(console, warnings);
+            match outcome {
+                Restored::Done(serial) => {
+                    console.line(&format!("\nRestored serial {} as serial {serial}.", args.serial));
+                }
+                Restored::WouldDo => {}
+                Restored::Same => {
+                    console.line(&format!("The state is the same as serial {}. Nothing was changed.", args.serial));
+                }
+                Restored::Refused => {
+                    console.line("Restore cancelled.");
+                    return 1;
+                }
+            }
+            0
+        }
+        Ok(Err(refusal)) => refused(console, refusal, "state", unsaved),
+        Err(code) => code,
+    }
+}
+
+fn show(console: &Console, serial: u64, difference: &Difference) {
+    console.line(&format!("Changes of the state by the snapshot with serial {serial}:\n"));
+    let list = |sign: &str, addresses: &[AbsResourceInstance]| {
+        addresses.iter().for_each(|addr| console.line(&console.style.fill(sign, &[addr])));
+    };
+    list("  [green]+[reset] {}", &difference.added);
+    list("  [yellow]~[reset] {}", &difference.changed);
+    list("  [red]-[reset] {}", &difference.removed);
+    if difference.outputs_differ {
+        console.line(&console.style.fill("  [yellow]~[reset] outputs", &[]));
+    }
+    let Difference { added, changed, removed, .. } = difference;
+    console.line(&format!("\n{} to add, {} to change, {} to forget.", added.len(), changed.len(), removed.len()));
+}

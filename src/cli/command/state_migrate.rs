@@ -1,0 +1,30 @@
+//! `state migrate`
+
+use crate::cli::Invocation;
+use crate::cli::args::state_migrate::parse;
+use crate::ops::init::migrate::{self, MigrateEvent, MigrateRequest};
+
+pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
+    let (args, setup) = match super::begin_parsed(invocation, parse(args), |args| args.input) {
+        Ok(begun) => begun,
+        Err(code) => return code,
+    };
+    let console = &invocation.console;
+    let line = |template: &str, from: &str, to: &str| {
+        console.line(&console.style.fill(template, &[&format!("{from:?}"), &format!("{to:?}")]));
+    };
+    let mut tell = |event: MigrateEvent<'_>| match event {
+        MigrateEvent::Started { from, to } => {
+            line("[reset][bold]Migrating state from backend {} to backend {}...[reset]", from, to);
+        }
+        MigrateEvent::Finished { from, to } => {
+            line("[reset][bold]Finished migrating state from backend {} to backend {}.[reset]", from, to);
+        }
+        MigrateEvent::Found(diagnostics) => console.diagnostics(diagnostics),
+    };
+    let request = MigrateRequest { force_copy: args.force_copy, options: args.options };
+    match super::run_with(invocation, &setup.stop, migrate::run(&setup, &request, &mut tell)) {
+        Ok(diagnostics) => super::finish(console, diagnostics),
+        Err(code) => code,
+    }
+}

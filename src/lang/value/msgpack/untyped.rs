@@ -1,0 +1,62 @@
+//! MessagePack whose type is not known, as JSON.
+
+use rmp::Marker;
+use rmp::decode::{self as dec, Bytes};
+use serde_json::{Map, Value as Json};
+
+use super::{
+    DEEPEST, Result, array_length, broken, fail, map_length, marker, nests_deeper_than, read_key, read_number,
+    read_text,
+};
+
+/// Reads a value without unknown parts; anything after it is an error.
+pub fn to_json(bytes: &[u8]) -> Result<Json> {
+    if nests_deeper_than(bytes, DEEPEST) {
+        return fail(format!("nested more than {DEEPEST} levels deep"));
+    }
+    let mut input = Bytes::new(bytes);
+    let json = read(&mut input)?;
+    if input.remaining_slice().is_empty() { Ok(json) } else { fail("extra bytes after msgpack value") }
+}
+
+fn read(input: &mut Bytes<'_>) -> Result<Json> {
+    let marker = marker(input)?;
+    Ok(match marker {
+        Marker::Null => {
+            dec::read_nil(input).map_err(broken)?;
+            Json::Null
+        }
+        Marker::True | Marker::False => Json::Bool(dec::read_bool(input).map_err(broken)?),
+        Marker::FixStr(_) | Marker::Str8 | Marker::Str16 | Marker::Str32 => {
+            Json::String(read_text(input, marker)?.into_owned())
+        }
+        Marker::FixArray(_) | Marker::Array16 | Marker::Array32 => {
+            let length = array_length(input, "a list is required")?;
+            Json::Array((0..length).map(|_| read(input)).collect::<Result<_>>()?)
+        }
+        Marker::FixMap(_) | Marker::Map16 | Marker::Map32 => {
+            let length = map_length(input, "a map is required")?;
+            let entry = |input: &mut Bytes<'_>| Ok((read_key(input)?.into_owned(), read(input)?));
+            Json::Object((0..length).map(|_| entry(input)).collect::<Result<Map<_, _>>>()?)
+        }
+        _ => {
+            let number = read_number(input, marker)?.to_string();
+            serde_json::from_str(&number).or_else(|_| fail("a number is required"))?
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_without_a_type() {
+        let bytes = b"\x84\xa1a\xc0\xa1b\x92\xc3\x05\xa1c\xa1x\xa1d\x81\xa1e\xcb\x3f\xe0\x00\x00\x00\x00\x00\x00";
+        assert_eq!(to_json(bytes).unwrap().to_string(), r#"{"a":null,"b":[true,5],"c":"x","d":{"e":0.5}}"#);
+        for broken in [&b""[..], b"\x81", b"\xc0\xc0", b"\xd4\x00\x00", b"\xdd\xff\xff\xff\xff"] {
+            assert!(to_json(broken).is_err(), "{broken:?}");
+        }
+        assert!(to_json(&[vec![0x91; 100_000], vec![0xc0]].concat()).is_err());
+    }
+}

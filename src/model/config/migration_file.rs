@@ -1,0 +1,175 @@
+//! `*.tfmigrate.hcl`: where states come from that are to be copied to the backend of the configuration.
+
+use std::path::Path;
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::files::Files;
+use crate::base::source::Range;
+use crate::lang::syntax::ast::Block;
+use crate::lang::syntax::body::BodySchema;
+
+use super::Backend;
+use super::file_set;
+
+const SUFFIX: &str = ".tfmigrate.hcl";
+const FROM: &str = "from";
+const PROVIDER: &str = "state_store_provider";
+
+/// The blocks of all files, with the labelled block within `from`.
+#[derive(Default)]
+struct Found {
+    from: Option<Range>,
+    backend: Option<Backend>,
+    store: Option<Range>,
+    provider: Option<Range>,
+}
+
+/// The backend that the files of a folder name in their `from` block. None with an error.
+pub fn migration_source(dir: &Path, files: &dyn Files) -> (Option<Backend>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let mut found = Found::default();
+    let mut names: Vec<String> = files.list(dir).unwrap_or_default().into_iter().map(|entry| entry.name).collect();
+    names.retain(|name| name.ends_with(SUFFIX));
+    names.sort();
+    for name in names {
+        let path = if dir == Path::new(".") { Path::new(&name).to_path_buf() } else { dir.join(&name) };
+        let Some(body) = file_set::load(&path, files, &mut diagnostics) else { continue };
+        let schema = BodySchema::new().block(FROM, &[]).block(PROVIDER, &[]);
+        let (content, problems) = body.content(&schema);
+        diagnostics.extend(problems);
+        content.blocks_of(FROM).for_each(|block| from(block, &mut found, &mut diagnostics));
+        content.blocks_of(PROVIDER).for_each(|block| provider(block, &mut found, &mut diagnostics));
+    }
+    if !diagnostics.has_errors() {
+        diagnostics.extend(combination(&found));
+    }
+    let backend = found.backend.filter(|_| !diagnostics.has_errors());
+    (backend, diagnostics)
+}
+
+fn from(block: &Block, found: &mut Found, diagnostics: &mut Diagnostics) {
+    if found.from.is_some() {
+        diagnostics.push(duplicate(FROM, block));
+        return;
+    }
+    found.from = Some(block.header_range());
+    let schema = BodySchema::new().block("backend", &["type"]).block("state_store", &["type"]);
+    let (content, problems) = block.body.content(&schema);
+    diagnostics.extend(problems);
+    for inner in &content.blocks {
+        if found.backend.is_some() || found.store.is_some() {
+            let detail = "A \"from\" block has one \"backend\" or one \"state_store\" block.";
+            diagnostics.push(Diagnostic::error("Several sources in \"from\" block", detail).at(inner.header_range()));
+            return;
+        }
+        match inner.kind.as_str() {
+            "backend" => {
+                found.backend = Some(Backend {
+                    kind: inner.label(0).clone(),
+                    is_cloud_block: false,
+                    kind_range: inner.label_range(0),
+                    body: inner.body.clone(),
+                    range: inner.header_range(),
+                });
+            }
+            _ => found.store = Some(inner.header_range()),
+        }
+    }
+}
+
+fn provider(block: &Block, found: &mut Found, diagnostics: &mut Diagnostics) {
+    if found.provider.is_some() {
+        diagnostics.push(duplicate(PROVIDER, block));
+        return;
+    }
+    found.provider = Some(block.header_range());
+    let (attributes, problems) = block.body.just_attributes();
+    diagnostics.extend(problems);
+    if attributes.len() != 1 {
+        let detail = format!(
+            "The \"{PROVIDER}\" block is only expected to include a single provider, but {} were found.",
+            attributes.len()
+        );
+        let summary = format!("Unexpected number of providers described in \"{PROVIDER}\" configuration block.");
+        diagnostics.push(Diagnostic::error(summary, detail).at(block.header_range()));
+    }
+}
+
+fn duplicate(kind: &str, block: &Block) -> Diagnostic {
+    let detail = format!("Only one {kind:?} block is allowed in a directory's {SUFFIX} files.");
+    Diagnostic::error(format!("Duplicate {kind:?} configuration block"), detail).at(block.header_range())
+}
+
+/// What does not go together, or is missing.
+fn combination(found: &Found) -> Option<Diagnostic> {
+    match (&found.backend, &found.store, &found.provider) {
+        (Some(_), _, Some(_)) => Some(Diagnostic::error(
+            format!("Invalid combination of \"backend\" and \"{PROVIDER}\""),
+            format!(
+                "The \"{PROVIDER}\" block can only be used in combination with a \"state_store\" block. Either remove the unused \
+                 \"{PROVIDER}\" block, or update your \"from\" block to contain a \"state_store\" block instead."
+            ),
+        )),
+        (Some(_), _, None) => None,
+        (None, Some(_), None) => Some(Diagnostic::error(
+            format!("Missing \"{PROVIDER}\" block for state store migration"),
+            format!(
+                "The configuration includes a \"state_store\" block but is missing the required \"{PROVIDER}\" block. Add a \
+                 \"{PROVIDER}\" block to specify the provider to use when migrating state out of that state store."
+            ),
+        )),
+        (None, Some(range), Some(_)) => Some(
+            Diagnostic::error(
+                "State stores are not supported",
+                "States cannot be migrated from a state store, which a provider implements: this version supports backends only.",
+            )
+            .at(range.clone()),
+        ),
+        (None, None, _) => Some(Diagnostic::error(
+            "Unknown migration source",
+            format!(
+                "No configuration was provided for where to migrate the state from. Ensure that a file with the extension {SUFFIX} \
+                 is present and has a \"from\" block with a \"backend\" block in it."
+            ),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::files::Memory;
+
+    fn read(text: &str) -> Result<String, String> {
+        let files = Memory::of([("m.tfmigrate.hcl", text)]);
+        let (backend, problems) = migration_source(Path::new("."), &files);
+        match backend {
+            Some(backend) => Ok(backend.kind.to_string()),
+            None => Err(problems.into_vec().remove(0).summary),
+        }
+    }
+
+    #[test]
+    fn a_source_is_one_backend() {
+        let from = "from {\n  backend \"local\" {\n    path = \"x\"\n  }\n}\n";
+        let store = "from {\n  state_store \"s\" {\n    provider \"p\" {}\n  }\n}\n";
+        let provider = "state_store_provider {\n  p = {\n    source = \"a/p\"\n  }\n}\n";
+        assert_eq!(read(from), Ok("local".into()));
+        let cases = [
+            (String::new(), "Unknown migration source"),
+            (from.repeat(2), "Duplicate \"from\" configuration block"),
+            (format!("{from}{provider}"), "Invalid combination of \"backend\" and \"state_store_provider\""),
+            (store.to_owned(), "Missing \"state_store_provider\" block for state store migration"),
+            (format!("{store}{provider}"), "State stores are not supported"),
+            (
+                format!("{store}state_store_provider {{}}\n"),
+                "Unexpected number of providers described in \"state_store_provider\" configuration block.",
+            ),
+            ("from {\n  backend \"a\" {}\n  backend \"b\" {}\n}\n".into(), "Several sources in \"from\" block"),
+            ("x = 1\n".into(), "Unsupported argument"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(read(&text), Err(expected.to_owned()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! Plans that Terraform or OpenTofu wrote, in their format of version 3.
+//!
+//! Their values are MessagePack by the schemas of the providers, which a plan file does not hold: changes of resources stay
+//! undecoded until the schemas are known. Formats and field numbers as in OpenTofu 1.12 and Terraform 1.11; later versions add
+//! fields, and count the version up where a reader must know them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Cursor;
+use std::path::Path as FilePath;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use zip::ZipArchive;
+
+use crate::lang::value::{Marks, Path, PathStep, Type, Value, msgpack};
+use crate::model::addr::parse::parse_target;
+use crate::model::addr::{AbsProviderConfig, AbsResourceInstance, Provider};
+use crate::model::plan::{Action, ActionReason, Change, Importing, Mode, OutputChange, Plan, ResourceChange};
+use crate::model::state::file::{provider_config, resource_instance};
+use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
+
+use super::protobuf::{Message, text};
+use super::{BackendSettings, LOCK, SavedPlan, member, states};
+
+pub(super) const PLAN: &str = "tfplan";
+const MODULES: &str = "tfconfig/modules.json";
+const VERSION: u64 = 3;
+
+/// What can be read of a plan only with the schemas of its providers.
+#[derive(Clone, Debug, Default)]
+pub struct Undecoded {
+    changes: Vec<RawChange>,
+    drift: Vec<RawChange>,
+    /// The record of installed modules.
+    pub modules: Vec<u8>,
+}
+
+/// A change whose values have no types yet.
+#[derive(Clone, Debug)]
+struct RawChange {
+    /// With null for the values.
+    change: ResourceChange,
+    before: Option<RawValue>,
+    after: Option<RawValue>,
+}
+
+#[derive(Clone, Debug)]
+struct RawValue {
+    msgpack: Vec<u8>,
+    sensitive: Vec<(Path, Marks)>,
+}
+
+/// The type of the values of a resource.
+pub type TypeOf<'a> = &'a dyn Fn(&Provider, &AbsResourceInstance) -> Result<Type, String>;
+
+impl Undecoded {
+    pub fn providers(&self) -> BTreeSet<Provider> {
+        self.changes.iter().chain(&self.drift).map(|raw| raw.change.provider.provider.clone()).collect()
+    }
+}
+
+impl SavedPlan {
+    /// Reads what was left undecoded.
+    pub fn decode(&mut self, type_of: TypeOf<'_>) -> Result<(), String> {
+        let Some(undecoded) = self.undecoded.take() else { return Ok(()) };
+        let plan = &mut self.plan;
+        plan.changes = decoded(undecoded.changes, type_of)?;
+        plan.drift = decoded(undecoded.drift, type_of)?;
+        if plan.is_of_opentofu {
+            plan.applyable = !plan.errored && has_changes(plan);
+        }
+        // What has only moved is listed here too, and shown where nothing else is planned.
+        if plan.mode != Mode::RefreshOnly {
+            plan.drift.retain(|change| change.action != Action::NoOp);
+        }
+        Ok(())
+    }
+}
+
+fn decoded(changes: Vec<RawChange>, type_of: TypeOf<'_>) -> Result<Vec<ResourceChange>, String> {
+    let one = |raw: RawChange| {
+        let addr = raw.change.addr.clone();
+        let failed = |why: String| format!("invalid plan for {addr}: {why}");
+        let ty = type_of(&raw.change.provider.provider, &addr).map_err(failed)?;
+        let value = |raw: Option<RawValue>| match raw {
+            Some(raw) => {
+                let value = msgpack::decode(&raw.msgpack, &ty).map_err(|error| failed(error.to_string()))?;
+                Ok(value.mark_at_paths(&raw.sensitive))
+            }
+            None => Ok::<_, String>(Value::null(ty.clone())),
+        };
+        let change = Change { before: value(raw.before)?, after: value(raw.after)? };
+        Ok(ResourceChange { change, ..raw.change })
+    };
+    let mut changes = changes.into_iter().map(one).collect::<Result<Vec<_>, String>>()?;
+    changes.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
+    Ok(changes)
+}
+
+/// Whether there is something to apply, as OpenTofu decides it.
+fn has_changes(plan: &Plan) -> bool {
+    let changes = |change: &ResourceChange| {
+        change.action != Action::NoOp || change.importing.is_some() || change.addr != change.previous_addr
+    };
+    plan.changes.iter().any(changes)
+        || plan.outputs.iter().any(|output| output.action != Action::NoOp)
+        || (plan.mode == Mode::RefreshOnly && plan.prior_state.resources != plan.previous_state.resources)
+}
+
+/// Reads a plan; None if the archive holds none of this format.
+pub(super) fn read(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<Option<SavedPlan>, String> {
+    let Some(content) = member(archive, PLAN)? else { return Ok(None) };
+    let message = Message::read(&content)?;
+    let version = message.number(1);
+    if version != VERSION {
+        return Err(format!("unsupported plan file format version {version}; only version {VERSION} is supported"));
+    }
+    let mut saved =
+        SavedPlan { plan: plan(&message)?, backend: backend(&message.message(13)?)?, ..SavedPlan::default() };
+    states(archive, &mut saved)?;
+    let modules = configuration(archive, &mut saved)?;
+    saved.lock = member(archive, LOCK)?;
+    saved.undecoded = Some(Undecoded {
+        changes: message.messages(3).map(|change| raw_change(&change?)).collect::<Result<_, _>>()?,
+        drift: message.messages(18).map(|change| raw_change(&change?)).collect::<Result<_, _>>()?,
+        modules,
+    });
+    Ok(Some(saved))
+}
+
+/// Everything but changes of resources and states.
+fn plan(message: &Message<'_>) -> Result<Plan, String> {
+    let mut plan = Plan {
+        mode: match message.number(17) {
+            0 => Mode::Normal,
+            1 => Mode::Destroy,
+            2 => Mode::RefreshOnly,
+            other => return Err(format!("plan has invalid mode {other}")),
+        },
+        timestamp: message.text(21)?.to_owned(),
+        applyable: message.flag(25),
+        errored: message.flag(20),
+        // It says neither whether a plan is applyable nor whether it is complete.
+        is_of_opentofu: !message.flag(25) && !message.flag(26),
+        ..Plan::default()
+    };
+    plan.variables = message
+        .messages(2)
+        .map(|entry| {
+            let entry = entry?;
+            Ok((Arc::from(entry.text(1)?), dynamic(&entry.message(2)?)?))
+        })
+        .collect::<Result<BTreeMap<_, _>, String>>()?;
+    plan.ephemeral_variables = message.all(28).map(|name| Ok(Arc::from(text(name)?))).collect::<Result<_, String>>()?;
+    plan.targets = message
+        .all(5)
+        .map(|target| parse_target(text(target)?).map_err(|problem| problem.detail))
+        .collect::<Result<_, String>>()?;
+    plan.force_replace = message.all(16).map(|addr| instance(text(addr)?)).collect::<Result<_, _>>()?;
+    plan.outputs = message.messages(4).map(|output| output_change(&output?)).collect::<Result<_, _>>()?;
+    plan.outputs.sort_by(|a, b| a.name.cmp(&b.name));
+    plan.checks = message.messages(19).map(|check| check_result(&check?)).collect::<Result<_, _>>()?;
+    plan.relevant_attributes = message
+        .messages(15)
+        .map(|relevant| {
+            let relevant = relevant?;
+            Ok((instance(relevant.text(1)?)?, path(&relevant.message(2)?)?))
+        })
+        .collect::<Result<_, String>>()?;
+    // They are written in no order.
+    plan.relevant_attributes.sort_by_cached_key(|(addr, path)| (addr.clone(), path.to_string()));
+    plan.complete = match plan.is_of_opentofu {
+        true => !plan.errored && plan.targets.is_empty(),
+        false => message.flag(26),
+    };
+    Ok(plan)
+}
+
+fn raw_change(message: &Message<'_>) -> Result<RawChange, String> {
+    let addr = instance(message.text(13)?)?;
+    let previous_addr = match message.text(14)? {
+        "" => addr.clone(),
+        previous => instance(previous)?,
+    };
+    let inner = message.message(9)?;
+    let action = action(inner.number(1))?;
+    let (before, after) = values(&inner, action)?;
+    let raw = |value: Option<&[u8]>, marks: u64| -> Result<Option<RawValue>, String> {
+        let Some(value) = value else { return Ok(None) };
+        let sensitive = inner.messages(marks).map(|steps| Ok((path(&steps?)?, Marks::SENSITIVE)));
+        Ok(Some(RawValue { msgpack: value.to_vec(), sensitive: sensitive.collect::<Result<_, String>>()? }))
+    };
+    let (before, after) = (raw(before, 3)?, raw(after, 4)?);
+    let deposed = Some(message.text(7)?).filter(|key| !key.is_empty()).map(|key| DeposedKey(key.into()));
+    let generated = Some(inner.text(6)?).filter(|config| !config.is_empty()).map(str::to_owned);
+    let importing = match inner.bytes(5) {
+        None => None,
+        Some(bytes) => {
+            let importing = Message::read(bytes)?;
+            let id = (!importing.flag(2)).then(|| importing.text(1).map(str::to_owned)).transpose()?;
+            Some(Importing { id, identity: None })
+        }
+    };
+    let null = Change { before: Value::null_dynamic(), after: Value::null_dynamic() };
+    let change = ResourceChange {
+        addr,
+        previous_addr,
+        deposed,
+        provider: provider(message.text(8)?)?,
+        action,
+        reason: reason(message.number(12))?,
+        change: null,
+        required_replace: message.messages(11).map(|steps| path(&steps?)).collect::<Result<_, _>>()?,
+        private: message.bytes(10).unwrap_or_default().into(),
+        importing,
+        generated_config: generated,
+    };
+    Ok(RawChange { change, before, after })
+}
+
+/// The values before and after: which of them are written depends on the action.
+type Values<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
+
+fn values<'a>(change: &Message<'a>, action: Action) -> Result<Values<'a>, String> {
+    let values = change.messages(2).map(|value| Ok(value?.bytes(1).unwrap_or_default()));
+    let values = values.collect::<Result<Vec<&[u8]>, String>>()?;
+    let missing = || "missing planned value".to_owned();
+    let first = || values.first().copied().ok_or_else(missing).map(Some);
+    Ok(match action {
+        Action::NoOp => (first()?, first()?),
+        Action::Create => (None, first()?),
+        Action::Delete | Action::Forget => (first()?, None),
+        _ => (first()?, Some(values.get(1).copied().ok_or_else(missing)?)),
+    })
+}
+
+fn output_change(message: &Message<'_>) -> Result<OutputChange, String> {
+    let inner = message.message(2)?;
+    let action = action(inner.number(1))?;
+    let value = |value: Option<&[u8]>| match value {
+        Some(bytes) => msgpack::decode(bytes, &Type::Dynamic).map_err(|error| error.to_string()),
+        None => Ok(Value::null_dynamic()),
+    };
+    let (before, after) = values(&inner, action)?;
+    Ok(OutputChange {
+        name: message.text(1)?.into(),
+        action,
+        change: Change { before: value(before)?, after: value(after)? },
+        sensitive: message.flag(3),
+    })
+}
+
+fn check_result(message: &Message<'_>) -> Result<CheckResult, String> {
+    let object = |message: Result<Message<'_>, String>| {
+        let message = message?;
+        let failures = message.all(3).map(|why| text(why).map(str::to_owned)).collect::<Result<_, _>>()?;
+        Ok((message.text(1)?.to_owned(), status(message.number(2))?, failures))
+    };
+    let kind = match message.number(1) {
+        1 => "resource",
+        2 => "output_value",
+        3 => "check",
+        4 => "var",
+        other => return Err(format!("unsupported kind of checkable object {other}")),
+    };
+    Ok(CheckResult {
+        kind: kind.into(),
+        config_addr: message.text(2)?.to_owned(),
+        status: status(message.number(3))?,
+        objects: message.messages(4).map(object).collect::<Result<_, String>>()?,
+    })
+}
+
+fn status(number: u64) -> Result<CheckStatus, String> {
+    Ok(match number {
+        0 => CheckStatus::Unknown,
+        1 => CheckStatus::Pass,
+        2 => CheckStatus::Fail,
+        3 => CheckStatus::Error,
+        other => return Err(format!("unsupported check status {other}")),
+    })
+}
+
+fn action(number: u64) -> Result<Action, String> {
+    Ok(match number {
+        0 => Action::NoOp,
+        1 => Action::Create,
+        2 => Action::Read,
+        3 => Action::Update,
+        5 => Action::Delete,
+        6 => Action::DeleteThenCreate,
+        7 => Action::CreateThenDelete,
+        8 => Action::Forget,
+        9 => Action::CreateThenForget,
+        other => return Err(format!("invalid change action {other}")),
+    })
+}
+
+fn reason(number: u64) -> Result<ActionReason, String> {
+    Ok(match number {
+        0 => ActionReason::None,
+        1 => ActionReason::ReplaceBecauseTainted,
+        2 => ActionReason::ReplaceByRequest,
+        3 => ActionReason::ReplaceBecauseCannotUpdate,
+        4 => ActionReason::DeleteBecauseNoResourceConfig,
+        5 => ActionReason::DeleteBecauseWrongRepetition,
+        6 => ActionReason::DeleteBecauseCountIndex,
+        7 => ActionReason::DeleteBecauseEachKey,
+        8 => ActionReason::DeleteBecauseNoModule,
+        9 => ActionReason::ReplaceByTriggers,
+        10 => ActionReason::ReadBecauseConfigUnknown,
+        11 => ActionReason::ReadBecauseDependencyPending,
+        12 => ActionReason::DeleteBecauseNoMoveTarget,
+        13 => ActionReason::ReadBecauseCheckNested,
+        14 => ActionReason::DeleteBecauseNotEnabled,
+        other => return Err(format!("unsupported reason of an action {other}")),
+    })
+}
+
+fn instance(text: &str) -> Result<AbsResourceInstance, String> {
+    resource_instance(text).ok_or_else(|| format!("invalid resource instance address {text:?}"))
+}
+
+fn provider(text: &str) -> Result<AbsProviderConfig, String> {
+    provider_config(text).map_err(|problem| problem.detail)
+}
+
+fn dynamic(message: &Message<'_>) -> Result<Value, String> {
+    let bytes = message.bytes(1).ok_or("a value has an unsupported serialization format")?;
+    msgpack::decode(bytes, &Type::Dynamic).map_err(|error| error.to_string())
+}
+
+fn path(message: &Message<'_>) -> Result<Path, String> {
+    let step = |step: Result<Message<'_>, String>| {
+        let step = step?;
+        Ok(match step.bytes(2) {
+            Some(key) => PathStep::Index(dynamic(&Message::read(key)?)?),
+            None => PathStep::Attr(step.text(1)?.into()),
+        })
+    };
+    message.messages(1).map(step).collect::<Result<Vec<_>, String>>().map(Path)
+}
+
+fn backend(message: &Message<'_>) -> Result<BackendSettings, String> {
+    let config = message.message(2)?;
+    let config = msgpack::to_json(config.bytes(1).unwrap_or_default()).map_err(|error| error.to_string())?;
+    Ok(BackendSettings {
+        kind: message.text(1)?.to_owned(),
+        workspace: message.text(3)?.to_owned(),
+        config: config.to_string(),
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct ModuleEntry {
+    key: String,
+    dir: String,
+}
+
+/// Adds the files of the modules as the loader names them; gives the record of the modules.
+fn configuration(archive: &mut ZipArchive<Cursor<&[u8]>>, saved: &mut SavedPlan) -> Result<Vec<u8>, String> {
+    let record = member(archive, MODULES)?.ok_or_else(|| format!("the plan has no {MODULES}"))?;
+    let broken = |error: serde_json::Error| format!("{MODULES}: {error}");
+    let entries: Vec<ModuleEntry> = serde_json::from_slice(&record).map_err(broken)?;
+    let names = archive.file_names().map(|name| name.map(|name| name.into_owned()).map_err(|error| error.to_string()));
+    let names = names.collect::<Result<Vec<String>, String>>()?;
+    for ModuleEntry { key, dir } in entries {
+        let folder = format!("tfconfig/m-{key}/");
+        for name in names.iter().filter(|name| name.starts_with(&folder)) {
+            let Some(content) = member(archive, name)? else { continue };
+            let file = &name[folder.len()..];
+            let path = if dir == "." { file.into() } else { FilePath::new(&dir).join(file) };
+            saved.config.files.push((path, content));
+        }
+    }
+    // The record in a working directory names the source of the root module too: none.
+    let mut modules: Vec<serde_json::Map<String, serde_json::Value>> =
+        serde_json::from_slice(&record).map_err(broken)?;
+    for module in &mut modules {
+        module.entry("Source").or_insert_with(|| "".into());
+    }
+    serde_json::to_vec(&serde_json::json!({ "Modules": modules })).map_err(broken)
+}

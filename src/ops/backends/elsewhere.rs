@@ -1,0 +1,127 @@
+//! The backend of another working directory.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::open::{self, Opened};
+use super::record::BackendRecord;
+use super::settings::{self, BackendSettings};
+use crate::backend::local::{DEFAULT_STATE_FILE, DEFAULT_WORKSPACE_DIR};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::lang::value::Value;
+use crate::ops::backends::read_state;
+use crate::ops::interface::options::StateOptions;
+use crate::ops::setup::Setup;
+use crate::ops::setup::workdir::WorkDir;
+
+/// A working directory with the store of its workspace.
+pub struct Elsewhere {
+    pub opened: Opened,
+    /// What tells its state from all others, in every process on this machine.
+    pub identity: String,
+}
+
+/// Opens the backend that the configuration in `dir` asks for, with the workspace that is selected there. All of its paths are made
+/// absolute, so that it can be used from here. `backup`: where the local backend keeps what it replaces, given the state's path.
+pub async fn open(setup: &Setup, dir: &Path, backup: impl Fn(&Path) -> PathBuf) -> Result<Elsewhere, Diagnostics> {
+    let inside = Inside::enter(dir).map_err(|e| unreadable(dir, &e))?;
+    let opened = open_here(setup, &inside.dir, backup).await;
+    inside.leave().map_err(|e| unreadable(dir, &e))?;
+    opened
+}
+
+async fn open_here(setup: &Setup, dir: &Path, backup: impl Fn(&Path) -> PathBuf) -> Result<Elsewhere, Diagnostics> {
+    let mut workdir = WorkDir::open(&setup.environment)?;
+    workdir.data_dir = dir.join(&workdir.data_dir);
+    let setup = Setup { workdir, sealing: Default::default(), ..setup.clone() };
+    setup.workdir.check_workspace()?;
+    let record = read_state::record(&setup)?;
+    let mut wanted = open::settings_of(record.as_ref())?;
+    make_absolute(&mut wanted, dir);
+    let state = identity(&setup, &wanted);
+    let options = StateOptions {
+        backup: Some(backup(&local_path(&wanted, &setup.workdir.workspace)).to_string_lossy().into_owned()),
+        ..StateOptions::default()
+    };
+    let (backend, warnings) = open::open_settings(&setup, &wanted, &options).await?;
+    let store = backend.store(&setup.workdir.workspace).await.map_err(|e| open::not_opened(&e))?;
+    Ok(Elsewhere { opened: Opened { backend, store, warnings }, identity: state })
+}
+
+/// What tells the state of the working directory's workspace from all others.
+pub fn identity_here(setup: &Setup, record: Option<&BackendRecord>) -> Result<String, Diagnostics> {
+    let mut wanted = open::settings_of(record)?;
+    make_absolute(&mut wanted, &std::env::current_dir().unwrap_or_default());
+    Ok(identity(setup, &wanted))
+}
+
+fn identity(setup: &Setup, settings: &BackendSettings) -> String {
+    let record = settings.record();
+    match record.kind.as_str() {
+        LOCAL => {
+            let path = local_path(settings, &setup.workdir.workspace);
+            let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+            let path = folder.and_then(|folder| Some(folder.join(path.file_name()?))).unwrap_or(path);
+            format!("{LOCAL} {}", path.display())
+        }
+        kind => format!("{kind} {} {}", record.config, setup.workdir.workspace),
+    }
+}
+
+const LOCAL: &str = "local";
+
+/// The settings of the local backend that are paths, from a folder.
+fn make_absolute(wanted: &mut BackendSettings, dir: &Path) {
+    if wanted.kind.name() != LOCAL {
+        return;
+    }
+    for (name, default) in [("path", DEFAULT_STATE_FILE), ("workspace_dir", DEFAULT_WORKSPACE_DIR)] {
+        let path = wanted.config.get(name).and_then(Value::as_str).unwrap_or(default);
+        let path = dir.join(path).to_string_lossy().into_owned();
+        settings::with_setting(wanted, name, Value::string(path));
+    }
+}
+
+/// Where the local backend with these settings keeps a state; of other backends nothing that means anything.
+fn local_path(wanted: &BackendSettings, workspace: &str) -> PathBuf {
+    let path = |name: &str| wanted.config.get(name).and_then(Value::as_str).map(PathBuf::from);
+    let backend = crate::backend::local::LocalBackend {
+        path: path("path").filter(|_| wanted.kind.name() == LOCAL),
+        workspace_dir: path("workspace_dir").filter(|_| wanted.kind.name() == LOCAL),
+        ..Default::default()
+    };
+    backend.paths(workspace).write
+}
+
+fn unreadable(dir: &Path, error: &io::Error) -> Diagnostics {
+    Diagnostic::error("Failed to open the working directory", format!("{}: {error}", dir.display())).into()
+}
+
+/// The process within another folder for as long as this lives.
+struct Inside {
+    before: PathBuf,
+    dir: PathBuf,
+}
+
+impl Inside {
+    fn enter(dir: &Path) -> io::Result<Inside> {
+        let before = std::env::current_dir()?;
+        std::env::set_current_dir(dir)?;
+        match std::env::current_dir() {
+            Ok(dir) => Ok(Inside { before, dir }),
+            Err(error) => std::env::set_current_dir(&before).and(Err(error)),
+        }
+    }
+
+    fn leave(self) -> io::Result<()> {
+        std::env::set_current_dir(&self.before)
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        if let Err(error) = std::env::set_current_dir(&self.before) {
+            crate::log!(Error, "{}: {error}", self.before.display());
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! How many snapshots are kept, and where.
+
+use std::sync::Arc;
+
+use super::encryption;
+use crate::backend::{Backend, RecordedBackend};
+use crate::base::diag::Diagnostics;
+use crate::base::env::{Environment, TERRANE_STATE_HISTORY};
+use crate::ops::interface::options::StateOptions;
+use crate::ops::setup::Setup;
+
+const DEFAULT_LIMIT: usize = 20;
+
+/// The backend with a history in the data directory, unless none is wanted. State files that the command line names have none.
+pub async fn recorded(
+    setup: &Setup,
+    backend: Arc<dyn Backend>,
+    options: &StateOptions,
+) -> Result<Arc<dyn Backend>, Diagnostics> {
+    let limit = limit(&setup.environment);
+    if limit == 0 || options.state.is_some() || options.state_out.is_some() {
+        return Ok(backend);
+    }
+    let cipher = encryption::of(setup).await?.state.clone();
+    let dir = setup.workdir.data_dir.join("history");
+    Ok(Arc::new(RecordedBackend { inner: backend, dir, limit, cipher }))
+}
+
+/// A text that is no number does not count.
+fn limit(environment: &Environment) -> usize {
+    environment.non_empty(TERRANE_STATE_HISTORY).and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_LIMIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_a_number() {
+        for (text, expected) in [("", 20), ("0", 0), ("7", 7), ("many", 20)] {
+            assert_eq!(limit(&Environment::of([("TERRANE_STATE_HISTORY", text)])), expected, "{text}");
+        }
+    }
+}

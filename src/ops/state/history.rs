@@ -1,0 +1,241 @@
+//! `state history` and `state restore`: earlier snapshots of the state, as this machine keeps them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::backend;
+use crate::backend::StateStore;
+use crate::backend::history::{Entry, Header};
+use crate::backend::{Access, load};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::{COMMAND, PROGRAM};
+use crate::model::addr::AbsResourceInstance;
+use crate::model::state::file::{self, StateFile, problems_text};
+use crate::model::state::{Instance, State, StateMeta};
+use crate::ops::backends::read_state;
+use crate::ops::interface::ask::{NoAnswer, Question};
+use crate::ops::interface::listen::Listener;
+use crate::ops::interface::options::StateOptions;
+use crate::ops::setup::Setup;
+
+use super::edits::{EditOptions, Edited, Editing, Locking, Refusal, check_configuration};
+
+/// The snapshots of a workspace.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    pub workspace: String,
+    /// None: there is no state now.
+    pub current: Option<StateMeta>,
+    /// The newest first.
+    pub snapshots: Vec<Snapshot>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    pub serial: u64,
+    pub lineage: String,
+    /// RFC 3339 in UTC.
+    pub written: String,
+    /// What the lock was taken for.
+    pub operation: String,
+    /// Bytes of the state file.
+    pub size: u64,
+    pub is_encrypted: bool,
+    /// Lineage and serial are those of the state now.
+    pub is_current: bool,
+}
+
+impl Snapshot {
+    fn of(header: Header, current: Option<&StateMeta>) -> Snapshot {
+        let Header { serial, lineage, written, operation, size, sealed: is_encrypted, .. } = header;
+        let is_current = current.is_some_and(|meta| meta.serial == serial && meta.lineage == lineage);
+        Snapshot { serial, lineage, written, operation, size, is_encrypted, is_current }
+    }
+}
+
+const HISTORY_OFF: &str = "No history is kept";
+
+/// What is kept for the workspace in use.
+pub async fn list(setup: &Setup) -> Result<Listing, Diagnostics> {
+    let opened = read_state::open(setup, &StateOptions::default()).await?;
+    let loaded = load(&*opened.store, Access::ReadOnly).await?;
+    let current = loaded.file.map(|file| file.meta);
+    let entries = entries(&*opened.store)?.into_iter();
+    let snapshots = entries.map(|entry| Snapshot::of(entry.header, current.as_ref())).collect();
+    Ok(Listing { workspace: setup.workdir.workspace.clone(), current, snapshots })
+}
+
+fn entries(store: &dyn StateStore) -> Result<Vec<Entry>, Diagnostics> {
+    let Some(history) = store.history() else {
+        let detail = "The environment variable TERRANE_STATE_HISTORY is 0, so that no snapshots are kept.";
+        return Err(Diagnostic::error(HISTORY_OFF, detail).into());
+    };
+    history.entries().map_err(|e| Diagnostic::error("Failed to read the state history", e.to_string()).into())
+}
+
+/// Which snapshot takes the place of the state.
+#[derive(Clone, Debug)]
+pub struct Restore {
+    pub serial: u64,
+    /// Also a snapshot of another lineage.
+    pub force: bool,
+    /// Only say what would change.
+    pub dry_run: bool,
+    /// Do not ask.
+    pub auto_approve: bool,
+    pub locking: Locking,
+    /// Where to keep the previous state; none: beside it, under a name with the time.
+    pub backup: Option<PathBuf>,
+}
+
+/// How a snapshot differs from the state now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Difference {
+    /// In the snapshot only, in both with different objects, in the state only.
+    pub added: Vec<AbsResourceInstance>,
+    pub changed: Vec<AbsResourceInstance>,
+    pub removed: Vec<AbsResourceInstance>,
+    pub outputs_differ: bool,
+}
+
+impl Difference {
+    pub fn is_empty(&self) -> bool {
+        *self == Difference::default()
+    }
+
+    fn between(now: &State, then: &State) -> Difference {
+        let index = |state: &State| -> BTreeMap<AbsResourceInstance, Instance> {
+            state.instances().map(|(addr, _, instance)| (addr, instance.clone())).collect()
+        };
+        let (now_all, then_all) = (index(now), index(then));
+        let mut found = Difference { outputs_differ: now.outputs != then.outputs, ..Difference::default() };
+        for (addr, instance) in &then_all {
+            match now_all.get(addr) {
+                None => found.added.push(addr.clone()),
+                Some(other) if other != instance => found.changed.push(addr.clone()),
+                Some(_) => {}
+            }
+        }
+        found.removed = now_all.into_keys().filter(|addr| !then_all.contains_key(addr)).collect();
+        found
+    }
+}
+
+/// What became of a restoration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restored {
+    /// The new serial.
+    Done(u64),
+    WouldDo,
+    /// The state is what the snapshot is.
+    Same,
+    Refused,
+}
+
+/// Writes a kept snapshot in place of the state, as the next one of its history, once that was approved. `planned` hears what that
+/// changes before the question.
+pub async fn restore(
+    setup: &Setup,
+    wanted: &Restore,
+    listener: &dyn Listener,
+    planned: impl Fn(&Difference),
+) -> Result<Edited<Restored>, Refusal> {
+    check_configuration(setup)?;
+    let options = EditOptions { locking: wanted.locking, state: None, backup: wanted.backup.clone() };
+    let editing = Editing::open_any(setup, &options, "state-restore", listener).await?;
+    let result = replace(setup, wanted, &editing, planned).await;
+    editing.done(result).await
+}
+
+async fn replace(
+    setup: &Setup,
+    wanted: &Restore,
+    editing: &Editing,
+    planned: impl Fn(&Difference),
+) -> Result<Restored, Refusal> {
+    let (store, loaded) = (editing.store(), editing.loaded());
+    let current = loaded.file.as_ref();
+    let entry = chosen(&entries(store)?, wanted, current.map(|file| &file.meta))?;
+    let snapshot = read(store, &entry).await?;
+    let nothing = State::default();
+    let difference = Difference::between(current.map_or(&nothing, |file| &file.state), &snapshot.state);
+    if difference.is_empty() && current.is_some() {
+        return Ok(Restored::Same);
+    }
+    planned(&difference);
+    if wanted.dry_run {
+        return Ok(Restored::WouldDo);
+    }
+    if !wanted.auto_approve && !approve(setup).await? {
+        return Ok(Restored::Refused);
+    }
+    // The next serial of the history that goes on; being written counts it up where there is a state.
+    let meta = match current {
+        Some(file) => file.meta.clone(),
+        None => StateMeta { serial: snapshot.meta.serial + 1, ..snapshot.meta },
+    };
+    let serial = if current.is_some() { meta.serial + 1 } else { meta.serial };
+    let meta = StateMeta { terraform_version: crate::model::version::language_version().into(), ..meta };
+    let file = StateFile { meta, state: snapshot.state };
+    backend::import(store, loaded, file, true).await.map_err(Refusal::NotSaved)?;
+    Ok(Restored::Done(serial))
+}
+
+/// The newest snapshot of the serial, of the lineage of the state if it has one.
+fn chosen(entries: &[Entry], wanted: &Restore, current: Option<&StateMeta>) -> Result<Entry, Diagnostics> {
+    let lineage = current.map(|meta| meta.lineage.as_str()).filter(|lineage| !lineage.is_empty());
+    let of_serial = || entries.iter().filter(|entry| entry.header.serial == wanted.serial);
+    let of_lineage = of_serial().find(|entry| lineage.is_none_or(|lineage| lineage == entry.header.lineage));
+    match (of_lineage, of_serial().next()) {
+        (Some(entry), _) => Ok(entry.clone()),
+        (None, Some(entry)) if wanted.force => Ok(entry.clone()),
+        (None, Some(entry)) => Err(other_lineage(entry, lineage.unwrap_or_default()).into()),
+        (None, None) => {
+            let detail = format!(
+                "No snapshot with the serial {} is kept on this machine. To see which are, use \"{COMMAND} state history\".",
+                wanted.serial
+            );
+            Err(Diagnostic::error("No such snapshot", detail).into())
+        }
+    }
+}
+
+fn other_lineage(entry: &Entry, lineage: &str) -> Diagnostic {
+    Diagnostic::error(
+        "Snapshot of another state",
+        format!(
+            "The snapshot with the serial {} has the lineage {:?}, the state has the lineage {lineage:?}: they were created \
+             separately. To replace the state all the same, use -force.",
+            entry.header.serial, entry.header.lineage
+        ),
+    )
+}
+
+async fn read(store: &dyn StateStore, entry: &Entry) -> Result<StateFile, Diagnostics> {
+    let failed = |why: String| Diagnostics::from(Diagnostic::error("Failed to read the snapshot", why));
+    let Some(history) = store.history() else { return Err(Diagnostic::error(HISTORY_OFF, "").into()) };
+    let content = history.snapshot(entry).await.map_err(|e| failed(e.to_string()))?;
+    let read = file::read(&content).map_err(|problems| failed(problems_text(&problems)))?;
+    read.ok_or_else(|| failed(format!("{} holds no state", entry.path.display())))
+}
+
+async fn approve(setup: &Setup) -> Result<bool, Refusal> {
+    let question = Question {
+        title: "Do you want to replace the state by this snapshot?".into(),
+        text: format!(
+            "{PROGRAM} will write the snapshot as the next one of the state. No infrastructure is\nchanged. Only 'yes' will be \
+             accepted to confirm."
+        ),
+        apart: true,
+        ..Question::default()
+    };
+    let answer = match &setup.ask {
+        Some(ask) => ask.ask(&question).await,
+        None => Err(NoAnswer::Failed("input is disabled".into())),
+    };
+    match answer {
+        Ok(answer) => Ok(answer == "yes"),
+        Err(NoAnswer::Interrupted) => Err(Refusal::NoAnswer("interrupted".into())),
+        Err(NoAnswer::Failed(reason)) => Err(Refusal::NoAnswer(reason)),
+    }
+}

@@ -1,0 +1,87 @@
+//! States that move from a file of this machine to each kind of store, and back.
+
+use super::places::{self, Place};
+use crate::support::{Outcome, Project, program};
+
+const BODY: &str = "resource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\n";
+
+/// Runs with an answer on standard input.
+fn answered(project: &Project, args: &[&str], text: &str) -> Outcome {
+    let file = project.write("answer", text);
+    let mut command = project.command(program(), args);
+    command.stdin(std::fs::File::open(file).unwrap());
+    project.finish(command)
+}
+
+fn pulled(project: &Project) -> serde_json::Value {
+    serde_json::from_str(&project.ok(&["state", "pull"]).out).unwrap()
+}
+
+fn there_and_back(place: Option<Place>, kind: &str, has_workspaces: bool) {
+    let Some(place) = place else { return };
+    let project = place.project("moving", BODY);
+    let backend = project.read("work/backend.tf");
+    std::fs::remove_file(project.path("work/backend.tf")).unwrap();
+    project.ok(&["init"]);
+    project.ok(&["apply", "-auto-approve"]);
+    if has_workspaces {
+        project.ok(&["workspace", "new", "w"]);
+        project.ok(&["apply", "-auto-approve"]);
+        project.ok(&["workspace", "select", "default"]);
+    }
+    let local = pulled(&project);
+    project.write("work/backend.tf", &backend);
+    project.run(&["init", "-input=false"]).expect(1, &[]);
+    let moved = answered(&project, &["init"], "yes\n");
+    moved.expect(0, &[&format!("Successfully configured the backend \"{kind}\"!")]);
+    assert_eq!(pulled(&project), local, "lineage and serial are kept");
+    project.ok(&["plan", "-detailed-exitcode"]);
+    if has_workspaces {
+        project.ok(&["workspace", "select", "w"]);
+        project.ok(&["plan", "-detailed-exitcode"]);
+        project.ok(&["workspace", "select", "default"]);
+    }
+    std::fs::remove_file(project.path("work/backend.tf")).unwrap();
+    let unset = format!("Unsetting the previously set backend \"{kind}\"");
+    project.run(&["plan"]).expect(1, &[&unset]);
+    let back = answered(&project, &["init", "-migrate-state"], "yes\n");
+    back.expect(0, &[&format!("Successfully unset the backend \"{kind}\".")]);
+    assert_eq!(pulled(&project), local);
+    project.ok(&["plan", "-detailed-exitcode"]);
+    project.ok(&["destroy", "-auto-approve"]);
+}
+
+#[test]
+fn s3() {
+    there_and_back(places::s3(), "s3", true);
+}
+
+#[test]
+fn gcs() {
+    there_and_back(places::gcs(), "gcs", true);
+}
+
+#[test]
+fn azurerm() {
+    there_and_back(places::azurerm(), "azurerm", true);
+}
+
+#[test]
+fn pg() {
+    there_and_back(places::pg(), "pg", true);
+}
+
+#[test]
+fn consul() {
+    there_and_back(Some(places::consul()), "consul", true);
+}
+
+#[test]
+fn kubernetes() {
+    there_and_back(Some(places::kubernetes()), "kubernetes", true);
+}
+
+#[test]
+fn http() {
+    there_and_back(Some(places::http()), "http", false);
+}

@@ -408,7 +408,7 @@ impl Backend for Hcp {
             Flavor::Remote if run.is_some() => Snapshots::Never,
             Flavor::Remote => Snapshots::Always,
         };
-        let journal = self.context.journal(workspace);
+        let journal = self.context.journal_of(workspace, &[&self.hostname, self.organization(), &name]);
         let workspaces = self.workspaces.clone();
         Ok(Arc::new(HcpStore::new(Opening { workspaces, workspace: found, journal, run, snapshots })))
     }

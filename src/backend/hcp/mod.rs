@@ -8,9 +8,6 @@ mod settings;
 mod store;
 mod workspaces;
 
-#[cfg(test)]
-mod tests;
-
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -417,3 +414,6 @@ impl Backend for Hcp {
         Some(self)
     }
 }
+
+#[cfg(test)]
+mod tests;

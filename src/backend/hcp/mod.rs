@@ -8,9 +8,6 @@ mod settings;
 mod store;
 mod workspaces;
 
-#[cfg(test)]
-mod tests;
-
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -408,7 +405,7 @@ impl Backend for Hcp {
             Flavor::Remote if run.is_some() => Snapshots::Never,
             Flavor::Remote => Snapshots::Always,
         };
-        let journal = self.context.journal(workspace);
+        let journal = self.context.journal_of(workspace, &[&self.hostname, self.organization(), &name]);
         let workspaces = self.workspaces.clone();
         Ok(Arc::new(HcpStore::new(Opening { workspaces, workspace: found, journal, run, snapshots })))
     }
@@ -417,3 +414,6 @@ impl Backend for Hcp {
         Some(self)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::counted::{Counted, other_directory};
+use super::counted::Counted;
 use super::shared::{self, LockTexts, SMALL, applying};
 use crate::support::consul::ConsulStub;
 use crate::support::stub::{Answer, Fault, Stub};
-use crate::support::{Project, Running, processes, program, reference};
+use crate::support::{Project, Running, program};
 
 fn project(stub: &ConsulStub, body: &str) -> Project {
     let address = stub.address();

@@ -3,7 +3,7 @@
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::COMMAND;
 use crate::cli::Invocation;
-use crate::cli::args::output::{Output, parse};
+use crate::cli::args::output::{Form, Output, parse};
 use crate::cli::view::output::view;
 use crate::model::state::State;
 use crate::ops::backends::read_state;

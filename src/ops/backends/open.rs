@@ -276,7 +276,7 @@ impl Held {
         let taken = crate::backend::take_up(&*self.store, &mut self.loaded).await;
         listener.diagnostics(std::mem::take(&mut self.loaded.warnings));
         taken?;
-        crate::backend::settle(&*self.store, &mut self.loaded)
+        crate::backend::finish_replay(&*self.store, &mut self.loaded)
     }
 
     /// Stops a command whose lock is lost. Never completes.

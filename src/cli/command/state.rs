@@ -138,7 +138,8 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
         }
         Ok(Err(ShowRefusal::Refusal(refusal))) => refused(&lines, refusal),
         Ok(Err(ShowRefusal::Address(text))) => {
-            put_error(&lines, &format!("Error parsing instance address: {text}\n\n{}", one_instance()));
+            let shown = if lines.is_stream() { format!(" {text:?}") } else { format!(": {text}") };
+            put_error(&lines, &format!("Error parsing instance address{shown}\n\n{}", one_instance()));
             1
         }
         Ok(Err(ShowRefusal::NotFound)) => {

@@ -149,6 +149,10 @@ pub fn refused(lines: &Lines, refusal: Refusal, source: &str, unsaved: impl Fn(&
         Refusal::NotSaved(reason) => unsaved(&reason),
         Refusal::NoSource(reason) if lines.is_stream() => format!("Failed to open the given state file\n\n{reason}"),
         Refusal::NoSource(reason) => reason,
+        Refusal::BadSource { path, reason } if lines.is_stream() => {
+            format!("Failed to read source state {path:?}\n\n{reason}")
+        }
+        Refusal::BadSource { path, reason } => format!("Error reading source state {path:?}: {reason}"),
         Refusal::NoAnswer(reason) => format!("Error asking for approval: {reason}"),
     });
     1

@@ -35,7 +35,8 @@ fn run(invocation: &Invocation, args: Parsed<Taint>, mark: Mark) -> u8 {
         _ => None,
     });
     if let Some(addr) = unfit {
-        lines.refuse(&format!("Resource instance {addr} cannot be tainted"));
+        let why = format!("Resource instance {addr} cannot be tainted");
+        lines.refuse(&if args.json { format!("Invalid resource address\n\n{why}") } else { why });
         return 1;
     }
     let listener = Human::new(console.clone(), false);

@@ -5,7 +5,6 @@ use crate::cli::Invocation;
 use crate::cli::args::workspace as args;
 use crate::cli::view::human::Human;
 use crate::cli::view::lines::Lines;
-use crate::ops::setup::workdir::INVALID_OVERRIDE;
 use crate::ops::state::workspaces::{self, Refusal, Selected};
 
 pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
@@ -44,8 +43,9 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
     match super::begin_parsed(invocation, args::parse_show(args), |()| false) {
         Ok(((), setup)) => {
-            if setup.workdir.check_workspace().is_err() {
-                invocation.console.red_error_line(&format!("Error selecting workspace: {INVALID_OVERRIDE}"));
+            if let Err(problems) = setup.workdir.check_workspace() {
+                let why: String = problems.iter().map(|problem| problem.summary.as_str()).collect();
+                invocation.console.red_error_line(&format!("Error selecting workspace: {why}"));
                 return 1;
             }
             invocation.console.line(&setup.workdir.workspace);
@@ -121,14 +121,15 @@ pub fn run_delete(invocation: &Invocation, args: &[String]) -> u8 {
                 let text = "[reset][yellow]WARNING: {} was non-empty.\nThe resources managed by the deleted workspace \
                             may still exist,\nbut are no longer manageable by {} since the state has\nbeen deleted.\n";
                 let plain = format!(
-                    "Workspace {name} was non-empty: the resources that it managed may still exist, but are no longer managed"
+                    "{name} was non-empty. The resources managed by the deleted workspace may still exist, but are no longer \
+                     manageable by {PROGRAM} since the state has been deleted"
                 );
-                lines.coloured(&console.style.fill(text, &[&name, &PROGRAM]), &plain);
+                lines.warn(&console.style.fill(text, &[&name, &PROGRAM]), &plain);
             }
             0
         }
         Ok(Err(Refusal::Missing(name))) => {
-            lines.refuse(missing(&name).trim());
+            lines.refuse_plainly(missing(&name).trim());
             1
         }
         Ok(Err(refusal)) => refused(&lines, refusal),
@@ -142,29 +143,33 @@ fn say_created(lines: &Lines, name: &str) {
                 workspace. Workspaces isolate their state,\nso if you run \"{} plan\" {} will not see any existing state\nfor \
                 this configuration.";
     let shown = console.style.fill(text, &[&format!("{name:?}"), &COMMAND, &PROGRAM]);
-    lines.coloured(&shown, &format!("Created and switched to workspace {name:?}"));
+    let plain = format!(
+        "Created and switched to workspace {name:?}. You're now on a new, empty workspace. Workspaces isolate their state, so if you \
+         run \"{COMMAND} plan\" {PROGRAM} will not see any existing state for this configuration"
+    );
+    lines.coloured(&shown, &plain);
 }
 
 fn refused(lines: &Lines, refusal: Refusal) -> u8 {
     let text = match refusal {
         Refusal::Diagnostics(diagnostics) => return lines.finish(diagnostics),
-        Refusal::Failed(reason) => reason,
+        Refusal::Failed(reason) => {
+            lines.refuse(&reason);
+            return 1;
+        }
         Refusal::Exists(name) => format!("Workspace {name:?} already exists"),
         Refusal::Missing(name) => missing(&name),
         Refusal::Active(name) => format!(
             "Workspace {name:?} is your active workspace.\n\nYou cannot delete the currently active workspace. Please switch\nto \
              another workspace and try again."
         ),
-        Refusal::Overridden => {
-            lines.refuse_plainly(OVERRIDDEN_SELECT);
-            return 1;
-        }
+        Refusal::Overridden => OVERRIDDEN_SELECT.into(),
         Refusal::Invalid(name) => format!(
             "\nThe workspace name {name:?} is not allowed. The name must contain only URL safe\ncharacters, and no path \
              separators.\n"
         ),
     };
-    lines.refuse(&text);
+    lines.refuse_plainly(&text);
     1
 }
 

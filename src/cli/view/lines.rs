@@ -45,6 +45,14 @@ impl Lines {
         self.say(if self.json { plain } else { text });
     }
 
+    /// As [`Self::coloured`], of a warning.
+    pub fn warn(&self, text: &str, plain: &str) {
+        match self.json {
+            true => json::write(&self.console, &events::warning(plain)),
+            false => self.console.line(text),
+        }
+    }
+
     pub fn address(&self, addr: &AbsResourceInstance) {
         match self.json {
             true => json::write(&self.console, &events::resource_address(addr)),
@@ -85,7 +93,9 @@ impl Lines {
         }
         let (summary, detail) = text.trim().split_once("\n\n").unwrap_or((text.trim(), ""));
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let detail = detail.split("\n\n").map(one_line).collect::<Vec<_>>().join("\n\n");
+        // Each item of a list is on a line of its own.
+        let paragraph = |text: &str| text.split("\n- ").map(one_line).collect::<Vec<_>>().join("\n- ");
+        let detail = detail.split("\n\n").map(paragraph).collect::<Vec<_>>().join("\n\n");
         let summary = one_line(summary).trim_end_matches(['.', '!']).to_owned();
         json::write(&self.console, &events::diagnostic(&Diagnostic::error(summary, detail)));
     }

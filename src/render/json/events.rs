@@ -83,6 +83,11 @@ pub fn error(text: impl Into<String>) -> Message {
     Message { level: "error", ..note(text) }
 }
 
+/// As [`note`], of a warning.
+pub fn warning(text: impl Into<String>) -> Message {
+    Message { level: "warn", ..note(text) }
+}
+
 pub fn resource_address(addr: &AbsResourceInstance) -> Message {
     Message::new("resource_address", addr.to_string(), Json::Null)
 }

@@ -19,7 +19,6 @@ pub fn run_mv(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let console = &invocation.console;
-    let listener = Human::new(console.clone(), false);
     let lines = Lines::new(console, json);
     let verb = if args.dry_run { "Would move" } else { "Move" };
     let is_rename = matches!(&args.sources[..], [one] if !is_pattern(one)) && args.destination != ROOT;
@@ -31,7 +30,7 @@ pub fn run_mv(invocation: &Invocation, args: &[String]) -> u8 {
         };
         lines.say(&format!("{verb} {:?} to {to:?}", moved.from.to_string()));
     };
-    match super::run_with(invocation, &setup.stop, edits::mv(&setup, &args, &listener, moved)) {
+    match super::run_with(invocation, &setup.stop, edits::mv(&setup, &args, &lines, moved)) {
         Ok(Ok(Edited { outcome: count, warnings })) => {
             lines.finish(warnings);
             if !args.dry_run {
@@ -50,11 +49,10 @@ pub fn run_rm(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let console = &invocation.console;
-    let listener = Human::new(console.clone(), false);
     let lines = Lines::new(console, args.json);
     let verb = if args.dry_run { "Would remove" } else { "Removed" };
     let removed = |addr: &AbsResourceInstance| lines.say(&format!("{verb} {addr}"));
-    let work = edits::remove(&setup, &args.options, &args.addresses, args.dry_run, &listener, removed);
+    let work = edits::remove(&setup, &args.options, &args.addresses, args.dry_run, &lines, removed);
     match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok(Edited { outcome: count, warnings })) => {
             lines.finish(warnings);
@@ -116,9 +114,8 @@ pub fn run_push(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let console = &invocation.console;
-    let listener = Human::new(console.clone(), false);
     let lines = Lines::new(console, args.json);
-    let work = edits::push(&setup, &args.path, args.force, args.locking, &listener, term::read_all);
+    let work = edits::push(&setup, &args.path, args.force, args.locking, &lines, term::read_all);
     match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok(())) => 0,
         Ok(Err(refusal)) => {

@@ -4,7 +4,6 @@ use crate::base::diag::Diagnostics;
 use crate::cli::Invocation;
 use crate::cli::args::Parsed;
 use crate::cli::args::taint::{self as args, Taint};
-use crate::cli::view::human::Human;
 use crate::cli::view::lines::Lines;
 use crate::model::addr::{Pattern, ResourceMode, command_line, pattern};
 use crate::ops::state::edits::{self, Edited, Mark, Marked, Marking, Refusal, Selector};
@@ -39,9 +38,8 @@ fn run(invocation: &Invocation, args: Parsed<Taint>, mark: Mark) -> u8 {
         lines.refuse(&if args.json { format!("Invalid resource address\n\n{why}") } else { why });
         return 1;
     }
-    let listener = Human::new(console.clone(), false);
     let wanted = Marking { selectors, mark, allow_missing: args.allow_missing, options: args.options };
-    match super::run_with(invocation, &setup.stop, edits::mark(&setup, &wanted, &listener)) {
+    match super::run_with(invocation, &setup.stop, edits::mark(&setup, &wanted, &lines)) {
         Ok(Ok(Edited { outcome, warnings })) => {
             lines.finish(warnings);
             outcome.into_iter().for_each(|marked| show(&lines, mark, marked));

@@ -3,7 +3,6 @@
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::cli::Invocation;
 use crate::cli::args::workspace as args;
-use crate::cli::view::human::Human;
 use crate::cli::view::lines::Lines;
 use crate::ops::state::workspaces::{self, Refusal, Selected};
 
@@ -62,10 +61,9 @@ pub fn run_new(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let console = &invocation.console;
-    let listener = Human::new(console.clone(), false);
     let lines = Lines::new(console, args.json);
     let created = || say_created(&lines, &args.name);
-    let work = workspaces::create(&setup, &args.name, args.state.as_deref(), &args.options, &listener, created);
+    let work = workspaces::create(&setup, &args.name, args.state.as_deref(), &args.options, &lines, created);
     match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok(())) => 0,
         Ok(Err(Refusal::Overridden)) => {
@@ -109,9 +107,8 @@ pub fn run_delete(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let console = &invocation.console;
-    let listener = Human::new(console.clone(), false);
     let lines = Lines::new(console, args.json);
-    let work = workspaces::delete(&setup, &args.name, args.force, &args.options, &listener);
+    let work = workspaces::delete(&setup, &args.name, args.force, &args.options, &lines);
     match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok(forgotten)) => {
             let name = format!("{:?}", args.name);

@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::cli::console::Console;
+use crate::engine::event::Event;
+use crate::engine::ports::Observer;
 use crate::model::addr::AbsResourceInstance;
+use crate::ops::interface::listen::Listener;
+use crate::ops::interface::planning::Planned;
 use crate::render::json::events;
 
 use super::json;
@@ -98,5 +102,34 @@ impl Lines {
         let detail = detail.split("\n\n").map(paragraph).collect::<Vec<_>>().join("\n\n");
         let summary = one_line(summary).trim_end_matches(['.', '!']).to_owned();
         json::write(&self.console, &events::diagnostic(&Diagnostic::error(summary, detail)));
+    }
+}
+
+impl Observer for Lines {
+    fn event(&self, event: Event) {
+        if let Event::Diagnostics(diagnostics) = event {
+            self.diagnostics(diagnostics);
+        }
+    }
+}
+
+impl Listener for Lines {
+    fn planned(&self, _planned: &Planned) {}
+
+    fn loaded(&self, _planned: &Planned) {}
+
+    fn diagnostics(&self, diagnostics: Diagnostics) {
+        match self.json {
+            true => diagnostics.iter().for_each(|d| json::write(&self.console, &events::diagnostic(d))),
+            false => self.console.diagnostics(diagnostics),
+        }
+    }
+
+    fn waiting_for_lock(&self) {
+        const TEXT: &str = "Acquiring state lock. This may take a few moments...";
+        match self.json {
+            true => json::write(&self.console, &events::note(TEXT)),
+            false => self.console.line(TEXT),
+        }
     }
 }

@@ -100,6 +100,24 @@ pub fn select(
     (keep, direct)
 }
 
+/// Takes what depends on an excluded resource out of the nodes to keep, and the resource itself unless only some of its instances are
+/// excluded.
+pub fn exclude(graph: &Dag<Node>, tree: &Tree, excludes: &[Target], keep: &mut [bool]) {
+    // Of each node: whether it, or what it depends on, has anything excluded.
+    let mut touched = vec![false; graph.len()];
+    for id in graph.topological() {
+        let is_dependent = graph.dependencies(id).iter().any(|to| touched[*to as usize]);
+        let resource = match graph.node(id) {
+            Node::Resource { module, index } => Some(tree.config_addr(*module, *index)),
+            _ => None,
+        };
+        let mut of = excludes.iter().filter(|target| resource.as_ref().is_some_and(|addr| target.touches(addr)));
+        let is_whole = of.clone().any(|target| !matches!(target, Target::Instance(_)));
+        touched[id as usize] = is_dependent || of.next().is_some();
+        keep[id as usize] &= !is_dependent && !is_whole;
+    }
+}
+
 /// The root outputs that depend on resources, all of which are kept.
 fn settled_outputs(graph: &Dag<Node>, keep: &[bool]) -> Vec<NodeId> {
     // Of each node: whether there are resources behind it, and whether all of them are kept.

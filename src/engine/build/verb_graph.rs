@@ -23,6 +23,7 @@ pub struct Purpose<'a> {
     pub imports: &'a Imports,
     pub changes: &'a [Arc<ResourceChange>],
     pub targets: &'a [Target],
+    pub excludes: &'a [Target],
 }
 
 /// A built graph, free of the builder's borrows.
@@ -35,7 +36,7 @@ pub struct VerbGraph {
 
 impl VerbGraph {
     pub fn of(mut builder: Builder<'_>, mut orphans: Vec<Orphans>, purpose: &Purpose<'_>) -> VerbGraph {
-        let Purpose { verb, state, imports, changes, targets } = *purpose;
+        let Purpose { verb, state, imports, changes, targets, excludes } = *purpose;
         let tree = builder.tree;
         let order = builder.graph.topological();
         let ancestors = derive::Ancestors::of(&builder, &orphans, &order);
@@ -49,6 +50,9 @@ impl VerbGraph {
             }
             let trimmed = verb == Verb::PlanDestroy;
             (active, filtered) = target::select(&builder.graph, builder.tree, &orphans, imports, targets, trimmed);
+        }
+        if !excludes.is_empty() {
+            target::exclude(&builder.graph, builder.tree, excludes, &mut active);
         }
         let create_before_destroy = derive::create_before_destroy(&builder, &order, &active);
         // Only apply changes what a check would have to wait for.

@@ -64,6 +64,8 @@ pub struct Inputs {
     pub variables: GivenVariables,
     pub refresh: bool,
     pub targets: Vec<Target>,
+    /// Left out of an apply, with all that depends on it.
+    pub excludes: Vec<Target>,
     pub force_replace: BTreeSet<AbsResourceInstance>,
     /// Seconds since the epoch and nanoseconds: what `plantimestamp` says.
     pub plan_time: Option<(i64, u32)>,
@@ -117,7 +119,9 @@ impl Run {
     /// True if objects that the configuration does not want stay, which then are part of what references see.
     pub fn leaves_objects_alone(&self) -> bool {
         match self.verb {
-            Verb::Plan { .. } | Verb::Apply { .. } => self.is_refresh_only() || !self.inputs.targets.is_empty(),
+            Verb::Plan { .. } | Verb::Apply { .. } => {
+                self.is_refresh_only() || !self.inputs.targets.is_empty() || !self.inputs.excludes.is_empty()
+            }
             Verb::Import => true,
             _ => false,
         }

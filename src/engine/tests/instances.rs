@@ -379,6 +379,29 @@ async fn targets_do_not_protect_objects_of_module_instances_that_are_gone() {
     assert_eq!(actions(&planned.unwrap()), expected);
 }
 
+/// A plan of OpenTofu with `-exclude` lacks the changes of what is excluded and of what depends on it.
+#[tokio::test]
+async fn apply_leaves_out_what_depends_on_excluded_resources() {
+    let world = World::new();
+    let config = config(&[(
+        "main.tf",
+        "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" { name = test_thing.a.name }\n\
+         resource \"test_thing\" \"c\" { name = test_thing.b.name }\noutput \"a\" { value = test_thing.a.name }\n\
+         output \"c\" { value = test_thing.c.name }\noutput \"n\" { value = 1 }",
+    )]);
+    let (planned, _) = plan(&world, &config, &State::default(), Options::default()).await;
+    let mut planned = planned.unwrap();
+    planned.excludes = targets(&["test_thing.b"]);
+    planned.changes.retain(|change| change.addr.to_string() == "test_thing.a");
+    planned.outputs.retain(|output| &*output.name != "c");
+    planned.prior_state.outputs.clear();
+    let (state, found) = apply_plan(&world, &config, planned).await;
+    assert_eq!(texts(&found).len(), 1, "{:?}", texts(&found));
+    assert!(texts(&found)[0].contains("Applied changes may be incomplete"), "{:?}", texts(&found));
+    assert_eq!(addresses(&state), ["test_thing.a"]);
+    assert_eq!(state.outputs.keys().map(|name| name.to_string()).collect::<Vec<_>>(), ["a", "n"]);
+}
+
 /// Root outputs are updated if all that they come from is kept, objects without a block included.
 #[tokio::test]
 async fn targets_keep_the_outputs_of_what_they_keep() {

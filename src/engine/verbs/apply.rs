@@ -40,6 +40,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
         inputs: Inputs {
             variables,
             targets: plan.targets.clone(),
+            excludes: plan.excludes.clone(),
             plan_time: parse_time(&plan.timestamp),
             ..Inputs::default()
         },
@@ -61,7 +62,8 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     if ports.stop.is_stopping() && !diagnostics.iter().any(mistakes::is_halted) {
         diagnostics.push(mistakes::halted());
     }
-    let mut all = if plan.targets.is_empty() { Diagnostics::new() } else { incomplete() };
+    let is_whole = plan.targets.is_empty() && plan.excludes.is_empty();
+    let mut all = if is_whole { Diagnostics::new() } else { incomplete() };
     all.extend(diagnostics);
     (ApplyOutcome { state }, all)
 }

@@ -123,6 +123,7 @@ pub fn request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) -> 
             variables: input.variables.clone(),
             refresh: input.refresh && verb != Verb::PlanDestroy,
             targets: input.targets.clone(),
+            excludes: Vec::new(),
             force_replace: input.force_replace.iter().cloned().collect(),
             plan_time: Some(now),
         },

@@ -36,6 +36,7 @@ pub fn of_run(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), er
             .cloned()
             .collect(),
         targets: input.targets.clone(),
+        excludes: Vec::new(),
         force_replace: input.force_replace.clone(),
         previous_state: states.previous,
         prior_state: State { checks: None, ..states.current },

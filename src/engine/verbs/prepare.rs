@@ -149,6 +149,7 @@ fn build(request: &mut Request, tree: &Tree, schemas: &Schemas) -> (VerbGraph, I
         state: &request.state,
         changes: &request.changes,
         targets: &request.inputs.targets,
+        excludes: &request.inputs.excludes,
         imports: &imports,
     };
     (VerbGraph::of(builder, orphans, &purpose), imports)

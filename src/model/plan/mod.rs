@@ -43,6 +43,8 @@ pub struct Plan {
     /// Ephemeral variables that had a value when the plan was made: applying it needs their values again.
     pub ephemeral_variables: Vec<Arc<str>>,
     pub targets: Vec<Target>,
+    /// What OpenTofu's `-exclude` left out, with all that depends on it.
+    pub excludes: Vec<Target>,
     pub force_replace: Vec<AbsResourceInstance>,
     /// The state before refresh, as read.
     pub previous_state: State,

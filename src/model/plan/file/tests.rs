@@ -141,6 +141,14 @@ fn unknown_numbers_are_errors() {
 /// Made by OpenTofu 1.12.6 with resources that are moved, replaced, updated, created and destroyed.
 const OPENTOFU: &[u8] = include_bytes!("fixtures/opentofu.tfplan");
 
+/// Made by OpenTofu 1.12.6 with `-exclude=terraform_data.b`.
+#[test]
+fn plans_of_opentofu_say_what_is_excluded() {
+    let saved = read("p", include_bytes!("fixtures/opentofu-exclude.tfplan")).unwrap();
+    let excludes: Vec<String> = saved.plan.excludes.iter().map(Target::to_string).collect();
+    assert_eq!((excludes, saved.plan.complete), (vec!["terraform_data.b".to_owned()], false));
+}
+
 #[test]
 fn plans_of_opentofu_are_read() {
     let mut saved = read("p", OPENTOFU).unwrap();

@@ -152,10 +152,12 @@ fn plan(message: &Message<'_>) -> Result<Plan, String> {
         })
         .collect::<Result<BTreeMap<_, _>, String>>()?;
     plan.ephemeral_variables = message.all(28).map(|name| Ok(Arc::from(text(name)?))).collect::<Result<_, String>>()?;
-    plan.targets = message
-        .all(5)
-        .map(|target| parse_target(text(target)?).map_err(|problem| problem.detail))
-        .collect::<Result<_, String>>()?;
+    let targets = |field: u64| {
+        let one = |target| parse_target(text(target)?).map_err(|problem| problem.detail);
+        message.all(field).map(one).collect::<Result<Vec<_>, String>>()
+    };
+    plan.targets = targets(5)?;
+    plan.excludes = if plan.is_of_opentofu { targets(6)? } else { Vec::new() };
     plan.force_replace = message.all(16).map(|addr| instance(text(addr)?)).collect::<Result<_, _>>()?;
     plan.outputs = message.messages(4).map(|output| output_change(&output?)).collect::<Result<_, _>>()?;
     plan.outputs.sort_by(|a, b| a.name.cmp(&b.name));
@@ -170,7 +172,7 @@ fn plan(message: &Message<'_>) -> Result<Plan, String> {
     // They are written in no order.
     plan.relevant_attributes.sort_by_cached_key(|(addr, path)| (addr.clone(), path.to_string()));
     plan.complete = match plan.is_of_opentofu {
-        true => !plan.errored && plan.targets.is_empty(),
+        true => !plan.errored && plan.targets.is_empty() && plan.excludes.is_empty(),
         false => message.flag(26),
     };
     Ok(plan)

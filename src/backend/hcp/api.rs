@@ -249,3 +249,8 @@ pub fn text<'a>(resource: &'a Json, attribute: &str) -> &'a str {
 pub fn id(resource: &Json) -> &str {
     resource["id"].as_str().unwrap_or_default()
 }
+
+/// The ID of a related resource.
+pub fn related<'a>(resource: &'a Json, name: &str) -> Option<&'a str> {
+    resource["relationships"][name]["data"]["id"].as_str()
+}

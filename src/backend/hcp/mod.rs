@@ -4,6 +4,7 @@
 //! Never knows the configuration.
 
 mod api;
+mod runs;
 mod settings;
 mod store;
 mod workspaces;
@@ -34,6 +35,7 @@ use store::{HcpStore, Opening, Snapshots};
 use workspaces::{Filter, New, Workspaces};
 
 pub use api::{Api, ApiError};
+pub use runs::{CostEstimate, NewRun, Phase, PolicyCheck, Purpose, Run, TaskResult, TaskStage};
 pub use settings::Mapping;
 pub use workspaces::Workspace;
 

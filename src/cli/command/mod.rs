@@ -37,6 +37,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
 use crate::base::name::{self, PROGRAM};
 use crate::base::stop::{self, Stage, Stop};
+use crate::ops::hcp::Outcome;
 use crate::ops::interface::ask::Ask;
 use crate::ops::interface::options::VariableArgument;
 use crate::ops::run::operation::CANCELED;
@@ -61,6 +62,13 @@ fn run_with<T>(invocation: &Invocation, stop: &Stop, work: impl Future<Output = 
 }
 
 /// As `run_with`, for an operation that a view follows: it says what an interrupt does.
+/// Shows what is left to say of an operation that ran elsewhere; gives the exit code.
+fn remote_end(view: &dyn OperationView, outcome: Outcome) -> u8 {
+    let failed = outcome.failed || outcome.diagnostics.has_errors();
+    view.finish(outcome.diagnostics);
+    u8::from(failed)
+}
+
 fn run_operation<T>(
     invocation: &Invocation,
     stop: &Stop,

@@ -8,5 +8,6 @@ pub mod init;
 pub mod json;
 pub mod login;
 pub mod operation;
+mod remote;
 pub mod shown;
 pub mod ticker;

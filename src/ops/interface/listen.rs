@@ -19,6 +19,18 @@ pub trait Listener: Observer {
 
     /// Another process holds the state lock; the command waits.
     fn waiting_for_lock(&self);
+
+    /// An operation that runs elsewhere has a line to show.
+    fn remote(&self, _line: RemoteLine<'_>) {}
+}
+
+/// A line of an operation that runs elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub enum RemoteLine<'a> {
+    /// This program's own: a template with tags for colours, and what stands for each `{}`.
+    Own { template: &'a str, arguments: &'a [&'a str] },
+    /// Of the log of a run, which some services give as lines of JSON.
+    Log { text: &'a str, of_plan: bool },
 }
 
 /// For operations that have nothing to tell.

@@ -18,7 +18,7 @@ use crate::model::state::State;
 
 use super::event_log;
 use super::sink::NoSink;
-use crate::ops::backends::{self, Held, Opened, version};
+use crate::ops::backends::{self, Held, Opened};
 use crate::ops::configuration::load;
 use crate::ops::configuration::load::LoadedConfig;
 use crate::ops::configuration::variables::{self, Collected};
@@ -110,10 +110,6 @@ pub async fn open(
     let opened = backends::open(setup, config.root.backend.as_ref(), locking.options).await;
     let mut opened = opened.map_err(|problems| joined(&mut diagnostics, problems))?;
     diagnostics.extend(std::mem::take(&mut opened.warnings));
-    if locking.operation != NO_OPERATION {
-        let found = version::check_runs_here(&*opened.backend, &setup.workdir.workspace).await;
-        found.map_err(|problems| joined(&mut diagnostics, problems))?;
-    }
     if locking.operation == "OperationTypePlan" {
         diagnostics.extend(setup.sealing.take_warnings());
     }

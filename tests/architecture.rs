@@ -6,6 +6,7 @@ mod circles;
 mod commands;
 mod docs;
 mod functions;
+mod identifiers;
 mod imports;
 mod name;
 mod pages;
@@ -49,6 +50,16 @@ fn the_source_keeps_the_rules() {
 fn every_summary_is_written_once() {
     let repeated = summaries::repeated(&source_files(&here("src")));
     assert!(repeated.is_empty(), "give these a constant where all who need it may see it:\n{}", repeated.join("\n"));
+}
+
+#[test]
+fn nothing_is_decided_by_the_text_of_a_diagnostic() {
+    let found = summaries::decisions(&source_files(&here("src")));
+    assert!(found.is_empty(), "give the diagnostic a kind:\n{}", found.join("\n"));
+    let file = |text: &str| [("a.rs".to_string(), text.to_string())];
+    for text in ["if d.summary == X {", "d.detail.contains(\"x\")"] {
+        assert_eq!(summaries::decisions(&file(text)).len(), 1, "{text}");
+    }
 }
 
 /// Texts say `{PROGRAM}` and `{COMMAND}`, so that they are right under every name.
@@ -130,6 +141,40 @@ fn functions_ask_little_of_their_callers() {
     assert_eq!(functions::complaints(wide), ["h: 2 parameters, 2 of them booleans"]);
     let wider = wide.replace("&self", "z: u8");
     assert_eq!(functions::complaints(&wider).len(), 2);
+}
+
+#[test]
+fn names_explain_what_they_name() {
+    let of = |(path, text): (String, String)| {
+        identifiers::complaints(&text).into_iter().map(move |complaint| format!("{path}: {complaint}"))
+    };
+    let files = source_files(&here("src")).into_iter();
+    let found: Vec<String> = files.filter(|(path, _)| !is_test(path)).flat_map(of).collect();
+    assert!(found.is_empty(), "types are nouns, functions verbs with objects:\n{}", found.join("\n"));
+    let text = "struct Said; enum E { Found } impl E { fn settle() {} } mod tests { struct Shown; }";
+    assert_eq!(identifiers::complaints(text), ["type Said", "type Found", "fn settle"]);
+}
+
+fn is_test(path: &str) -> bool {
+    path.ends_with("tests.rs") || path.contains("/tests/")
+}
+
+/// Most functions fit on a screen; no function is longer than two.
+#[test]
+fn functions_are_short() {
+    let files = source_files(&here("src")).into_iter().filter(|(path, _)| !is_test(path));
+    let of = |(path, text): (String, String)| {
+        functions::lengths(&text).into_iter().map(move |(name, length)| (length, format!("{path}: {name}")))
+    };
+    let mut all: Vec<(usize, String)> = files.flat_map(of).collect();
+    all.sort();
+    assert!(all.len() > 6000, "only {} functions were found", all.len());
+    let (p95, _) = all[all.len() * 95 / 100];
+    assert!(p95 < 50, "one in twenty functions has {p95} lines or more");
+    let long: Vec<_> = all.iter().filter(|(length, _)| *length > 80).collect();
+    assert!(long.is_empty(), "longer than 80 lines: {long:?}");
+    let text = "fn a() {}\npub(super) async fn b(\n    c: u8,\n) {\n    // why\n\n    d();\n}\ntrait T {\n    fn e(\n    );\n}\n";
+    assert_eq!(functions::lengths(text), [("a".into(), 1), ("b".into(), 5), ("e".into(), 2)]);
 }
 
 /// A folder's `mod.rs` is where a newcomer looks first.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::backend::local::{LocalStore, StatePaths};
-use crate::backend::recovery::{Access, load, settle};
+use crate::backend::recovery::{Access, finish_replay, load};
 use crate::backend::store::StateStore;
 use crate::base::diag::Diagnostic;
 use crate::lang::value::Value;
@@ -60,7 +60,7 @@ fn store_in(dir: &Path) -> Arc<dyn StateStore> {
 async fn run(dir: &Path) -> JournaledState {
     let store = store_in(dir);
     let mut loaded = load(&*store, Access::Locked).await.unwrap();
-    settle(&*store, &mut loaded).unwrap();
+    finish_replay(&*store, &mut loaded).unwrap();
     let run = JournaledState::new(store, &loaded).unwrap();
     // No snapshots of their own accord in tests: the journal is what is looked at.
     run.writing.lock().await.cost = Duration::from_secs(3600);
@@ -130,7 +130,7 @@ async fn killed_at_any_byte_no_whole_record_is_lost() {
             assert_eq!(uncertain(&again.warnings).is_empty(), lines < 3, "cut at {cut}: {:?}", again.warnings);
         }
         let mut last = load(&*store, Access::Locked).await.unwrap();
-        settle(&*store, &mut last).unwrap();
+        finish_replay(&*store, &mut last).unwrap();
         // Replay is on disk now: the next one finds the same and no journal.
         assert!(!store.journal().exists());
         assert_eq!(loaded(dir.path(), Access::Locked).await, expected(lines));

@@ -7,9 +7,9 @@ use crate::model::state::{State, StateMeta, file};
 use crate::model::version::language_version;
 
 pub mod azurerm;
-pub mod cloud;
 pub mod consul;
 pub mod gcs;
+mod gzip;
 pub mod hcp;
 mod held;
 pub mod history;
@@ -49,7 +49,7 @@ pub use import::import;
 pub use journaled::{FinishError, JournaledState};
 pub use lock::{LockInfo, acquire};
 pub use recorded::RecordedBackend;
-pub use recovery::{Access, Loaded, load, settle, take_up};
+pub use recovery::{Access, Loaded, finish_replay, load, take_up};
 pub use sealed::{SealedBackend, sealed};
 pub use store::{Backend, LockError, StateStore, StoreError};
 

@@ -43,13 +43,13 @@ pub struct Loaded {
     pub fingerprint: String,
     /// The state is more than the store holds: a journal was laid over it. Nothing may be written on top of that.
     pub overlaid: bool,
-    /// The store now holds what the journal held, which is still there: [`settle`] removes it.
+    /// The store now holds what the journal held, which is still there: [`finish_replay`] removes it.
     pub replayed: bool,
     /// What the user should know of an interrupted run.
     pub warnings: Diagnostics,
 }
 
-/// Reads the state; an interrupted run's journal is replayed first. Under the lock, call [`settle`] once the warnings
+/// Reads the state; an interrupted run's journal is replayed first. Under the lock, call [`finish_replay`] once the warnings
 /// have been shown.
 pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diagnostics> {
     let content = store.read().await.map_err(|e| unreadable(&e, access, store))?.unwrap_or_default();
@@ -165,7 +165,7 @@ async fn replay(
 }
 
 /// Removes a journal that was replayed.
-pub fn settle(store: &dyn StateStore, loaded: &mut Loaded) -> Result<(), Diagnostics> {
+pub fn finish_replay(store: &dyn StateStore, loaded: &mut Loaded) -> Result<(), Diagnostics> {
     if std::mem::take(&mut loaded.replayed) {
         // A run that was not interrupted would have left this state.
         store.restart_backup();

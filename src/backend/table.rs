@@ -8,7 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use sha2::{Digest, Sha256};
 
-use crate::base::diag::Diagnostic;
+use crate::base::diag::{self, Diagnostic};
 use crate::base::env::Environment;
 use crate::base::hex::hex;
 use crate::base::name::PROGRAM;
@@ -149,11 +149,8 @@ pub fn find(name: &str) -> Result<&'static dyn Kind, Diagnostic> {
         }
         name => format!("There is no backend type named {name:?}."),
     };
-    Err(Diagnostic::error(UNSUPPORTED_BACKEND, detail))
+    Err(Diagnostic::error("Unsupported backend type", detail).of_kind(diag::Kind::UnknownBackend))
 }
-
-/// The summary where there is no backend of a name.
-pub const UNSUPPORTED_BACKEND: &str = "Unsupported backend type";
 
 /// What is wrong with settings that lack one that the schema requires, for kinds that do not say it better themselves.
 pub fn missing_setting(schema: &Block, config: &Value) -> Option<ProviderDiagnostic> {

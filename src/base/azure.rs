@@ -12,8 +12,8 @@ use reqsign_core::Context;
 use reqsign_core::time::Timestamp;
 use serde::Deserialize;
 
-use super::aws_signature::encoded;
 use super::cloud::Impatient;
+use super::percent::encoded;
 use super::secret::Secret;
 
 /// Timeout of metadata services, which are on the same machine.

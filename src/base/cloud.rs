@@ -1,5 +1,5 @@
-//! What the libraries for credentials of the large clouds need of this machine: files, programs, the environment, and HTTP as the
-//! caller does it.
+//! What the libraries for credentials of the large clouds need of this machine: files, programs, the environment, and HTTP; and
+//! requests that they signed.
 //!
 //! Never knows which cloud asks.
 
@@ -11,8 +11,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqsign_core::{CommandExecute, CommandOutput, Context, Env, Error, FileRead, HttpSend, Result};
 use tokio::process::Command;
+use url::Url;
 
 use super::env::{self, Environment};
+use super::http::{self as client, Answer, Client};
 use super::program;
 use super::stop::Stop;
 
@@ -21,6 +23,37 @@ pub fn context(environment: &Environment, stop: &Stop, http: impl HttpSend) -> C
     let variables = Variables(environment.clone());
     let programs = Programs { environment: environment.clone(), stop: stop.clone() };
     Context::new().with_file_read(Files).with_env(variables).with_command_execute(programs).with_http_send(http)
+}
+
+/// The machine as a command sees it, with credentials requested through a client of the command's.
+pub fn client_context(environment: &Environment, client: &Client) -> Context {
+    context(environment, client.stop(), client.clone())
+}
+
+impl HttpSend for Client {
+    async fn http_send(&self, request: http::Request<Bytes>) -> Result<http::Response<Bytes>> {
+        let answer = send(self, request).await.map_err(Error::unexpected)?;
+        let mut response = http::Response::new(Bytes::from(answer.body));
+        *response.status_mut() = answer.status;
+        *response.headers_mut() = answer.headers;
+        Ok(response)
+    }
+}
+
+/// Sends a request, with the client's retries. The error says why there is no answer.
+pub async fn send(client: &Client, request: http::Request<Bytes>) -> std::result::Result<Answer, String> {
+    let (head, body) = request.into_parts();
+    let url = Url::parse(&head.uri.to_string()).map_err(|e| e.to_string())?;
+    let mut sent = client::Request::new(head.method, url);
+    sent.headers = head.headers;
+    sent.headers.remove(http::header::HOST);
+    if !body.is_empty() {
+        sent = sent.body(body);
+    } else if sent.method == http::Method::PUT || sent.method == http::Method::POST {
+        // Servers want to hear the length of what is put, even if there is nothing.
+        sent.headers.insert(http::header::CONTENT_LENGTH, http::HeaderValue::from_static("0"));
+    }
+    client.send(&sent).await.map_err(|failure| failure.to_string())
 }
 
 /// A path with `~` and variables (`$NAME`, `${NAME}`) replaced, as in settings of the AWS tools.

@@ -11,10 +11,31 @@ pub enum Severity {
     Warning,
 }
 
+/// What code may act on. The texts of a diagnostic are for people: nothing is decided by them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing acts on it.
+    #[default]
+    Other,
+    /// A required variable has no value.
+    MissingValue,
+    /// There is no backend of a name.
+    UnknownBackend,
+    /// No provisioner of a name is installed.
+    MissingProvisioner,
+    /// `count` or `each` in a block that does not repeat so.
+    NoRepetition,
+    /// Moves that other objects are in the way of.
+    BlockedMoves,
+    /// The work was interrupted.
+    Interrupted,
+}
+
 /// One error or warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub severity: Severity,
+    pub kind: Kind,
     /// A short fixed text, the same for every error of its kind.
     pub summary: String,
     /// Full sentences: what, why, how to fix it. Paragraphs are separated by a blank line; lines that begin with a
@@ -54,6 +75,7 @@ impl Diagnostic {
     fn new(severity: Severity, summary: impl Into<String>, detail: impl Into<String>) -> Diagnostic {
         Diagnostic {
             severity,
+            kind: Kind::Other,
             summary: summary.into(),
             detail: detail.into(),
             subject: None,
@@ -72,6 +94,11 @@ impl Diagnostic {
 
     pub fn warning(summary: impl Into<String>, detail: impl Into<String>) -> Diagnostic {
         Diagnostic::new(Severity::Warning, summary, detail)
+    }
+
+    pub fn of_kind(mut self, kind: Kind) -> Diagnostic {
+        self.kind = kind;
+        self
     }
 
     /// With its subject: what the snippet underlines.
@@ -98,6 +125,11 @@ impl Diagnostic {
 
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
+    }
+
+    /// Whether another one reports the same kind of error at the same place, perhaps in other words.
+    pub fn repeats(&self, other: &Diagnostic) -> bool {
+        self.summary == other.summary && self.subject == other.subject
     }
 }
 

@@ -74,16 +74,16 @@ async fn find(settings: &Settings, environment: &Environment, context: &Context)
     let own = own(settings, scope, environment, context).await?;
     let Some((account, delegates)) = &settings.impersonate else { return Ok(own) };
     let grant = ServiceAccountImpersonationGrant::new(account, [settings.scope]).with_delegates(delegates);
-    let source = Found(own);
+    let source = KnownCredential(own);
     let provider = ServiceAccountImpersonationCredentialProvider::new(source, grant);
     provider.provide_credential(context).await?.ok_or_else(|| Error::credential_invalid(NONE))
 }
 
 /// A credential that is there already.
 #[derive(Debug)]
-struct Found(Credential);
+struct KnownCredential(Credential);
 
-impl ProvideCredential for Found {
+impl ProvideCredential for KnownCredential {
     type Credential = Credential;
 
     async fn provide_credential(&self, _: &Context) -> Result<Option<Credential>> {

@@ -5,7 +5,6 @@
 
 pub mod atomic;
 pub mod aws;
-pub mod aws_signature;
 pub mod azure;
 pub mod browser;
 pub mod cloud;
@@ -21,6 +20,7 @@ pub mod identity;
 pub mod lock;
 pub mod log;
 pub mod name;
+pub mod percent;
 pub mod process;
 pub mod program;
 pub mod secret;

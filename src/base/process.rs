@@ -262,6 +262,9 @@ mod tests {
 
     #[tokio::test]
     async fn stopping_interrupts_and_killing_kills() {
+        // Where a shell started the tests in the background, they ignore interrupts, and so would children. The program handles them.
+        // SAFETY: the call touches no memory.
+        unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
         let stop = Stop::new();
         let stopper = stop.clone();
         let outcome = run(shell("echo up; exec sleep 30"), &stop, move |_| stopper.stop()).await.unwrap();
@@ -277,7 +280,7 @@ mod tests {
 
     /// Processes of a script that ignore the interrupt, as those in the background do.
     #[tokio::test]
-    async fn what_a_stopped_script_leaves_behind_is_killed() {
+    async fn children_of_stopped_scripts_are_killed() {
         for script in ["sleep 30 >/dev/null 2>&1 & echo $!; wait", "sleep 30 & echo $!; wait"] {
             let (stop, mut seen) = (Stop::new(), String::new());
             let stopper = stop.clone();
@@ -315,7 +318,7 @@ mod tests {
 
     /// A server in the background that holds no output of the script.
     #[tokio::test]
-    async fn what_a_finished_script_leaves_behind_lives_on() {
+    async fn children_of_finished_scripts_live_on() {
         let mut seen = Vec::new();
         let script = shell("sleep 30 >/dev/null 2>&1 & echo $!");
         let outcome = run(script, &Stop::new(), |piece| seen.extend_from_slice(piece)).await.unwrap();

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_given_away() {
+    fn secrets_are_redacted() {
         let cases = [
             ("https://user:pw@h/a?ref=x", "https://user:redacted@h/a?ref=x", "https://user@h/a?ref=x"),
             ("git::https://tok3n@h/a", "git::https://redacted@h/a", "git::https://h/a"),

@@ -12,6 +12,7 @@ mod internal_plugin;
 mod line_editor;
 mod prompt;
 pub mod reference;
+mod shell_script;
 mod table;
 mod view;
 

@@ -92,7 +92,7 @@ async fn talk(child: &mut Child, protocol: &Protocol, question: &[u8]) -> Result
     match (answer, status) {
         (Err(why), _) => Err(Failure::Header { why, stderr }),
         (_, Err(error)) => Err(Failure::Broken { why: reason(&error), stderr }),
-        (Ok(answer), Ok(status)) => match shown(status) {
+        (Ok(answer), Ok(status)) => match exit_text(status) {
             None => Ok((answer, stderr)),
             Some(why) => Err(Failure::Exit { why, stderr }),
         },
@@ -100,7 +100,7 @@ async fn talk(child: &mut Child, protocol: &Protocol, question: &[u8]) -> Result
 }
 
 /// How a program ended, if not well, as Go says it.
-fn shown(status: ExitStatus) -> Option<String> {
+fn exit_text(status: ExitStatus) -> Option<String> {
     if status.success() {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::source::{Range, SourceFile};
 use crate::lang::eval::{Resolved, Scope, evaluate};
 use crate::lang::functions::{Function, Machine};
@@ -11,7 +11,6 @@ use crate::lang::value::Value;
 use crate::model::addr::Subject;
 use crate::model::addr::parse::parse_reference;
 use crate::model::config::Early;
-use crate::model::mistakes::MISSING_VALUE;
 
 /// The root name of keys.
 pub const KEY_PROVIDER: &str = "key_provider";
@@ -59,7 +58,7 @@ impl KeyScope<'_> {
             return (Value::dynamic(), problems);
         }
         let (value, found) = evaluate(expr, self);
-        (value, found.into_iter().flat_map(|problem| self.told(problem)).collect())
+        (value, found.into_iter().flat_map(|problem| self.reworded(problem)).collect())
     }
 
     /// Why a reference means nothing before anything is planned.
@@ -87,9 +86,9 @@ impl KeyScope<'_> {
     }
 
     /// The error for a missing value is that of OpenTofu, which asks for values here.
-    fn told(&self, problem: Diagnostic) -> Vec<Diagnostic> {
+    fn reworded(&self, problem: Diagnostic) -> Vec<Diagnostic> {
         let variable = problem.subject.as_ref().map(|place| place.text().to_owned()).unwrap_or_default();
-        let Some(name) = variable.split('"').nth(1).filter(|_| problem.summary == MISSING_VALUE) else {
+        let Some(name) = variable.split('"').nth(1).filter(|_| problem.kind == Kind::MissingValue) else {
             return vec![problem];
         };
         let asked = format!("Failed to request input from user for variable var.{name}");

@@ -1,6 +1,6 @@
 //! Summaries of errors that the verbs can report from several places: one text per kind of error.
 
-use crate::base::diag::Diagnostic;
+use crate::base::diag::{Diagnostic, Kind};
 use crate::base::name::{PROGRAM, TERRANE};
 
 /// A value that gives no keys of instances.
@@ -34,15 +34,13 @@ pub fn cycle(names: &[String]) -> Diagnostic {
     Diagnostic::error(format!("Cycle: {}", names.join(", ")), "")
 }
 
-const HALTED: &str = "execution halted";
-
 /// The run was asked to stop.
 pub fn halted() -> Diagnostic {
-    Diagnostic::error(HALTED, "")
+    Diagnostic::error("execution halted", "").of_kind(Kind::Interrupted)
 }
 
 pub fn is_halted(diagnostic: &Diagnostic) -> bool {
-    diagnostic.summary == HALTED
+    diagnostic.kind == Kind::Interrupted
 }
 
 /// A step that panicked, with the text of the panic.

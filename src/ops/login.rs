@@ -10,7 +10,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::base::secret::Secret;
-use crate::install::registry::callback::{Callback, Said};
+use crate::install::registry::callback::{Callback, CallbackAnswer};
 use crate::install::registry::credentials::Location;
 use crate::install::registry::discovery::{DiscoveryError, Hosts};
 use crate::install::registry::login::{self, Attempt, LoginError};
@@ -358,8 +358,8 @@ impl Login<'_> {
             ))
         };
         match said.map_err(|_| self.no_server(client))? {
-            Said::Refused(why) => Err(refused(why)),
-            Said::Code(code) => {
+            CallbackAnswer::Refused(why) => Err(refused(why)),
+            CallbackAnswer::Code(code) => {
                 let got = attempt.exchange(&self.hosts.http, client, token, &address, &code).await;
                 got.map_err(|e| no_token(e, NO_TOKEN, "The remote server did not assign an auth token"))
             }

@@ -16,9 +16,6 @@ pub struct Callee<'a> {
     pub name: &'a str,
 }
 
-/// A call that came after the plugin was made.
-pub const UNSUPPORTED_METHOD: &str = "Unsupported plugin method";
-
 impl Callee<'_> {
     pub async fn failure(&self, status: Status, process: &Process) -> ProviderDiagnostic {
         let Callee { package, kind, call, name } = self;
@@ -33,11 +30,14 @@ impl Callee<'_> {
             ),
             Code::Cancelled => ("Request cancelled", format!("The {method} request was cancelled.")),
             Code::Unimplemented => {
-                (UNSUPPORTED_METHOD, format!("The {method} method is not supported by this plugin."))
+                ("Unsupported plugin method", format!("The {method} method is not supported by this plugin."))
             }
-            _ => ("Plugin error", format!("The plugin returned an unexpected error from {method}: {}", shown(&status))),
+            _ => (
+                "Plugin error",
+                format!("The plugin returned an unexpected error from {method}: {}", status_text(&status)),
+            ),
         };
-        crate::log!(Error, "{method}: error=\"{}\" plugin={name}", shown(&status));
+        crate::log!(Error, "{method}: error=\"{}\" plugin={name}", status_text(&status));
         detail.push_str(&format!("\n\nThe plugin is that of {name}."));
         if status.code() == Code::Unavailable {
             detail.push_str(&process.epitaph().await);
@@ -59,7 +59,7 @@ impl Callee<'_> {
 }
 
 /// As the reference's library shows it.
-pub fn shown(status: &Status) -> String {
+pub fn status_text(status: &Status) -> String {
     let code = match status.code() {
         Code::Ok => "OK".to_owned(),
         Code::Cancelled => "Canceled".to_owned(),
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn statuses_read_as_the_reference_writes_them() {
-        assert_eq!(shown(&Status::cancelled("x")), "rpc error: code = Canceled desc = x");
-        assert_eq!(shown(&Status::deadline_exceeded("")), "rpc error: code = DeadlineExceeded desc = ");
+        assert_eq!(status_text(&Status::cancelled("x")), "rpc error: code = Canceled desc = x");
+        assert_eq!(status_text(&Status::deadline_exceeded("")), "rpc error: code = DeadlineExceeded desc = ");
     }
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::failure::UNSUPPORTED_METHOD;
+use prost::Message;
+use tonic::Code;
+
 use super::provider_client::{ProviderClient, capabilities, one};
 use super::wire::protocol::{Call, Protocol};
 use super::wire::v6::message as wire;
@@ -11,7 +13,7 @@ use super::wire::value::shared;
 use super::wire::{diagnostic, value};
 use crate::lang::value::{Type, Value, json};
 use crate::model::provider::{
-    Identity, IdentitySchema, ImportResponse, ImportedObject, ProviderDiagnostics, has_errors,
+    Identity, IdentitySchema, ImportResponse, ImportedObject, ProviderDiagnostic, ProviderDiagnostics, has_errors,
 };
 
 impl<P: Protocol> ProviderClient<P> {
@@ -32,14 +34,27 @@ impl<P: Protocol> ProviderClient<P> {
         Some(Identity { schema_version: schema.version, json })
     }
 
+    /// As `call`. None: the plugin does not have this method.
+    async fn call_if_supported<A: Message + 'static, R: Message + Default>(
+        &self,
+        call: Call,
+        request: A,
+    ) -> Result<Option<R>, ProviderDiagnostic> {
+        match self.answer(call, request).await {
+            Ok(response) => R::decode(response).map(Some).map_err(|error| self.garbage(call, error)),
+            Err(status) if status.code() == Code::Unimplemented => Ok(None),
+            Err(status) => Err(self.failure(call, status).await),
+        }
+    }
+
     async fn ask_identity_schemas(&self) -> Result<BTreeMap<String, IdentitySchema>, ProviderDiagnostics> {
         let call = Call::GetResourceIdentitySchemas;
         let request = wire::get_resource_identity_schemas::Request {};
-        let response: wire::get_resource_identity_schemas::Response = match self.call(call, request).await {
-            // Providers of a time before identities have none.
-            Err(failure) if failure.summary == UNSUPPORTED_METHOD => return Ok(BTreeMap::new()),
-            answer => answer.map_err(one)?,
+        // Providers of a time before identities have none.
+        let Some(response) = self.call_if_supported(call, request).await.map_err(one)? else {
+            return Ok(BTreeMap::new());
         };
+        let response: wire::get_resource_identity_schemas::Response = response;
         let diagnostics = diagnostic::from_wire(response.diagnostics);
         if has_errors(&diagnostics) {
             return Err(diagnostics);

@@ -455,7 +455,7 @@ async fn over(stream: impl super::grpc::Transport, tls: Option<Arc<rustls::Clien
         }
         None => Channel::connect(stream).await,
     };
-    channel.map_err(|status| super::failure::shown(&status))
+    channel.map_err(|status| super::failure::status_text(&status))
 }
 
 /// Makes sure that the process at the other end is the one expected, of the same user.

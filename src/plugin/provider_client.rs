@@ -118,7 +118,6 @@ impl<P: Protocol> ProviderClient<P> {
         WireSchemas::<P>::read(entry.response).ok().map(|(schemas, _)| schemas)
     }
 
-    /// Starts asking for the schema although it is known; [`Self::call`] waits for the end of it.
     fn ask_in_background(&self) {
         let (asked, channel) = (self.asked.clone(), self.channel.clone());
         let method = self.methods[Call::GetProviderSchema as usize].clone();
@@ -138,13 +137,17 @@ impl<P: Protocol> ProviderClient<P> {
         call: Call,
         request: A,
     ) -> Result<R, ProviderDiagnostic> {
-        if !self.asked.initialized() {
-            self.be_asked().await;
-        }
-        match self.raw_call(call, request).await {
+        match self.answer(call, request).await {
             Ok(response) => R::decode(response).map_err(|error| self.garbage(call, error)),
             Err(status) => Err(self.failure(call, status).await),
         }
+    }
+
+    pub(super) async fn answer<A: Message + 'static>(&self, call: Call, request: A) -> Result<Bytes, Status> {
+        if !self.asked.initialized() {
+            self.be_asked().await;
+        }
+        self.raw_call(call, request).await
     }
 
     /// Ends once the process has been asked for its schema, or needs not to be.
@@ -161,7 +164,7 @@ impl<P: Protocol> ProviderClient<P> {
         Callee { package: P::PACKAGE, kind: "GRPCProvider", call: call.name_for_people(), name: &self.name }
     }
 
-    async fn failure(&self, call: Call, status: Status) -> ProviderDiagnostic {
+    pub(super) async fn failure(&self, call: Call, status: Status) -> ProviderDiagnostic {
         self.callee(call).failure(status, &self.process).await
     }
 
@@ -171,17 +174,17 @@ impl<P: Protocol> ProviderClient<P> {
 
     pub(super) async fn managed(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {
         let schemas = self.wire_schemas().await?;
-        found(schemas.managed(kind), || format!("unknown resource type {kind:?}"))
+        require(schemas.managed(kind), || format!("unknown resource type {kind:?}"))
     }
 
     async fn data(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {
         let schemas = self.wire_schemas().await?;
-        found(schemas.data(kind), || format!("unknown data source {kind:?}"))
+        require(schemas.data(kind), || format!("unknown data source {kind:?}"))
     }
 
     async fn ephemeral(&self, kind: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {
         let schemas = self.wire_schemas().await?;
-        found(schemas.ephemeral(kind), || format!("unknown ephemeral resource {kind:?}"))
+        require(schemas.ephemeral(kind), || format!("unknown ephemeral resource {kind:?}"))
     }
 
     /// The module's provider_meta for a provider that wants one.
@@ -377,7 +380,7 @@ impl<P: Protocol> ProviderClient<P> {
             FunctionError { text, argument: None }
         };
         let schemas = self.wire_schemas().await.map_err(text)?;
-        let signature = found(schemas.function(name), || format!("unknown function {name:?}")).map_err(text)?;
+        let signature = require(schemas.function(name), || format!("unknown function {name:?}")).map_err(text)?;
         let mut encoded = Vec::with_capacity(arguments.len());
         for (position, argument) in arguments.iter().enumerate() {
             let Some(ty) = function::argument_type(&signature, position) else {
@@ -405,7 +408,7 @@ fn unreadable(error: String) -> ProviderDiagnostic {
     ProviderDiagnostic::error("Invalid schema from provider", format!("The provider's schema cannot be read: {error}."))
 }
 
-fn found<T>(
+fn require<T>(
     result: Result<Option<Arc<T>>, String>,
     missing: impl FnOnce() -> String,
 ) -> Result<Arc<T>, ProviderDiagnostics> {

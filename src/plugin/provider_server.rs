@@ -77,19 +77,19 @@ impl<P: Protocol> ProviderServer<P> {
     }
 
     async fn managed(&self, kind: &str) -> Answer<Arc<Schema>> {
-        found(self.schemas().await?.managed(kind), || format!("unknown resource type {kind:?}"))
+        require(self.schemas().await?.managed(kind), || format!("unknown resource type {kind:?}"))
     }
 
     async fn data(&self, kind: &str) -> Answer<Arc<Schema>> {
-        found(self.schemas().await?.data(kind), || format!("unknown data source {kind:?}"))
+        require(self.schemas().await?.data(kind), || format!("unknown data source {kind:?}"))
     }
 
     async fn ephemeral(&self, kind: &str) -> Answer<Arc<Schema>> {
-        found(self.schemas().await?.ephemeral(kind), || format!("unknown ephemeral resource {kind:?}"))
+        require(self.schemas().await?.ephemeral(kind), || format!("unknown ephemeral resource {kind:?}"))
     }
 
     async fn provider_schema(&self) -> Answer<Arc<Schema>> {
-        found(self.schemas().await?.provider().map(Some), String::new)
+        require(self.schemas().await?.provider().map(Some), String::new)
     }
 
     async fn meta(&self, meta: Option<DynamicValue>) -> Answer<Value> {
@@ -210,7 +210,7 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::upgrade_resource_state::Response { diagnostics, ..Default::default() };
-        Ok(reply(&settle(answer.await, failed)))
+        Ok(reply(&answer_or(answer.await, failed)))
     }
 
     async fn read(&self, request: wire::read_resource::Request) -> Result<Reply, Status> {
@@ -235,7 +235,7 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::read_resource::Response { diagnostics, ..Default::default() };
-        Ok(reply(&settle(answer.await, failed)))
+        Ok(reply(&answer_or(answer.await, failed)))
     }
 
     async fn plan(&self, request: wire::plan_resource_change::Request) -> Result<Reply, Status> {
@@ -265,7 +265,7 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::plan_resource_change::Response { diagnostics, ..Default::default() };
-        Ok(reply(&settle(answer.await, failed)))
+        Ok(reply(&answer_or(answer.await, failed)))
     }
 
     async fn apply(&self, request: wire::apply_resource_change::Request) -> Result<Reply, Status> {
@@ -296,7 +296,7 @@ impl<P: Protocol> ProviderServer<P> {
         // Nothing was done: the object is what it was.
         let failed =
             |diagnostics| wire::apply_resource_change::Response { diagnostics, new_state: prior, ..Default::default() };
-        Ok(reply(&settle(answer.await, failed)))
+        Ok(reply(&answer_or(answer.await, failed)))
     }
 
     /// What identifies an object, for the wire.
@@ -319,7 +319,7 @@ impl<P: Protocol> ProviderServer<P> {
             Ok(wire::get_resource_identity_schemas::Response { identity_schemas, diagnostics: Vec::new() })
         };
         let failed = |diagnostics| wire::get_resource_identity_schemas::Response { diagnostics, ..Default::default() };
-        Ok(reply(&settle(answer.await, failed)))
+        Ok(reply(&answer_or(answer.await, failed)))
     }
 
     async fn import(&self, request: wire::import_resource_state::Request) -> Result<Reply, Status> {
@@ -350,7 +350,7 @@ impl<P: Protocol> ProviderServer<P> {
             Ok(wire::import_resource_state::Response { imported_resources, diagnostics, deferred })
         };
         let failed = |diagnostics| wire::import_resource_state::Response { diagnostics, ..Default::default() };
-        Ok(reply(&settle(answer.await, failed)))
+        Ok(reply(&answer_or(answer.await, failed)))
     }
 
     async fn move_state(&self, request: wire::move_resource_state::Request) -> Result<Reply, Status> {
@@ -373,7 +373,7 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::move_resource_state::Response { diagnostics, ..Default::default() };
-        Ok(reply(&settle(answer.await, failed)))
+        Ok(reply(&answer_or(answer.await, failed)))
     }
 
     async fn read_data(&self, request: wire::read_data_source::Request) -> Result<Reply, Status> {
@@ -395,7 +395,7 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::read_data_source::Response { diagnostics, ..Default::default() };
-        Ok(reply(&settle(answer.await, failed)))
+        Ok(reply(&answer_or(answer.await, failed)))
     }
 
     async fn validate_ephemeral(
@@ -425,7 +425,7 @@ impl<P: Protocol> ProviderServer<P> {
             })
         };
         let failed = |diagnostics| wire::open_ephemeral_resource::Response { diagnostics, ..Default::default() };
-        Ok(reply(&settle(answer.await, failed)))
+        Ok(reply(&answer_or(answer.await, failed)))
     }
 
     async fn renew_ephemeral(&self, request: wire::renew_ephemeral_resource::Request) -> Result<Reply, Status> {
@@ -447,7 +447,7 @@ impl<P: Protocol> ProviderServer<P> {
         let name = &request.name;
         let answer = async {
             let schemas = self.schemas().await.map_err(as_function_error)?;
-            let signature = found(schemas.function(name), || format!("unknown function {name:?}"));
+            let signature = require(schemas.function(name), || format!("unknown function {name:?}"));
             let signature = signature.map_err(as_function_error)?;
             let mut arguments = Vec::with_capacity(request.arguments.len());
             for (position, argument) in request.arguments.into_iter().enumerate() {
@@ -477,7 +477,7 @@ fn bad(error: impl std::fmt::Display) -> ProviderDiagnostic {
     ProviderDiagnostic::error(INVALID_CALL, format!("The request cannot be read: {error}."))
 }
 
-fn found<T>(result: Result<Option<Arc<T>>, String>, missing: impl FnOnce() -> String) -> Answer<Arc<T>> {
+fn require<T>(result: Result<Option<Arc<T>>, String>, missing: impl FnOnce() -> String) -> Answer<Arc<T>> {
     match result {
         Ok(Some(found)) => Ok(found),
         Ok(None) => Err(vec![ProviderDiagnostic::error(missing(), "")]),
@@ -512,7 +512,7 @@ fn identity_schema(schema: &IdentitySchema) -> wire::ResourceIdentitySchema {
     wire::ResourceIdentitySchema { version: schema.version, identity_attributes }
 }
 
-fn settle<T>(answer: Answer<T>, failed: impl FnOnce(Vec<wire::Diagnostic>) -> T) -> T {
+fn answer_or<T>(answer: Answer<T>, failed: impl FnOnce(Vec<wire::Diagnostic>) -> T) -> T {
     answer.unwrap_or_else(|failures| failed(diagnostic::to_wire(failures)))
 }
 

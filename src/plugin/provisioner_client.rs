@@ -7,7 +7,7 @@ use prost::Message;
 use tokio::sync::OnceCell;
 use tonic::Status;
 
-use super::failure::{Callee, shown};
+use super::failure::{Callee, status_text};
 use super::grpc::Channel;
 use super::grpc::client::Method;
 use super::process::{Plugin, Process};
@@ -126,7 +126,7 @@ impl Provisioner for ProvisionerClient {
 
     async fn stop(&self) -> Result<(), String> {
         let path = Method::new(&format!("{}Stop", convert::SERVICE));
-        let response = self.channel.call(&path, wire::stop::Request {}).await.map_err(|status| shown(&status))?;
+        let response = self.channel.call(&path, wire::stop::Request {}).await.map_err(|status| status_text(&status))?;
         let response = wire::stop::Response::decode(response).map_err(|error| error.to_string())?;
         if response.error.is_empty() { Ok(()) } else { Err(response.error) }
     }

@@ -57,3 +57,21 @@ fn string_end(text: &str) -> Option<&str> {
     })?;
     Some(&text[..end])
 }
+
+/// Lines that decide something by the text of a diagnostic; its kind is what code may ask.
+pub fn decisions(files: &[(String, String)]) -> Vec<String> {
+    let texts = [".summary", ".detail"];
+    let questions = [" == ", " != ", ".starts_with(", ".ends_with(", ".contains(", ".as_str() =="];
+    let asks = |line: &str| {
+        let code = line.trim();
+        !code.starts_with("//")
+            && texts.iter().any(|text| questions.iter().any(|q| code.contains(&format!("{text}{q}"))))
+    };
+    let mut found = Vec::new();
+    for (path, text) in files.iter().filter(|(path, _)| path != "base/diag.rs" && !super::is_test(path)) {
+        let code = text.split("\nmod tests {").next().unwrap_or_default();
+        let lines = code.lines().enumerate().filter(|(_, line)| asks(line));
+        found.extend(lines.map(|(at, line)| format!("{path}:{}: {}", at + 1, line.trim())));
+    }
+    found
+}

@@ -11,3 +11,4 @@ mod many_faults;
 mod moves;
 mod pg;
 mod places;
+mod shared;

@@ -81,7 +81,7 @@ fn what_fits_nowhere_stays_in_the_journal() {
         &[
             "Error: Failed to save state",
             "file too large",
-            "The journal that holds the changes of this run was left beside the state",
+            "The journal that holds the changes of this run is kept beside the state",
         ],
     );
     let done = completed(&outcome.out);

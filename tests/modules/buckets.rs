@@ -4,6 +4,10 @@ use super::{calls, fixture};
 use crate::support::Project;
 use crate::support::server::{Asked, Reply, Server};
 
+/// What the hosts of containers and of machines give.
+const KEYS: &str = "{\"Code\":\"Success\",\"AccessKeyId\":\"id-token\",\"SecretAccessKey\":\"s\",\"Token\":\"t0ken\",\
+                    \"Expiration\":\"2099-01-01T00:00:00Z\"}";
+
 /// A store whose bucket is open to the key `id` with the token that it belongs to, if any.
 fn store(asked: &Asked) -> Option<Reply> {
     let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
@@ -23,30 +27,34 @@ fn store(asked: &Asked) -> Option<Reply> {
              <IsTruncated>true</IsTruncated><NextContinuationToken>a+b</NextContinuationToken></ListBucketResult>",
         ),
         ("/bucket", "continuation-token=a%2Bb&encoding-type=url&list-type=2&prefix=vpc%2F") => {
-            Reply::status("200 OK").body("<Contents><Key>vpc/more/a+b%2B.txt</Key></Contents>")
+            Reply::status("200 OK").body("<ListBucketResult><Contents><Key>vpc/more/a+b%2B.txt</Key></Contents></ListBucketResult>")
         }
         ("/bucket", "encoding-type=url&list-type=2&prefix=evil%2F") => {
-            Reply::status("200 OK").body("<Contents><Key>evil/../../x.tf</Key></Contents>")
+            Reply::status("200 OK").body("<ListBucketResult><Contents><Key>evil/../../x.tf</Key></Contents></ListBucketResult>")
         }
         ("/bucket", _) => Reply::status("200 OK").body("<ListBucketResult></ListBucketResult>"),
         ("/bucket/vpc/main.tf", "") => Reply::status("200 OK").body("output \"name\" { value = \"vpc\" }\n"),
         ("/bucket/vpc/more/a%20b%2B.txt", "") => Reply::status("200 OK").body("text"),
         ("/keys", _) if header("authorization") == "let me in" => {
-            Reply::json("{\"AccessKeyId\":\"id-token\",\"SecretAccessKey\":\"s\",\"Token\":\"t0ken\"}")
+            Reply::json(KEYS)
         }
         ("/", "") if asked.body.ends_with(b"RoleArn=arn%3Arole&RoleSessionName=me&WebIdentityToken=w3b") => {
             Reply::status("200 OK").body(
-                "<Credentials><AccessKeyId>id-token</AccessKeyId><SecretAccessKey>s</SecretAccessKey>\
-             <SessionToken>t0ken</SessionToken></Credentials>",
+                "<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>\
+                 <AccessKeyId>id-token</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t0ken</SessionToken>\
+                 <Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleWithWebIdentityResult>\
+                 </AssumeRoleWithWebIdentityResponse>",
             )
         }
-        ("/", _) => Reply::status("403 Forbidden").body("<Error><Message>Not you</Message></Error>"),
+        ("/", _) => Reply::status("403 Forbidden").body(
+            "<ErrorResponse><Error><Code>AccessDenied</Code><Message>Not you</Message></Error></ErrorResponse>",
+        ),
         ("/latest/api/token", _) if asked.method == "PUT" => Reply::status("200 OK").body("m3tadata"),
         ("/latest/meta-data/iam/security-credentials/", _) if header("x-aws-ec2-metadata-token") == "m3tadata" => {
-            Reply::status("200 OK").body("the-role\n")
+            Reply::status("200 OK").body("the-role")
         }
         ("/latest/meta-data/iam/security-credentials/the-role", _) => {
-            Reply::json("{\"Code\":\"Success\",\"AccessKeyId\":\"id-plain\",\"SecretAccessKey\":\"s\"}")
+            Reply::json(KEYS)
         }
         ("/storage/v1/b/pail/o", "prefix=net%2F") if authorization == "Bearer g" => {
             Reply::json("{\"items\":[{\"name\":\"net/main.tf\"}]}")
@@ -115,7 +123,7 @@ fn keys_of_profiles() {
     project.write("home/.aws/credentials", "[default]\naws_access_key_id = id-plain\naws_secret_access_key = s\n");
     let program = project.script(
         "keys.sh",
-        "#!/bin/sh\n[ \"$1\" = 'a b' ] || exit 1\necho '{\"AccessKeyId\":\"id-plain\",\"SecretAccessKey\":\"s\"}'\n",
+        "#!/bin/sh\n[ \"$1\" = 'a b' ] || exit 1\necho '{\"Version\":1,\"AccessKeyId\":\"id-plain\",\"SecretAccessKey\":\"s\"}'\n",
     );
     let config = format!("[profile sso]\ncredential_process = {} \"a b\"\n", program.display());
     project.write("home/.aws/config", &(config.clone() + &config.replace("sso", "bad").replace("a b", "c")));
@@ -149,7 +157,7 @@ fn keys_of_machines_and_roles() {
     let token = project.write("token", "w3b\n");
     project.set("AWS_WEB_IDENTITY_TOKEN_FILE", &token);
     let outcome = init(&project, &source);
-    outcome.expect(1, &["asking for the AWS keys of arn:role: Not you"]);
+    outcome.expect(1, &["Not you"]);
     assert!(!outcome.text().contains("w3b"), "{}", outcome.text());
     project.set("AWS_ROLE_SESSION_NAME", "me");
     init(&project, &source).expect(0, &[]);

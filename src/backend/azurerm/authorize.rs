@@ -10,9 +10,9 @@ use reqsign_core::{Context, Error, ProvideCredential, Signer};
 use serde::Deserialize;
 
 use crate::backend::settings::{Settings, failure};
-use crate::base::aws_signature::encoded;
 use crate::base::azure::{self, Cloud};
 use crate::base::env;
+use crate::base::percent::encoded;
 use crate::base::secret::Secret;
 use crate::model::provider::ProviderDiagnostic;
 

@@ -8,9 +8,9 @@ use reqsign_azure_storage::Credential;
 use reqsign_core::Signer;
 use serde::Deserialize;
 
-use crate::backend::cloud;
-use crate::backend::web::{Answer, Client};
-use crate::base::aws_signature::encoded;
+use crate::base::cloud;
+use crate::base::http::{Answer, Client};
+use crate::base::percent::encoded;
 
 const VERSION: &str = "2023-11-03";
 const META: &str = "x-ms-meta-";
@@ -80,7 +80,7 @@ impl Blobs {
     /// None if there is no such blob.
     pub async fn get(&self, name: &str) -> Result<Option<Vec<u8>>, Failure> {
         let answer = self.call(Method::GET, self.url(name, ""), Headers::new(), Bytes::new()).await;
-        found(answer).map(|answer| answer.map(|answer| answer.body))
+        if_there(answer).map(|answer| answer.map(|answer| answer.body))
     }
 
     /// None if there is no such blob.
@@ -92,7 +92,7 @@ impl Blobs {
             });
             own.collect()
         };
-        found(answer).map(|answer| answer.map(of))
+        if_there(answer).map(|answer| answer.map(of))
     }
 
     pub async fn put(
@@ -150,7 +150,7 @@ impl Blobs {
     /// One that is not there is removed already.
     pub async fn delete(&self, name: &str) -> Result<(), Failure> {
         let headers = vec![("x-ms-delete-snapshots".to_owned(), "include".to_owned())];
-        found(self.call(Method::DELETE, self.url(name, ""), headers, Bytes::new()).await).map(|_| ())
+        if_there(self.call(Method::DELETE, self.url(name, ""), headers, Bytes::new()).await).map(|_| ())
     }
 
     pub async fn list(&self, prefix: &str) -> Result<Vec<String>, Failure> {
@@ -207,7 +207,7 @@ impl Blobs {
     }
 }
 
-fn found(answer: Result<Answer, Failure>) -> Result<Option<Answer>, Failure> {
+fn if_there(answer: Result<Answer, Failure>) -> Result<Option<Answer>, Failure> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(failure) if failure.status == 404 && failure.code != "ContainerNotFound" => Ok(None),
@@ -218,13 +218,13 @@ fn found(answer: Result<Answer, Failure>) -> Result<Option<Answer>, Failure> {
 fn refused(answer: &Answer) -> Failure {
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase")]
-    struct Said {
+    struct ErrorBody {
         #[serde(default)]
         message: String,
     }
     let (status, code) = (answer.status.as_u16(), answer.header("x-ms-error-code").unwrap_or_default().to_owned());
     let text = String::from_utf8_lossy(&answer.body);
-    let said = quick_xml::de::from_str::<Said>(text.trim_start_matches('\u{feff}')).map(|said| said.message);
+    let said = quick_xml::de::from_str::<ErrorBody>(text.trim_start_matches('\u{feff}')).map(|said| said.message);
     let first = said.unwrap_or_default().lines().next().unwrap_or_default().to_owned();
     let reason = answer.status.canonical_reason().unwrap_or_default();
     let text = match (code.is_empty(), first.is_empty()) {

@@ -12,15 +12,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::base::cloud;
+use crate::base::http::Client;
 use crate::lang::value::Value;
 use crate::model::provider::ProviderDiagnostic;
 use crate::model::schema::Block;
 
-use super::cloud;
 use super::settings::{Settings, failure};
 use super::store::Backend;
 use super::table::{Context, Kind};
-use super::web::{self, Client};
+use super::web;
 
 use authorize::Access;
 use client::Blobs;
@@ -51,8 +52,8 @@ impl Kind for AzureRm {
     async fn open(&self, config: &Value, context: &Context) -> Result<Arc<dyn Backend>, Vec<ProviderDiagnostic>> {
         let settings = Settings { config, environment: &context.environment };
         let failed = |why: String| vec![failure(why)];
-        let client = Client::new(web::Settings::new(&context.environment)).map_err(failed)?;
-        let surroundings = cloud::context(&context.environment, &client);
+        let client = Client::build(web::settings(&context.environment)).map_err(failed)?;
+        let surroundings = cloud::client_context(&context.environment, &client);
         let access = Access::find(&settings, &surroundings).await?;
         let text = |name: &str| settings.text(name, &[]).unwrap_or_default().to_owned();
         let blobs = Blobs {

@@ -7,6 +7,7 @@ use super::*;
 use crate::backend::contract;
 use crate::backend::lock::LockInfo;
 use crate::backend::store::ErrorKind;
+use crate::base::cloud;
 use crate::base::env::Environment;
 
 use crate::backend::servers::clouds;
@@ -18,8 +19,8 @@ fn context(variables: &[(&str, &str)]) -> Context {
 }
 
 fn blobs(server: &Server, container: &str) -> Blobs {
-    let client = Client::new(web::Settings::new(&Environment::default())).unwrap();
-    let surroundings = cloud::context(&Environment::default(), &client);
+    let client = Client::build(web::settings(&Environment::default())).unwrap();
+    let surroundings = cloud::client_context(&Environment::default(), &client);
     let key = StaticCredentialProvider::new_shared_key("account", AZURE_KEY);
     Blobs {
         client,

@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::backend::StoreError;
-use crate::backend::web::{self, Answer, Request};
+use crate::base::http::{Answer, Client, Request};
 use crate::base::secret::Secret;
 
 /// An agent and how to reach it.
 #[derive(Clone)]
 pub struct Consul {
-    pub client: web::Client,
+    pub client: Client,
     /// `http://127.0.0.1:8500`, perhaps with a path.
     pub base: Url,
     pub token: Option<Secret>,
@@ -150,14 +150,11 @@ impl Consul {
         if let Some(token) = &self.token {
             request = request.secret_header(TOKEN, token);
         }
-        match &self.login {
-            Some((name, password)) => request.login(name, password),
-            None => request,
-        }
+        request.login(self.login.as_ref())
     }
 
     async fn send(&self, request: &Request) -> Result<Answer, StoreError> {
-        self.client.send(request).await.map_err(|failure| StoreError::new(failure.text))
+        self.client.send(request).await.map_err(|failure| StoreError::new(failure.to_string()))
     }
 
     /// A key. None if it is not there.

@@ -13,6 +13,7 @@ use url::Url;
 
 use crate::base::env;
 use crate::base::files::named;
+use crate::base::http::{Client, Settings as HttpSettings, Tls};
 use crate::base::secret::Secret;
 use crate::lang::value::{Type, Value};
 use crate::model::provider::ProviderDiagnostic;
@@ -21,7 +22,7 @@ use crate::model::schema::{Attribute, Block};
 use super::settings::{Settings, boolean, failure};
 use super::store::{Backend, DEFAULT_WORKSPACE, StateStore, StoreError};
 use super::table::{Context, Kind, block, optional};
-use super::web::{self, Tls};
+use super::web;
 
 use client::{Consul, Outcome, Step};
 use store::{ConsulStore, chunks_of};
@@ -103,7 +104,7 @@ fn connect(settings: &Settings) -> Result<Consul, String> {
         skip_verification: flag(env::CONSUL_HTTP_SSL_VERIFY) == Some(false),
         ..Tls::default()
     };
-    let client = web::Client::new(web::Settings { tls, ..web::Settings::new(settings.environment) })?;
+    let client = Client::build(HttpSettings { tls, ..web::settings(settings.environment) })?;
     let login = settings.text("http_auth", &[env::CONSUL_HTTP_AUTH]).map(|auth| {
         let (name, password) = auth.split_once(':').unwrap_or((auth, ""));
         (name.to_owned(), Secret::new(password))

@@ -4,7 +4,6 @@
 //! Owns these formats, which are the reference's. Under a lock every write is refused by the agent unless the lock is held
 //! at that moment.
 
-use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -14,6 +13,7 @@ use async_trait::async_trait;
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
 
+use crate::backend::gzip::{compress, decompress};
 use crate::backend::held::{Held, Slot, mismatch, not_locked};
 use crate::backend::store::REMOTE_SNAPSHOT_PAUSE;
 use crate::backend::{LockError, LockInfo, StateStore, StoreError};
@@ -246,10 +246,7 @@ impl StateStore for ConsulStore {
             }
         }
         if payload.first() == Some(&0x1f) {
-            let mut plain = Vec::new();
-            let read = flate2::read::MultiGzDecoder::new(&payload[..]).read_to_end(&mut plain);
-            read.map_err(|error| StoreError::new(format!("the state cannot be decompressed: {error}")))?;
-            payload = plain;
+            payload = decompress(&payload)?;
         }
         if chunks.is_some_and(|chunks| chunks.hash != hex::hex(&Md5::digest(&payload))) {
             return Err(StoreError::new("The remote state does not match the expected hash"));
@@ -340,10 +337,4 @@ impl StateStore for ConsulStore {
     fn snapshot_pause(&self) -> Duration {
         REMOTE_SNAPSHOT_PAUSE
     }
-}
-
-fn compress(content: &[u8]) -> Result<Vec<u8>, StoreError> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    let written = encoder.write_all(content).and_then(|()| encoder.finish());
-    written.map_err(|error| StoreError::new(error.to_string()))
 }

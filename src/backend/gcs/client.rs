@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::backend::cloud;
-use crate::backend::web::{Answer, Client};
-use crate::base::aws_signature::encoded;
+use crate::base::cloud;
+use crate::base::http::{Answer, Client};
+use crate::base::percent::encoded;
 use crate::base::secret::Secret;
 
 /// Objects of one bucket.

@@ -12,18 +12,19 @@ use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::base::cloud;
 use crate::base::env;
 use crate::base::google::{self, path_or_contents};
+use crate::base::http::Client;
 use crate::base::secret::Secret;
 use crate::lang::value::{Type, Value};
 use crate::model::provider::ProviderDiagnostic;
 use crate::model::schema::{Attribute, Block};
 
-use super::cloud;
 use super::settings::{Settings, failure};
 use super::store::Backend;
 use super::table::{Context, Kind, block, optional};
-use super::web::{self, Client};
+use super::web;
 
 use client::Objects;
 use store::GcsBackend;
@@ -99,7 +100,7 @@ async fn objects(config: &Value, context: &Context) -> Result<Objects, String> {
         STANDARD.decode(&text).map_err(|e| format!("Error decoding encryption key: {e}"))?;
         Ok::<_, String>(Secret::new(text))
     });
-    let client = Client::new(web::Settings::new(environment))?;
+    let client = Client::build(web::settings(environment))?;
     let endpoint = [env::GOOGLE_BACKEND_STORAGE_CUSTOM_ENDPOINT, env::GOOGLE_STORAGE_CUSTOM_ENDPOINT];
     let endpoint = settings.text("storage_custom_endpoint", &endpoint);
     let emulator = environment.non_empty(env::STORAGE_EMULATOR_HOST);
@@ -113,7 +114,7 @@ async fn objects(config: &Value, context: &Context) -> Result<Objects, String> {
         // Emulators have no authentication.
         Some(_) => None,
         None => {
-            let found = google::signer(&credentials, environment, &cloud::context(environment, &client)).await;
+            let found = google::signer(&credentials, environment, &cloud::client_context(environment, &client)).await;
             Some(found.map_err(|e| format!("storage.NewClient() failed: dialing: {e}"))?)
         }
     };

@@ -11,8 +11,9 @@ use serde_json::Value as Json;
 use url::Url;
 
 use crate::backend::store::StoreError;
-use crate::backend::web::{self, Answer, Client, Request, shown};
+use crate::backend::web;
 use crate::base::env::Environment;
+use crate::base::http::{Answer, Client, Request, without_secrets};
 use crate::base::secret::Secret;
 use crate::model::version::language_version;
 
@@ -70,10 +71,10 @@ impl Api {
         integration: Option<&'static str>,
         environment: &Environment,
     ) -> Result<Api, String> {
-        let mut settings = web::Settings::new(environment);
+        let mut settings = web::settings(environment);
         settings.retries = 5;
         settings.pauses = Duration::from_millis(700)..=Duration::from_secs(8);
-        Ok(Api { client: Client::new(settings)?, base, token, integration })
+        Ok(Api { client: Client::build(settings)?, base, token, integration })
     }
 
     /// Asks for a document.
@@ -137,8 +138,7 @@ impl Api {
         let is_ours = url.origin() == self.base.origin();
         let mut request = Request::new(method, url);
         if is_ours {
-            let bearer = Secret::new(format!("Bearer {}", self.token.reveal()));
-            request = request.secret_header(AUTHORIZATION, &bearer).header(ACCEPT, MEDIA_TYPE);
+            request = request.token(Some(&self.token)).header(ACCEPT, MEDIA_TYPE);
             request = request.header(VERSION, language_version());
             if let Some(name) = self.integration {
                 request = request.header(INTEGRATION, name);
@@ -151,8 +151,8 @@ impl Api {
     async fn ask(&self, request: &Request) -> Result<Answer, ApiError> {
         let answer = self.client.send(request).await.map_err(|failure| ApiError {
             status: None,
-            text: failure.text,
             retried: failure.attempts > 1,
+            text: failure.to_string(),
         })?;
         if (200..400).contains(&answer.status.as_u16()) { Ok(answer) } else { Err(refused(request, &answer)) }
     }
@@ -184,7 +184,7 @@ fn refused(request: &Request, answer: &Answer) -> ApiError {
         _ => {
             let all = errors(answer);
             match all.is_empty() {
-                true => format!("{} {}: {}", request.method, shown(&request.url), answer.status),
+                true => format!("{} {}: {}", request.method, without_secrets(&request.url), answer.status),
                 false => all.join("\n"),
             }
         }

@@ -9,9 +9,6 @@ mod settings;
 mod store;
 mod workspaces;
 
-#[cfg(test)]
-mod tests;
-
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -410,7 +407,7 @@ impl Backend for Hcp {
             Flavor::Remote if run.is_some() => Snapshots::Never,
             Flavor::Remote => Snapshots::Always,
         };
-        let journal = self.context.journal(workspace);
+        let journal = self.context.journal_of(workspace, &[&self.hostname, self.organization(), &name]);
         let workspaces = self.workspaces.clone();
         Ok(Arc::new(HcpStore::new(Opening { workspaces, workspace: found, journal, run, snapshots })))
     }
@@ -419,3 +416,6 @@ impl Backend for Hcp {
         Some(self)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,8 +17,8 @@ use super::workspaces::{Workspace, Workspaces};
 use crate::backend::held::{mismatch, not_locked};
 use crate::backend::lock::LockInfo;
 use crate::backend::store::{LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
-use crate::backend::web::Answer;
 use crate::base::hex::hex;
+use crate::base::http::Answer;
 use crate::base::name::PROGRAM;
 use crate::encryption::is_sealed;
 

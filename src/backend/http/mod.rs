@@ -12,6 +12,7 @@ use reqwest::Method;
 use url::Url;
 
 use crate::base::env::{self, Environment};
+use crate::base::http::{Client, Settings as HttpSettings, Tls};
 use crate::base::secret::Secret;
 use crate::lang::value::{Number, Type, Value};
 use crate::model::provider::ProviderDiagnostic;
@@ -19,7 +20,7 @@ use crate::model::schema::Block;
 
 use super::store::{Backend, DEFAULT_WORKSPACE, StateStore, StoreError};
 use super::table::{Context, Kind, block, optional};
-use super::web::{self, Client, Tls};
+use super::web;
 
 use store::HttpStore;
 
@@ -134,19 +135,19 @@ impl Settings<'_> {
             unlock,
             unlock_method: self.method("unlock_method", env::TF_HTTP_UNLOCK_METHOD, "UNLOCK")?,
             login: name.map(|name| (name, password)),
-            client: Client::new(self.web()?)?,
+            client: Client::build(self.web()?)?,
         })
     }
 
-    fn web(&self) -> Result<web::Settings, String> {
+    fn web(&self) -> Result<HttpSettings, String> {
         let first = self.number("retry_wait_min", env::TF_HTTP_RETRY_WAIT_MIN, 1)?;
         let longest = self.number("retry_wait_max", env::TF_HTTP_RETRY_WAIT_MAX, 30)?;
         let seconds = |n: u32| Duration::from_secs(n.into());
-        Ok(web::Settings {
+        Ok(HttpSettings {
             tls: self.tls()?,
             retries: self.number("retry_max", env::TF_HTTP_RETRY_MAX, 2)?,
             pauses: seconds(first)..=seconds(longest),
-            ..web::Settings::new(self.environment)
+            ..web::settings(self.environment)
         })
     }
 

@@ -14,7 +14,7 @@ use url::Url;
 
 use crate::backend::lock::LockInfo;
 use crate::backend::store::{LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
-use crate::backend::web::{Answer, Request, shown};
+use crate::base::http::{Answer, Request, without_secrets};
 
 use super::Endpoint;
 
@@ -39,16 +39,13 @@ impl HttpStore {
 
     /// Sends a request; `what` is what errors say was tried. Retries are over when this fails.
     async fn ask(&self, method: &Method, url: &Url, body: Option<Vec<u8>>, what: &str) -> Result<Answer, StoreError> {
-        let mut request = Request::new(method.clone(), url.clone());
-        if let Some((name, password)) = &self.endpoint.login {
-            request = request.login(name, password);
-        }
+        let mut request = Request::new(method.clone(), url.clone()).login(self.endpoint.login.as_ref());
         if let Some(body) = body {
             let digest = STANDARD.encode(Md5::digest(&body));
             request = request.header(CONTENT_TYPE, "application/json").header(CONTENT_MD5, &digest).body(body);
         }
         let gave_up = |attempts: u32, why: String| {
-            let address = shown(url);
+            let address = without_secrets(url);
             StoreError::new(format!("Failed to {what}: {method} {address} giving up after {attempts} attempt(s){why}"))
         };
         match self.endpoint.client.send(&request).await {

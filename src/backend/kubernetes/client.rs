@@ -6,15 +6,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
 use tokio::sync::Mutex;
 use url::Url;
 
 use crate::backend::StoreError;
-use crate::backend::web::{self, Answer, Proxies, Request, Tls};
+use crate::backend::web;
 use crate::base::env::Environment;
+use crate::base::http::{Answer, Client, Failure, Proxies, Request, Settings, Tls};
 use crate::base::secret::Secret;
 
 use super::exec;
@@ -49,7 +50,7 @@ struct Shared {
 /// Credentials as they are now, and the client that shows them.
 #[derive(Clone)]
 struct Login {
-    client: web::Client,
+    client: Client,
     token: Option<Secret>,
     expires: Option<Instant>,
 }
@@ -163,9 +164,9 @@ impl Api {
     async fn attempt(&self, login: &Login, request: &Request) -> Result<Answer, Refusal> {
         let mut request = request.clone();
         if let Some(token) = &login.token {
-            request = request.secret_header(AUTHORIZATION, &Secret::new(format!("Bearer {}", token.reveal())));
-        } else if let Some((name, password)) = &self.shared.access.login {
-            request = request.login(name, password);
+            request = request.token(Some(token));
+        } else {
+            request = request.login(self.shared.access.login.as_ref());
         }
         for (name, value) in &self.shared.access.impersonate {
             if let Ok(value) = HeaderValue::from_str(value) {
@@ -213,7 +214,7 @@ impl Shared {
         Ok(Login { client: self.client(given.identity)?, token: given.token, expires })
     }
 
-    fn client(&self, identity: Option<(String, Secret)>) -> Result<web::Client, String> {
+    fn client(&self, identity: Option<(String, Secret)>) -> Result<Client, String> {
         let access = &self.access;
         let own = access.certificate.clone().zip(access.key.clone());
         let tls = Tls {
@@ -222,11 +223,11 @@ impl Shared {
             skip_verification: access.insecure,
             ..Tls::default()
         };
-        let mut settings = web::Settings { tls, ..web::Settings::new(&self.environment) };
+        let mut settings = Settings { tls, ..web::settings(&self.environment) };
         if let Some(proxy) = &access.proxy {
             settings.proxies = Proxies { http: Some(proxy.clone()), https: Some(proxy.clone()), except: String::new() };
         }
-        web::Client::new(settings)
+        Client::build(settings)
     }
 }
 
@@ -246,9 +247,9 @@ impl From<StoreError> for Failed {
     }
 }
 
-impl From<web::Failure> for Failed {
-    fn from(failure: web::Failure) -> Failed {
-        Failed(StoreError::new(failure.text))
+impl From<Failure> for Failed {
+    fn from(failure: Failure) -> Failed {
+        Failed(StoreError::new(failure.to_string()))
     }
 }
 

@@ -5,7 +5,6 @@
 //! that write at the same time do not mix theirs.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -16,6 +15,7 @@ use base64::engine::general_purpose::STANDARD;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
+use crate::backend::gzip::{compress, decompress};
 use crate::backend::held::{Held, Slot};
 use crate::backend::store::{ErrorKind, REMOTE_SNAPSHOT_PAUSE};
 use crate::backend::{LockError, LockInfo, StateStore, StoreError};
@@ -125,7 +125,7 @@ impl KubernetesStore {
         KubernetesStore { api, place: Arc::new(place), journal, parts: Mutex::default(), slot: Slot::default() }
     }
 
-    fn parts(&self) -> MutexGuard<'_, Option<Vec<Value>>> {
+    fn known_parts(&self) -> MutexGuard<'_, Option<Vec<Value>>> {
         self.parts.lock().unwrap_or_else(|e| e.into_inner())
     }
 
@@ -134,7 +134,7 @@ impl KubernetesStore {
         let found = self.api.list(Kind::Secrets, &self.place.selector(), content).await?;
         let numbered = found.into_iter().filter_map(|secret| Some((self.place.part(&secret)?.0, secret)));
         let secrets: BTreeMap<usize, Value> = numbered.collect();
-        *self.parts() = Some(secrets.values().map(|secret| secret["metadata"].clone()).collect());
+        *self.known_parts() = Some(secrets.values().map(|secret| secret["metadata"].clone()).collect());
         Ok(secrets.into_values().collect())
     }
 
@@ -145,7 +145,7 @@ impl KubernetesStore {
         }
         self.place.check()?;
         let payload = compress(&crate::backend::empty_state()?)?;
-        *self.parts() = None;
+        *self.known_parts() = None;
         match self.api.create(Kind::Secrets, &self.secret(0, &payload, None)).await {
             Ok(_) => Ok(()),
             Err(refusal) if refusal.status == StatusCode::CONFLICT => Ok(()),
@@ -192,7 +192,7 @@ impl KubernetesStore {
         for number in (stored.len()..old.len()).rev() {
             self.api.delete(Kind::Secrets, &self.place.name(number)).await?;
         }
-        *self.parts() = Some(stored);
+        *self.known_parts() = Some(stored);
         Ok(())
     }
 
@@ -306,10 +306,7 @@ impl StateStore for KubernetesStore {
         if payload.is_empty() {
             return Ok(None);
         }
-        let mut plain = Vec::new();
-        let read = flate2::read::MultiGzDecoder::new(&payload[..]).read_to_end(&mut plain);
-        read.map_err(|error| StoreError::new(format!("the state cannot be decompressed: {error}")))?;
-        Ok(Some(plain).filter(|plain| !plain.is_empty()))
+        Ok(Some(decompress(&payload)?).filter(|plain| !plain.is_empty()))
     }
 
     async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError> {
@@ -321,12 +318,12 @@ impl StateStore for KubernetesStore {
                 return Err(held.report(no_longer(lease.as_ref())));
             }
         }
-        let known = self.parts().take();
+        let known = self.known_parts().take();
         let old = match known {
             Some(parts) => parts,
             None => {
                 self.secrets(false).await?;
-                self.parts().take().unwrap_or_default()
+                self.known_parts().take().unwrap_or_default()
             }
         };
         self.store_all(&compress(&snapshot)?, &old).await
@@ -338,7 +335,7 @@ impl StateStore for KubernetesStore {
             if self.try_lock(info).await?.is_some() {
                 let keep = keep(self.api.clone(), self.place.lease(), info.id.clone());
                 self.slot.put(Held::new(info.id.clone(), keep));
-                *self.parts() = None;
+                *self.known_parts() = None;
                 return Ok(info.id.clone());
             }
         }
@@ -363,12 +360,6 @@ impl StateStore for KubernetesStore {
     fn snapshot_pause(&self) -> Duration {
         REMOTE_SNAPSHOT_PAUSE
     }
-}
-
-fn compress(content: &[u8]) -> Result<Vec<u8>, StoreError> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    let written = encoder.write_all(content).and_then(|()| encoder.finish());
-    written.map_err(|error| StoreError::new(error.to_string()))
 }
 
 #[cfg(test)]

@@ -215,7 +215,9 @@ async fn locks_of_other_programs_count() {
     assert_eq!((reason.as_str(), busy), ("Workspace is already locked: old", true));
     let id = new.lock(&LockInfo::new("x")).await.unwrap();
     new.unlock(&id).await.unwrap();
-    assert_eq!(database.run("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), "1");
+    // The session that was ended above may take a moment.
+    let locks = || database.run("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'");
+    assert!((0..200).any(|_| locks() == "1"), "only the other program's lock is left");
     user.kill().unwrap();
     user.wait().unwrap();
 }

@@ -11,11 +11,11 @@ use reqsign_core::Signer;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::backend::cloud;
-use crate::backend::web::{Answer, Client};
 use crate::base::aws::{ServiceError, regions, unanswered};
-use crate::base::aws_signature::encoded;
+use crate::base::cloud;
 use crate::base::hex::hex;
+use crate::base::http::{Answer, Client};
+use crate::base::percent::encoded;
 
 use super::settings::{Encryption, Settings};
 

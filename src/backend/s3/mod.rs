@@ -20,14 +20,14 @@ use md5::{Digest, Md5};
 
 use crate::base::aws::credentials::{self, Provided};
 use crate::base::aws::{Problem, regions, sts};
+use crate::base::cloud;
+use crate::base::http::Client;
 use crate::lang::value::Value;
 use crate::model::provider::ProviderDiagnostic;
 use crate::model::schema::Block;
 
-use super::cloud;
 use super::store::Backend;
 use super::table::{Context, Kind};
-use super::web::Client;
 
 use client::Objects;
 use settings::{All, Settings};
@@ -54,8 +54,8 @@ impl Kind for S3 {
     async fn open(&self, config: &Value, context: &Context) -> Result<Arc<dyn Backend>, Vec<ProviderDiagnostic>> {
         let all = settings::read(config, &context.environment)?;
         let failed = |problem: Problem| vec![ProviderDiagnostic::error(problem.summary, problem.detail)];
-        let client = Client::new(all.web.clone()).map_err(|why| failed(Problem::new(why, "")))?;
-        let surroundings = cloud::context(&context.environment, &client);
+        let client = Client::build(all.web.clone()).map_err(|why| failed(Problem::new(why, "")))?;
+        let surroundings = cloud::client_context(&context.environment, &client);
         let found = credentials::find(&all.credentials, &context.environment, &surroundings).await.map_err(failed)?;
         let account = account(&all, &surroundings, &found).await.map_err(failed)?;
         verify(&all.store, &account).map_err(failed)?;

@@ -11,6 +11,7 @@ use crate::base::aws::{self, Metadata, Role, WebIdentity};
 use crate::base::cloud::expanded;
 use crate::base::duration;
 use crate::base::env::{self, Environment};
+use crate::base::http::Settings as HttpSettings;
 use crate::base::secret::Secret;
 use crate::lang::value::{Path, Value};
 use crate::model::provider::ProviderDiagnostic;
@@ -103,7 +104,7 @@ impl<'a> Reader<'a> {
 pub struct All {
     pub store: Settings,
     pub credentials: aws::Settings,
-    pub web: web::Settings,
+    pub web: HttpSettings,
 }
 
 /// Reads checked settings.
@@ -259,8 +260,8 @@ fn role(reader: &Reader, name: &str) -> Role {
     }
 }
 
-fn web(reader: &Reader) -> Result<web::Settings, Vec<ProviderDiagnostic>> {
-    let mut settings = web::Settings::new(reader.environment);
+fn web(reader: &Reader) -> Result<HttpSettings, Vec<ProviderDiagnostic>> {
+    let mut settings = web::settings(reader.environment);
     let attempts = reader.get("max_retries").and_then(Value::as_i64).unwrap_or(5);
     // As the SDK takes it: how often a request is sent at most, and 0 for its own default.
     settings.retries = if attempts == 0 { 2 } else { u32::try_from(attempts - 1).unwrap_or(0) };

@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
-use crate::backend::cloud;
-use crate::backend::web::Client;
 use crate::base::aws::{ServiceError, unanswered};
+use crate::base::cloud;
 use crate::base::hex::hex;
+use crate::base::http::Client;
 
 /// How often a request is sent that the table has no capacity for.
 const ATTEMPTS: u32 = 5;

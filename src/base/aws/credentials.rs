@@ -101,9 +101,14 @@ async fn initial(settings: &Settings, environment: &Environment, context: &Conte
             format!("Please see {read}\nfor more information about providing credentials.\n\nError: {why}\n"),
         )
     };
-    let profiles = profiles(settings, environment).await.map_err(none)?;
-    let source = decide(&profiles, settings.profile.as_deref(), environment).map_err(none)?;
+    let source = source(settings, environment).await.map_err(none)?;
     request(&source, settings, environment, context).await.map_err(none)
+}
+
+/// The source of credentials by the profile of the settings, the environment and the profiles in files, without asking it.
+pub async fn source(settings: &Settings, environment: &Environment) -> Result<Source, String> {
+    let profiles = profiles(settings, environment).await?;
+    decide(&profiles, settings.profile.as_deref(), environment)
 }
 
 async fn token(web: &WebIdentity, environment: &Environment) -> Result<String, String> {
@@ -144,7 +149,8 @@ async fn read(path: &str, environment: &Environment) -> Result<String, String> {
     }
 }
 
-async fn request(
+/// Requests credentials from one source.
+pub async fn request(
     source: &Source,
     settings: &Settings,
     environment: &Environment,

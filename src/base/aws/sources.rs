@@ -255,13 +255,13 @@ region = x
         profiles.add_credentials("[base]\naws_access_key_id = B\naws_secret_access_key = b\n");
         let environment = Environment::of(variables.iter().copied());
         let found = match decide(&profiles, explicit, &environment) {
-            Ok(source) => shown(&source),
+            Ok(source) => describe(&source),
             Err(why) => why,
         };
         assert_eq!(found, expected, "{explicit:?} {variables:?}");
     }
 
-    fn shown(source: &Source) -> String {
+    fn describe(source: &Source) -> String {
         match source {
             Source::Keys(keys) => format!("keys {}", keys.access_key_id),
             Source::WebIdentity { token_file, role } => format!("web {token_file} {}", role.arn),
@@ -269,7 +269,7 @@ region = x
             Source::Process(command) => format!("process {command}"),
             Source::Container => "container".into(),
             Source::Machine => "machine".into(),
-            Source::Role(source, role) => format!("{} > {}", shown(source), role.arn),
+            Source::Role(source, role) => format!("{} > {}", describe(source), role.arn),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::base::diag::Diagnostic;
 use crate::base::name;
 use crate::cli::Invocation;
 use crate::cli::args::completion::parse;
-use crate::cli::completion::script::script;
+use crate::cli::shell_script::script;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let shell = match parse(args) {

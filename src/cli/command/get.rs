@@ -2,25 +2,18 @@
 
 use crate::cli::Invocation;
 use crate::cli::args::get::parse;
-use crate::cli::view::json::write;
+use crate::cli::view::get::view;
 use crate::ops::init;
-use crate::render::json::events;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let (args, setup) = match super::begin(invocation, parse(args), |args| &args.variables) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
-    let console = &invocation.console;
-    if args.json {
-        write(console, &events::version());
-    }
+    let view = view(&invocation.console, args.json);
     let mut tell = |event| {
         if let init::InitEvent::Module(event) = event {
-            match args.json {
-                true => write(console, &events::log(event.to_string())),
-                false => console.line(&event.to_string()),
-            }
+            view.module(&event);
         }
     };
     let diagnostics = match super::run_with(invocation, &setup.stop, init::get(&setup, args.update, &mut tell)) {
@@ -28,9 +21,6 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let failed = diagnostics.has_errors();
-    match args.json {
-        true => diagnostics.iter().for_each(|diagnostic| write(console, &events::diagnostic(diagnostic))),
-        false => console.spaced_diagnostics(diagnostics),
-    }
+    view.finish(diagnostics);
     u8::from(failed)
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::Invocation;
 use crate::cli::args::init::parse;
-use crate::cli::view::init::{InitView, States};
+use crate::cli::view::init::view;
 use crate::ops::init::{self, InitEvent, InitRequest};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
@@ -31,19 +31,14 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         lockfile_readonly: args.lockfile_readonly,
         test_dir: Some(args.test_dir),
     };
-    let view = InitView::new(console.clone(), super::plan::audience(invocation, args.json));
-    let mut ready = None;
-    let mut tell = |event: InitEvent| match event {
-        // Said last, behind any warnings.
-        InitEvent::Done { cloud } => ready = Some(if cloud { States::InCloud } else { States::InBackend }),
-        event => view.event(&event),
-    };
+    let view = view(console, super::plan::audience(invocation, args.json));
+    let mut tell = |event: InitEvent| view.event(&event);
     let work = init::run(&setup, &request, &mut tell);
-    let diagnostics = match super::run_with(invocation, &setup.stop, work) {
-        Ok(diagnostics) => diagnostics,
+    let outcome = match super::run_with(invocation, &setup.stop, work) {
+        Ok(outcome) => outcome,
         Err(code) => return code,
     };
-    let failed = diagnostics.has_errors();
-    view.finish(diagnostics, ready.filter(|_| !failed));
+    let failed = outcome.diagnostics().has_errors();
+    view.finish(outcome);
     u8::from(failed)
 }

@@ -48,6 +48,7 @@ use super::Invocation;
 use super::args::{ArgsError, Parsed};
 use super::console::Console;
 use super::prompt::Prompt;
+use super::view::human::announce_interrupt;
 use super::view::operation::OperationView;
 
 /// How long an operation may take to save what it has after a second interrupt.
@@ -58,7 +59,7 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 /// The first interrupt lets it end what runs, the second abandons that.
 fn run_with<T>(invocation: &Invocation, stop: &Stop, work: impl Future<Output = T>) -> Result<T, u8> {
     let console = invocation.console.clone();
-    run_heard(invocation, stop, move |stage| interrupted(&console, stage), work)
+    run_heard(invocation, stop, move |stage| announce_interrupt(&console, stage), work)
 }
 
 /// As `run_with`, for an operation that a view follows: it says what an interrupt does.
@@ -114,18 +115,6 @@ fn run_heard<T>(
 async fn hangs(stop: &Stop) {
     stop.killed().await;
     tokio::time::sleep(KILL_TIMEOUT).await;
-}
-
-/// What an interrupt of a command does that is no operation on infrastructure.
-pub fn interrupted(console: &Console, stage: Stage) {
-    match stage {
-        Stage::Running => {}
-        Stage::Stopping => console.print(
-            &format!("\nInterrupt received.\nPlease wait for {PROGRAM} to exit or data loss may occur.\nGracefully shutting down...\n\n"),
-        ),
-        Stage::Killed => console
-            .print_error("\nTwo interrupts received. Exiting immediately. Note that data loss may have occurred.\n\n"),
-    }
 }
 
 /// Reads the settings and the working directory; `input`: questions may be asked. Errors are shown here.

@@ -1,19 +1,13 @@
 //! `output`
 
-use serde_json::{Map, Value as Json, json};
-
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::COMMAND;
 use crate::cli::Invocation;
 use crate::cli::args::output::{Form, Output, parse};
-use crate::cli::view::shown;
-use crate::lang::value::Type;
-use crate::lang::value::convert::convert;
-use crate::model::state::{OutputValue, State};
+use crate::cli::view::output::view;
+use crate::model::state::State;
 use crate::ops::backends::read_state;
 use crate::ops::interface::options::StateOptions;
-use crate::render::json::go;
-use crate::render::text::value::console_text;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let (args, setup) = match super::begin_parsed(invocation, parse(args), |_| false) {
@@ -46,48 +40,12 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 fn text(args: &Output, state: &State) -> Result<String, Diagnostics> {
-    if state.outputs.is_empty() {
-        return match (args.form, &args.name) {
-            (Form::Json, None) => Ok("{}\n".to_string()),
-            _ => Err(no_outputs().into()),
-        };
-    }
-    let Some(name) = &args.name else {
-        return Ok(match args.form {
-            Form::Json => format!("{}\n", go::pretty(&documents(state))),
-            Form::Human | Form::Raw => shown::outputs(state),
-        });
-    };
-    let output = state.outputs.get(name.as_str()).ok_or_else(|| not_found(name))?;
-    match args.form {
-        Form::Human => Ok(format!("{}\n", console_text(&output.value))),
-        Form::Json => Ok(format!("{}\n", go::compact(&shown::json_of(&output.value)))),
-        Form::Raw => raw(name, output),
-    }
-}
-
-fn documents(state: &State) -> Json {
-    let outputs = shown::json_outputs(state).into_iter();
-    let documents: Map<String, Json> = outputs
-        .map(|(name, sensitive, ty, value)| (name, json!({ "sensitive": sensitive, "type": ty, "value": value })))
-        .collect();
-    Json::Object(documents)
-}
-
-fn raw(name: &str, output: &OutputValue) -> Result<String, Diagnostics> {
-    let unsupported = |detail: String| Diagnostics::from(Diagnostic::error("Unsupported value for raw output", detail));
-    if output.value.is_null() {
-        return Err(unsupported(
-            format!("The value for output value {name:?} is null, so -raw mode cannot print it.",),
-        ));
-    }
-    match convert(&output.value, &Type::String) {
-        Ok(text) => Ok(text.as_str().unwrap_or_default().to_string()),
-        Err(_) => Err(unsupported(format!(
-            "The -raw option only supports strings, numbers, and boolean values, but output value {name:?} is {}.\n\nUse the -json option \
-             for machine-readable representations of output values that have complex types.",
-            output.value.ty().friendly_name(),
-        ))),
+    let view = view(args.form);
+    match &args.name {
+        None if state.outputs.is_empty() => view.empty().ok_or_else(|| no_outputs().into()),
+        Some(_) if state.outputs.is_empty() => Err(no_outputs().into()),
+        None => Ok(view.all(state)),
+        Some(name) => view.one(name, state.outputs.get(name.as_str()).ok_or_else(|| not_found(name))?),
     }
 }
 

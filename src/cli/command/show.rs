@@ -2,9 +2,10 @@
 
 use crate::cli::Invocation;
 use crate::cli::args::show::parse;
+use crate::cli::view::show::view;
 use crate::cli::view::shown;
 use crate::ops::hcp;
-use crate::ops::inspect::show::{self, Shown};
+use crate::ops::inspect::show::{self, ShowSubject};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let (args, setup) = match super::begin_parsed(invocation, parse(args), |_| false) {
@@ -29,19 +30,10 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(Err(diagnostics)) => return super::finish(console, diagnostics),
         Err(code) => return code,
     };
-    if !args.json {
-        console.diagnostics(warnings);
-    }
-    let what = if matches!(found, Shown::Plan { .. }) { "plan" } else { "state" };
-    let text = match (&found, args.json) {
-        (Shown::Nothing, false) => Ok("No state.\n".to_string()),
-        (Shown::Nothing, true) => Ok("{\"format_version\":\"1.0\"}\n".to_string()),
-        (Shown::State { file, schemas }, false) => shown::state(&file.state, schemas, &console.style),
-        (Shown::State { file, schemas }, true) => shown::state_json(file, schemas),
-        (Shown::Plan { planned }, false) => Ok(shown::plan(planned, &console.style, true)),
-        (Shown::Plan { planned }, true) => shown::plan_json(planned),
-    };
-    match text {
+    let view = view(console, args.json);
+    view.warnings(warnings);
+    let what = if matches!(found, ShowSubject::Plan { .. }) { "plan" } else { "state" };
+    match view.text(&found) {
         Ok(text) => {
             console.print(&text);
             0

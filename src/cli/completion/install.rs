@@ -8,8 +8,7 @@ use crate::base::env::{Environment, HOME, XDG_CONFIG_HOME};
 use crate::base::files::named;
 
 use crate::cli::args::completion::Shell;
-
-use super::script::script;
+use crate::cli::shell_script::script;
 
 /// What to do with the shells of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@
 //! in the user's command line.
 
 mod candidates;
+mod form;
 pub mod install;
 mod line;
-pub mod script;
 mod sources;
 
 use crate::base::env::{COMP_LINE, COMP_POINT, COMP_SHELL, Environment};
@@ -15,8 +15,8 @@ use crate::base::env::{COMP_LINE, COMP_POINT, COMP_SHELL, Environment};
 use crate::cli::console::Console;
 
 use candidates::candidates;
+use form::Form;
 use line::Line;
-use script::Form;
 use sources::Project;
 
 /// If a shell asks for candidates: they are printed. Gives whether one did.

@@ -151,7 +151,7 @@ impl OperationView for Human {
     }
 
     fn interrupted(&self, stage: Stage) {
-        crate::cli::command::interrupted(&self.console, stage);
+        announce_interrupt(&self.console, stage);
         if stage == Stage::Stopping {
             self.console.line("Stopping operation...");
         }
@@ -159,5 +159,17 @@ impl OperationView for Human {
 
     fn finish(&self, diagnostics: Diagnostics) {
         self.console.diagnostics(diagnostics);
+    }
+}
+
+/// Reports an interrupt of a command that has no view of its own.
+pub fn announce_interrupt(console: &Console, stage: Stage) {
+    match stage {
+        Stage::Running => {}
+        Stage::Stopping => console.print(
+            &format!("\nInterrupt received.\nPlease wait for {PROGRAM} to exit or data loss may occur.\nGracefully shutting down...\n\n"),
+        ),
+        Stage::Killed => console
+            .print_error("\nTwo interrupts received. Exiting immediately. Note that data loss may have occurred.\n\n"),
     }
 }

@@ -1,13 +1,19 @@
-//! The output of commands: one type for people and one for programs.
+//! The output of commands. A command with JSON output has a trait here, with a type for people (`Human`) and one for programs (`Json`).
 //!
 //! Owns the order of output; layouts are in `render`. Never decides what an operation does.
 
 mod downloads;
+pub mod get;
 pub mod human;
 pub mod init;
 pub mod json;
 pub mod login;
+pub mod modules;
 pub mod operation;
+pub mod output;
 mod remote;
+pub mod show;
 pub mod shown;
 pub mod ticker;
+pub mod validate;
+pub mod version;

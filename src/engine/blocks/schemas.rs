@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::lang::value::text::go_quoted;
 use crate::model::addr::{AbsProviderConfig, Provider, Resource, ResourceMode};
 use crate::model::config::Config;
-use crate::model::provider::{NO_PROVISIONER, NO_SCHEMAS};
+use crate::model::provider::NO_SCHEMAS;
 use crate::model::schema::{ProviderSchemas, Schema, check};
 use crate::model::state::State;
 
@@ -85,7 +85,7 @@ impl Schemas {
                 Err(_) if !is_needed => {}
                 Err(errors) => diagnostics.extend(errors.into_iter().map(|e| match e.subject {
                     Some(_) => e,
-                    None if e.summary == NO_PROVISIONER => e,
+                    None if e.kind == Kind::MissingProvisioner => e,
                     None => e.at(block.type_range.clone()),
                 })),
             }

@@ -32,7 +32,7 @@ pub fn collect(builder: &mut Builder<'_>, verb: Verb, generate: bool) -> Imports
                 let detail = format!(
                     "The configuration for the given import target {} does not exist. All target instances must have an \
                      associated configuration to be imported.",
-                    address::shown(&statement.import.to)
+                    address::address_text(&statement.import.to)
                 );
                 builder.diagnostics.push(Diagnostic::error(NO_TARGET, detail).at(statement.import.to.range()));
             }
@@ -127,7 +127,7 @@ fn keys_of(to: &Expression) -> Vec<Expression> {
 /// The error for an import without a block; none if its block is to be written.
 fn missing(statement: &Statement, verb: Verb, generate: bool) -> Option<Diagnostic> {
     let import = &statement.import;
-    let addr = address::shown(&import.to);
+    let addr = address::address_text(&import.to);
     let resource = &statement.resource;
     let error = |detail: String| Some(Diagnostic::error(NO_TARGET, detail).at(import.to.range()));
     if !resource.module.is_root() {

@@ -9,6 +9,6 @@ pub mod config;
 pub mod derive;
 pub mod imports;
 pub mod orphans;
-pub mod parts;
 pub mod scoped;
 pub mod target;
+pub mod verb_graph;

@@ -15,6 +15,7 @@ use super::run::Run;
 use super::step::{ephemeral, resource};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::engine::graph::cycles;
+use crate::engine::ports::Ports;
 
 /// How many unfinished nodes an error lists.
 const LISTED: usize = 10;
@@ -23,7 +24,7 @@ const LISTED: usize = 10;
 pub async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
     let ended = |node, end| {
         if end == End::Failed {
-            settle(&run, node);
+            release_waiters(&run, node);
         }
     };
     visits::log_graph(&run);
@@ -35,7 +36,7 @@ pub async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
     );
     let end = tokio::select! {
         end = walking => end,
-        never = forward_stop(&run) => match never {},
+        never = forward_stop(&run.ports) => match never {},
     };
     for (node, text) in &end.panicked {
         run.report(*node, mistakes::panicked(&name(&run, *node), text).into());
@@ -49,16 +50,16 @@ pub async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
 }
 
 /// Asks the plugins to stop as soon as the run is asked to.
-async fn forward_stop(run: &Run) -> Infallible {
-    run.ports.stop.stopping().await;
-    run.ports.providers.stop().await;
+async fn forward_stop(ports: &Ports) -> Infallible {
+    ports.stop.stopping().await;
+    ports.providers.stop().await;
     std::future::pending().await
 }
 
 /// Steps that wait for the value of an instance must not wait for one that never comes.
-fn settle(run: &Run, node: NodeId) {
+fn release_waiters(run: &Run, node: NodeId) {
     if let Node::Instance(index) = *run.schedule.graph.node(node) {
-        resource::apply::settle_without_value(run, index);
+        resource::apply::publish_no_value(run, index);
     }
 }
 

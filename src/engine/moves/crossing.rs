@@ -98,7 +98,7 @@ impl Crossing<'_> {
         };
         let response = waiting.answered(ports, answer).await?;
         let failed = has_errors(&response.diagnostics);
-        let warnings = told(response.diagnostics);
+        let warnings = to_diagnostics(response.diagnostics);
         if failed {
             return Err(warnings);
         }
@@ -185,7 +185,7 @@ fn invalid(state: &Value, schema: &Schema) -> Option<String> {
 }
 
 /// What a provider says of an object that no block describes yet.
-fn told(found: ProviderDiagnostics) -> Diagnostics {
+fn to_diagnostics(found: ProviderDiagnostics) -> Diagnostics {
     let diagnostic = |said: crate::model::provider::ProviderDiagnostic| match said.severity {
         Severity::Error => Diagnostic::error(said.summary, said.detail),
         Severity::Warning => Diagnostic::warning(said.summary, said.detail),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::model::addr::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance, ResourceMode,
@@ -271,15 +271,13 @@ fn apply_implied(config: &Config, state: &mut State, moved: &mut Moved, blocked:
 
 /// Removes the warning of moves that could not be made, which is of no use beside errors.
 pub(super) fn without_blocked(diagnostics: Diagnostics) -> Diagnostics {
-    diagnostics.into_iter().filter(|d| d.summary != BLOCKED).collect()
+    diagnostics.into_iter().filter(|d| d.kind != Kind::BlockedMoves).collect()
 }
-
-const BLOCKED: &str = "Unresolved resource instance address changes";
 
 fn blocked_warning(blocked: &[(Place, Place)]) -> Diagnostic {
     let lines: Vec<String> = blocked.iter().map(|(from, to)| format!("\n  - {from} could not move to {to}")).collect();
     Diagnostic::warning(
-        BLOCKED,
+        "Unresolved resource instance address changes",
         format!(
             "{PROGRAM} tried to adjust resource instance addresses in the prior state based on change information recorded \
              in the configuration, but some adjustments did not succeed due to existing objects already at the intended \
@@ -289,4 +287,5 @@ fn blocked_warning(blocked: &[(Place, Place)]) -> Diagnostic {
             lines.concat()
         ),
     )
+    .of_kind(Kind::BlockedMoves)
 }

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_that_of_looking_at_all_others_each_time() {
+    fn order_equals_that_of_the_quadratic_search() {
         let ends = [
             "module.a",
             "module.b",

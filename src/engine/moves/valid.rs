@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
+use crate::engine::blocks::Blocks;
 use crate::engine::run::Run;
 use crate::engine::run::results::{Expansion, ModuleSlots};
 use crate::lang::syntax::ast::Expression;
@@ -113,11 +114,11 @@ fn still_declared(run: &Run, statement: &Statement, module: &ModuleSlots) -> Opt
     let steps = &statement.from.module.0;
     let Some((resource, _)) = &statement.from.resource else {
         let (last, before) = steps.split_last()?;
-        return within(run, module, before, &mut |slots| called(run, statement, slots, last)).map(Some);
+        return within(run, module, before, &mut |slots| called(&run.blocks, statement, slots, last)).map(Some);
     };
     within(run, module, steps, &mut |slots| {
-        let declared = declares(run, statement, slots, resource).map(Some);
-        declared.or_else(|| is_imported(run, statement, slots, resource).then_some(None))
+        let declared = declares(&run.blocks, statement, slots, resource).map(Some);
+        declared.or_else(|| is_imported(&run.blocks, statement, slots, resource).then_some(None))
     })
 }
 
@@ -135,22 +136,22 @@ fn within<T>(
     within(run, next, rest, f)
 }
 
-fn declares(run: &Run, statement: &Statement, module: &ModuleSlots, resource: &Resource) -> Option<Range> {
-    let index = run.blocks.tree.module(module.id).resources.get_index_of(resource)?;
+fn declares(blocks: &Blocks, statement: &Statement, module: &ModuleSlots, resource: &Resource) -> Option<Range> {
+    let index = blocks.tree.module(module.id).resources.get_index_of(resource)?;
     let slots = module.resources[index].get()?;
-    let block = run.blocks.tree.resource(module.id, index as u32);
+    let block = blocks.tree.resource(module.id, index as u32);
     present(statement, &slots.expansion, [&block.count, &block.for_each], &block.range)
 }
 
-fn is_imported(run: &Run, statement: &Statement, module: &ModuleSlots, resource: &Resource) -> bool {
+fn is_imported(blocks: &Blocks, statement: &Statement, module: &ModuleSlots, resource: &Resource) -> bool {
     let addr = resource.in_module(module.addr.module());
-    end_key(&statement.from).is_none() && run.blocks.imports.stand_for(&addr, &run.blocks.tree)
+    end_key(&statement.from).is_none() && blocks.imports.stand_for(&addr, &blocks.tree)
 }
 
-fn called(run: &Run, statement: &Statement, module: &ModuleSlots, step: &ModuleStep) -> Option<Range> {
-    let index = run.blocks.tree.module(module.id).calls.get_index_of(&step.name)?;
+fn called(blocks: &Blocks, statement: &Statement, module: &ModuleSlots, step: &ModuleStep) -> Option<Range> {
+    let index = blocks.tree.module(module.id).calls.get_index_of(&step.name)?;
     let slots = module.calls[index].get()?;
-    let call = run.blocks.tree.call(module.id, index as u32);
+    let call = blocks.tree.call(module.id, index as u32);
     present(statement, &slots.expansion, [&call.count, &call.for_each], &call.range)
 }
 

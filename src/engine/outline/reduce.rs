@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_imply_is_left_out() {
+    fn implied_edges_are_left_out() {
         let cases: [(&[&[u32]], &[(u32, u32)]); 3] = [
             (&[&[1, 2], &[2], &[]], &[(0, 1), (1, 2)]),
             (&[&[1, 2], &[3], &[3], &[]], &[(0, 1), (0, 2), (1, 3), (2, 3)]),

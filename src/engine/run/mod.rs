@@ -2,6 +2,7 @@
 //! ([`Schedule`]), and the results of steps ([`Results`]). Never runs a step itself.
 
 pub mod object;
+pub mod records;
 pub mod renewal;
 pub mod results;
 pub mod scope;
@@ -132,11 +133,6 @@ impl Run {
 
     /// All diagnostics in the order of the graph's nodes.
     pub fn take_diagnostics(&self) -> Diagnostics {
-        let mut all = std::mem::take(&mut self.results.gathered().diagnostics);
-        let mut by_node: BTreeMap<NodeId, Vec<Diagnostics>> = BTreeMap::new();
-        for (node, diagnostics) in all.drain(..) {
-            by_node.entry(node).or_default().push(diagnostics);
-        }
-        by_node.into_values().flatten().flatten().collect()
+        self.results.take_diagnostics()
     }
 }

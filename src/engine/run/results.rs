@@ -6,19 +6,19 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::Notify;
 
 use crate::base::diag::Diagnostics;
 use crate::lang::value::Value;
-use crate::model::addr::{AbsResource, AbsResourceInstance, ConfigResource, InstanceKey, ModuleInstance};
-use crate::model::plan::{Action, FunctionResults, OutputChange, ResourceChange};
+use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance};
+use crate::model::plan::FunctionResults;
 use crate::model::provider::Provider;
 use crate::model::state::{CheckStatus, DeposedKey, State};
 
 use crate::engine::blocks::imports::Named;
 use crate::engine::blocks::tree::{ModuleId, ROOT, Tree};
 use crate::engine::graph::NodeId;
+use crate::engine::run::records::{Checks, PlannedChanges, States};
 use crate::engine::run::renewal::Renewal;
 
 /// Limit for the number of instances, to limit memory.
@@ -132,7 +132,7 @@ pub struct InstanceSlot {
 
 impl InstanceSlot {
     /// The object that references see; none: there will be none.
-    pub fn settle(&self, value: Option<Value>) {
+    pub fn publish(&self, value: Option<Value>) {
         let _ = self.value.set(value);
         self.settled.notify_waiters();
     }
@@ -141,14 +141,14 @@ impl InstanceSlot {
         self.value.get()?.as_ref()
     }
 
-    pub fn is_settled(&self) -> bool {
+    pub fn is_published(&self) -> bool {
         self.value.get().is_some()
     }
 
     pub async fn wait(&self) {
         loop {
             let notified = self.settled.notified();
-            if self.is_settled() {
+            if self.is_published() {
                 return;
             }
             notified.await;
@@ -206,49 +206,18 @@ pub struct Results {
     /// All instances of each module, set when its call was expanded.
     modules: Vec<OnceLock<Vec<Arc<ModuleSlots>>>>,
     providers: Vec<OnceLock<Arc<dyn Provider>>>,
-    gathered: Mutex<Gathered>,
+    states: Mutex<States>,
+    changes: Mutex<PlannedChanges>,
+    checks: Mutex<Checks>,
+    diagnostics: Mutex<Vec<(NodeId, Diagnostics)>>,
+    deposed: Mutex<BTreeMap<AbsResourceInstance, DeposedKey>>,
+    imports: Mutex<BTreeMap<AbsResourceInstance, Named>>,
+    ephemerals: Mutex<BTreeMap<AbsResourceInstance, OpenEphemeral>>,
     calls: Mutex<FunctionResults>,
 }
 
-#[derive(Default)]
-pub struct Gathered {
-    /// The state as it becomes: refreshed in plan, the working state in apply.
-    pub state: State,
-    /// The state as read, brought to current schemas.
-    pub previous: State,
-    pub changes: Vec<ResourceChange>,
-    pub drift: Vec<ResourceChange>,
-    pub outputs: Vec<OutputChange>,
-    pub checks: Vec<CheckRecord>,
-    /// Addresses of check blocks whose data could not be read.
-    pub failed_checks: FxHashSet<String>,
-    pub diagnostics: Vec<(NodeId, Diagnostics)>,
-    /// In apply: objects deposed by a replacement that is not finished.
-    pub deposed: BTreeMap<AbsResourceInstance, DeposedKey>,
-    /// Instances to import, with what names their objects.
-    pub imports: BTreeMap<AbsResourceInstance, Named>,
-    pub ephemerals: BTreeMap<AbsResourceInstance, OpenEphemeral>,
-    by_resource: FxHashMap<AbsResource, Vec<usize>>,
-    /// Resources with planned changes: by block, and by block and module instance.
-    pub pending: FxHashSet<ConfigResource>,
-    pub pending_in: FxHashSet<AbsResource>,
-}
-
-impl Gathered {
-    pub fn add_change(&mut self, change: ResourceChange) {
-        let resource = change.addr.containing_resource();
-        if change.action != Action::NoOp {
-            self.pending.insert(resource.config());
-            self.pending_in.insert(resource.clone());
-        }
-        self.by_resource.entry(resource).or_default().push(self.changes.len());
-        self.changes.push(change);
-    }
-
-    /// The planned changes of a resource in one module instance.
-    pub fn changes_of(&self, resource: &AbsResource) -> impl Iterator<Item = &ResourceChange> {
-        self.by_resource.get(resource).into_iter().flatten().map(|index| &self.changes[*index])
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Results {
@@ -257,9 +226,19 @@ impl Results {
         let root = ModuleSlots::new(tree, ROOT, ModuleInstance::root(), Each::None);
         let modules: Vec<OnceLock<Vec<Arc<ModuleSlots>>>> = tree.ids().map(|_| OnceLock::new()).collect();
         let _ = modules[ROOT as usize].set(vec![root.clone()]);
-        let gathered = Gathered { previous: state.clone(), state, ..Gathered::default() };
-        let providers = slots(providers).into_vec();
-        Results { root, modules, providers, gathered: Mutex::new(gathered), calls: Mutex::new(calls) }
+        Results {
+            root,
+            modules,
+            providers: slots(providers).into_vec(),
+            states: Mutex::new(States { previous: state.clone(), current: state }),
+            changes: Mutex::default(),
+            checks: Mutex::default(),
+            diagnostics: Mutex::default(),
+            deposed: Mutex::default(),
+            imports: Mutex::default(),
+            ephemerals: Mutex::default(),
+            calls: Mutex::new(calls),
+        }
     }
 
     /// The instances of a module; none before its call is expanded.
@@ -298,16 +277,48 @@ impl Results {
 
     /// What functions that look outside gave, by call.
     pub fn calls(&self) -> MutexGuard<'_, FunctionResults> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.calls)
     }
 
-    pub fn gathered(&self) -> MutexGuard<'_, Gathered> {
-        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn states(&self) -> MutexGuard<'_, States> {
+        lock(&self.states)
+    }
+
+    pub fn changes(&self) -> MutexGuard<'_, PlannedChanges> {
+        lock(&self.changes)
+    }
+
+    pub fn checks(&self) -> MutexGuard<'_, Checks> {
+        lock(&self.checks)
+    }
+
+    /// In apply: objects deposed by a replacement that is not finished.
+    pub fn deposed(&self) -> MutexGuard<'_, BTreeMap<AbsResourceInstance, DeposedKey>> {
+        lock(&self.deposed)
+    }
+
+    /// Instances to import, with what names their objects.
+    pub fn imports(&self) -> MutexGuard<'_, BTreeMap<AbsResourceInstance, Named>> {
+        lock(&self.imports)
+    }
+
+    /// Ephemeral objects that are open.
+    pub fn ephemerals(&self) -> MutexGuard<'_, BTreeMap<AbsResourceInstance, OpenEphemeral>> {
+        lock(&self.ephemerals)
     }
 
     pub fn report(&self, node: NodeId, diagnostics: Diagnostics) {
         if !diagnostics.is_empty() {
-            self.gathered().diagnostics.push((node, diagnostics));
+            lock(&self.diagnostics).push((node, diagnostics));
         }
+    }
+
+    /// What was reported, in the order of the graph's nodes.
+    pub fn take_diagnostics(&self) -> Diagnostics {
+        let mut by_node: BTreeMap<NodeId, Vec<Diagnostics>> = BTreeMap::new();
+        for (node, diagnostics) in std::mem::take(&mut *lock(&self.diagnostics)) {
+            by_node.entry(node).or_default().push(diagnostics);
+        }
+        by_node.into_values().flatten().flatten().collect()
     }
 }

@@ -6,10 +6,11 @@ use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashSet;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::files::Files;
 use crate::base::source::{Range, SourceFile};
 use crate::base::suggest;
+use crate::engine::blocks::Blocks;
 use crate::lang::eval::{Resolved, Scope};
 use crate::lang::functions::consistency::{Fingerprint, Reads};
 use crate::lang::functions::{Function, Machine};
@@ -37,14 +38,14 @@ pub struct ModuleScope<'r> {
     /// What `self` is; none: it means nothing here.
     pub self_value: Option<Value>,
     /// The variable whose rules are being checked, with its value: in validate no other has one.
-    pub judged: Option<(Arc<str>, Value)>,
+    pub checked_variable: Option<(Arc<str>, Value)>,
     /// Files may give something else each time they are read.
     pub changing_files: bool,
 }
 
 impl<'r> ModuleScope<'r> {
     pub fn new(run: &'r Run, module: &'r Arc<ModuleSlots>) -> ModuleScope<'r> {
-        ModuleScope { run, module, each: Each::None, self_value: None, judged: None, changing_files: false }
+        ModuleScope { run, module, each: Each::None, self_value: None, checked_variable: None, changing_files: false }
     }
 
     pub fn with_each(mut self, each: Each) -> ModuleScope<'r> {
@@ -62,8 +63,8 @@ impl<'r> ModuleScope<'r> {
         self
     }
 
-    pub fn judging(mut self, variable: Arc<str>, value: Value) -> ModuleScope<'r> {
-        self.judged = Some((variable, value));
+    pub fn checking_variable(mut self, variable: Arc<str>, value: Value) -> ModuleScope<'r> {
+        self.checked_variable = Some((variable, value));
         self
     }
 
@@ -91,7 +92,7 @@ impl<'r> ModuleScope<'r> {
             return Err(undeclared_variable(name, declared.keys(), range));
         };
         let config = &declared[index];
-        if let Some((_, value)) = self.judged.as_ref().filter(|(judged, _)| judged == name) {
+        if let Some((_, value)) = self.checked_variable.as_ref().filter(|(checked, _)| checked == name) {
             return Ok(value.clone());
         }
         if self.run.verb == Verb::Validate {
@@ -125,6 +126,7 @@ impl<'r> ModuleScope<'r> {
                 "The \"count\" object can only be used in \"module\", \"resource\", and \"data\" blocks, and only when the \
                  \"count\" argument is set.",
             )
+            .of_kind(Kind::NoRepetition)
             .at(range.clone())),
         }
     }
@@ -148,7 +150,7 @@ impl<'r> ModuleScope<'r> {
                 let detail = "The \"each\" object can be used only in \"module\" or \"resource\" blocks, and only when the \
                               \"for_each\" argument is set.";
                 let summary = "Reference to \"each\" in context without for_each";
-                return Err(Diagnostic::error(summary, detail).at(range.clone()));
+                return Err(Diagnostic::error(summary, detail).of_kind(Kind::NoRepetition).at(range.clone()));
             }
             _ => {
                 let detail = format!(
@@ -225,7 +227,7 @@ impl<'r> ModuleScope<'r> {
         };
         let Some(child) = self.run.blocks.tree.child(self.module.id, index as u32) else { return Value::dynamic() };
         if self.run.verb == Verb::Validate {
-            return validate_call(self.run, self.module.id, index as u32, child);
+            return validate_call(&self.run.blocks, self.module.id, index as u32, child);
         }
         match self.module.calls[index].get() {
             Some(call) => call_value(self.run, call, child),
@@ -271,8 +273,8 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
     }
     let others = instances_beside(run, module, index, slots);
     let is_final = others.is_empty() || slots.complete.get().is_some();
-    let is_settled = || is_final && slots.instances.iter().all(InstanceSlot::is_settled);
-    once_settled(&slots.whole, is_settled, || match run.verb {
+    let is_published = || is_final && slots.instances.iter().all(InstanceSlot::is_published);
+    once_published(&slots.whole, is_published, || match run.verb {
         // Nothing is planned: there may be any number of instances that the state does not have yet.
         Verb::Import if others.is_empty() && has_no_objects(slots) => Value::dynamic(),
         _ => whole_resource(slots, others, &unknown),
@@ -282,7 +284,7 @@ fn resource_value(run: &Run, module: &Arc<ModuleSlots>, index: u32) -> Value {
 /// Whether a block with instance keys has no object at all.
 fn has_no_objects(slots: &ResourceSlots) -> bool {
     let repeats = matches!(slots.expansion, Expansion::Count(_) | Expansion::ForEach(_));
-    repeats && slots.instances.iter().all(|slot| slot.is_settled() && slot.value().is_none())
+    repeats && slots.instances.iter().all(|slot| slot.is_published() && slot.value().is_none())
 }
 
 /// Instances that the state has beside those that the configuration wants, as long as they stay: those that a plan leaves
@@ -299,13 +301,13 @@ fn instances_beside(
     let config = run.blocks.tree.resource(module.id, index);
     let resource = config.addr.absolute(module.addr.clone());
     let Some(schema) = run.blocks.schemas.resource(&config.provider, &config.addr) else { return BTreeMap::new() };
-    let gathered = run.results.gathered();
+    let (changes, states) = (run.results.changes(), run.results.states());
     let is_going = |change: &&ResourceChange| change.deposed.is_none() && change.action == Action::Delete;
     let planned: FxHashSet<&InstanceKey> =
-        gathered.changes_of(&resource).filter(is_going).map(|change| change.addr.key()).collect();
+        changes.of(&resource).filter(is_going).map(|change| change.addr.key()).collect();
     let is_going =
         |key: &InstanceKey| planned.contains(key) || run.schedule.destroyed.contains(&resource.instance(key.clone()));
-    let stored = gathered.state.resources.get(&resource).into_iter().flat_map(|stored| &stored.instances);
+    let stored = states.current.resources.get(&resource).into_iter().flat_map(|stored| &stored.instances);
     let beside = stored.filter(|(key, _)| slots.expansion.index_of(key).is_none() && !is_going(key));
     let value = |object| decode(object, &schema).ok().map(|stored| stored.value);
     beside.filter_map(|(key, instance)| Some((key.clone(), value(instance.current.as_ref()?)?))).collect()
@@ -313,10 +315,10 @@ fn instances_beside(
 
 /// The value of several slots together. It is kept only if all of them were written before it was built, since nothing
 /// would ever update it.
-fn once_settled(kept: &OnceLock<Value>, is_settled: impl Fn() -> bool, build: impl FnOnce() -> Value) -> Value {
+fn once_published(kept: &OnceLock<Value>, is_published: impl Fn() -> bool, build: impl FnOnce() -> Value) -> Value {
     match kept.get() {
         Some(value) => value.clone(),
-        None if is_settled() => kept.get_or_init(build).clone(),
+        None if is_published() => kept.get_or_init(build).clone(),
         None => build(),
     }
 }
@@ -329,7 +331,7 @@ fn whole_resource(
 ) -> Value {
     let value = |i: usize| slots.instances[i].value().cloned().unwrap_or_else(unknown);
     // Neither planned nor in the state, as with -target and -refresh-only: the collection does not have it.
-    let is_absent = |i: usize| slots.instances[i].is_settled() && slots.instances[i].value().is_none();
+    let is_absent = |i: usize| slots.instances[i].is_published() && slots.instances[i].value().is_none();
     match &slots.expansion {
         Expansion::Single | Expansion::Enabled(true) => value(0),
         Expansion::Enabled(false) => {
@@ -370,10 +372,10 @@ fn whole_resource(
     }
 }
 
-fn validate_call(run: &Run, module: ModuleId, index: u32, child: ModuleId) -> Value {
-    let call = run.blocks.tree.call(module, index);
-    let outputs = run.blocks.tree.module(child).outputs.keys();
-    let module = run.blocks.tree.module(child);
+fn validate_call(blocks: &Blocks, module: ModuleId, index: u32, child: ModuleId) -> Value {
+    let call = blocks.tree.call(module, index);
+    let outputs = blocks.tree.module(child).outputs.keys();
+    let module = blocks.tree.module(child);
     let one = Type::object(outputs.map(|name| {
         let ty = module.outputs[&**name].ty.as_ref().map_or(Type::Dynamic, |(ty, _)| ty.clone());
         (name.clone(), ty)
@@ -388,13 +390,13 @@ fn validate_call(run: &Run, module: ModuleId, index: u32, child: ModuleId) -> Va
 /// A called module as references see it: an object of its outputs, a tuple of such objects (`count`) or an object of
 /// them (`for_each`).
 fn call_value(run: &Run, call: &CallSlots, child: ModuleId) -> Value {
-    let is_settled = || call.instances.iter().all(|i| i.outputs.iter().all(|output| output.get().is_some()));
-    once_settled(&call.whole, is_settled, || whole_call(run, call, child))
+    let is_published = || call.instances.iter().all(|i| i.outputs.iter().all(|output| output.get().is_some()));
+    once_published(&call.whole, is_published, || whole_call(&run.blocks, call, child))
 }
 
-fn whole_call(run: &Run, call: &CallSlots, child: ModuleId) -> Value {
+fn whole_call(blocks: &Blocks, call: &CallSlots, child: ModuleId) -> Value {
     let outputs = |instance: &Arc<ModuleSlots>| {
-        let names = run.blocks.tree.module(child).outputs.keys().enumerate();
+        let names = blocks.tree.module(child).outputs.keys().enumerate();
         Value::object(names.map(|(index, name)| (name.clone(), output_value(instance, index))))
     };
     match &call.expansion {

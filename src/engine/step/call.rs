@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::base::diag::Diagnostics;
+use crate::engine::blocks::Blocks;
 use crate::engine::blocks::tree::ModuleId;
 use crate::engine::run::results::{CallSlots, Each, Expansion, ModuleSlots};
 use crate::engine::run::scope::ModuleScope;
@@ -26,11 +27,11 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
                     (_, Some(_)) => Each::UnknownEntry,
                     _ => Each::None,
                 };
-                call_slots(run, parent, child, &call.name, Expansion::Single, |_| each.clone())
+                call_slots(&run.blocks, parent, child, &call.name, Expansion::Single, |_| each.clone())
             }
             Some(expansion) => {
                 let of = expansion.clone();
-                call_slots(run, parent, child, &call.name, expansion, |i| of.each(i))
+                call_slots(&run.blocks, parent, child, &call.name, expansion, |i| of.each(i))
             }
             None => continue,
         };
@@ -42,15 +43,14 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
 }
 
 fn call_slots(
-    run: &Run,
+    blocks: &Blocks,
     parent: &Arc<ModuleSlots>,
     child: ModuleId,
     name: &str,
     expansion: Expansion,
     each: impl Fn(usize) -> Each,
 ) -> CallSlots {
-    let instance =
-        |i: usize| ModuleSlots::new(&run.blocks.tree, child, parent.addr.child(name, expansion.key(i)), each(i));
+    let instance = |i: usize| ModuleSlots::new(&blocks.tree, child, parent.addr.child(name, expansion.key(i)), each(i));
     let instances = (0..expansion.len()).map(instance).collect();
     CallSlots { expansion, instances, whole: OnceLock::new() }
 }

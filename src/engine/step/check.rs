@@ -2,6 +2,7 @@
 
 use crate::base::diag::Diagnostics;
 use crate::engine::blocks::tree::ModuleId;
+use crate::engine::run::results::Results;
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
 
@@ -23,8 +24,8 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
                     addr: addr(&instance.addr.to_string(), &block.name),
                 };
                 // Without its data there is nothing to judge.
-                if !has_failed(run, &of.addr) {
-                    diagnostics.extend(check(run, Kind::Assertion, &block.asserts, &scope, &of, true));
+                if !has_failed(&run.results, &of.addr) {
+                    diagnostics.extend(check(&run.results, Kind::Assertion, &block.asserts, &scope, &of, true));
                 }
             }
             _ => {}
@@ -38,6 +39,6 @@ pub fn addr(module: &str, name: &str) -> String {
     if module.is_empty() { format!("check.{name}") } else { format!("{module}.check.{name}") }
 }
 
-fn has_failed(run: &Run, addr: &str) -> bool {
-    run.results.gathered().failed_checks.contains(addr)
+fn has_failed(results: &Results, addr: &str) -> bool {
+    results.checks().failed.contains(addr)
 }

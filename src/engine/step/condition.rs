@@ -3,8 +3,7 @@
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::base::name::PROGRAM;
 use crate::base::source::Range;
-use crate::engine::run::Run;
-use crate::engine::run::results::CheckRecord;
+use crate::engine::run::results::{CheckRecord, Results};
 use crate::lang::eval::describe::with_values;
 use crate::lang::eval::{Scope, evaluate};
 use crate::lang::syntax::ast::Expression;
@@ -60,7 +59,7 @@ impl Checked {
 
 /// Checks the conditions of one object and records the results. Failures are errors, or warnings where `lenient`.
 pub fn check(
-    run: &Run,
+    results: &Results,
     kind: Kind,
     conditions: &[Condition],
     scope: &dyn Scope,
@@ -91,7 +90,7 @@ pub fn check(
             later.verbatim = true;
             all.push(later);
         }
-        run.results.gathered().checks.push(CheckRecord {
+        results.checks().records.push(CheckRecord {
             kind: kind.checkable(),
             config_addr: of.config_addr.clone(),
             addr: of.addr.clone(),
@@ -116,7 +115,13 @@ fn mistaken_names(expr: &Expression, scope: &dyn Scope) -> Diagnostics {
 }
 
 /// Checks one rule of an input variable.
-pub fn check_variable(run: &Run, rule: &Condition, scope: &dyn Scope, of: &Checked, value_at: &Range) -> Diagnostics {
+pub fn check_variable(
+    results: &Results,
+    rule: &Condition,
+    scope: &dyn Scope,
+    of: &Checked,
+    value_at: &Range,
+) -> Diagnostics {
     let (status, message, mut all) = judge_variable(rule, scope);
     if status == CheckStatus::Fail {
         let text = message.as_deref().unwrap_or("Failed to evaluate condition error message.");
@@ -124,7 +129,7 @@ pub fn check_variable(run: &Run, rule: &Condition, scope: &dyn Scope, of: &Check
         let failed = Diagnostic::error("Invalid value for variable", detail).at(value_at.clone());
         all.push(with_values(failed, &rule.condition, scope));
     }
-    run.results.gathered().checks.push(CheckRecord {
+    results.checks().records.push(CheckRecord {
         kind: "var",
         config_addr: of.config_addr.clone(),
         addr: of.addr.clone(),

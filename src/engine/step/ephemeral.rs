@@ -5,6 +5,7 @@ use crate::engine::blocks::tree::ModuleId;
 use crate::engine::event::{EphemeralVerb, Event};
 use crate::engine::graph::walk::Turn;
 use crate::engine::mistakes;
+use crate::engine::ports::Ports;
 use crate::engine::run::renewal::{Due, Renewal};
 use crate::engine::run::results::{OpenEphemeral, ResourceSlots};
 use crate::engine::run::scope::ModuleScope;
@@ -37,7 +38,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32, _turn: &mut Turn) -> D
                 Ok(provider) => provider,
                 Err(errors) => {
                     diagnostics.extend(errors);
-                    slot.settle(None);
+                    slot.publish(None);
                     continue;
                 }
             };
@@ -49,7 +50,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32, _turn: &mut Turn) -> D
                     None
                 }
             };
-            slot.settle(value);
+            slot.publish(value);
         }
     }
     diagnostics
@@ -108,7 +109,7 @@ async fn open(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
         Renewal::start(run.ports.clone(), instance.provider.clone(), addr.clone(), first)
     });
     let open = OpenEphemeral { provider: instance.provider.clone(), private: answer.private, renewal };
-    run.results.gathered().ephemerals.insert(addr.clone(), open);
+    run.results.ephemerals().insert(addr.clone(), open);
     let value = mark(&answer.result, &marks, &instance.schema.block).mark(Marks::EPHEMERAL);
     diagnostics.extend(conditions::postconditions(instance, &value));
     (Some(value), diagnostics)
@@ -141,19 +142,19 @@ fn check_answer(instance: &Instance<'_>, value: &Value) -> Option<Diagnostic> {
 pub async fn close(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let block = run.blocks.tree.config_addr(module, index);
     let mine: Vec<_> = {
-        let gathered = run.results.gathered();
-        gathered.ephemerals.keys().filter(|addr| addr.config() == block).cloned().collect()
+        let open = run.results.ephemerals();
+        open.keys().filter(|addr| addr.config() == block).cloned().collect()
     };
     let mut diagnostics = Diagnostics::new();
     for addr in mine {
-        let Some(open) = run.results.gathered().ephemerals.remove(&addr) else { continue };
-        diagnostics.extend(close_one(run, addr, open).await);
+        let Some(open) = run.results.ephemerals().remove(&addr) else { continue };
+        diagnostics.extend(close_one(&run.ports, addr, open).await);
     }
     diagnostics
 }
 
 /// Ends the renewals of an object and closes it with the private data that it was opened with, as the reference.
-async fn close_one(run: &Run, addr: AbsResourceInstance, open: OpenEphemeral) -> Diagnostics {
+async fn close_one(ports: &Ports, addr: AbsResourceInstance, open: OpenEphemeral) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let address = addr.to_string();
     if let Some(renewal) = open.renewal {
@@ -163,13 +164,13 @@ async fn close_one(run: &Run, addr: AbsResourceInstance, open: OpenEphemeral) ->
         }
     }
     let verb = EphemeralVerb::Close;
-    run.ports.observer.event(Event::EphemeralStarted { addr: addr.clone(), verb });
-    let started = run.ports.host.now();
+    ports.observer.event(Event::EphemeralStarted { addr: addr.clone(), verb });
+    let started = ports.host.now();
     let found = open.provider.close_ephemeral(addr.kind(), open.private).await;
     let failed = has_errors(&found);
     diagnostics.extend(about_body(found, None, Some(&address)));
-    let elapsed = run.ports.host.since(started);
-    run.ports.observer.event(Event::EphemeralFinished { addr, verb, elapsed, failed });
+    let elapsed = ports.host.since(started);
+    ports.observer.event(Event::EphemeralFinished { addr, verb, elapsed, failed });
     diagnostics
 }
 
@@ -181,10 +182,10 @@ fn warnings(mut reported: ProviderDiagnostics) -> ProviderDiagnostics {
 
 /// Closes what a walk that failed has left open.
 pub async fn close_rest(run: &Run) -> Diagnostics {
-    let rest = std::mem::take(&mut run.results.gathered().ephemerals);
+    let rest = std::mem::take(&mut *run.results.ephemerals());
     let mut diagnostics = Diagnostics::new();
     for (addr, open) in rest {
-        diagnostics.extend(close_one(run, addr, open).await);
+        diagnostics.extend(close_one(&run.ports, addr, open).await);
     }
     diagnostics
 }

@@ -150,10 +150,8 @@ fn expand_for_each(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) ->
     }
     match entries_of(&value, allow_unknown) {
         Ok(entries) => (entries.map(|e| Expansion::ForEach(e.into())), diagnostics),
-        Err((summary, detail)) => {
-            let unknown = detail == unknown_keys() || detail == unknown_members();
-            let error = Diagnostic::error(summary, detail).at(expr.range());
-            diagnostics.push(with_causes(error, expr, scope, Causes { unknown, ..Causes::default() }));
+        Err((error, causes)) => {
+            diagnostics.push(with_causes(error.at(expr.range()), expr, scope, causes));
             (None, diagnostics)
         }
     }
@@ -180,8 +178,11 @@ fn forbidden_marks(value: &Value) -> Vec<(String, Causes)> {
 
 type Entries = Vec<(Arc<str>, Value)>;
 
-fn entries_of(value: &Value, allow_unknown: bool) -> Result<Option<Entries>, (&'static str, String)> {
-    let invalid = |detail: String| (INVALID_FOR_EACH, detail);
+/// An error, without its place, and what of the value to name as its cause.
+type Unsuitable = (Diagnostic, Causes);
+
+fn entries_of(value: &Value, allow_unknown: bool) -> Result<Option<Entries>, Unsuitable> {
+    let invalid = |detail: String| (Diagnostic::error(INVALID_FOR_EACH, detail), Causes::default());
     if value.is_null() {
         return Err(invalid(
             "The given \"for_each\" argument value is unsuitable: the given \"for_each\" argument value is null. A map, or \
@@ -200,7 +201,10 @@ fn entries_of(value: &Value, allow_unknown: bool) -> Result<Option<Entries>, (&'
     if !value.is_known() || ty.is_set() && !value.is_wholly_known() {
         return match allow_unknown {
             true => Ok(None),
-            false => Err(invalid(if ty.is_set() { unknown_members() } else { unknown_keys() })),
+            false => {
+                let (error, causes) = invalid(if ty.is_set() { unknown_members() } else { unknown_keys() });
+                Err((error, Causes { unknown: true, ..causes }))
+            }
         };
     }
     if !ty.is_set() {
@@ -209,8 +213,8 @@ fn entries_of(value: &Value, allow_unknown: bool) -> Result<Option<Entries>, (&'
     members_of(value).map(Some)
 }
 
-fn members_of(value: &Value) -> Result<Entries, (&'static str, String)> {
-    let invalid = |detail: String| ("Invalid for_each set argument", detail);
+fn members_of(value: &Value) -> Result<Entries, Unsuitable> {
+    let invalid = |detail: String| (Diagnostic::error("Invalid for_each set argument", detail), Causes::default());
     let element = value.ty().element_type();
     if value.elements().is_empty() {
         return Ok(Vec::new());

@@ -2,6 +2,7 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
+use crate::engine::blocks::Blocks;
 use crate::engine::blocks::tree::{ModuleId, ROOT};
 use crate::engine::mistakes::EPHEMERAL_VALUE;
 use crate::engine::run::scope::ModuleScope;
@@ -25,12 +26,12 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         let detail = "Ephemeral outputs are not allowed in context of a root module";
         return Diagnostic::error("Ephemeral output not allowed", detail).at(output.range.clone()).into();
     }
-    let may_be_ephemeral = run.verb == Verb::Validate && names_ephemeral_output(run, module, &output.value);
+    let may_be_ephemeral = run.verb == Verb::Validate && names_ephemeral_output(&run.blocks, module, &output.value);
     for instance in run.results.module_instances(module) {
         let scope = ModuleScope::new(run, instance);
         let of = Checked::in_module(&instance.addr, &format!("output.{}", output.name));
         let only_warns = run.is_lenient() && run.verb != Verb::Import;
-        let found = check(run, Kind::OutputPrecondition, &output.preconditions, &scope, &of, only_warns);
+        let found = check(&run.results, Kind::OutputPrecondition, &output.preconditions, &scope, &of, only_warns);
         let failed = found.has_errors();
         diagnostics.extend(found);
         if failed {
@@ -56,16 +57,16 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
 }
 
 /// Whether an expression refers to a call of a module that has ephemeral outputs: `validate` knows nothing of their values.
-fn names_ephemeral_output(run: &Run, module: ModuleId, expr: &Expression) -> bool {
-    let calls = &run.blocks.tree.module(module).calls;
+fn names_ephemeral_output(blocks: &Blocks, module: ModuleId, expr: &Expression) -> bool {
+    let calls = &blocks.tree.module(module).calls;
     expr.variables().into_iter().filter_map(|traversal| parse_reference(traversal, &expr.file).ok()).any(|reference| {
         let (Subject::Module(name) | Subject::ModuleInstance(name, _) | Subject::ModuleOutput(name, _, _)) =
             reference.subject
         else {
             return false;
         };
-        let child = calls.get_index_of(&*name).and_then(|index| run.blocks.tree.child(module, index as u32));
-        child.is_some_and(|child| run.blocks.tree.module(child).outputs.values().any(|output| output.ephemeral))
+        let child = calls.get_index_of(&*name).and_then(|index| blocks.tree.child(module, index as u32));
+        child.is_some_and(|child| blocks.tree.module(child).outputs.values().any(|output| output.ephemeral))
     })
 }
 
@@ -120,17 +121,16 @@ async fn record(run: &Run, output: &Output, value: &Value) -> Diagnostics {
     let stored = (!output.ephemeral && !bare.is_null())
         .then(|| OutputValue { value: unknown_as_null(&bare), sensitive: output.sensitive });
     {
-        let mut gathered = run.results.gathered();
         if run.is_plan() {
             let before = run.prior.state.outputs.get(&output.name);
-            gathered.outputs.push(change(output, before, &bare));
+            run.results.changes().outputs.push(change(output, before, &bare));
         }
         // What a plan does not know yet leaves the state as it was.
         let settled = !run.is_plan() || bare.is_wholly_known();
         match &stored {
             Some(_) if !settled => {}
-            Some(stored) => drop(gathered.state.outputs.insert(output.name.clone(), stored.clone())),
-            None => drop(gathered.state.outputs.remove(&output.name)),
+            Some(stored) => drop(run.results.states().current.outputs.insert(output.name.clone(), stored.clone())),
+            None => drop(run.results.states().current.outputs.remove(&output.name)),
         }
     }
     if !run.is_apply() {

@@ -2,7 +2,8 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::SourceFile;
-use crate::engine::ports::Configuring;
+use crate::engine::blocks::Blocks;
+use crate::engine::ports::{Configuring, Ports};
 use crate::engine::run::results::Each;
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
@@ -23,7 +24,7 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let config = run.blocks.providers.configs.get(index);
     let block = run.blocks.providers.configs.block(&run.blocks.tree, index);
-    let schema = match schema(run, index) {
+    let schema = match schema(&run.blocks, index) {
         Ok(schema) => schema,
         Err(error) => return error.into(),
     };
@@ -37,7 +38,7 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
             // A module with provider blocks has one instance; where it has none, nothing uses the configuration.
             let Some(instance) = run.results.module_instances(module).first() else { return diagnostics };
             // Credentials in files may be renewed between plan and apply.
-            let scope = ModuleScope::new(run, instance).with_each(each_of(run, index)).with_changing_files();
+            let scope = ModuleScope::new(run, instance).with_each(each_of(&run.blocks, index)).with_changing_files();
             diagnostics.take(decode_body(body, &schema.block, &scope))
         }
         _ => {
@@ -49,7 +50,7 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
                 return diagnostics;
             }
             if missing.has_errors() {
-                diagnostics.push(requires_configuration(run, index));
+                diagnostics.push(requires_configuration(&run.blocks, index));
                 return diagnostics;
             }
             value
@@ -66,7 +67,7 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
     }
     if run.verb == Verb::Validate {
         if let (Some(body), Some(_)) = (&body, block) {
-            match validate(run, &config.addr, bare).await {
+            match validate(&run.ports, &config.addr, bare).await {
                 Ok(found) => {
                     diagnostics.extend(about_body(found, Some(body), Some(&address)));
                 }
@@ -85,10 +86,9 @@ fn is_empty(body: &Body) -> bool {
 }
 
 /// What `each` means in one instance of a configuration with `for_each`.
-fn each_of(run: &Run, index: u32) -> Each {
-    let instances =
-        run.blocks.providers.configs.block(&run.blocks.tree, index).and_then(|block| block.instances.as_ref());
-    let key = run.blocks.providers.configs.get(index).addr.key.as_ref();
+fn each_of(blocks: &Blocks, index: u32) -> Each {
+    let instances = blocks.providers.configs.block(&blocks.tree, index).and_then(|block| block.instances.as_ref());
+    let key = blocks.providers.configs.get(index).addr.key.as_ref();
     let found = instances.zip(key).and_then(|(all, key)| all.iter().find(|(k, _)| k == key));
     found.map_or(Each::None, |(key, value)| Each::Entry(key.clone(), value.clone()))
 }
@@ -97,13 +97,13 @@ async fn configure(run: &Run, index: u32, config: Value, marks: Marks, body: Opt
     let mut diagnostics = Diagnostics::new();
     let addr = &run.blocks.providers.configs.get(index).addr;
     let address = addr.to_string();
-    match validate(run, addr, config.clone()).await {
+    match validate(&run.ports, addr, config.clone()).await {
         Ok(found) => {
             let failed = has_errors(&found);
             diagnostics.extend(about_body(found, body, Some(&address)));
             if failed {
                 if body.is_none() {
-                    diagnostics.push(requires_configuration(run, index));
+                    diagnostics.push(requires_configuration(&run.blocks, index));
                 }
                 return diagnostics;
             }
@@ -121,7 +121,7 @@ async fn configure(run: &Run, index: u32, config: Value, marks: Marks, body: Opt
             let failed = has_errors(&found);
             diagnostics.extend(about_body(found, body, Some(&address)));
             if failed && body.is_none() {
-                diagnostics.push(requires_configuration(run, index));
+                diagnostics.push(requires_configuration(&run.blocks, index));
             }
             if !failed {
                 run.results.set_provider(index, provider);
@@ -133,18 +133,18 @@ async fn configure(run: &Run, index: u32, config: Value, marks: Marks, body: Opt
 }
 
 /// What the provider reports about its configuration.
-async fn validate(run: &Run, addr: &AbsProviderConfig, config: Value) -> Result<ProviderDiagnostics, Diagnostics> {
+async fn validate(ports: &Ports, addr: &AbsProviderConfig, config: Value) -> Result<ProviderDiagnostics, Diagnostics> {
     let answer = async {
-        let provider = run.ports.providers.unconfigured(&addr.provider).await?;
+        let provider = ports.providers.unconfigured(&addr.provider).await?;
         Ok(provider.validate_provider_config(config).await.1)
     };
     let request = Request { name: "ValidateProviderConfig", provider: &addr.provider, subject: addr };
-    request.answered(&run.ports, answer).await
+    request.answered(ports, answer).await
 }
 
-fn schema(run: &Run, index: u32) -> Result<Arc<Schema>, Diagnostic> {
-    let provider = &run.blocks.providers.configs.get(index).addr.provider;
-    match run.blocks.schemas.provider(provider) {
+fn schema(blocks: &Blocks, index: u32) -> Result<Arc<Schema>, Diagnostic> {
+    let provider = &blocks.providers.configs.get(index).addr.provider;
+    match blocks.schemas.provider(provider) {
         Some(schemas) => {
             schemas.provider().map_err(|error| Diagnostic::error(NO_SCHEMAS, format!("Provider {provider}: {error}")))
         }
@@ -158,8 +158,8 @@ fn not_known(address: &str) -> Diagnostic {
     Diagnostic::error(INVALID_CONFIGURATION, detail)
 }
 
-fn requires_configuration(run: &Run, index: u32) -> Diagnostic {
-    let provider = &run.blocks.providers.configs.get(index).addr.provider;
+fn requires_configuration(blocks: &Blocks, index: u32) -> Diagnostic {
+    let provider = &blocks.providers.configs.get(index).addr.provider;
     Diagnostic::error(
         INVALID_CONFIGURATION,
         format!(

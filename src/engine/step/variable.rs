@@ -41,7 +41,7 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
             }
         };
         let range = variable.range.clone();
-        settle(run, module, index, vec![(value, range)], &mut diagnostics);
+        publish(run, module, index, vec![(value, range)], &mut diagnostics);
         return diagnostics;
     }
     let Some((parent, call)) = run.blocks.tree.parent(module) else { return diagnostics };
@@ -68,13 +68,13 @@ pub fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
             values.push((value, range));
         }
     }
-    settle(run, module, index, values, &mut diagnostics);
+    publish(run, module, index, values, &mut diagnostics);
     diagnostics
 }
 
 /// Writes the slots of all module instances, then checks the rules of each: they may refer to the variable itself.
 /// `values`: per module instance, with the place that the value comes from. With an error in any, no rule is checked.
-fn settle(run: &Run, module: ModuleId, index: u32, values: Vec<(Value, Range)>, diagnostics: &mut Diagnostics) {
+fn publish(run: &Run, module: ModuleId, index: u32, values: Vec<(Value, Range)>, diagnostics: &mut Diagnostics) {
     let variable = run.blocks.tree.variable(module, index);
     let instances = run.results.module_instances(module);
     let mark = |(value, range): (Value, Range)| (value.mark(variable.marks()), range);
@@ -86,10 +86,11 @@ fn settle(run: &Run, module: ModuleId, index: u32, values: Vec<(Value, Range)>, 
         return;
     }
     for (instance, (value, range)) in instances.iter().zip(values) {
-        let scope = ModuleScope::new(run, instance).with_each(Each::None).judging(variable.name.clone(), value);
+        let scope =
+            ModuleScope::new(run, instance).with_each(Each::None).checking_variable(variable.name.clone(), value);
         let of = Checked::in_module(&instance.addr, &format!("var.{}", variable.name));
         for rule in &variable.validations {
-            diagnostics.extend(check_variable(run, rule, &scope, &of, &range));
+            diagnostics.extend(check_variable(&run.results, rule, &scope, &of, &range));
         }
     }
 }

@@ -134,7 +134,7 @@ async fn results_are_kept_by_the_address_of_the_block() {
 
 /// Data sources that the plan read are not read again, and with targets or in a destroy, modules are not expanded.
 #[tokio::test]
-async fn what_was_not_checked_is_unknown() {
+async fn unchecked_conditions_are_unknown() {
     const MODULE: &str = r#"
         data "test_thing" "d" {
           name = "d"

@@ -203,7 +203,7 @@ async fn excluded_moves_are_reported_by_resource() {
 
 /// Observed: what the plan ahead of a destroy would forget is said only where it fails.
 #[tokio::test]
-async fn failed_destroys_tell_what_a_plan_would_forget() {
+async fn failed_destroys_warn_of_objects_to_forget() {
     let world = World::new();
     let (state, _) = apply(&world, BEFORE, &State::default()).await;
     let with = |output: &str| {

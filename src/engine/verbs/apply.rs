@@ -11,7 +11,8 @@ use crate::engine::execute::execute;
 use crate::engine::input::{ApplyInput, ApplyOutcome, GivenVariable, GivenVariables, Origin};
 use crate::engine::mistakes;
 use crate::engine::ports::Ports;
-use crate::engine::run::{Inputs, Run, Verb};
+use crate::engine::run::results::Results;
+use crate::engine::run::{Inputs, Verb};
 use crate::model::mistakes::MISSING_VALUE;
 use crate::model::plan::{Action, Mode, Plan};
 
@@ -50,12 +51,12 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
         Ok(run) => execute(run).await,
         Err(found) => return (ApplyOutcome { state }, found),
     };
-    diagnostics.extend(remove_outputs(&run, plan, ports).await);
-    let gathered = std::mem::take(&mut *run.results.gathered());
-    state = gathered.state;
+    diagnostics.extend(remove_outputs(&run.results, plan, ports).await);
+    state = std::mem::take(&mut run.results.states().current);
+    let checks = std::mem::take(&mut run.results.checks().records);
     state.checks = match plan.mode {
         Mode::RefreshOnly => (!plan.checks.is_empty()).then(|| plan.checks.clone()),
-        _ => check_results::results(&run, gathered.checks, Some(&plan.checks)),
+        _ => check_results::results(&run, checks, Some(&plan.checks)),
     };
     if ports.stop.is_stopping() && !diagnostics.iter().any(mistakes::is_halted) {
         diagnostics.push(mistakes::halted());
@@ -91,11 +92,11 @@ fn incomplete() -> Diagnostics {
 }
 
 /// Outputs that the plan says go.
-async fn remove_outputs(run: &Run, plan: &Plan, ports: &Ports) -> Diagnostics {
+async fn remove_outputs(results: &Results, plan: &Plan, ports: &Ports) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let gone: Vec<_> = plan.outputs.iter().filter(|o| o.action == Action::Delete).collect();
     for output in gone {
-        run.results.gathered().state.outputs.remove(&output.name);
+        results.states().current.outputs.remove(&output.name);
         if let Err(errors) = ports.sink.output(&output.name, None).await {
             diagnostics.extend(errors);
         }

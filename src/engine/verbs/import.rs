@@ -23,7 +23,7 @@ pub async fn import(input: ImportInput, ports: &Ports) -> (Option<State>, Diagno
     if found.has_errors() {
         return (None, found);
     }
-    let mut state = std::mem::take(&mut run.results.gathered().state);
+    let mut state = std::mem::take(&mut run.results.states().current);
     state.outputs.retain(|name, _| run.blocks.config.root.outputs.contains_key(name));
     state.checks = None;
     (Some(state), found)

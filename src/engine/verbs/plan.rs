@@ -98,12 +98,12 @@ async fn plan_ahead_of_destroy(
     }
     if found.has_errors() {
         let mut found = moves::without_blocked(found);
-        found.extend(forget_warning(&run.results.gathered().changes));
+        found.extend(forget_warning(&run.results.changes().resources));
         return Err(found);
     }
-    let gathered = std::mem::take(&mut *run.results.gathered());
+    let states = std::mem::take(&mut *run.results.states());
     let calls = std::mem::take(&mut *run.results.calls());
-    Ok(AheadOfDestroy { state: gathered.state, previous: gathered.previous, calls })
+    Ok(AheadOfDestroy { state: states.current, previous: states.previous, calls })
 }
 
 fn is_empty(state: &State) -> bool {

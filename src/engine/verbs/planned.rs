@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::input::PlanInput;
+use crate::engine::run::records::PlannedChanges;
 use crate::engine::run::{Run, Verb};
 use crate::engine::verbs::{check_results, relevant};
 use crate::lang::value::{Type, Value};
@@ -12,15 +13,14 @@ use crate::model::state::{Instance, ResourceState, State};
 
 /// The plan that a finished walk comes to.
 pub fn of_run(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), errored: bool) -> Plan {
-    let mut gathered = std::mem::take(&mut *run.results.gathered());
-    let mut changes = std::mem::take(&mut gathered.changes);
+    let PlannedChanges { resources: mut changes, drift, mut outputs, .. } = std::mem::take(&mut *run.results.changes());
+    let states = std::mem::take(&mut *run.results.states());
+    let checks = std::mem::take(&mut run.results.checks().records);
     changes.sort_by(|a, b| (&a.addr, &a.deposed).cmp(&(&b.addr, &b.deposed)));
-    let mut outputs = std::mem::take(&mut gathered.outputs);
     outputs.extend(gone_outputs(run));
     outputs.sort_by(|a, b| a.name.cmp(&b.name));
     let declared = &run.blocks.config.root.variables;
     let variables = input.variables.iter().filter(|(name, _)| declared.get(*name).is_some_and(|v| !v.ephemeral));
-    let drift = std::mem::take(&mut gathered.drift);
     let relevant_attributes = relevant::contributing(run, &changes, &outputs);
     let _ = previous;
     Plan {
@@ -37,9 +37,9 @@ pub fn of_run(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), er
             .collect(),
         targets: input.targets.clone(),
         force_replace: input.force_replace.clone(),
-        previous_state: gathered.previous,
-        prior_state: State { checks: None, ..gathered.state },
-        checks: check_results::results(run, gathered.checks, None).unwrap_or_default(),
+        previous_state: states.previous,
+        prior_state: State { checks: None, ..states.current },
+        checks: check_results::results(run, checks, None).unwrap_or_default(),
         timestamp: format_time(now),
         relevant_attributes,
         function_results: std::mem::take(&mut *run.results.calls()),

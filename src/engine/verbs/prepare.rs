@@ -13,7 +13,7 @@ use crate::engine::blocks::schemas::Schemas;
 use crate::engine::blocks::tree::Tree;
 use crate::engine::blocks::{BlockId, Blocks, provider_configs};
 use crate::engine::build::config::Builder;
-use crate::engine::build::parts::{Parts, Purpose};
+use crate::engine::build::verb_graph::{Purpose, VerbGraph};
 use crate::engine::build::{imports, orphans};
 use crate::engine::graph::cycles;
 use crate::engine::graph::schedule::Schedule;
@@ -77,17 +77,17 @@ pub async fn prepare(mut request: Request, ports: &Ports) -> Result<Arc<Run>, Di
     if matches!(request.verb, Verb::Plan { .. }) {
         diagnostics.extend(removed.check(&request.config));
     }
-    let (parts, imports) = build(&mut request, &tree, &schemas);
+    let (graph, imports) = build(&mut request, &tree, &schemas);
     call_check::check(&request.config, &mut diagnostics);
-    diagnostics.extend(parts.diagnostics);
-    let (providers, built) = (&parts.providers.configs, &parts.built);
+    diagnostics.extend(graph.diagnostics);
+    let (providers, built) = (&graph.providers.configs, &graph.built);
     let names = cycles::Names { tree: &tree, providers, orphans: &built.orphans, tasks: &built.tasks };
     diagnostics.extend(cycles::report(&built.graph, &built.needs, &names));
     if diagnostics.has_errors() {
         return Err(moves::without_blocked(diagnostics));
     }
     let stored = stored_by_block(&tree, &request.state);
-    let results = Results::new(&tree, parts.providers.configs.len(), request.state.clone(), request.calls);
+    let results = Results::new(&tree, graph.providers.configs.len(), request.state.clone(), request.calls);
     let run = Run {
         verb: request.verb,
         ports: ports.clone(),
@@ -96,14 +96,14 @@ pub async fn prepare(mut request: Request, ports: &Ports) -> Result<Arc<Run>, Di
             config: request.config,
             functions: ProviderFunctions::of(&schemas, ports),
             schemas,
-            providers: parts.providers,
-            order: parts.order,
+            providers: graph.providers,
+            order: graph.order,
             removed,
             imports,
             tree,
         },
         prior: Prior { state: Arc::new(request.state), stored, moved },
-        schedule: Schedule::new(parts.built, request.parallelism),
+        schedule: Schedule::new(graph.built, request.parallelism),
         results,
     };
     run.results.report(0, diagnostics);
@@ -130,7 +130,7 @@ async fn follow_moves(
 }
 
 /// The graph: blocks, then what only the state knows, then imports, then what the verb makes of it.
-fn build(request: &mut Request, tree: &Tree, schemas: &Schemas) -> (Parts, Imports) {
+fn build(request: &mut Request, tree: &Tree, schemas: &Schemas) -> (VerbGraph, Imports) {
     let mut builder = Builder::new(tree, schemas);
     let orphans = match request.verb {
         Verb::Plan { .. } => orphans::add(&mut builder, &request.state, false),
@@ -151,7 +151,7 @@ fn build(request: &mut Request, tree: &Tree, schemas: &Schemas) -> (Parts, Impor
         targets: &request.inputs.targets,
         imports: &imports,
     };
-    (Parts::of(builder, orphans, &purpose), imports)
+    (VerbGraph::of(builder, orphans, &purpose), imports)
 }
 
 fn stored_by_block(tree: &Tree, state: &State) -> FxHashMap<BlockId, Vec<AbsResource>> {

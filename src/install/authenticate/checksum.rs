@@ -118,7 +118,7 @@ mod tests {
         Archive { path: Path::new("x.zip"), sha256: &GOOD }
     }
 
-    fn said(step: &dyn Step) -> String {
+    fn outcome_text(step: &dyn Step) -> String {
         match step.check(&archive()) {
             Ok(found) => found.to_string(),
             Err(problem) => problem.to_string(),
@@ -146,10 +146,10 @@ mod tests {
 
     #[test]
     fn archives_are_held_to_their_checksums() {
-        assert_eq!(said(&ArchiveChecksum { sha256: GOOD }), "verified checksum");
+        assert_eq!(outcome_text(&ArchiveChecksum { sha256: GOOD }), "verified checksum");
         let (found, expected) = (zip_hash(&GOOD), zip_hash(&BAD));
         assert_eq!(
-            said(&ArchiveChecksum { sha256: BAD }),
+            outcome_text(&ArchiveChecksum { sha256: BAD }),
             format!("archive has incorrect checksum {found} (expected {expected})")
         );
     }
@@ -165,7 +165,7 @@ mod tests {
             ("d.zip", "checksum list has no SHA-256 hash for \"d.zip\"".to_owned()),
         ] {
             let step = ListedChecksum { list: list.clone(), file_name: name.to_owned(), sha256: GOOD };
-            assert_eq!(said(&step), expected, "{name}");
+            assert_eq!(outcome_text(&step), expected, "{name}");
         }
     }
 
@@ -179,9 +179,9 @@ mod tests {
             (vec![bad.clone(), future], format!("provider package doesn't match the expected checksum \"{bad}\"")),
             (vec![bad.clone(), bad], "provider package doesn't match the any of the expected checksums".to_owned()),
         ] {
-            assert_eq!(said(&AcceptableHash::new(hashes.clone())), expected, "{hashes:?}");
+            assert_eq!(outcome_text(&AcceptableHash::new(hashes.clone())), expected, "{hashes:?}");
         }
-        let unreadable = said(&AcceptableHash::new([hash("h1:x")]));
+        let unreadable = outcome_text(&AcceptableHash::new([hash("h1:x")]));
         assert!(unreadable.starts_with("failed to verify provider package checksums: "), "{unreadable}");
     }
 }

@@ -155,7 +155,7 @@ fn invalid_signatures_have_a_separate_error() {
 }
 
 #[test]
-fn what_is_no_key_ends_the_search() {
+fn malformed_keys_end_the_search() {
     let good = key();
     for (text, expected) in [
         ("Not a key at all.", "error decoding signing key: openpgp: invalid argument: no armored data found"),

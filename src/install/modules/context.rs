@@ -96,7 +96,7 @@ impl Task {
     }
 
     /// `"name" (file:line)`
-    pub fn shown(&self) -> String {
+    pub fn label(&self) -> String {
         format!("{:?} ({})", &*self.call.name, self.spot())
     }
 

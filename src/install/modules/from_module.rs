@@ -71,7 +71,7 @@ pub async fn copy_module(
     let mut diagnostics: Diagnostics =
         outcome.diagnostics.into_iter().map(|d| Diagnostic { subject: None, ..d }).collect();
     if !diagnostics.has_errors() {
-        let moved = settle(source, &outcome.manifest, &staging, modules_dir, tell);
+        let moved = move_into_place(source, &outcome.manifest, &staging, modules_dir, tell);
         diagnostics.extend(moved);
     }
     // A remaining folder does no harm.
@@ -124,7 +124,7 @@ fn caller(source: &str) -> Result<Module, Diagnostic> {
 }
 
 /// Brings what was installed aside to its place.
-fn settle(
+fn move_into_place(
     source: &str,
     manifest: &ModuleManifest,
     staging: &Path,

@@ -27,7 +27,7 @@ impl Task {
     /// The newest version that the call allows.
     pub async fn select(&self, module: &RegistrySource) -> Result<Version, Diagnostic> {
         let host = &module.host;
-        let (shown, name) = (self.shown(), &*self.call.name);
+        let (shown, name) = (self.label(), &*self.call.name);
         let versions = self.versions(module).await.map_err(|e| match e {
             RegistryError::NotFound => self.problem(
                 "Module not found",

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::files::Disk;
 use crate::base::name::COMMAND;
 use crate::base::secret::{redacted, without_secrets};
@@ -17,7 +17,7 @@ use crate::install::event::ModuleEvent;
 use crate::install::registry::discovery::Hosts;
 use crate::model::addr;
 use crate::model::config::module_source::{self, ModuleSource, RegistrySource, RemoteSource};
-use crate::model::config::{Early, Module, ModuleCall, load_module, settle};
+use crate::model::config::{Early, Module, ModuleCall, evaluate_early, load_module};
 use crate::model::deps::module_manifest::{ModuleManifest, Record};
 use crate::model::deps::{Constraints, ModuleLock, PackageId, Version};
 
@@ -51,8 +51,6 @@ pub struct Outcome {
     pub lock: ModuleLock,
     pub diagnostics: Diagnostics,
 }
-
-const INTERRUPTED: &str = "Module download was interrupted";
 
 /// Calls are not followed deeper; loading reports the error.
 const MAX_DEPTH: usize = 64;
@@ -143,9 +141,9 @@ async fn listen(
             None => drop(tree.pop()),
             Some(Item::Event(event)) => tell(event),
             // All of them were interrupted; that is said once.
-            Some(Item::Problem(problem)) if problem.summary == INTERRUPTED && interrupted => {}
+            Some(Item::Problem(problem)) if problem.kind == Kind::Interrupted && interrupted => {}
             Some(Item::Problem(problem)) => {
-                interrupted |= problem.summary == INTERRUPTED;
+                interrupted |= problem.kind == Kind::Interrupted;
                 outcome.diagnostics.push(problem);
             }
             Some(Item::Record(path, record)) => {
@@ -188,7 +186,7 @@ impl Collected {
 }
 
 /// What a task has found: where its module is, and whether that is new.
-struct Found {
+struct LocatedModule {
     dir: PathBuf,
     fresh: bool,
 }
@@ -223,13 +221,13 @@ fn load_sound(dir: &Path, path: addr::Module, early: Option<Early>, call: &Modul
     let mut module = module?;
     if let Some(early) = early.filter(|_| !problems.has_errors()) {
         let early = early.child(call, &module);
-        settle(&mut module, early, &mut Diagnostics::new());
+        evaluate_early(&mut module, early, &mut Diagnostics::new());
     }
     Some(module)
 }
 
 impl Task {
-    async fn find(&self) -> Result<Found, Diagnostics> {
+    async fn find(&self) -> Result<LocatedModule, Diagnostics> {
         if self.context.stop().is_stopping() {
             return Err(self.interrupted().into());
         }
@@ -237,7 +235,7 @@ impl Task {
             && self.is_intact(record).await?
         {
             self.say(Item::Record(self.path.clone(), record.clone()));
-            return Ok(Found { dir: record.dir.clone(), fresh: false });
+            return Ok(LocatedModule { dir: record.dir.clone(), fresh: false });
         }
         let (dir, version) = match &self.source {
             ModuleSource::Local(path) => (self.local(path)?, None),
@@ -250,7 +248,7 @@ impl Task {
         let record = Record { source: self.source.to_string(), version, dir: dir.clone() };
         self.say(Item::Record(self.path.clone(), record));
         self.say(Item::Event(ModuleEvent::Installed { path: self.path.clone(), dir: dir.clone() }));
-        Ok(Found { dir, fresh: true })
+        Ok(LocatedModule { dir, fresh: true })
     }
 
     /// What is installed already, if it is what the call asks for.
@@ -326,10 +324,10 @@ impl Task {
         let remote = self.locate(module, &version).await?;
         let (place, shown) = (self.context.place(&self.path), redacted(&remote.to_string()));
         self.bring(&remote, &place, Some(&version)).await.map_err(|why| match why {
-            Failed::Said(problem) => *problem,
+            Failed::Worded(problem) => *problem,
             Failed::Why(why) => self.problem(
                 "Failed to download module",
-                format!("Could not download module {} source code from {shown:?}: {why}.", self.shown()),
+                format!("Could not download module {} source code from {shown:?}: {why}.", self.label()),
             ),
         })?;
         let dir = match remote.folder.contains(['*', '?', '[']) {
@@ -358,10 +356,10 @@ impl Task {
         self.say(Item::Event(ModuleEvent::Downloading { path, package: package.clone(), version: None }));
         let place = self.context.place(&self.path);
         self.bring(remote, &place, None).await.map_err(|why| match why {
-            Failed::Said(problem) => *problem,
+            Failed::Worded(problem) => *problem,
             Failed::Why(why) => self.problem(
                 "Failed to download module",
-                format!("Could not download module {} source code from {package:?}: {why}", self.shown()),
+                format!("Could not download module {} source code from {package:?}: {why}", self.label()),
             ),
         })?;
         let found = place::sub_folder(&place, &remote.folder);
@@ -382,11 +380,11 @@ impl Task {
                 }
                 Ok(())
             }
-            Err(PackageError::Fetch(FetchError::Interrupted)) => Err(Failed::Said(Box::new(self.interrupted()))),
+            Err(PackageError::Fetch(FetchError::Interrupted)) => Err(Failed::Worded(Box::new(self.interrupted()))),
             Err(PackageError::Fetch(FetchError::Failed(why))) => Err(Failed::Why(why)),
             Err(PackageError::Changed { known, came }) => {
                 let what = format!("What came from {:?}", id.source);
-                Err(Failed::Said(Box::new(self.changed(&what, &known, &came))))
+                Err(Failed::Worded(Box::new(self.changed(&what, &known, &came))))
             }
         }
     }
@@ -407,12 +405,12 @@ impl Task {
     pub fn interrupted(&self) -> Diagnostic {
         let detail =
             format!("Interrupt signal received when downloading module {}.", redacted(&self.source.to_string()));
-        self.problem(INTERRUPTED, detail)
+        self.problem("Module download was interrupted", detail).of_kind(Kind::Interrupted)
     }
 }
 
 enum Failed {
     /// It is worded already.
-    Said(Box<Diagnostic>),
+    Worded(Box<Diagnostic>),
     Why(String),
 }

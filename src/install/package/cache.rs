@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_puts_a_package_there_and_all_find_it() {
+    async fn a_cached_package_is_found_by_all() {
         let dir = tempfile::tempdir().unwrap();
         let (provider, version) = wanted();
         let (zip, stop) = (archive(dir.path()), Stop::new());

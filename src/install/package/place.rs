@@ -205,7 +205,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_killed_runs_left_is_swept_and_what_is_being_made_stays() {
+    fn leftovers_of_killed_runs_are_swept_and_open_ones_stay() {
         let dir = tempfile::tempdir().unwrap();
         let version = dir.path().join("h/n/t/1.0.0");
         let left = version.join(".unpacking-left");

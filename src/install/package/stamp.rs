@@ -300,12 +300,12 @@ mod tests {
         let package = dir.join("p");
         fs::create_dir_all(&package).unwrap();
         fs::write(package.join("a"), "one").unwrap();
-        settle(&package.join("a"));
+        wait_for_next_tick(&package.join("a"));
         package
     }
 
     /// Waits until the clock has moved on from a file's last change.
-    fn settle(file: &Path) {
+    fn wait_for_next_tick(file: &Path) {
         let changed = fs::metadata(file).map(|m| (m.ctime() as u64, m.ctime_nsec() as u32)).unwrap();
         let changed = UNIX_EPOCH + Duration::new(changed.0, changed.1);
         while changed.elapsed().unwrap_or_default() <= GRAIN {
@@ -369,19 +369,19 @@ mod tests {
 
     /// A program that unpacked it may have given a file a time to come.
     #[test]
-    fn a_time_to_come_is_no_reason_to_read_again() {
+    fn future_times_keep_a_stamp_valid() {
         let dir = tempfile::tempdir().unwrap();
         let package = package(dir.path());
         let later = SystemTime::now() + Duration::from_secs(3600);
         fs::File::options().write(true).open(package.join("a")).unwrap().set_modified(later).unwrap();
-        settle(&package.join("a"));
+        wait_for_next_tick(&package.join("a"));
         let stamps = Stamps::load(&dir.path().join("data"));
         stamps.hash_of(&package).unwrap();
         assert!(stamps.known(&package).is_some());
     }
 
     #[test]
-    fn what_was_written_before_the_machine_went_down_is_read_again() {
+    fn files_written_before_a_reboot_are_hashed_again() {
         let dir = tempfile::tempdir().unwrap();
         let (package, data) = (package(dir.path()), dir.path().join("data"));
         let stamps = Stamps::load(&data);

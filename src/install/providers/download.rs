@@ -26,7 +26,7 @@ pub(super) struct Downloaded {
 
 impl Downloaded {
     /// Where it is, and its checksum.
-    pub fn found(&self) -> (PathBuf, Option<[u8; 32]>) {
+    pub fn file_and_checksum(&self) -> (PathBuf, Option<[u8; 32]>) {
         (self.file.path().to_path_buf(), Some(self.sha256))
     }
 }
@@ -49,7 +49,7 @@ pub(super) async fn download(
         let mut into = Hashed { file: file.as_file_mut(), path: &path, sum: Sha256::new(), bytes: 0 };
         let answer = http.download(request, &mut into, MOST_BYTES, progress).await;
         // A connection that broke may hold the next time.
-        if attempts >= http.attempts() || !http.pause(attempts, &answer).await.map_err(worded)? {
+        if attempts >= http.attempts() || !http.pause(attempts, request, &answer).await.map_err(worded)? {
             let (sum, bytes) = (into.sum, into.bytes);
             break (answer.map_err(worded)?, file, sum, bytes);
         }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_killed_runs_left_is_swept() {
+    fn leftovers_of_killed_runs_are_swept() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(".download-left.zip"), "half").unwrap();
         let Ok(first) = temporary(dir.path()) else { panic!("no file") };

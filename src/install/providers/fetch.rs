@@ -69,7 +69,7 @@ impl Fetch<'_> {
                 let sha256 = sum.map_err(|e| Problem::Failed(FailedStep::Authentication, e.to_string()))?;
                 Local { path, sha256, _file: None }
             }
-            PackageLocation::Remote(url) => self.download(&Request::new(url.clone()), place.dir()).await?,
+            PackageLocation::Remote(url) => self.download(&Request::get(url.clone()), place.dir()).await?,
             PackageLocation::Asked(request) => self.download(request, place.dir()).await?,
         };
         let (path, sha256) = (local.path.clone(), local.sha256);

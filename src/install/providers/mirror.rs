@@ -157,7 +157,7 @@ async fn place(target: &Path, obtain: &Obtain<'_>, say: &(dyn Fn(MirrorEvent) + 
     };
     let unplaced = |problem| failed("Cannot download provider release", problem);
     let downloaded =
-        download::download(obtain.http, &Request::new(url.clone()), &folder, &|_, _| {}).await.map_err(unplaced)?;
+        download::download(obtain.http, &Request::get(url.clone()), &folder, &|_, _| {}).await.map_err(unplaced)?;
     match authenticate(&package, downloaded.file.path(), Some(downloaded.sha256)).await {
         Ok(authentication) => say(MirrorEvent::Authenticated { authentication }),
         Err(problem) => {

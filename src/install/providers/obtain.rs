@@ -49,12 +49,12 @@ impl Obtain<'_> {
             PackageLocation::Unpacked(dir) => return self.unpacked(dir.clone()).await,
             PackageLocation::Archive(path) => (path.clone(), None),
             PackageLocation::Remote(url) => {
-                downloaded = download::download(self.http, &Request::new(url.clone()), folder, &|_, _| {}).await?;
-                downloaded.found()
+                downloaded = download::download(self.http, &Request::get(url.clone()), folder, &|_, _| {}).await?;
+                downloaded.file_and_checksum()
             }
             PackageLocation::Asked(request) => {
                 downloaded = download::download(self.http, request, folder, &|_, _| {}).await?;
-                downloaded.found()
+                downloaded.file_and_checksum()
             }
         };
         let authentication = authenticate(&package, &path, sum).await?;

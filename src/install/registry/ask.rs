@@ -1,5 +1,6 @@
 //! One question to a registry: with the user's token for its host, and the language version that the answer should suit.
 
+use http::HeaderName;
 use serde::de::DeserializeOwned;
 use url::Url;
 
@@ -9,6 +10,8 @@ use crate::model::service::Host;
 use crate::model::version::language_version;
 
 use super::discovery::Hosts;
+
+const TERRAFORM_VERSION: HeaderName = HeaderName::from_static("x-terraform-version");
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,8 +25,8 @@ impl Hosts {
     /// Any answer but those of a host in trouble, which is given up after some attempts; `shown` says who it was.
     pub async fn ask_registry(&self, host: &Host, url: Url, shown: fn(&Url) -> String) -> Result<Answer, AskError> {
         let token = self.credentials.of(host).await;
-        let request = Request::new(url).header("x-terraform-version", language_version()).token(token);
-        let answer = self.http.get(&request).await.map_err(unreachable)?;
+        let request = Request::get(url).header(TERRAFORM_VERSION, language_version()).token(token.as_ref());
+        let answer = self.http.send(&request).await.map_err(unreachable)?;
         match trouble(&answer, shown) {
             Some(why) => Err(AskError::Failed(why)),
             None => Ok(answer),
@@ -33,9 +36,8 @@ impl Hosts {
 
 /// What to say of the answer of a host in trouble.
 pub fn trouble(answer: &Answer, shown: fn(&Url) -> String) -> Option<String> {
-    let status = answer.status;
-    let in_trouble = status.as_u16() == 429 || (status.is_server_error() && status.as_u16() != 501);
-    in_trouble.then(|| gave_up(answer.attempts, &format!("{status} returned from {}", shown(&answer.url))))
+    let why = || format!("{} returned from {}", answer.status, shown(&answer.url));
+    answer.is_trouble().then(|| gave_up(answer.attempts, &why()))
 }
 
 /// The whole address.

@@ -37,7 +37,7 @@ pub struct Callback {
 
 /// What the host says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum CallbackAnswer {
     /// To be exchanged for a token.
     Code(Secret),
     /// The user or the host refused the login; for users.
@@ -63,7 +63,7 @@ impl Callback {
     }
 
     /// Waits for the one request that knows the state of this login; all others are turned away.
-    pub async fn wait(self, state: &str) -> io::Result<Said> {
+    pub async fn wait(self, state: &str) -> io::Result<CallbackAnswer> {
         let (tell, mut told) = mpsc::channel(1);
         loop {
             tokio::select! {
@@ -84,7 +84,7 @@ impl Callback {
 }
 
 /// Reads a request and answers it.
-async fn serve(mut stream: TcpStream, state: &str) -> Option<Said> {
+async fn serve(mut stream: TcpStream, state: &str) -> Option<CallbackAnswer> {
     let request = read(&mut stream).await?;
     let said = understand(&request, state);
     let (status, page) = match &said {
@@ -117,13 +117,13 @@ async fn read(stream: &mut TcpStream) -> Option<Vec<u8>> {
     Some(request)
 }
 
-fn parts(request: &[u8]) -> Option<(String, &[u8])> {
+fn split_head(request: &[u8]) -> Option<(String, &[u8])> {
     let end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n")?;
     Some((String::from_utf8_lossy(&request[..end]).into_owned(), &request[end + 4..]))
 }
 
 fn is_whole(request: &[u8]) -> bool {
-    let Some((head, body)) = parts(request) else { return false };
+    let Some((head, body)) = split_head(request) else { return false };
     let length = head.lines().filter_map(|line| line.split_once(':'));
     let length = length.filter(|(name, _)| name.eq_ignore_ascii_case("content-length")).map(|(_, value)| value.trim());
     let length = length.filter_map(|value| value.parse::<usize>().ok()).next().unwrap_or_default();
@@ -131,8 +131,8 @@ fn is_whole(request: &[u8]) -> bool {
 }
 
 /// What a request says, in its address or as a form; the error is why it is turned away.
-fn understand(request: &[u8], state: &str) -> Result<Said, &'static str> {
-    let (head, body) = parts(request).ok_or("the callback request cannot be read")?;
+fn understand(request: &[u8], state: &str) -> Result<CallbackAnswer, &'static str> {
+    let (head, body) = split_head(request).ok_or("the callback request cannot be read")?;
     let target = head.split_whitespace().nth(1).unwrap_or_default();
     let url = Url::parse("http://localhost").and_then(|base| base.join(target));
     let url = url.map_err(|_| "the callback request cannot be read")?;
@@ -144,8 +144,8 @@ fn understand(request: &[u8], state: &str) -> Result<Said, &'static str> {
         return Err("incorrect \"state\" value in callback request");
     }
     match (field("code"), field("error")) {
-        (Some(code), _) => Ok(Said::Code(Secret::new(code))),
-        (None, Some(error)) => Ok(Said::Refused(match field("error_description") {
+        (Some(code), _) => Ok(CallbackAnswer::Code(Secret::new(code))),
+        (None, Some(error)) => Ok(CallbackAnswer::Refused(match field("error_description") {
             Some(description) => format!("{error:?} {description:?}"),
             None => format!("{error:?}"),
         })),
@@ -159,13 +159,13 @@ mod tests {
 
     #[test]
     fn requests() {
-        let code = |text: &str| Ok(Said::Code(Secret::new(text)));
+        let code = |text: &str| Ok(CallbackAnswer::Code(Secret::new(text)));
         let cases = [
             ("GET /login?state=s&code=a%2Bb HTTP/1.1\r\nhost: x\r\n\r\n", code("a+b")),
             ("POST /login HTTP/1.1\r\nContent-Length: 14\r\n\r\nstate=s&code=c", code("c")),
             (
                 "GET /login?state=s&error=no&error_description=a%20b HTTP/1.1\r\n\r\n",
-                Ok(Said::Refused("\"no\" \"a b\"".into())),
+                Ok(CallbackAnswer::Refused("\"no\" \"a b\"".into())),
             ),
             ("GET /login?state=t&code=c HTTP/1.1\r\n\r\n", Err("incorrect \"state\" value in callback request")),
             ("GET /login?state=s HTTP/1.1\r\n\r\n", Err("no \"code\" argument in callback request")),
@@ -194,6 +194,6 @@ mod tests {
             stream.read_to_string(&mut answer).await.unwrap();
             assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
         }
-        assert_eq!(waiting.await.unwrap().unwrap(), Said::Code(Secret::new("c")));
+        assert_eq!(waiting.await.unwrap().unwrap(), CallbackAnswer::Code(Secret::new("c")));
     }
 }

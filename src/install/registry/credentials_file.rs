@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_left_alone() {
+    fn unreadable_files_are_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("c.json");
         let host = Host::parse("h.example").unwrap();

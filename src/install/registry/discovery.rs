@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use http::header::ACCEPT;
 use url::Url;
 
 use crate::base::http::{Client, FailureKind, Request};
@@ -55,8 +56,8 @@ impl Hosts {
         let failed = |why: String| DiscoveryError::Failed(why);
         let url = discovery::document_url(host).map_err(failed)?;
         let token = self.credentials.of(host).await;
-        let request = Request::new(url).header("accept", "application/json").token(token);
-        let answer = self.http.get(&request).await.map_err(|e| match e.kind {
+        let request = Request::get(url).header(ACCEPT, "application/json").token(token.as_ref());
+        let answer = self.http.send(&request).await.map_err(|e| match e.kind {
             FailureKind::Stopped => DiscoveryError::Interrupted,
             _ => failed(format!("failed to request discovery document: {e}")),
         })?;

@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::header::ACCEPT;
 use rand::TryRngCore;
 use rand::rngs::OsRng;
 use serde_json::Value as Json;
@@ -107,8 +108,8 @@ pub async fn by_password(
 }
 
 async fn ask(http: &Client, url: &Url, fields: &[(&str, &str)]) -> Result<Secret, LoginError> {
-    let request = Request::new(url.clone()).header("accept", "application/json").form(fields);
-    let answer = http.post(&request).await.map_err(failed)?;
+    let request = Request::form(url.clone(), fields).header(ACCEPT, "application/json");
+    let answer = http.send(&request).await.map_err(failed)?;
     token(&answer).map_err(LoginError::Failed)
 }
 
@@ -153,8 +154,8 @@ fn token(answer: &Answer) -> Result<Secret, String> {
 /// The name of the user that a token belongs to; `service` is the address of the host's API.
 pub async fn user_of(http: &Client, service: &Url, token: &Secret) -> Result<String, LoginError> {
     let url = service.join("account/details").map_err(|e| LoginError::Failed(e.to_string()))?;
-    let request = Request::new(url).header("accept", "application/vnd.api+json").token(Some(token.clone()));
-    let answer = http.get(&request).await.map_err(failed)?;
+    let request = Request::get(url).header(ACCEPT, "application/vnd.api+json").token(Some(token));
+    let answer = http.send(&request).await.map_err(failed)?;
     let document = serde_json::from_slice::<Json>(&answer.body);
     match answer.status.as_u16() {
         200..300 => {}
@@ -182,8 +183,8 @@ fn api_errors(document: Option<Json>) -> Option<String> {
 
 /// What a host has to say to those who just logged in; nothing if anything goes wrong.
 pub async fn message(http: &Client, service: &Url, token: &Secret) -> Option<String> {
-    let request = Request::new(service.clone()).token(Some(token.clone())).once();
-    let answer = http.get(&request).await.ok()?;
+    let request = Request::get(service.clone()).token(Some(token)).once();
+    let answer = http.send(&request).await.ok()?;
     let document: Json = serde_json::from_slice(&answer.body).ok()?;
     let has_errors = document.get("errors").is_some_and(|errors| !errors.is_null());
     let message = document.get("msg")?.as_str().filter(|text| !text.is_empty() && !has_errors)?;
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_apis_say_is_wrong() {
+    fn api_errors_are_reported() {
         let cases = [
             (r#"{"errors": [{"title": "a", "detail": "b"}, {"title": "c"}]}"#, Some("a\n\nb\nc")),
             (r#"{"errors": []}"#, None),

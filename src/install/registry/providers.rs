@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use url::Url;
 
-use crate::base::http::Answer;
+use crate::base::http::{Answer, FailureKind, Request};
 use crate::model::addr::Provider;
 use crate::model::deps::Version;
 use crate::model::service::Host;
@@ -134,7 +134,7 @@ impl Hosts {
     pub async fn provider_versions(&self, provider: &Provider) -> Result<ProviderVersions, ProviderRegistryError> {
         let (host, url) = self.provider_url(provider, &["versions"]).await?;
         let answer = self.ask_registry(&host, url, ask::host_of).await?;
-        self.found(&host, &answer).await?;
+        self.require_success(&host, &answer).await?;
         ask::object(&answer.body).map_err(ProviderRegistryError::Failed)
     }
 
@@ -149,16 +149,16 @@ impl Hosts {
         let rest = [&*version.to_string(), "download", os, arch];
         let (host, url) = self.provider_url(provider, &rest).await?;
         let answer = self.ask_registry(&host, url, ask::host_of).await?;
-        self.found(&host, &answer).await?;
+        self.require_success(&host, &answer).await?;
         let download = ask::object(&answer.body).map_err(ProviderRegistryError::Failed)?;
         Ok((download, answer.url))
     }
 
     /// A file that belongs to a release.
     pub async fn release_file(&self, url: Url) -> Result<Vec<u8>, ProviderRegistryError> {
-        let request = crate::base::http::Request::new(url);
-        let answer = self.http.get(&request).await.map_err(|e| match e.kind {
-            crate::base::http::FailureKind::Stopped => ProviderRegistryError::Interrupted,
+        let request = Request::get(url);
+        let answer = self.http.send(&request).await.map_err(|e| match e.kind {
+            FailureKind::Stopped => ProviderRegistryError::Interrupted,
             _ => ProviderRegistryError::Failed(e.to_string()),
         })?;
         match answer.status.as_u16() {
@@ -170,7 +170,7 @@ impl Hosts {
         }
     }
 
-    async fn found(&self, host: &Host, answer: &Answer) -> Result<(), ProviderRegistryError> {
+    async fn require_success(&self, host: &Host, answer: &Answer) -> Result<(), ProviderRegistryError> {
         match answer.status.as_u16() {
             200 => Ok(()),
             404 => Err(ProviderRegistryError::NotFound),

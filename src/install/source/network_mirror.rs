@@ -68,10 +68,11 @@ impl NetworkMirror {
         let host = ask::host_of(&url);
         let host = Host::parse_any(&host).map_err(|_| failed(format!("invalid hostname {host}")))?;
         let token = self.hosts.credentials.of(&host).await;
-        let answer = self.hosts.http.get(&Request::new(url).token(token)).await.map_err(|e| match e.kind {
-            FailureKind::Stopped => SourceError::Interrupted,
-            _ => failed(ask::gave_up(e.attempts, &e.to_string())),
-        })?;
+        let answer =
+            self.hosts.http.send(&Request::get(url).token(token.as_ref())).await.map_err(|e| match e.kind {
+                FailureKind::Stopped => SourceError::Interrupted,
+                _ => failed(ask::gave_up(e.attempts, &e.to_string())),
+            })?;
         match answer.status.as_u16() {
             // As the reference says it, also where no token was shown.
             401 | 403 => Err(SourceError::Unauthorized { host: host.for_display(), had_credentials: true }),

@@ -20,21 +20,21 @@ use super::SourceError;
 pub struct Access {
     /// Files in which names and passwords are kept; the first that knows a repository counts.
     files: Vec<PathBuf>,
-    known: Mutex<HashMap<String, Shown>>,
+    known: Mutex<HashMap<String, RegistryLogin>>,
 }
 
 /// What is shown to a registry.
 #[derive(Clone, Debug, Default)]
-pub struct Shown {
+pub struct RegistryLogin {
     token: Option<Secret>,
     login: Option<(String, Secret)>,
     /// A password of the user's is behind it.
     of_user: bool,
 }
 
-impl Shown {
+impl RegistryLogin {
     pub fn show(&self, request: Request) -> Request {
-        request.token(self.token.clone()).login(self.login.clone())
+        request.login(self.login.as_ref()).token(self.token.as_ref())
     }
 
     pub fn are_users(&self) -> bool {
@@ -67,22 +67,27 @@ impl Access {
     }
 
     /// What the registry was content with before.
-    pub fn known(&self, repository: &Repository) -> Shown {
+    pub fn known(&self, repository: &Repository) -> RegistryLogin {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(&key(repository)).cloned().unwrap_or_default()
     }
 
     /// What to show after a registry has asked for something.
-    pub async fn answer(&self, http: &Client, repository: &Repository, challenge: &str) -> Result<Shown, SourceError> {
+    pub async fn answer(
+        &self,
+        http: &Client,
+        repository: &Repository,
+        challenge: &str,
+    ) -> Result<RegistryLogin, SourceError> {
         let login = self.login(repository);
         let of_user = login.is_some();
         let refused = || SourceError::Unauthorized { host: repository.registry.clone(), had_credentials: of_user };
         let (scheme, parameters) = challenge.split_once(' ').unwrap_or((challenge, ""));
         let shown = match scheme.to_ascii_lowercase().as_str() {
-            "basic" if of_user => Shown { token: None, login, of_user },
+            "basic" if of_user => RegistryLogin { token: None, login, of_user },
             "bearer" => {
                 let token = token(http, repository, &parameters_of(parameters), login).await?;
-                Shown { token: Some(token.ok_or_else(refused)?), login: None, of_user }
+                RegistryLogin { token: Some(token.ok_or_else(refused)?), login: None, of_user }
             }
             _ => return Err(refused()),
         };
@@ -168,7 +173,7 @@ async fn token(
         }
         query.append_pair("scope", challenge.get("scope").unwrap_or(&pull));
     }
-    let answer = http.get(&Request::new(url).login(login)).await.map_err(|e| match e.kind {
+    let answer = http.send(&Request::get(url).login(login.as_ref())).await.map_err(|e| match e.kind {
         FailureKind::Stopped => SourceError::Interrupted,
         _ => failed(e.to_string()),
     })?;

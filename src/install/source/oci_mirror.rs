@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use http::header::ACCEPT;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use url::Url;
@@ -96,8 +97,8 @@ impl OciMirror {
     async fn ask(&self, repository: &Repository, url: Url, accept: &str) -> Result<Answer, SourceError> {
         let mut credentials = self.access.known(repository);
         for attempt in 0.. {
-            let request = credentials.show(Request::new(url.clone()).header("accept", accept));
-            let answer = self.hosts.http.get(&request).await.map_err(|e| match e.kind {
+            let request = credentials.show(Request::get(url.clone()).header(ACCEPT, accept));
+            let answer = self.hosts.http.send(&request).await.map_err(|e| match e.kind {
                 FailureKind::Stopped => SourceError::Interrupted,
                 FailureKind::Unreachable | FailureKind::TimedOut => {
                     SourceError::Unreachable { host: repository.registry.clone(), why: e.to_string() }
@@ -203,7 +204,7 @@ impl Source for OciMirror {
         let Some(sha256) = checksum(&digest) else {
             return Err(failed(&repository, &format!("the package has an unusable digest {digest:?}")));
         };
-        let request = Request::new(address(&repository, &format!("blobs/{digest}"))?);
+        let request = Request::get(address(&repository, &format!("blobs/{digest}"))?);
         let request = self.access.known(&repository).show(request);
         let step: Box<dyn Step> = Box::new(ArchiveChecksum { sha256 });
         Ok(Package::new(PackageLocation::Asked(Box::new(request)), Steps(vec![step])))

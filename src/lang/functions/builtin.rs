@@ -194,7 +194,7 @@ pub fn int_argument(args: &[Value], i: usize) -> Result<i64, FunctionError> {
 }
 
 /// A string argument for a message: quoted, unless it must not be shown.
-pub fn shown(value: &Value) -> String {
+pub fn quoted_argument(value: &Value) -> String {
     if value.is_sensitive() { "(sensitive value)".into() } else { quoted(value.as_str().unwrap_or_default()) }
 }
 

@@ -5,7 +5,9 @@ use std::io::{Read as _, Write as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::builtin::{Allow, Builtin, Outcome, TypeOutcome, any, fail, fail_argument, quoted, shown, string, text};
+use super::builtin::{
+    Allow, Builtin, Outcome, TypeOutcome, any, fail, fail_argument, quoted, quoted_argument, string, text,
+};
 use super::charset::{self, Charset};
 use super::signature::{CallContext, FunctionError};
 use super::{base64_text, json_text};
@@ -63,7 +65,7 @@ fn base64_decode(a: &[Value], _: &CallContext<'_>) -> Outcome {
         return Ok(Value::unknown(Type::String).mark(a[0].marks()));
     }
     let Ok(bytes) = base64_text::decode(text(a, 0)) else {
-        return fail(format!("failed to decode base64 data {}", shown(&a[0])));
+        return fail(format!("failed to decode base64 data {}", quoted_argument(&a[0])));
     };
     match String::from_utf8(bytes) {
         Ok(decoded) => Ok(Value::string(decoded).mark(a[0].marks())),
@@ -79,7 +81,7 @@ fn base64_gunzip(a: &[Value], _: &CallContext<'_>) -> Outcome {
         return Ok(Value::unknown(Type::String).mark(a[0].marks()));
     }
     let Ok(bytes) = base64_text::decode(text(a, 0)) else {
-        return fail(format!("failed to decode base64 data {}", shown(&a[0])));
+        return fail(format!("failed to decode base64 data {}", quoted_argument(&a[0])));
     };
     let reader = flate2::read::MultiGzDecoder::new(bytes.as_slice());
     if reader.header().is_none() {

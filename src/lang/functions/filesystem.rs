@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::builtin::{Allow, Builtin, Outcome, fail, quoted, shown, string, text};
+use super::builtin::{Allow, Builtin, Outcome, fail, quoted, quoted_argument, string, text};
 use super::glob;
 use super::signature::{CallContext, FunctionError, Machine};
 use crate::base::files::{Kind, normal};
@@ -125,7 +125,7 @@ impl ReadError {
 /// The content of the file that an argument names.
 pub(super) fn read_argument(arg: &Value, context: &CallContext<'_>) -> Result<Vec<u8>, ReadError> {
     let path = arg.as_str().unwrap_or_default();
-    let error = |path: String, kind| ReadError { shown: shown(arg), path, kind };
+    let error = |path: String, kind| ReadError { shown: quoted_argument(arg), path, kind };
     let machine = machine(context).map_err(|e| error(path.to_owned(), Failure::Io(e.message)))?;
     let expanded = expand_home(path, machine).map_err(|e| error(path.to_owned(), Failure::Path(e)))?;
     let full = normal(&machine.base_dir().join(expanded));
@@ -147,7 +147,7 @@ pub(super) fn read_text(arg: &Value, context: &CallContext<'_>) -> Result<String
     String::from_utf8(content).map_err(|_| {
         FunctionError::new(format!(
             "contents of {} are not valid UTF-8; use the filebase64 function to obtain the Base64 encoded contents or the other file functions (e.g. filemd5, filesha256) to obtain file hashing results instead",
-            shown(arg)
+            quoted_argument(arg)
         ))
     })
 }
@@ -174,7 +174,7 @@ fn file_exists(a: &[Value], context: &CallContext<'_>) -> Outcome {
     let machine = machine(context)?;
     let path = expand_home(text(a, 0), machine).map_err(|e| FunctionError::new(format!("failed to expand ~: {e}")))?;
     let full = normal(&machine.base_dir().join(path));
-    let shown = if a[0].is_sensitive() { shown(&a[0]) } else { quoted(&slashes(&full)) };
+    let shown = if a[0].is_sensitive() { quoted_argument(&a[0]) } else { quoted(&slashes(&full)) };
     let exists = match machine.files().metadata(&full) {
         Ok(metadata) => match metadata.kind {
             Kind::File => true,

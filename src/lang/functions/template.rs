@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::builtin::{Allow, Builtin, Outcome, any, fail, fail_argument, quoted, shown, string};
+use super::builtin::{Allow, Builtin, Outcome, any, fail, fail_argument, quoted, quoted_argument, string};
 use super::consistency::{Reads, confirm};
 use super::filesystem::read_text;
 use super::signature::{CallContext, Function, FunctionError, Machine};
@@ -112,7 +112,7 @@ fn template_string(a: &[Value], context: &CallContext<'_>) -> Outcome {
     if !a[0].is_known() || !a[1].is_known() {
         return Ok(Value::unknown_not_null(Type::String).mark(a[0].marks()));
     }
-    let name = if a[0].is_sensitive() { shown(&a[0]) } else { "<templatestring argument>".to_owned() };
+    let name = if a[0].is_sensitive() { quoted_argument(&a[0]) } else { "<templatestring argument>".to_owned() };
     let (expression, diagnostics) = parse_template(SourceFile::new(name, a[0].as_str().unwrap_or_default()));
     if diagnostics.has_errors() {
         return fail_argument(0, format!("invalid template: {}", joined(&diagnostics)));

@@ -110,7 +110,7 @@ impl TokenKind {
 /// What no file may hold: characters outside the language and operators of other languages.
 pub fn check(file: &Arc<SourceFile>, tokens: &[Token]) -> Diagnostics {
     let mut found = Diagnostics::new();
-    let mut told = Told::default();
+    let mut told = ReportedTokens::default();
     for token in tokens.iter().filter(|t| t.kind as u8 >= TokenKind::BitwiseAnd as u8) {
         let text = file.text().get(token.start as usize..token.end as usize).unwrap_or("");
         if let Some((summary, detail)) = told.complaint(token.kind, text) {
@@ -122,14 +122,14 @@ pub fn check(file: &Arc<SourceFile>, tokens: &[Token]) -> Diagnostics {
 
 /// How often each error was reported: none is repeated without limit.
 #[derive(Default)]
-struct Told {
+struct ReportedTokens {
     bitwise: u8,
     backtick: u8,
     apostrophe: u8,
     semicolon: u8,
 }
 
-impl Told {
+impl ReportedTokens {
     fn complaint(&mut self, kind: TokenKind, text: &str) -> Option<(&'static str, &'static str)> {
         match kind {
             TokenKind::BitwiseAnd | TokenKind::BitwiseOr | TokenKind::BitwiseXor | TokenKind::BitwiseNot => {

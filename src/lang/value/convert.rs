@@ -221,7 +221,7 @@ fn fill_element(have: &Type, want: &Type) -> Type {
 }
 
 /// Converts each part. None if no part changed.
-fn parts<'v>(
+fn convert_parts<'v>(
     values: impl Iterator<Item = (&'v Value, PathStepOf<'v>)>,
     want: &Type,
     path: &mut Path,
@@ -262,7 +262,7 @@ fn part(value: &Value, step: PathStepOf<'_>, want: &Type, path: &mut Path) -> Re
 }
 
 /// The element type of converted parts: what was wanted, or what all parts have or can become where that left it open.
-fn settle(parts: &mut [Value], want: &Type, path: &Path) -> Result<Type, Failure> {
+fn unified_element_type(parts: &mut [Value], want: &Type, path: &Path) -> Result<Type, Failure> {
     if !want.has_dynamic() {
         return Ok(want.without_optional_deep());
     }
@@ -302,8 +302,8 @@ fn sequence(value: &Value, element: &Type, path: &mut Path) -> Result<Value, Fai
         }
     }
     let steps = value.elements().iter().enumerate().map(|(i, v)| (v, PathStepOf::Index(i)));
-    let mut converted = parts(steps, element, path)?.unwrap_or_else(|| value.elements().to_vec());
-    let element = settle(&mut converted, element, path)?;
+    let mut converted = convert_parts(steps, element, path)?.unwrap_or_else(|| value.elements().to_vec());
+    let element = unified_element_type(&mut converted, element, path)?;
     Ok(Value::list(element, converted))
 }
 
@@ -335,8 +335,8 @@ fn map(value: &Value, element: &Type, path: &mut Path) -> Result<Value, Failure>
     }
     let entries = value.entries();
     let steps = entries.iter().map(|(k, v)| (v, PathStepOf::Key(k)));
-    let mut converted = parts(steps, element, path)?.unwrap_or_else(|| entries.values().cloned().collect());
-    let element = settle(&mut converted, element, path)?;
+    let mut converted = convert_parts(steps, element, path)?.unwrap_or_else(|| entries.values().cloned().collect());
+    let element = unified_element_type(&mut converted, element, path)?;
     Ok(Value::map(element, entries.keys().cloned().zip(converted)))
 }
 

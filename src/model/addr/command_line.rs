@@ -26,7 +26,7 @@ pub fn target(text: &str) -> Result<Target, Diagnostics> {
     if is_pattern(text) {
         return Pattern::parse(text).map(Target::Pattern);
     }
-    Ok(match parts(text)? {
+    Ok(match parse_address(text)? {
         (module, None) => Target::Module(module),
         (module, Some((resource, InstanceKey::None))) => Target::Resource(resource.absolute(module)),
         (module, Some((resource, key))) => Target::Instance(resource.absolute(module).instance(key)),
@@ -35,7 +35,7 @@ pub fn target(text: &str) -> Result<Target, Diagnostics> {
 
 /// One resource instance.
 pub fn resource_instance(text: &str) -> Result<AbsResourceInstance, Diagnostics> {
-    match parts(text)? {
+    match parse_address(text)? {
         (module, Some((resource, key))) => Ok(resource.absolute(module).instance(key)),
         (_, None) => Err(invalid(text, INSTANCE_REQUIRED)),
     }
@@ -43,7 +43,7 @@ pub fn resource_instance(text: &str) -> Result<AbsResourceInstance, Diagnostics>
 
 type Parts = (ModuleInstance, Option<(Resource, InstanceKey)>);
 
-fn parts(text: &str) -> Result<Parts, Diagnostics> {
+fn parse_address(text: &str) -> Result<Parts, Diagnostics> {
     let file = unnamed(text);
     let (traversal, diagnostics) = parser::parse_traversal(file);
     match traversal {

@@ -42,7 +42,7 @@ pub fn parse_reference(traversal: &Traversal, file: &Arc<SourceFile>) -> Result<
         "terraform" => reader.attribute(Subject::Terraform),
         // OpenTofu's name for the same. Everything else below it stays a resource of that type, as it is without the name.
         "tofu" if matches!(reader.first_name(), Some("workspace" | "applying")) => reader.attribute(Subject::Terraform),
-        "self" => Ok(reader.found(Subject::SelfObject, 0)),
+        "self" => Ok(reader.reference(Subject::SelfObject, 0)),
         "module" => reader.module(),
         "data" => reader.resource(ResourceMode::Data, 1),
         "ephemeral" => reader.resource(ResourceMode::Ephemeral, 1),
@@ -82,7 +82,7 @@ impl Reader<'_> {
     }
 
     /// A subject that the root and the first `steps` steps make up.
-    fn found(&self, subject: Subject, steps: usize) -> Reference {
+    fn reference(&self, subject: Subject, steps: usize) -> Reference {
         let (used, remaining) = self.traversal.steps.split_at(steps);
         let span = used.iter().fold(self.traversal.root.span, |span, step| span.to(step.span()));
         Reference { subject, range: span.in_file(self.file), remaining: remaining.to_vec() }
@@ -99,7 +99,7 @@ impl Reader<'_> {
     fn attribute(&self, subject: fn(Arc<str>) -> Subject) -> Result<Reference, Diagnostic> {
         let root = &self.traversal.root;
         match self.traversal.steps.first() {
-            Some(TraversalStep::Attr { name, .. }) => Ok(self.found(subject(name.name.clone()), 1)),
+            Some(TraversalStep::Attr { name, .. }) => Ok(self.reference(subject(name.name.clone()), 1)),
             Some(other) => {
                 Err(self.error(format!("The {:?} object does not support this operation.", &*root.name), other.span()))
             }
@@ -124,10 +124,10 @@ impl Reader<'_> {
         };
         Ok(match self.traversal.steps.get(after) {
             Some(TraversalStep::Attr { name: output, .. }) => {
-                self.found(Subject::ModuleOutput(name, key, output.name.clone()), after + 1)
+                self.reference(Subject::ModuleOutput(name, key, output.name.clone()), after + 1)
             }
-            _ if key.is_none() => self.found(Subject::Module(name), after),
-            _ => self.found(Subject::ModuleInstance(name, key), after),
+            _ if key.is_none() => self.reference(Subject::Module(name), after),
+            _ => self.reference(Subject::ModuleInstance(name, key), after),
         })
     }
 
@@ -181,9 +181,9 @@ impl Reader<'_> {
         Ok(match steps.get(at + 1) {
             Some(TraversalStep::Index { key, span }) => {
                 let key = self.key(key, *span)?;
-                self.found(Subject::ResourceInstance(resource.instance(key)), at + 2)
+                self.reference(Subject::ResourceInstance(resource.instance(key)), at + 2)
             }
-            _ => self.found(Subject::Resource(resource), at + 1),
+            _ => self.reference(Subject::Resource(resource), at + 1),
         })
     }
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::source::{Range, SourceFile};
 use crate::lang::eval::{Resolved, Scope, evaluate, evaluate_to};
 use crate::lang::functions::{Function, Machine};
@@ -231,7 +231,7 @@ impl EarlyScope<'_> {
         }
         let way = self.further(self.of, name.to_owned());
         if self.way.iter().any(|before| before == name) {
-            let detail = format!("The value of {name} depends on itself: {}.", way.shown());
+            let detail = format!("The value of {name} depends on itself: {}.", way.path_text());
             return Err(Diagnostic::error("Circular reference", detail).at(range.clone()).into());
         }
         if way.way.len() > MAX_DEPTH {
@@ -292,7 +292,7 @@ impl EarlyScope<'_> {
     fn missing(&self, variable: &Variable) -> Diagnostic {
         let needed = match self.way.as_slice() {
             [_] => "it is declared as constant".to_owned(),
-            [target, ..] => format!("the value of {target} depends on it ({})", self.shown()),
+            [target, ..] => format!("the value of {target} depends on it ({})", self.path_text()),
             [] => String::new(),
         };
         let detail = format!(
@@ -300,7 +300,7 @@ impl EarlyScope<'_> {
              Use a -var or -var-file command line argument to provide a value for this variable.",
             &*variable.name
         );
-        Diagnostic::error(MISSING_VALUE, detail).at(variable.range.clone())
+        Diagnostic::error(MISSING_VALUE, detail).of_kind(Kind::MissingValue).at(variable.range.clone())
     }
 
     /// A name whose value is only found out during a run.
@@ -310,12 +310,12 @@ impl EarlyScope<'_> {
             "The value of {} is needed before anything is planned, so that it can depend on input variables, local values, path.* \
              and terraform.workspace only. It refers to {what}: {}.",
             self.way[0],
-            way.shown()
+            way.path_text()
         );
         Diagnostic::error(DYNAMIC, detail).at(range.clone())
     }
 
-    fn shown(&self) -> String {
+    fn path_text(&self) -> String {
         self.way.join(" -> ")
     }
 

@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::files::Files;
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::lang::syntax::ast::Block;
 use crate::model::addr;
 use crate::model::deps::module_manifest::ModuleManifest;
 use crate::model::deps::{Constraints, Version};
-use crate::model::mistakes::MISSING_VALUE;
 
 use super::block::ModuleCall;
 use super::early::{Early, Outside};
@@ -66,7 +65,7 @@ pub fn load_root(dir: &Path, files: &dyn Files, outside: Arc<dyn Outside>) -> (O
     let (root, mut diags, of_backend) = load_root_and_backend(dir, files, outside);
     for problem in of_backend {
         // A variable without a value is missed once.
-        if problem.summary != MISSING_VALUE || !diags.iter().any(|before| before.subject == problem.subject) {
+        if problem.kind != Kind::MissingValue || !diags.iter().any(|before| before.subject == problem.subject) {
             diags.push(problem);
         }
     }
@@ -85,7 +84,7 @@ pub fn load_root_and_backend(
     if !diags.has_errors() {
         let early = Early::root(&root, outside);
         settle::settle_backend(&mut root, &early, &mut of_backend);
-        settle::settle(&mut root, early, &mut diags);
+        settle::evaluate_early(&mut root, early, &mut diags);
     }
     (Some(root), diags, of_backend)
 }
@@ -196,7 +195,7 @@ fn load_children(module: &mut Module, files: &dyn Files, resolver: &Resolver<'_>
         diags.extend(problems);
         if let Some(early) = module.early.as_ref().filter(|_| sound) {
             let early = early.child(&call, &child);
-            settle::settle(&mut child, early, diags);
+            settle::evaluate_early(&mut child, early, diags);
         }
         if let Some(backend) = child.backend.as_ref().filter(|backend| &*backend.kind != "cloud") {
             diags.push(backend_ignored(backend));

@@ -58,5 +58,5 @@ pub use module::{Backend, Config, Module, ProviderRequirement};
 pub use moved::{MoveEndpoint, Moved};
 pub use removed::Removed;
 pub use resource::decode_managed as resource_from_text;
-pub use settle::{settings_of_values, settle, settle_settings};
+pub use settle::{evaluate_early, settings_of_values, settle_settings};
 pub use terraform_block::check_versions;

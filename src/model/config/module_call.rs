@@ -84,7 +84,7 @@ fn early_arguments(content: &Content) -> Option<EarlyArguments> {
 }
 
 /// Evaluates source and version. False: they are of no use, which is reported.
-pub(super) fn settle(call: &mut ModuleCall, early: &Early, diags: &mut Diagnostics) -> bool {
+pub(super) fn evaluate_source(call: &mut ModuleCall, early: &Early, diags: &mut Diagnostics) -> bool {
     let Some(arguments) = call.early.take() else { return true };
     let target = |argument: &str| format!("module.{}.{argument}", call.name);
     let mut found = Diagnostics::new();

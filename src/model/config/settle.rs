@@ -2,27 +2,26 @@
 
 use std::sync::Arc;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::source::{Range, SourceFile, Span};
 use crate::lang::syntax::ast::{
     Attribute, Expr, ExprKind, Expression, Ident, ObjectItem, Template, TemplateForm, TemplatePart,
 };
 use crate::lang::syntax::body::{Body, NativeBody};
 use crate::lang::value::{Marks, Type, Value};
-use crate::model::mistakes::MISSING_VALUE;
 
 use super::early::{self, Early};
 use super::module::Module;
 use super::{constant, module_call};
 
 /// Evaluates sources and versions of calls, instances of providers and constant variables. Calls that are of no use are left as they are written.
-pub fn settle(module: &mut Module, early: Early, diags: &mut Diagnostics) {
+pub fn evaluate_early(module: &mut Module, early: Early, diags: &mut Diagnostics) {
     let mut found = Diagnostics::new();
     evaluate(module, &early, &mut found);
     let mut missing = Vec::new();
     for problem in found {
         // A variable without a value is missed once, however much depends on it.
-        if problem.summary == MISSING_VALUE {
+        if problem.kind == Kind::MissingValue {
             if missing.contains(&problem.subject) {
                 continue;
             }
@@ -39,7 +38,7 @@ fn evaluate(module: &mut Module, early: &Early, diags: &mut Diagnostics) {
     }
     for call in module.calls.values_mut() {
         let written = call.early.clone();
-        if !module_call::settle(call, early, diags) {
+        if !module_call::evaluate_source(call, early, diags) {
             call.early = written;
         }
     }

@@ -19,9 +19,6 @@ pub use remote_state::RemoteStates;
 use crate::lang::value::Value;
 use crate::model::schema::ProviderSchemas;
 
-/// The summary of the error for a missing provisioner.
-pub const NO_PROVISIONER: &str = "Missing required provisioner plugin";
-
 /// The summary where a plugin cannot say what it takes.
 pub const NO_SCHEMAS: &str = "Failed to load plugin schemas";
 

@@ -7,9 +7,11 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::Request;
 
-use crate::backend::{Backend, SealedBackend, cloud, web};
+use crate::backend::{Backend, SealedBackend, web};
+use crate::base::cloud;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env::{Environment, TF_ENCRYPTION};
+use crate::base::http::Client;
 use crate::encryption::{self, Answer, Encryption, HttpClient, HttpClients, HttpSettings, SealError, Services};
 use crate::model::config;
 use crate::model::plan::file as plan_file;
@@ -63,7 +65,7 @@ struct Clients(Environment);
 
 impl HttpClients for Clients {
     fn client(&self, settings: &HttpSettings) -> Result<Arc<dyn HttpClient>, String> {
-        let mut wanted = web::Settings::new(&self.0);
+        let mut wanted = web::settings(&self.0);
         wanted.retries = settings.retries.unwrap_or(wanted.retries);
         wanted.pauses = Duration::from_millis(500)..=Duration::from_secs(20);
         wanted.tls.authorities.clone_from(&settings.authorities);
@@ -74,12 +76,12 @@ impl HttpClients for Clients {
         }
         wanted.proxies.https = settings.https_proxy.clone().or(wanted.proxies.https);
         wanted.proxies.except = settings.no_proxy.clone().unwrap_or(wanted.proxies.except);
-        Ok(Arc::new(KeyClient { client: web::Client::new(wanted)?, environment: self.0.clone() }))
+        Ok(Arc::new(KeyClient { client: Client::build(wanted)?, environment: self.0.clone() }))
     }
 }
 
 struct KeyClient {
-    client: web::Client,
+    client: Client,
     environment: Environment,
 }
 
@@ -91,7 +93,7 @@ impl HttpClient for KeyClient {
     }
 
     fn context(&self) -> reqsign_core::Context {
-        cloud::context(&self.environment, &self.client)
+        cloud::client_context(&self.environment, &self.client)
     }
 }
 

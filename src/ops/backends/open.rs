@@ -231,7 +231,7 @@ pub async fn hold_store(
         (Some(_), Some(_)) => Access::Locked,
     };
     let loaded = crate::backend::load(&*store, access).await;
-    match loaded.and_then(|loaded| settled(loaded, &*store, listener)) {
+    match loaded.and_then(|loaded| report_replay(loaded, &*store, listener)) {
         Ok(loaded) => {
             match &loaded.file {
                 Some(file) => crate::log!(
@@ -254,10 +254,14 @@ pub async fn hold_store(
 }
 
 /// Shows what an interrupted run left open before the journal, which alone knows it, is removed.
-fn settled(mut loaded: Loaded, store: &dyn StateStore, listener: Option<&dyn Listener>) -> Result<Loaded, Diagnostics> {
+fn report_replay(
+    mut loaded: Loaded,
+    store: &dyn StateStore,
+    listener: Option<&dyn Listener>,
+) -> Result<Loaded, Diagnostics> {
     if let Some(listener) = listener.filter(|_| loaded.replayed) {
         listener.diagnostics(std::mem::take(&mut loaded.warnings));
-        crate::backend::settle(store, &mut loaded)?;
+        crate::backend::finish_replay(store, &mut loaded)?;
     }
     Ok(loaded)
 }
@@ -272,7 +276,7 @@ impl Held {
         let taken = crate::backend::take_up(&*self.store, &mut self.loaded).await;
         listener.diagnostics(std::mem::take(&mut self.loaded.warnings));
         taken?;
-        crate::backend::settle(&*self.store, &mut self.loaded)
+        crate::backend::finish_replay(&*self.store, &mut self.loaded)
     }
 
     /// Stops a command whose lock is lost. Never completes.

@@ -14,7 +14,7 @@ use crate::base::env::Environment;
 use crate::encryption::Cipher;
 use crate::lang::value::{Path, PathStep, Type, Value, convert};
 use crate::model::provider::{ProviderDiagnostic, RemoteStates, has_errors};
-use crate::model::schema::Block;
+use crate::model::schema::{Block, Nesting};
 
 /// The backends that there are.
 pub struct Backends {
@@ -77,7 +77,13 @@ fn coerce(config: &Value, schema: &Block) -> Result<Value, String> {
         settings.insert(name.clone(), value);
     }
     for (name, nested) in &schema.blocks {
-        let value = fitted(name, nested.implied_type())?;
+        let value = match (given.get(name), nested.nesting) {
+            // Arguments of one block may be left out.
+            (Some(value), Nesting::Single | Nesting::Group) if !value.is_null() => {
+                Some(coerce(value, &nested.block).map_err(|why| format!("{name}: {why}"))?)
+            }
+            _ => fitted(name, nested.implied_type())?,
+        };
         settings.insert(name.clone(), value.unwrap_or_else(|| nested.empty_value()));
     }
     Ok(Value::object(settings))

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use super::record::BackendRecord;
-use crate::backend::table::{self, Kind, UNSUPPORTED_BACKEND};
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::backend::table::{self, Kind};
+use crate::base::diag::{self, Diagnostic, Diagnostics};
 use crate::base::name::COMMAND;
 use crate::base::source::SourceFile;
 use crate::lang::syntax::body::{Body, BodySchema};
@@ -113,9 +113,10 @@ fn reference_hash(kind: &str, config: &Value) -> u32 {
 pub fn kind_of(block: &config::Backend) -> Result<&'static dyn Kind, Diagnostics> {
     let found = match &*block.kind {
         "cloud" if !block.is_cloud_block => Err(Diagnostic::error(
-            UNSUPPORTED_BACKEND,
+            "Unsupported backend type",
             "There is no explicit backend type named \"cloud\". To configure HCP Terraform, declare a 'cloud' block instead.",
-        )),
+        )
+        .of_kind(diag::Kind::UnknownBackend)),
         kind => table::find(kind),
     };
     found.map_err(|problem| problem.at(block.kind_range.clone()).into())
@@ -124,7 +125,7 @@ pub fn kind_of(block: &config::Backend) -> Result<&'static dyn Kind, Diagnostics
 /// The error for an unknown backend in other commands than `init`.
 pub fn not_found_elsewhere(diagnostics: Diagnostics) -> Diagnostics {
     let renamed = |mut diagnostic: Diagnostic| {
-        if diagnostic.summary == UNSUPPORTED_BACKEND {
+        if diagnostic.kind == diag::Kind::UnknownBackend {
             diagnostic.summary = INVALID_BACKEND_TYPE.into();
         }
         diagnostic

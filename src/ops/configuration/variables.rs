@@ -24,7 +24,7 @@ const UNREADABLE_VALUES: &str = "Failed to read variables file";
 
 /// A value as it was found; texts become values only once the variable's type is known.
 #[derive(Clone, Debug)]
-enum Found {
+enum RawValue {
     Environment(String),
     Argument(String),
     File { value: GivenValue, on_command_line: bool },
@@ -32,14 +32,14 @@ enum Found {
 
 /// Values by name, the later sources in place of the earlier.
 #[derive(Clone, Debug, Default)]
-pub struct Collected(BTreeMap<String, Found>);
+pub struct Collected(BTreeMap<String, RawValue>);
 
 /// Reads everything that does not need the configuration.
 pub fn collect(setup: &Setup, arguments: &[VariableArgument]) -> (Collected, Diagnostics) {
     let mut found = Collected::default();
     let mut diagnostics = Diagnostics::new();
     for (name, text) in setup.environment.with_prefix(env::TF_VAR_) {
-        found.0.insert(name.to_string(), Found::Environment(text.to_string()));
+        found.0.insert(name.to_string(), RawValue::Environment(text.to_string()));
     }
     for path in automatic_files() {
         file(&path, false, &mut found, &mut diagnostics);
@@ -55,7 +55,7 @@ pub fn collect(setup: &Setup, arguments: &[VariableArgument]) -> (Collected, Dia
             }
             VariableArgument::Value(text) => match values_file::split_assignment(text) {
                 Ok((name, value)) => {
-                    found.0.insert(name.to_string(), Found::Argument(value.to_string()));
+                    found.0.insert(name.to_string(), RawValue::Argument(value.to_string()));
                 }
                 Err(problem) => diagnostics.push(problem),
             },
@@ -84,7 +84,7 @@ fn file(path: &str, on_command_line: bool, found: &mut Collected, diagnostics: &
         }
     };
     for (name, value) in diagnostics.take(values_file::parse_file(source)) {
-        found.0.insert(name.to_string(), Found::File { value, on_command_line });
+        found.0.insert(name.to_string(), RawValue::File { value, on_command_line });
     }
 }
 
@@ -133,11 +133,11 @@ fn given(collected: &Collected, root: &Module) -> (GivenVariables, Diagnostics) 
     for (name, found) in &collected.0 {
         let variable = root.variables.get(name.as_str());
         match (found, variable) {
-            (Found::Environment(_), None) => {}
-            (Found::Argument(_), None) => diagnostics.push(values_file::undeclared_on_command_line(name)),
-            (Found::File { value, .. }, None) => undeclared.push((name.as_str(), value)),
+            (RawValue::Environment(_), None) => {}
+            (RawValue::Argument(_), None) => diagnostics.push(values_file::undeclared_on_command_line(name)),
+            (RawValue::File { value, .. }, None) => undeclared.push((name.as_str(), value)),
             (found, Some(variable)) => {
-                let value = of_found(found, variable, &mut diagnostics);
+                let value = of_raw(found, variable, &mut diagnostics);
                 given.insert(variable.name.clone(), value);
             }
         }
@@ -150,17 +150,17 @@ fn given(collected: &Collected, root: &Module) -> (GivenVariables, Diagnostics) 
     (given, diagnostics)
 }
 
-fn of_found(found: &Found, variable: &Variable, diagnostics: &mut Diagnostics) -> GivenVariable {
+fn of_raw(found: &RawValue, variable: &Variable, diagnostics: &mut Diagnostics) -> GivenVariable {
     match found {
-        Found::Environment(text) => {
+        RawValue::Environment(text) => {
             let value = diagnostics.take(values_file::parse_string(&variable.name, text, Some(variable)));
             GivenVariable { value, origin: Origin::Environment }
         }
-        Found::Argument(text) => {
+        RawValue::Argument(text) => {
             let value = diagnostics.take(values_file::parse_string(&variable.name, text, Some(variable)));
             GivenVariable { value, origin: Origin::Argument }
         }
-        Found::File { value, .. } => {
+        RawValue::File { value, .. } => {
             GivenVariable { value: value.value.clone(), origin: Origin::File(value.range.clone()) }
         }
     }
@@ -169,7 +169,7 @@ fn of_found(found: &Found, variable: &Variable, diagnostics: &mut Diagnostics) -
 /// What was given for one variable, not yet converted to its type.
 pub fn value_of(collected: &Collected, variable: &Variable, diagnostics: &mut Diagnostics) -> Option<Value> {
     let found = collected.0.get(&*variable.name)?;
-    Some(of_found(found, variable, diagnostics).value)
+    Some(of_raw(found, variable, diagnostics).value)
 }
 
 /// The answer for one variable; None at the end of the input.
@@ -204,7 +204,7 @@ pub fn with_plan(
         planned.map(|(name, value)| (name, GivenVariable { value, origin: Origin::Other })).collect();
     for (name, found) in &collected.0 {
         let Some(variable) = root.variables.get(name.as_str()) else { continue };
-        let now = of_found(found, variable, &mut diagnostics);
+        let now = of_raw(found, variable, &mut diagnostics);
         let Some(before) = plan.get(name.as_str()) else {
             if variable.ephemeral {
                 given.insert(variable.name.clone(), now);
@@ -219,16 +219,16 @@ pub fn with_plan(
     (given, diagnostics)
 }
 
-fn changed(variable: &Variable, before: &Value, now: &Value, found: &Found) -> Diagnostic {
+fn changed(variable: &Variable, before: &Value, now: &Value, found: &RawValue) -> Diagnostic {
     let shown = |value: &Value| match variable.sensitive {
         true => "(sensitive value)".to_string(),
         false => json::to_simple_json(value).unwrap_or_default(),
     };
     let how = match found {
-        Found::Environment(_) => "set by an environment variable",
-        Found::Argument(_) => "set by a CLI argument",
-        Found::File { on_command_line: true, .. } => "set by a .tfvars file passed through -var-file argument",
-        Found::File { on_command_line: false, .. } => "set by an automatically loaded .tfvars file",
+        RawValue::Environment(_) => "set by an environment variable",
+        RawValue::Argument(_) => "set by a CLI argument",
+        RawValue::File { on_command_line: true, .. } => "set by a .tfvars file passed through -var-file argument",
+        RawValue::File { on_command_line: false, .. } => "set by an automatically loaded .tfvars file",
     };
     Diagnostic::error(
         "Can't change variable when applying a saved plan",

@@ -174,7 +174,7 @@ impl Step<'_, '_> {
                         settings::with_setting(settings, &name, value);
                         break;
                     }
-                    Err(problem) => (self.tell)(InitEvent::Found(plain(format!("Invalid value: {problem}")))),
+                    Err(problem) => (self.tell)(InitEvent::Diagnostics(plain(format!("Invalid value: {problem}")))),
                 }
             }
         }
@@ -264,7 +264,7 @@ impl Step<'_, '_> {
         let result = migration.run().await;
         let found = std::mem::take(&mut migration.found);
         if !found.is_empty() {
-            (self.tell)(InitEvent::Found(found));
+            (self.tell)(InitEvent::Diagnostics(found));
         }
         let migrated = result.map_err(plain)?;
         if let Some(name) = &migrated.select {

@@ -42,40 +42,29 @@ pub struct Needs<'a> {
     pub state: Option<&'a State>,
 }
 
-/// Installs what the configuration and the state need. True: it failed.
+/// Installs what the configuration and the state need. Gives warnings, or errors with the warnings besides.
 pub async fn run(
     setup: &Setup,
     network: &Network,
     needs: Needs<'_>,
     request: &InitRequest,
     tell: Tell<'_>,
-    diagnostics: &mut Diagnostics,
-) -> bool {
-    let Needs { loaded, state } = needs;
-    let mut requirements = diagnostics.take(Requirements::of_config(&loaded.config));
-    for tested in loaded.tests.iter().flat_map(|file| &file.runs).filter_map(|run| run.under_test.as_ref()) {
-        requirements = requirements.merge(diagnostics.take(Requirements::of_config(tested)));
-    }
-    if let Some(state) = state {
-        requirements = requirements.merge(Requirements::of_state(state));
-    }
-    diagnostics.extend(requirements.0.keys().filter(|provider| provider.is_legacy()).map(legacy));
-    // Other registries have no legacy providers.
-    requirements.0.retain(|provider, _| &*provider.namespace != "-");
+) -> Result<Diagnostics, Diagnostics> {
+    let (requirements, mut diagnostics) = requirements(needs);
     let lock = diagnostics.take(packages::lock_file());
     if diagnostics.has_errors() {
-        return true;
+        return Err(diagnostics);
     }
     if request.upgrade && request.lockfile_readonly {
         diagnostics.error("The -upgrade flag conflicts with -lockfile=readonly.", "");
-        return true;
+        return Err(diagnostics);
     }
     tell(InitEvent::Providers);
     let unmanaged = match packages::unmanaged(setup) {
         Ok(unmanaged) => unmanaged,
         Err(problems) => {
             diagnostics.extend(problems);
-            return true;
+            return Err(diagnostics);
         }
     };
     let wanted = Wanted { requirements: &requirements, lock: &lock, unmanaged, request };
@@ -88,7 +77,7 @@ pub async fn run(
         if setup.stop.is_stopping() && !request.lockfile_readonly && !lock.same_packages(&complete) {
             diagnostics.extend(keep_lock(&complete, tell).err());
         }
-        return true;
+        return Err(diagnostics);
     }
     let changed = !lock.same_packages(&installed.lock);
     if changed && request.lockfile_readonly {
@@ -97,11 +86,28 @@ pub async fn run(
         let kept = keep_lock(&installed.lock, tell).map(|()| incomplete_lock(installed.only_here));
         diagnostics.extend(kept.unwrap_or_else(Some));
     }
-    let failed = diagnostics.has_errors();
-    if !failed {
-        diagnostics.extend(stand_ins::keep(setup, &requirements, &wanted.unmanaged));
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
     }
-    failed
+    diagnostics.extend(stand_ins::keep(setup, &requirements, &wanted.unmanaged));
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(diagnostics) }
+}
+
+/// The providers that configuration, tests and state need.
+fn requirements(needs: Needs<'_>) -> (Requirements, Diagnostics) {
+    let Needs { loaded, state } = needs;
+    let mut diagnostics = Diagnostics::new();
+    let mut requirements = diagnostics.take(Requirements::of_config(&loaded.config));
+    for tested in loaded.tests.iter().flat_map(|file| &file.runs).filter_map(|run| run.under_test.as_ref()) {
+        requirements = requirements.merge(diagnostics.take(Requirements::of_config(tested)));
+    }
+    if let Some(state) = state {
+        requirements = requirements.merge(Requirements::of_state(state));
+    }
+    diagnostics.extend(requirements.0.keys().filter(|provider| provider.is_legacy()).map(legacy));
+    // Other registries have no legacy providers.
+    requirements.0.retain(|provider, _| &*provider.namespace != "-");
+    (requirements, diagnostics)
 }
 
 /// The error for a provider with a type only: no registry can be queried for it.

@@ -235,7 +235,7 @@ impl Migration<'_> {
 
     /// Locks a state and reads it, with what an interrupted run left.
     async fn hold(&mut self, store: &Arc<dyn StateStore>, operation: &str) -> Result<Held, String> {
-        let gathered = Gathered::default();
+        let gathered = DiagnosticCollector::default();
         let held = hold_store(store, operation, self.options, self.setup, Some(&gathered)).await;
         self.found.extend(gathered.0.into_inner().unwrap_or_else(|e| e.into_inner()));
         held.map_err(|problems| problems_text(&problems))
@@ -385,13 +385,13 @@ pub async fn answer(somebody: &dyn Ask, question: &Question) -> Result<String, S
 
 /// Collects the messages while a state is locked.
 #[derive(Default)]
-struct Gathered(Mutex<Diagnostics>);
+struct DiagnosticCollector(Mutex<Diagnostics>);
 
-impl Observer for Gathered {
+impl Observer for DiagnosticCollector {
     fn event(&self, _event: Event) {}
 }
 
-impl Listener for Gathered {
+impl Listener for DiagnosticCollector {
     fn planned(&self, _planned: &Planned) {}
 
     fn loaded(&self, _planned: &Planned) {}

@@ -77,7 +77,7 @@ pub enum InitEvent {
     /// The backend is about to be given up.
     BackendUnsetting(String),
     /// To be shown now.
-    Found(Diagnostics),
+    Diagnostics(Diagnostics),
     /// A backend was opened that was not in use before.
     BackendSet(String),
     /// There was a backend, and now there is none.
@@ -101,88 +101,147 @@ pub enum InitEvent {
     /// The lock file is new, or not what it was.
     LockCreated,
     LockChanged,
-    /// `cloud`: states are kept by HCP Terraform.
-    Done {
-        cloud: bool,
-    },
 }
 
 pub type Tell<'a> = &'a mut (dyn FnMut(InitEvent) + Send);
 
-/// Makes the working directory ready.
-pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> Diagnostics {
-    let mut diagnostics = Diagnostics::new();
-    let network = Network::new(setup);
-    if let Some(source) = &request.from_module {
-        diagnostics.extend(modules::copy(setup, &network, source, tell).await);
-        if diagnostics.has_errors() {
-            return diagnostics;
+/// What stores the states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatePlace {
+    Backend,
+    /// HCP Terraform, by a `cloud` block.
+    Cloud,
+}
+
+/// How `init` ended.
+#[derive(Debug)]
+pub enum InitOutcome {
+    /// The working directory is ready; there may be warnings.
+    Ready { place: StatePlace, warnings: Diagnostics },
+    /// It is not: the errors say why, or there is no configuration.
+    NotReady(Diagnostics),
+}
+
+impl InitOutcome {
+    pub fn diagnostics(&self) -> &Diagnostics {
+        match self {
+            InitOutcome::Ready { warnings, .. } => warnings,
+            InitOutcome::NotReady(problems) => problems,
         }
+    }
+}
+
+/// Makes the working directory ready.
+pub async fn run(setup: &Setup, request: &InitRequest, tell: Tell<'_>) -> InitOutcome {
+    let network = Network::new(setup);
+    let copied = match &request.from_module {
+        Some(source) => modules::copy(setup, &network, source, tell).await,
+        None => Diagnostics::new(),
+    };
+    if copied.has_errors() {
+        return InitOutcome::NotReady(copied);
     }
     if !load::has_configuration() {
         tell(InitEvent::Empty);
-        return diagnostics;
+        return InitOutcome::NotReady(copied);
     }
+    match prepare(setup, &network, request, copied, tell).await {
+        Ok((place, warnings)) => InitOutcome::Ready { place, warnings },
+        Err(problems) => InitOutcome::NotReady(problems),
+    }
+}
+
+/// Backend, modules and providers, one after the other. Gives all that there is to show, `earlier` included: warnings, or errors
+/// and what came before them.
+async fn prepare(
+    setup: &Setup,
+    network: &Network,
+    request: &InitRequest,
+    earlier: Diagnostics,
+    tell: Tell<'_>,
+) -> Result<(StatePlace, Diagnostics), Diagnostics> {
     let (root, early, of_settings) = load::root_and_backend(setup);
-    let Some(root) = root else { return not_sound(early) };
+    let Some(root) = root else { return Err(not_sound(early)) };
     let (in_use, of_backend) = backend_in_use(setup, request, (&root, of_settings), tell).await;
     let state = match backend::state(in_use.as_ref()).await {
         Ok(state) => state,
-        Err(problems) => {
-            diagnostics.extend(problems);
-            return diagnostics;
-        }
+        Err(problems) => return Err(joined(earlier, problems)),
     };
-    // Errors of the root module wait: its modules may say better what is wrong, such as that they need another version.
-    let (tests, _) = load::tests(Path::new("."), request.test_dir.as_deref());
-    let besides = test_file::load::calls(&tests);
-    let calls = !(root.calls.is_empty() && besides.is_empty());
-    // Modules without a call are removed from the manifest, unless an error may hide calls.
-    if request.get && (calls || !early.has_errors()) {
-        if calls {
-            tell(InitEvent::Modules { upgrade: request.upgrade });
-        }
-        let wanted = ModuleRequest { upgrade: request.upgrade, readonly: request.lockfile_readonly };
-        let found = modules::run(setup, &network, &root, besides, wanted, tell).await;
-        let own = version_problems(root.clone()).filter(|_| calls).unwrap_or_else(|| early.clone());
-        if found.has_errors() || own.has_errors() {
-            diagnostics.extend(own);
-            diagnostics.extend(found);
-            return diagnostics;
-        }
-        diagnostics.extend(found);
-    }
+    let called = match called_modules(setup, network, request, (&root, &early), tell).await {
+        Ok(called) => called,
+        Err(problems) => return Err(joined(earlier, problems)),
+    };
+    let mut diagnostics = joined(earlier, called.warnings);
     let (loaded, found) = load::config_with_tests(Path::new("."), request.test_dir.as_deref(), setup);
     let loaded = match loaded {
         Some(loaded) if !found.has_errors() => loaded,
         loaded => {
             let config = loaded.map(|loaded| loaded.config);
-            let problems = config.as_ref().and_then(|config| version_problems(Module::clone(&config.root)));
-            return problems.unwrap_or_else(|| {
-                let only_backend = of_backend.has_errors() && !early.has_errors();
-                diagnostics.extend(of_backend.into_iter().filter(|problem| only_backend || !is_among(problem, &found)));
-                if only_backend {
-                    return diagnostics;
-                }
+            if let Some(problems) = config.as_ref().and_then(|config| version_problems(Module::clone(&config.root))) {
+                return Err(problems);
+            }
+            let only_backend = of_backend.has_errors() && !early.has_errors();
+            diagnostics.extend(of_backend.into_iter().filter(|problem| only_backend || !is_among(problem, &found)));
+            if !only_backend {
                 // What is wrong between modules that were just installed needs no word on why that matters.
-                let installed = request.get && calls && config.is_some();
-                diagnostics.extend(if installed { found } else { not_sound(found) });
-                diagnostics
-            });
+                diagnostics.extend(if called.installed && config.is_some() { found } else { not_sound(found) });
+            }
+            return Err(diagnostics);
         }
     };
     diagnostics.extend(of_backend);
     if diagnostics.has_errors() {
-        return diagnostics;
+        return Err(diagnostics);
     }
     add_new(&mut diagnostics, found);
     let needs = Needs { loaded: &loaded, state: state.as_ref() };
-    let failed = install::run(setup, &network, needs, request, tell, &mut diagnostics).await;
-    if !failed {
-        let cloud = in_use.as_ref().is_some_and(|in_use| is_cloud(&*in_use.backend));
-        tell(InitEvent::Done { cloud });
+    let is_cloud = in_use.as_ref().is_some_and(|in_use| is_cloud(&*in_use.backend));
+    let place = if is_cloud { StatePlace::Cloud } else { StatePlace::Backend };
+    match install::run(setup, network, needs, request, tell).await {
+        Ok(warnings) => Ok((place, joined(diagnostics, warnings))),
+        Err(problems) => Err(joined(diagnostics, problems)),
     }
-    diagnostics
+}
+
+/// What became of the modules that the configuration calls.
+struct CalledModules {
+    /// There are calls, and their modules were installed.
+    installed: bool,
+    warnings: Diagnostics,
+}
+
+/// Installs the modules that the root module and tests call, unless the request leaves them out.
+async fn called_modules(
+    setup: &Setup,
+    network: &Network,
+    request: &InitRequest,
+    (root, early): (&Module, &Diagnostics),
+    tell: Tell<'_>,
+) -> Result<CalledModules, Diagnostics> {
+    // Errors of the root module wait: its modules may say better what is wrong, such as that they need another version.
+    let (tests, _) = load::tests(Path::new("."), request.test_dir.as_deref());
+    let besides = test_file::load::calls(&tests);
+    let calls = !(root.calls.is_empty() && besides.is_empty());
+    // Modules without a call are removed from the manifest, unless an error may hide calls.
+    if !request.get || !calls && early.has_errors() {
+        return Ok(CalledModules { installed: false, warnings: Diagnostics::new() });
+    }
+    if calls {
+        tell(InitEvent::Modules { upgrade: request.upgrade });
+    }
+    let wanted = ModuleRequest { upgrade: request.upgrade, readonly: request.lockfile_readonly };
+    let found = modules::run(setup, network, root, besides, wanted, tell).await;
+    let own = version_problems(root.clone()).filter(|_| calls).unwrap_or_else(|| early.clone());
+    match found.has_errors() || own.has_errors() {
+        true => Err(joined(own, found)),
+        false => Ok(CalledModules { installed: calls, warnings: found }),
+    }
+}
+
+/// Both, in this order.
+fn joined(mut first: Diagnostics, then: Diagnostics) -> Diagnostics {
+    first.extend(then);
+    first
 }
 
 fn is_cloud(backend: &dyn Backend) -> bool {
@@ -229,7 +288,7 @@ fn add_new(diagnostics: &mut Diagnostics, found: Diagnostics) {
 }
 
 fn is_among(diagnostic: &Diagnostic, others: &Diagnostics) -> bool {
-    others.iter().any(|other| other.summary == diagnostic.summary && other.subject == diagnostic.subject)
+    others.iter().any(|other| other.repeats(diagnostic))
 }
 
 /// What is wrong with the configuration, with a word on why that matters here.

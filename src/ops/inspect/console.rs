@@ -25,7 +25,7 @@ use crate::ops::interface::options::{StateOptions, VariableArgument};
 use crate::ops::plugins::cached_schemas;
 use crate::ops::plugins::factories::Factories;
 use crate::ops::plugins::packages;
-use crate::ops::plugins::packages::Found;
+use crate::ops::plugins::packages::ProviderOrigins;
 use crate::ops::run::operation::{NO_OPERATION, quiet_ports};
 use crate::ops::setup::Setup;
 
@@ -136,7 +136,7 @@ async fn begin(
     }
     let found = match held.is_some() {
         true => packages::resolve(setup, &requirements).await,
-        false => Ok(Found::default()),
+        false => Ok(ProviderOrigins::default()),
     };
     let found = match found {
         Ok(found) => found,

@@ -22,7 +22,7 @@ use crate::ops::run;
 use crate::ops::setup::Setup;
 
 /// What there is to show.
-pub enum Shown {
+pub enum ShowSubject {
     /// There is no state.
     Nothing,
     State {
@@ -34,7 +34,7 @@ pub enum Shown {
     },
 }
 
-pub async fn run(setup: &Setup, path: Option<&str>) -> Result<(Shown, Diagnostics), Diagnostics> {
+pub async fn run(setup: &Setup, path: Option<&str>) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
     let Some(path) = path else { return current(setup).await };
     let encryption = encryption::of(setup).await?;
     let content =
@@ -48,7 +48,7 @@ pub async fn run(setup: &Setup, path: Option<&str>) -> Result<(Shown, Diagnostic
     }
     match state_file::read(&content) {
         Ok(Some(file)) => Ok((of_state(setup, file).await?, Diagnostics::new())),
-        Ok(None) => Ok((Shown::Nothing, Diagnostics::new())),
+        Ok(None) => Ok((ShowSubject::Nothing, Diagnostics::new())),
         Err(problems) => {
             let why = format!("Error reading {path} as a statefile: {}", state_file::problems_text(&problems));
             Err(unreadable(&why, "zip: not a valid zip file"))
@@ -62,7 +62,7 @@ async fn encrypted(
     encryption: &Encryption,
     path: &str,
     content: Vec<u8>,
-) -> Result<(Shown, Diagnostics), Diagnostics> {
+) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
     // Only states say whose they are.
     let is_state = outside(&content).is_ok_and(|outside| !outside.lineage.is_empty());
     let mut planned = None;
@@ -81,7 +81,7 @@ async fn encrypted(
     };
     let why = match state {
         Ok(Some(file)) => return Ok((of_state(setup, file).await?, Diagnostics::new())),
-        Ok(None) if is_state => return Ok((Shown::Nothing, Diagnostics::new())),
+        Ok(None) if is_state => return Ok((ShowSubject::Nothing, Diagnostics::new())),
         Ok(None) => "no state".to_owned(),
         Err(why) => why,
     };
@@ -109,19 +109,19 @@ fn unreadable(state: &str, plan: &str) -> Diagnostics {
     .into()
 }
 
-async fn current(setup: &Setup) -> Result<(Shown, Diagnostics), Diagnostics> {
+async fn current(setup: &Setup) -> Result<(ShowSubject, Diagnostics), Diagnostics> {
     let (opened, loaded) = read_state::current(setup, &StateOptions::default()).await?;
     let warnings = opened.warnings.into_iter().chain(loaded.warnings).collect();
     match loaded.file {
-        None => Ok((Shown::Nothing, warnings)),
+        None => Ok((ShowSubject::Nothing, warnings)),
         Some(file) => Ok((of_state(setup, file).await?, warnings)),
     }
 }
 
-async fn of_state(setup: &Setup, file: StateFile) -> Result<Shown, Diagnostics> {
+async fn of_state(setup: &Setup, file: StateFile) -> Result<ShowSubject, Diagnostics> {
     check_config(setup)?;
     let schemas = schemas::of_state(setup, &file.state).await?;
-    Ok(Shown::State { file, schemas })
+    Ok(ShowSubject::State { file, schemas })
 }
 
 /// As in the reference, a state is shown only if the configuration has no errors.
@@ -130,7 +130,7 @@ fn check_config(setup: &Setup) -> Result<(), Diagnostics> {
     if problems.has_errors() { Err(problems) } else { Ok(()) }
 }
 
-async fn plan(setup: &Setup, mut saved: SavedPlan) -> Result<Shown, Diagnostics> {
+async fn plan(setup: &Setup, mut saved: SavedPlan) -> Result<ShowSubject, Diagnostics> {
     let files = run::plan_file::files(setup, &saved);
     let (loaded, mut diagnostics) = load::planned_config(setup, &*files, &saved.plan.variables);
     let Some(loaded) = loaded.filter(|_| !diagnostics.has_errors()) else { return Err(diagnostics) };
@@ -143,5 +143,5 @@ async fn plan(setup: &Setup, mut saved: SavedPlan) -> Result<Shown, Diagnostics>
     factories.shutdown().await;
     run::plan_file::decode(&mut saved, &schemas)?;
     let planned = Planned { plan: Arc::new(saved.plan), config: loaded.config, schemas };
-    Ok(Shown::Plan { planned: Box::new(planned) })
+    Ok(ShowSubject::Plan { planned: Box::new(planned) })
 }

@@ -34,13 +34,13 @@ pub enum RemoteLine<'a> {
 }
 
 /// For operations that have nothing to tell.
-pub struct Deaf;
+pub struct SilentListener;
 
-impl Observer for Deaf {
+impl Observer for SilentListener {
     fn event(&self, _event: Event) {}
 }
 
-impl Listener for Deaf {
+impl Listener for SilentListener {
     fn planned(&self, _planned: &Planned) {}
 
     fn loaded(&self, _planned: &Planned) {}

@@ -3,37 +3,32 @@
 //! One process per locked package that the configuration uses starts early, while the rest loads. It answers what needs
 //! no configuration and is the first to be configured. Each further configuration has a separate process.
 
-use super::packages::MISSING_PROVIDER;
-use crate::base::name::{self, COMMAND, PROGRAM};
-use crate::model::provider::NO_PROVISIONER;
-use crate::model::provider::NO_SCHEMAS;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use tokio::sync::{Mutex as AsyncMutex, OnceCell};
-use tokio::task::AbortHandle;
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use super::cached_schemas;
+use super::known_schemas::KnownSchemas;
+use super::launch::Launcher;
+use super::packages::MISSING_PROVIDER;
+use super::processes::{Configured, Processes};
+use super::remote_states::EncryptedRemoteStates;
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::base::env::{self, Environment};
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::engine::ports::{Configuring, Providers};
 use crate::lang::value::Value;
 use crate::model::addr::{self, AbsProviderConfig};
-use crate::model::provider::{ConfigureRequest, Provider, ProviderDiagnostics, Provisioner, has_errors};
+use crate::model::provider::{ConfigureRequest, NO_SCHEMAS, Provider, ProviderDiagnostics, Provisioner, has_errors};
 use crate::model::schema::ProviderSchemas;
 use crate::model::version::language_version;
-use crate::plugin::process::{Children, Launch, START_TIMEOUT, Security, StartError, StartListener};
+use crate::ops::setup::{Sealing, Setup};
+use crate::plugin::process::{StartError, StartListener};
 use crate::plugin::reattach::Reattach;
 use crate::plugin::schema_cache::{SchemaCache, Use};
 use crate::plugin::start::{ProviderProcess, ProvisionerProcess, reattach_provider, start_provider, start_provisioner};
-
-use super::cached_schemas;
-use super::remote_states::EncryptedRemoteStates;
-use crate::ops::setup::Sealing;
-use crate::ops::setup::Setup;
 
 /// How a provider is run.
 #[derive(Clone, Debug)]
@@ -55,50 +50,13 @@ pub type ProvisionerPrograms = BTreeMap<String, PathBuf>;
 pub struct Factories {
     origins: BTreeMap<addr::Provider, Origin>,
     provisioner_programs: ProvisionerPrograms,
-    program: PathBuf,
-    cache: Option<SchemaCache>,
-    tls: bool,
-    start_timeout: Duration,
+    launcher: Launcher,
+    schemas: KnownSchemas,
+    processes: Processes,
     /// False: every configuration has a separate process, even an equal one.
     reuse: bool,
     sealing: Arc<Sealing>,
     environment: Environment,
-    slots: Mutex<HashMap<addr::Provider, Arc<Slot>>>,
-    configured: AsyncMutex<HashMap<AbsProviderConfig, Configured>>,
-    provisioners: Mutex<HashMap<String, Arc<OnceCell<Arc<ProvisionerProcess>>>>>,
-    running: Mutex<Vec<Arc<ProviderProcess>>>,
-    /// Starts that nothing waits for.
-    early: Mutex<Vec<AbortHandle>>,
-    /// Every process that was started and has not ended.
-    children: Children,
-    /// What starts from now on is asked to stop at once.
-    stopping: AtomicBool,
-    /// Nothing starts any more.
-    closed: AtomicBool,
-}
-
-/// How long killed processes may take to end.
-const END_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// A provider's first process and its schemas.
-#[derive(Default)]
-struct Slot {
-    /// A failure is stored, so that later callers do not wait for the same failure again.
-    first: OnceCell<Result<Arc<ProviderProcess>, Diagnostics>>,
-    schemas: OnceCell<Arc<dyn ProviderSchemas>>,
-    /// The first process was given to a configuration.
-    taken: Mutex<bool>,
-}
-
-struct Configured {
-    process: Arc<ProviderProcess>,
-    config: Value,
-    reusable: bool,
-    said: ProviderDiagnostics,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 impl Factories {
@@ -121,30 +79,22 @@ impl Factories {
         provisioner_programs: ProvisionerPrograms,
         cache: Option<SchemaCache>,
     ) -> Arc<Factories> {
+        let processes = Processes::default();
         Arc::new(Factories {
             origins,
             provisioner_programs,
-            program: std::env::current_exe().unwrap_or_else(|_| "terrane".into()),
-            cache,
-            tls: setup.environment.non_empty(env::TF_DISABLE_PLUGIN_TLS).is_none(),
-            start_timeout: start_timeout(setup),
+            launcher: Launcher::new(&setup.environment, processes.children.clone()),
+            schemas: KnownSchemas::new(cache),
+            processes,
+            reuse: setup.environment.non_empty(env::TERRANE_NO_PROVIDER_REUSE).is_none(),
             sealing: setup.sealing.clone(),
             environment: setup.environment.clone(),
-            reuse: setup.environment.non_empty(env::TERRANE_NO_PROVIDER_REUSE).is_none(),
-            slots: Mutex::default(),
-            configured: AsyncMutex::default(),
-            provisioners: Mutex::default(),
-            running: Mutex::default(),
-            early: Mutex::default(),
-            children: Children::default(),
-            stopping: AtomicBool::new(false),
-            closed: AtomicBool::new(false),
         })
     }
 
     /// `tell` hears of each process that runs or starts from now on: its name and how to recognise it later.
     pub fn on_start(&self, tell: StartListener) {
-        self.children.on_start(tell);
+        self.processes.children.on_start(tell);
     }
 
     /// Starts the first process of each of these providers, without waiting for them.
@@ -155,7 +105,7 @@ impl Factories {
                 // The first caller that needs it gets the error.
                 let _ = factories.first(&provider).await;
             });
-            lock(&self.early).push(start.abort_handle());
+            self.processes.add_start(start.abort_handle());
         }
     }
 
@@ -171,30 +121,13 @@ impl Factories {
 
     /// Ends all processes, also those that are still starting, and waits for them.
     pub async fn shutdown(&self) {
-        self.closed.store(true, Ordering::SeqCst);
-        lock(&self.early).drain(..).for_each(|start| start.abort());
-        let running = std::mem::take(&mut *lock(&self.running));
-        let provisioners: Vec<_> =
-            lock(&self.provisioners).drain().filter_map(|(_, cell)| cell.get().cloned()).collect();
-        self.configured.lock().await.clear();
-        let providers = running.iter().map(|process| process.shutdown());
-        let provisioners = provisioners.iter().map(|process| process.shutdown());
-        futures_util::future::join(
-            futures_util::future::join_all(providers),
-            futures_util::future::join_all(provisioners),
-        )
-        .await;
-        // What is left is still starting, or has no owner any more.
-        self.children.kill_all();
-        if tokio::time::timeout(END_TIMEOUT, self.children.all_ended()).await.is_err() {
-            crate::log!(Warn, "plugin processes have not ended");
-        }
+        self.processes.shutdown().await;
     }
 
     /// Excludes packages from the cache whose cached schema was used and is not what their provider says. With `ask`, the
     /// providers that were not asked are asked now. True if there are such packages.
     pub async fn exclude_outdated_schemas(&self, ask: bool) -> bool {
-        let Some(cache) = &self.cache else { return false };
+        let Some(cache) = &self.schemas.cache else { return false };
         let mut found = false;
         for (key, how) in cache.used() {
             let outdated = match how {
@@ -221,30 +154,20 @@ impl Factories {
 
     fn kept_schemas(&self, provider: &addr::Provider) -> Option<Arc<dyn ProviderSchemas>> {
         match self.origins.get(provider) {
-            Some(Origin::Package { hash: Some(hash), .. }) => self.cache.as_ref()?.schemas(hash),
+            Some(Origin::Package { hash: Some(hash), .. }) => self.schemas.kept(hash),
             _ => None,
         }
     }
 
-    fn slot(&self, provider: &addr::Provider) -> Arc<Slot> {
-        lock(&self.slots).entry(provider.clone()).or_default().clone()
-    }
-
     /// The provider's first process, started if it was not yet.
     async fn first(&self, provider: &addr::Provider) -> Result<Arc<ProviderProcess>, Diagnostics> {
-        let slot = self.slot(provider);
-        slot.first.get_or_init(|| self.start(provider)).await.clone()
+        let first = self.processes.first(provider);
+        first.get_or_init(|| self.start(provider)).await.clone()
     }
 
     async fn start(&self, provider: &addr::Provider) -> Result<Arc<ProviderProcess>, Diagnostics> {
         let process = self.launch(provider).await?;
-        lock(&self.running).push(process.clone());
-        if self.closed.load(Ordering::SeqCst) {
-            process.kill().await;
-        } else if self.stopping.load(Ordering::SeqCst) {
-            let provider = process.provider();
-            tokio::spawn(async move { stopped("provider", provider.stop().await) });
-        }
+        self.processes.add(&process).await;
         Ok(process)
     }
 
@@ -255,49 +178,26 @@ impl Factories {
             None => return Err(unavailable(provider)),
             Some(Origin::Missing(diagnostics)) => return Err(diagnostics.clone()),
             Some(Origin::BuiltIn) => {
-                let launch = self.own("provider", &provider.kind);
+                let launch = self.launcher.built_in("provider", &provider.kind);
                 start_provider(&launch, &name, None).await.map_err(failed)?
             }
             Some(Origin::Reattached(at)) => reattach_provider(at, &name).await.map_err(failed)?,
             Some(Origin::Package { program, hash }) => {
-                let launch = Launch {
-                    command: program.clone(),
-                    args: Vec::new(),
-                    env: Vec::new(),
-                    security: if self.tls { Security::MutualTls } else { Security::None },
-                    start_timeout: self.start_timeout,
-                    log_name: provider.kind.to_string(),
-                    children: self.children.clone(),
-                };
-                let cache = self.cache.clone().zip(hash.clone());
+                let launch = self.launcher.package(program, &provider.kind);
+                let cache = self.schemas.cache.clone().zip(hash.clone());
                 start_provider(&launch, &name, cache).await.map_err(failed)?
             }
         };
         Ok(Arc::new(process))
     }
 
-    /// This program as a built-in plugin.
-    fn own(&self, kind: &str, name: &str) -> Launch {
-        Launch {
-            command: self.program.clone(),
-            args: vec!["internal-plugin".into(), kind.into(), name.into()],
-            // Its messages name the program as ours do.
-            env: vec![(env::TERRANE_NAME.into(), name::current().command().into())],
-            security: Security::OwnProgram,
-            start_timeout: self.start_timeout,
-            log_name: name.into(),
-            children: self.children.clone(),
-        }
-    }
-
     /// A process that is not configured yet.
     async fn fresh(&self, provider: &addr::Provider) -> Result<Arc<ProviderProcess>, Diagnostics> {
         let first = self.first(provider).await?;
-        let slot = self.slot(provider);
         if matches!(self.origins.get(provider), Some(Origin::Reattached(_))) {
             return Ok(first);
         }
-        let free = !std::mem::replace(&mut *lock(&slot.taken), true);
+        let free = self.processes.take_first(provider);
         if free && !first.has_ended() { Ok(first) } else { self.start(provider).await }
     }
 }
@@ -313,19 +213,12 @@ fn unavailable(provider: &addr::Provider) -> Diagnostics {
     .into()
 }
 
-/// How long a plugin may take to start; what is no number of seconds is as if it were not set.
-fn start_timeout(setup: &Setup) -> Duration {
-    let seconds = setup.environment.non_empty(env::TERRANE_PLUGIN_START_TIMEOUT).and_then(|text| text.parse().ok());
-    seconds.map_or(START_TIMEOUT, Duration::from_secs)
-}
-
 #[async_trait]
 impl Providers for Factories {
     async fn schemas(&self, provider: &addr::Provider) -> Result<Arc<dyn ProviderSchemas>, Diagnostics> {
-        let slot = self.slot(provider);
         let load = || async {
             // What was kept of an unchanged package needs no process to be read.
-            if slot.first.get().is_none()
+            if self.processes.first(provider).get().is_none()
                 && let Some(kept) = self.kept_schemas(provider)
             {
                 return Ok(kept);
@@ -333,7 +226,7 @@ impl Providers for Factories {
             let process = self.first(provider).await?;
             process.provider().schemas().await.map_err(|said| schema_problem(provider, &said))
         };
-        slot.schemas.get_or_try_init(load).await.cloned()
+        self.schemas.of(provider).get_or_try_init(load).await.cloned()
     }
 
     async fn unconfigured(&self, provider: &addr::Provider) -> Result<Arc<dyn Provider>, Diagnostics> {
@@ -348,7 +241,7 @@ impl Providers for Factories {
         how: Configuring,
     ) -> Result<(Arc<dyn Provider>, ProviderDiagnostics), Diagnostics> {
         let Configuring { reusable, deferral_allowed } = how;
-        if let Some(earlier) = self.configured.lock().await.get(addr)
+        if let Some(earlier) = self.processes.configured(addr)
             && self.reuse
             && reusable
             && earlier.reusable
@@ -356,7 +249,7 @@ impl Providers for Factories {
             && earlier.config == config
             && !earlier.process.has_ended()
         {
-            return Ok((self.with_keys(&addr.provider, earlier.process.provider()), earlier.said.clone()));
+            return Ok((self.with_keys(&addr.provider, earlier.process.provider()), earlier.diagnostics));
         }
         let process = self.fresh(&addr.provider).await?;
         crate::log!(Debug, "configuring {addr}: pid={}", process.pid());
@@ -365,58 +258,33 @@ impl Providers for Factories {
             config: config.clone(),
             deferral_allowed,
         };
-        let said = process.provider().configure(request).await;
+        let diagnostics = process.provider().configure(request).await;
         let provider = process.provider();
-        let reusable = reusable && !has_errors(&said);
-        let entry = Configured { process, config, reusable, said: said.clone() };
-        self.configured.lock().await.insert(addr.clone(), entry);
-        Ok((self.with_keys(&addr.provider, provider), said))
+        let reusable = reusable && !has_errors(&diagnostics);
+        let entry = Configured { process, config, reusable, diagnostics: diagnostics.clone() };
+        self.processes.set_configured(addr.clone(), entry);
+        Ok((self.with_keys(&addr.provider, provider), diagnostics))
     }
 
     async fn provisioner(&self, kind: &str) -> Result<Arc<dyn Provisioner>, Diagnostics> {
-        let cell = lock(&self.provisioners).entry(kind.to_string()).or_default().clone();
+        let cell = self.processes.provisioner(kind);
         let process = cell.get_or_try_init(|| self.start_provisioner(kind)).await?;
-        if self.stopping.load(Ordering::SeqCst) {
-            stopped("provisioner", process.provisioner().stop().await);
-        }
+        self.processes.stop_if_stopping(process).await;
         Ok(process.provisioner())
     }
 
     async fn stop(&self) {
-        self.stopping.store(true, Ordering::SeqCst);
-        let running: Vec<_> = lock(&self.running).clone();
-        let provisioners: Vec<_> = lock(&self.provisioners).values().filter_map(|cell| cell.get().cloned()).collect();
-        let providers = running.iter().map(async |process| stopped("provider", process.provider().stop().await));
-        let provisioners =
-            provisioners.iter().map(async |process| stopped("provisioner", process.provisioner().stop().await));
-        futures_util::future::join(
-            futures_util::future::join_all(providers),
-            futures_util::future::join_all(provisioners),
-        )
-        .await;
-    }
-}
-
-/// Logs a plugin that refused to stop.
-fn stopped(kind: &str, result: Result<(), String>) {
-    if let Err(why) = result {
-        crate::log!(Warn, "a {kind} did not stop: {why}");
+        self.processes.stop().await;
     }
 }
 
 impl Factories {
     async fn start_provisioner(&self, kind: &str) -> Result<Arc<ProvisionerProcess>, Diagnostics> {
         let launch = match self.provisioner_programs.get(kind) {
-            Some(program) => Launch {
-                command: program.clone(),
-                args: Vec::new(),
-                env: Vec::new(),
-                security: if self.tls { Security::MutualTls } else { Security::None },
-                start_timeout: self.start_timeout,
-                log_name: kind.to_string(),
-                children: self.children.clone(),
-            },
-            None if crate::builtin::table::find("provisioner", kind).is_some() => self.own("provisioner", kind),
+            Some(program) => self.launcher.package(program, kind),
+            None if crate::builtin::table::find("provisioner", kind).is_some() => {
+                self.launcher.built_in("provisioner", kind)
+            }
             None => return Err(missing_provisioner(kind)),
         };
         let process = start_provisioner(&launch, kind).await.map_err(|error| {
@@ -434,12 +302,13 @@ impl Factories {
 
 fn missing_provisioner(kind: &str) -> Diagnostics {
     Diagnostic::error(
-        NO_PROVISIONER,
+        "Missing required provisioner plugin",
         format!(
             "This configuration requires provisioner plugin {kind:?}, which isn't available. If you're intending to use an external \
              provisioner plugin, you must install it manually into one of the plugin search directories before running {PROGRAM}.",
         ),
     )
+    .of_kind(Kind::MissingProvisioner)
     .into()
 }
 

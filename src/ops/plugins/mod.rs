@@ -1,13 +1,16 @@
-//! Providers and provisioners for the engine: `packages` finds the package that the lock file selects, `factories` starts
-//! processes, `cached_schemas` caches their schemas.
+//! Providers and provisioners for the engine: `packages` finds the package that the lock file selects, `factories` decides which
+//! process serves which request (`launch` says how one starts, `processes` holds all of them), `cached_schemas` caches their schemas.
 //!
 //! Never knows the requests to a provider.
 
 pub(in crate::ops) mod cached_schemas;
 pub(in crate::ops) mod factories;
+mod known_schemas;
+mod launch;
 pub mod lock_file;
 pub(in crate::ops) mod old_provisioners;
 pub(in crate::ops) mod packages;
+mod processes;
 mod remote_states;
 pub mod schemas;
 pub mod selections;

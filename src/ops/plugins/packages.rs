@@ -29,13 +29,13 @@ pub const MISSING_PROVIDER: &str = "Missing required provider";
 
 /// Where each provider comes from.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct ProviderOrigins {
     pub origins: BTreeMap<addr::Provider, Origin>,
     pub provisioner_programs: ProvisionerPrograms,
     pub warnings: Diagnostics,
 }
 
-impl Found {
+impl ProviderOrigins {
     /// The errors for required providers that are not available.
     pub fn missing(&self, requirements: &Requirements) -> Diagnostics {
         let of = |provider| match self.origins.get(provider) {
@@ -60,7 +60,7 @@ pub fn lock_file() -> (Lock, Diagnostics) {
 
 /// For plan and apply: every provider that is needed must be selected and allowed; all that are locked must be installed and
 /// unchanged, which is checked first.
-pub async fn resolve(setup: &Setup, requirements: &Requirements) -> Result<Found, Diagnostics> {
+pub async fn resolve(setup: &Setup, requirements: &Requirements) -> Result<ProviderOrigins, Diagnostics> {
     let mut look = Look::new(setup)?;
     look.found.warnings.extend(stand_ins::check(setup, requirements, &look.found.origins)?);
     let unmanaged = look.unmanaged();
@@ -75,7 +75,11 @@ pub async fn resolve(setup: &Setup, requirements: &Requirements) -> Result<Found
 
 /// For a saved plan, with the lock file that it was made with: as [`resolve`], and the selections must be the same. Missing
 /// packages are reported as by `validate`.
-pub fn resolve_planned(setup: &Setup, requirements: &Requirements, planned: &Lock) -> Result<Found, Diagnostics> {
+pub fn resolve_planned(
+    setup: &Setup,
+    requirements: &Requirements,
+    planned: &Lock,
+) -> Result<ProviderOrigins, Diagnostics> {
     let mut look = Look::new(setup)?;
     look.found.warnings.extend(stand_ins::check(setup, requirements, &look.found.origins)?);
     let unmanaged = look.unmanaged();
@@ -88,7 +92,7 @@ pub fn resolve_planned(setup: &Setup, requirements: &Requirements, planned: &Loc
 }
 
 /// For commands that want schemas of what is there: what is missing is said when it is asked for.
-pub async fn available(setup: &Setup, requirements: &Requirements) -> Result<Found, Diagnostics> {
+pub async fn available(setup: &Setup, requirements: &Requirements) -> Result<ProviderOrigins, Diagnostics> {
     let mut look = Look::new(setup)?;
     let needed = look.locked_too(requirements);
     let (packages, problems) = verify::find_packages(&needed, &look.lock, &setup.workdir.data_dir);
@@ -98,7 +102,7 @@ pub async fn available(setup: &Setup, requirements: &Requirements) -> Result<Fou
 }
 
 /// For `validate`: as [`available`], but what is locked must be there and unchanged, whether it is required or not.
-pub fn intact(setup: &Setup, requirements: &Requirements) -> Result<Found, Diagnostics> {
+pub fn intact(setup: &Setup, requirements: &Requirements) -> Result<ProviderOrigins, Diagnostics> {
     let mut look = Look::new(setup)?;
     let needed = look.locked_too(requirements);
     let (packages, problems) = verify::find_packages(&needed, &look.lock, &setup.workdir.data_dir);
@@ -161,7 +165,7 @@ fn reattached(setup: &Setup) -> Result<BTreeMap<addr::Provider, Reattach>, Diagn
 struct Look<'a> {
     setup: &'a Setup,
     lock: Lock,
-    found: Found,
+    found: ProviderOrigins,
 }
 
 impl<'a> Look<'a> {
@@ -170,7 +174,7 @@ impl<'a> Look<'a> {
         if diagnostics.has_errors() {
             return Err(diagnostics);
         }
-        let mut found = Found { warnings: diagnostics, ..Found::default() };
+        let mut found = ProviderOrigins { warnings: diagnostics, ..ProviderOrigins::default() };
         for plugin in crate::builtin::table::PLUGINS.iter().filter(|plugin| plugin.kind() == "provider") {
             found.origins.insert(addr::Provider::builtin(plugin.name), Origin::BuiltIn);
         }
@@ -238,7 +242,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    fn finish(mut self) -> Found {
+    fn finish(mut self) -> ProviderOrigins {
         let (programs, warnings) = super::old_provisioners::find(self.setup);
         self.found.provisioner_programs = programs;
         self.found.warnings.extend(warnings);

@@ -155,10 +155,10 @@ async fn attempt_refresh(setup: &Setup, request: &Request, listener: Arc<dyn Lis
     (applied, diagnostics)
 }
 
-pub(super) type Begun = (Session, Planned, GivenVariables, Diagnostics);
+pub(super) type PreparedApply = (Session, Planned, GivenVariables, Diagnostics);
 
 /// Makes the plan that is to be carried out.
-async fn begin(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) -> Result<Begun, Diagnostics> {
+async fn begin(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) -> Result<PreparedApply, Diagnostics> {
     let (session, mut diagnostics) =
         operation::begin(setup, request, "OperationTypeApply", Verb::Apply, listener.clone()).await?;
     let (planned, variables, found) = session.plan(&request.plan).await;

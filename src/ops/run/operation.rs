@@ -22,7 +22,7 @@ use crate::ops::backends::{self, Held, Opened};
 use crate::ops::configuration::load;
 use crate::ops::configuration::load::LoadedConfig;
 use crate::ops::configuration::variables::{self, Collected};
-use crate::ops::interface::listen::{Deaf, Listener};
+use crate::ops::interface::listen::{Listener, SilentListener};
 use crate::ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 use crate::ops::interface::planning::{Planned, Schemas};
 use crate::ops::plugins::cached_schemas;
@@ -264,7 +264,7 @@ fn ports(setup: &Setup, factories: &Arc<Factories>, observer: Arc<dyn Observer>,
 
 /// The engine's ports for operations without changes and events.
 pub fn quiet_ports(setup: &Setup, factories: &Arc<Factories>) -> Ports {
-    watched_ports(setup, factories, Arc::new(Deaf))
+    watched_ports(setup, factories, Arc::new(SilentListener))
 }
 
 /// The engine's doors where nothing is changed.

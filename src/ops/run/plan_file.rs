@@ -20,7 +20,7 @@ use crate::model::version::language_version;
 use crate::ops::backends::encryption;
 use crate::ops::backends::record::BackendRecord;
 
-use super::apply::Begun;
+use super::apply::PreparedApply;
 use super::operation::{Request, Session};
 use crate::ops::backends;
 use crate::ops::configuration::load;
@@ -71,7 +71,7 @@ pub async fn begin(
     path: &Path,
     request: &Request,
     listener: Arc<dyn Listener>,
-) -> Result<Begun, Diagnostics> {
+) -> Result<PreparedApply, Diagnostics> {
     let setup = &setup.with_variables(&request.variables);
     let mut saved = read(setup, path).await?;
     let mut diagnostics = Diagnostics::new();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::env::Environment;
-use crate::base::http::{Client, Options};
+use crate::base::http::{Client, Settings as HttpSettings};
 use crate::base::name::TERRANE;
 use crate::base::stop::Stop;
 use crate::install::modules::Fetcher;
@@ -33,7 +33,7 @@ impl Network {
     /// As `new`, where there is no working directory.
     pub fn of(settings: &Settings, environment: &Environment, stop: &Stop) -> Network {
         let program = format!("{TERRANE}/{PROGRAM_VERSION}");
-        let http = Client::new(Options::of(environment, &program), stop.clone());
+        let http = Client::new(HttpSettings::for_packages(environment, &program), stop.clone());
         let plugins = settings.config_dir.as_ref().map(|dir| dir.join("plugins"));
         let places = Places {
             helpers: plugins.into_iter().flat_map(|dir| [dir.join(platform()), dir]).collect(),

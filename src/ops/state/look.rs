@@ -154,7 +154,7 @@ fn id_of(instance: &Instance) -> Option<String> {
 }
 
 /// One instance with the schemas that it needs to be shown.
-pub struct Shown {
+pub struct StoredInstance {
     pub addr: AbsResourceInstance,
     pub state: State,
     pub schemas: Schemas,
@@ -171,14 +171,14 @@ pub enum ShowRefusal {
 }
 
 /// `state show`
-pub async fn show(setup: &Setup, options: &StateOptions, address: &str) -> Result<Shown, ShowRefusal> {
+pub async fn show(setup: &Setup, options: &StateOptions, address: &str) -> Result<StoredInstance, ShowRefusal> {
     let addr = command_line::resource_instance(address).map_err(|_| ShowRefusal::Address(address.to_string()))?;
     let current = read_state::current(setup, options).await;
     let (_, loaded) = current.map_err(|problems| ShowRefusal::Refusal(problems.into()))?;
     let Some(file) = loaded.file else { return Err(ShowRefusal::Refusal(Refusal::NoState)) };
     let only = only(&file.state, &addr).ok_or(ShowRefusal::NotFound)?;
     let schemas = schemas::of_state(setup, &only).await.map_err(|problems| ShowRefusal::Refusal(problems.into()))?;
-    Ok(Shown { addr, state: only, schemas, warnings: loaded.warnings })
+    Ok(StoredInstance { addr, state: only, schemas, warnings: loaded.warnings })
 }
 
 /// A state with nothing but one instance.

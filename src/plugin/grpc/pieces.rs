@@ -18,7 +18,7 @@ impl Pieces {
     pub fn of(message: &impl Message) -> Option<Pieces> {
         let length = message.encoded_len();
         let announced = u32::try_from(length).ok().filter(|_| length >= LARGE)?;
-        let mut gathered = Gathered::default();
+        let mut gathered = PieceBuffer::default();
         gathered.put_u8(0);
         gathered.put_u32(announced);
         message.encode(&mut gathered).ok()?;
@@ -36,12 +36,12 @@ impl Pieces {
 }
 
 #[derive(Default)]
-struct Gathered {
+struct PieceBuffer {
     done: Vec<Bytes>,
     open: BytesMut,
 }
 
-impl Gathered {
+impl PieceBuffer {
     fn end(mut self) -> Pieces {
         self.done.push(self.open.freeze());
         self.done.retain(|piece| !piece.is_empty());
@@ -50,7 +50,7 @@ impl Gathered {
 }
 
 // SAFETY: all that is promised of memory, `BytesMut` promises.
-unsafe impl BufMut for Gathered {
+unsafe impl BufMut for PieceBuffer {
     fn remaining_mut(&self) -> usize {
         self.open.remaining_mut()
     }

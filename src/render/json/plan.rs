@@ -14,7 +14,7 @@ use crate::render::text::plan::with_schema_marks;
 
 use super::checks::checks_json;
 use super::config::{ProviderSchemaLookup, add_variable_details, config_json};
-use super::resources::{Shown, key_json, module_tree};
+use super::resources::{RenderedObject, key_json, module_tree};
 use super::shape::{known_json, path_json, put, sensitive_json, set, type_json, unknown_json};
 use super::state::{SchemaLookup, state_json};
 
@@ -108,7 +108,7 @@ fn planned_values(document: &PlanDocument<'_>) -> Json {
             continue;
         }
         let schema = schema_of(change, document.schemas);
-        shown.push(Shown {
+        shown.push(RenderedObject {
             addr: &change.addr,
             deposed: None,
             provider: change.provider.provider.to_string(),

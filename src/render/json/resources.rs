@@ -11,7 +11,7 @@ use crate::model::state::{DeposedKey, Object, ObjectStatus};
 use super::shape::{known_json, put, sensitive_json, set, type_json};
 
 /// One object to be shown; the value carries its marks.
-pub struct Shown<'a> {
+pub struct RenderedObject<'a> {
     pub addr: &'a AbsResourceInstance,
     pub deposed: Option<&'a DeposedKey>,
     pub provider: String,
@@ -45,7 +45,7 @@ fn put_key(out: &mut Map<String, Json>, key: &InstanceKey) {
     }
 }
 
-fn resource_json(shown: &Shown<'_>) -> Json {
+fn resource_json(shown: &RenderedObject<'_>) -> Json {
     let mut out = Map::new();
     set(&mut out, "address", shown.addr.to_string());
     put_names(&mut out, shown.addr);
@@ -67,7 +67,7 @@ fn resource_json(shown: &Shown<'_>) -> Json {
 }
 
 /// A module with its resources and its children; the root has no address.
-pub fn module_tree(resources: &[Shown<'_>]) -> Json {
+pub fn module_tree(resources: &[RenderedObject<'_>]) -> Json {
     let mut by_module: BTreeMap<&ModuleInstance, Vec<Json>> = BTreeMap::new();
     let mut children: Children = BTreeMap::new();
     for shown in resources {

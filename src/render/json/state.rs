@@ -13,7 +13,7 @@ use crate::model::version::language_version;
 use crate::render::text::plan::with_schema_marks;
 
 use super::checks::checks_json;
-use super::resources::{Shown, module_tree, output_json};
+use super::resources::{RenderedObject, module_tree, output_json};
 use super::shape::{put, set};
 
 /// Finds a schema, as for plans.
@@ -48,7 +48,7 @@ fn values_json(state: &State, schemas: &SchemaLookup<'_>) -> Result<Json, String
         let schema = schemas(&provider.provider, addr.mode(), addr.kind());
         let objects = instance.current.iter().map(|o| (None, o));
         for (deposed, object) in objects.chain(instance.deposed.iter().map(|(key, o)| (Some(key), o))) {
-            shown.push(Shown {
+            shown.push(RenderedObject {
                 addr,
                 deposed,
                 provider: provider.provider.to_string(),

@@ -12,7 +12,7 @@ use super::visible::visible;
 use super::wrap::wrap_paragraphs;
 
 /// All of them as they are shown at the end of a command: sorted, similar warnings joined, each with its line ending.
-pub struct Shown {
+pub struct RenderedDiagnostic {
     pub severity: Severity,
     pub text: String,
 }
@@ -35,15 +35,15 @@ pub fn sorted(diagnostics: Diagnostics) -> Vec<Diagnostic> {
 
 /// Renders all of them, one at a time: each may show a line of any length, and all of them the same one. `compact`
 /// shortens warnings where there are no errors.
-pub fn render_all(diagnostics: Diagnostics, style: &Style, compact: bool) -> impl Iterator<Item = Shown> {
+pub fn render_all(diagnostics: Diagnostics, style: &Style, compact: bool) -> impl Iterator<Item = RenderedDiagnostic> {
     let only_warnings = !diagnostics.is_empty() && !diagnostics.has_errors();
     let mut list = join_similar(sorted(diagnostics));
     let mut short = None;
     if compact && only_warnings {
-        short = Some(Shown { severity: Severity::Warning, text: compact_warnings(&list, style) });
+        short = Some(RenderedDiagnostic { severity: Severity::Warning, text: compact_warnings(&list, style) });
         list.clear();
     }
-    let each = |joined: Joined| Shown { severity: joined.first.severity, text: render(&joined, style) };
+    let each = |joined: Joined| RenderedDiagnostic { severity: joined.first.severity, text: render(&joined, style) };
     short.into_iter().chain(list.into_iter().map(each))
 }
 

@@ -33,7 +33,7 @@ enum Cause {
     Drift,
 }
 
-struct Shown<'a> {
+struct RenderedChange<'a> {
     change: &'a ResourceChange,
     diff: Diff,
 }
@@ -42,7 +42,8 @@ struct Shown<'a> {
 pub fn plan_text(text: &PlanText<'_>) -> String {
     let mut out = String::new();
     let plan = text.plan;
-    let changes: Vec<Shown<'_>> = plan.changes.iter().filter(|c| is_shown(c)).map(|c| shown(c, text)).collect();
+    let changes: Vec<RenderedChange<'_>> =
+        plan.changes.iter().filter(|c| is_shown(c)).map(|c| rendered(c, text)).collect();
     let outputs = output_lines(&plan.outputs, text.style);
     let has_drift = write_drift(&mut out, text, changes.is_empty() && outputs.is_empty());
     if changes.is_empty() && outputs.is_empty() {
@@ -85,9 +86,9 @@ fn is_shown(change: &ResourceChange) -> bool {
     }
 }
 
-fn shown<'a>(change: &'a ResourceChange, text: &PlanText<'_>) -> Shown<'a> {
+fn rendered<'a>(change: &'a ResourceChange, text: &PlanText<'_>) -> RenderedChange<'a> {
     let schema = (text.schemas)(&change.provider.provider, change.addr.mode(), change.addr.kind());
-    Shown { change, diff: change_diff(change, schema.as_deref(), None) }
+    RenderedChange { change, diff: change_diff(change, schema.as_deref(), None) }
 }
 
 /// The difference of one change, with what the schema calls sensitive hidden. `relevant`: the paths to look at; `None`: all.
@@ -145,7 +146,12 @@ fn write_legend(out: &mut String, counts: &BTreeMap<Action, usize>, style: &Styl
     }
 }
 
-fn write_changes(out: &mut String, text: &PlanText<'_>, changes: &[Shown<'_>], counts: &BTreeMap<Action, usize>) {
+fn write_changes(
+    out: &mut String,
+    text: &PlanText<'_>,
+    changes: &[RenderedChange<'_>],
+    counts: &BTreeMap<Action, usize>,
+) {
     let heading = if text.plan.errored {
         "planned the following actions, but then encountered a problem:"
     } else {
@@ -167,7 +173,7 @@ fn write_changes(out: &mut String, text: &PlanText<'_>, changes: &[Shown<'_>], c
     out.push_str(&text.style.fill(line, &counted));
 }
 
-fn write_change(out: &mut String, shown: &Shown<'_>, cause: Cause, style: &Style) {
+fn write_change(out: &mut String, shown: &RenderedChange<'_>, cause: Cause, style: &Style) {
     let change = shown.change;
     let resource = &change.addr.resource.resource;
     let header = format!("{} {:?} {:?}", resource.mode.keyword(), &*resource.kind, &*resource.name);
@@ -325,7 +331,8 @@ fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> 
     if nothing_planned && !refresh_only {
         return false;
     }
-    let drift: Vec<Shown<'_>> = text.plan.drift.iter().filter_map(|change| shown_drift(change, text)).collect();
+    let drift: Vec<RenderedChange<'_>> =
+        text.plan.drift.iter().filter_map(|change| shown_drift(change, text)).collect();
     if drift.is_empty() {
         return false;
     }
@@ -355,7 +362,7 @@ fn write_drift(out: &mut String, text: &PlanText<'_>, nothing_planned: bool) -> 
 }
 
 /// The part of a drift that what is planned refers to; all of it if nothing but the refresh is planned.
-fn shown_drift<'a>(change: &'a ResourceChange, text: &PlanText<'_>) -> Option<Shown<'a>> {
+fn shown_drift<'a>(change: &'a ResourceChange, text: &PlanText<'_>) -> Option<RenderedChange<'a>> {
     let refresh_only = text.plan.mode == Mode::RefreshOnly;
     let paths = text.plan.relevant_attributes.iter().filter(|(addr, _)| *addr == change.addr);
     let paths: Vec<&Path> = paths.map(|(_, path)| path).collect();
@@ -368,7 +375,7 @@ fn shown_drift<'a>(change: &'a ResourceChange, text: &PlanText<'_>) -> Option<Sh
         true => change.action != Action::NoOp || change.addr != change.previous_addr,
         false => diff.action != Action::NoOp,
     };
-    is_shown.then_some(Shown { change, diff })
+    is_shown.then_some(RenderedChange { change, diff })
 }
 
 fn write_no_changes(out: &mut String, text: &PlanText<'_>, has_drift: bool) {

@@ -19,7 +19,7 @@ enum Step {
 }
 
 /// The address that an expression without variable parts gives, for messages.
-pub fn shown(to: &Expression) -> String {
+pub fn address_text(to: &Expression) -> String {
     let mut range = to.range();
     if to.is_json() {
         // Places in what a string holds count from its quote on.

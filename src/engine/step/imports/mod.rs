@@ -37,7 +37,7 @@ pub fn plan(run: &Run, block: BlockId) -> Diagnostics {
             }
             match without_instance(run, block, &addr) {
                 Some(error) => diagnostics.push(error),
-                None => drop(run.results.gathered().imports.insert(addr, named)),
+                None => drop(run.results.imports().insert(addr, named)),
             }
         }
     }

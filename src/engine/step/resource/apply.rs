@@ -9,6 +9,7 @@ use crate::engine::change::{compatible, write_only};
 use crate::engine::event::Event;
 use crate::engine::graph::Task;
 use crate::engine::graph::walk::Turn;
+use crate::engine::ports::Ports;
 use crate::engine::run::results::{Each, ModuleSlots, ResourceSlots};
 use crate::engine::run::{Run, Verb};
 use crate::lang::value::{Path, Value};
@@ -46,17 +47,17 @@ impl Place {
         self.module.resources[self.block as usize].get()
     }
 
-    fn settle(&self, value: Option<Value>) {
+    fn publish(&self, value: Option<Value>) {
         if let Some(slots) = self.slots() {
-            slots.instances[self.position].settle(value);
+            slots.instances[self.position].publish(value);
         }
     }
 }
 
 /// Lets those who wait for the value of a task's instance know that there will be none, if there is none yet.
-pub fn settle_without_value(run: &Run, index: u32) {
+pub fn publish_no_value(run: &Run, index: u32) {
     if let Some(place) = Place::of(run, &run.schedule.tasks[index as usize]) {
-        place.settle(None);
+        place.publish(None);
     }
 }
 
@@ -71,18 +72,18 @@ pub async fn run(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
         Ok(instance) => instance,
         Err(error) => return error.into(),
     };
-    let settle = |value: Option<Value>| {
+    let publish = |value: Option<Value>| {
         if let Some(place) = &place {
-            place.settle(value);
+            place.publish(value);
         }
     };
     match addr.mode() {
-        ResourceMode::Data => read_data(&instance, &settle).await,
-        _ => apply_managed(&instance, task, turn, &settle).await,
+        ResourceMode::Data => read_data(&instance, &publish).await,
+        _ => apply_managed(&instance, task, turn, &publish).await,
     }
 }
 
-async fn read_data(instance: &Instance<'_>, settle: &(dyn Fn(Option<Value>) + Sync)) -> Diagnostics {
+async fn read_data(instance: &Instance<'_>, publish: &(dyn Fn(Option<Value>) + Sync)) -> Diagnostics {
     let mut diagnostics = conditions::preconditions(instance);
     if diagnostics.has_errors() {
         return diagnostics;
@@ -108,7 +109,7 @@ async fn read_data(instance: &Instance<'_>, settle: &(dyn Fn(Option<Value>) + Sy
     let object = known.encode(&instance.schema);
     diagnostics
         .extend(save(instance.run, &instance.addr, instance.provider_addr, |place| place.current = Some(object)).await);
-    settle(Some(stored.value.clone()));
+    publish(Some(stored.value.clone()));
     diagnostics.extend(conditions::postconditions(instance, &stored.value));
     diagnostics
 }
@@ -117,12 +118,12 @@ async fn apply_managed(
     instance: &Instance<'_>,
     task: &Task,
     turn: &mut Turn,
-    settle: &(dyn Fn(Option<Value>) + Sync),
+    publish: &(dyn Fn(Option<Value>) + Sync),
 ) -> Diagnostics {
     let run = instance.run;
     let promised = &task.change;
     if promised.action != Action::DeleteThenCreate {
-        announce_import(run, promised);
+        announce_import(&run.ports, promised);
     }
     let mut diagnostics = Diagnostics::new();
     let deposed = match promised.action.creates_first() {
@@ -146,7 +147,7 @@ async fn apply_managed(
     let change = creating_half(change, &instance.null());
     if change.action == Action::NoOp {
         let value = current.as_ref().map_or_else(|| change.change.after.clone(), |c| c.value.clone());
-        settle(Some(value.clone()));
+        publish(Some(value.clone()));
         diagnostics.extend(conditions::postconditions(instance, &value));
         return diagnostics;
     }
@@ -164,7 +165,7 @@ async fn apply_managed(
     // Until its provisioners have run, a new object is tainted, in case this process ends.
     diagnostics.extend(store(instance, applied.clone().map(|a| tainted_if(a, provisioned)).as_ref()).await);
     if let Some(applied) = applied.as_mut().filter(|a| !diagnostics.has_errors() && !a.value.is_null()) {
-        settle(Some(applied.value.clone()));
+        publish(Some(applied.value.clone()));
         if creates {
             let when = ProvisionerWhen::Create;
             diagnostics.extend(provision::run(instance, &applied.value, when, Some(turn)).await);
@@ -197,7 +198,7 @@ fn tainted_if(mut object: Stored, tainted: bool) -> Stored {
 
 /// The current object as a value; `None` inside if there is none. None with errors.
 pub async fn current_object(instance: &Instance<'_>) -> (Option<Option<Stored>>, Diagnostics) {
-    let object = instance.run.results.gathered().state.instance(&instance.addr).and_then(|i| i.current.clone());
+    let object = instance.run.results.states().current.instance(&instance.addr).and_then(|i| i.current.clone());
     match object {
         None => (Some(None), Diagnostics::new()),
         Some(object) => {
@@ -272,11 +273,11 @@ fn breach(path: &Path, wrong: &str) -> String {
 }
 
 /// Tells that the plan imported the object: it is in the state already.
-pub fn announce_import(run: &Run, change: &ResourceChange) {
+pub fn announce_import(ports: &Ports, change: &ResourceChange) {
     let Some(id) = change.importing.as_ref().and_then(|i| i.id.clone().or_else(|| i.identity.clone())) else { return };
     let addr = &change.addr;
-    run.ports.observer.event(Event::ImportStarted { addr: addr.clone(), id: id.clone() });
-    run.ports.observer.event(Event::ImportFinished { addr: addr.clone(), id });
+    ports.observer.event(Event::ImportStarted { addr: addr.clone(), id: id.clone() });
+    ports.observer.event(Event::ImportFinished { addr: addr.clone(), id });
 }
 
 /// Tells that a change begins.
@@ -364,19 +365,7 @@ pub async fn apply(
             return (current, diagnostics);
         }
     };
-    let value = check_write_only(instance, value, &mut diagnostics);
-    let value = check_known(instance, value, &mut diagnostics);
-    if !destroys && !diagnostics.has_errors() && !response.legacy_type_system {
-        for (path, wrong) in compatible::object_compatible(&instance.schema.block, &change.change.after, &value) {
-            let what = format!(
-                "When applying changes to {}, provider {:?} produced an unexpected new value: {}.",
-                instance.addr,
-                instance.provider_addr.to_string(),
-                breach(&path, &wrong)
-            );
-            diagnostics.push(instance.bug("Provider produced inconsistent result after apply", what));
-        }
-    }
+    let value = check_new_value(instance, change, value, response.legacy_type_system, &mut diagnostics);
     if value.is_null() {
         if !destroys && !diagnostics.has_errors() {
             diagnostics.push(null_object(instance, change.action));
@@ -396,6 +385,31 @@ pub async fn apply(
         provider_key: instance.provider_addr.key.clone(),
     };
     (Some(object), diagnostics)
+}
+
+/// The value that the provider made of the object, without what no provider may give. Reports what is wrong with it.
+fn check_new_value(
+    instance: &Instance<'_>,
+    change: &ResourceChange,
+    value: Value,
+    legacy_type_system: bool,
+    diagnostics: &mut Diagnostics,
+) -> Value {
+    let value = check_write_only(instance, value, diagnostics);
+    let value = check_known(instance, value, diagnostics);
+    if change.action == Action::Delete || diagnostics.has_errors() || legacy_type_system {
+        return value;
+    }
+    for (path, wrong) in compatible::object_compatible(&instance.schema.block, &change.change.after, &value) {
+        let what = format!(
+            "When applying changes to {}, provider {:?} produced an unexpected new value: {}.",
+            instance.addr,
+            instance.provider_addr.to_string(),
+            breach(&path, &wrong)
+        );
+        diagnostics.push(instance.bug("Provider produced inconsistent result after apply", what));
+    }
+    value
 }
 
 fn kept_dependencies(current: Option<&Stored>) -> Arc<[ConfigResource]> {
@@ -472,8 +486,8 @@ impl Run {
     /// The key under which the current object of an instance is put aside; the same for all steps of a run.
     pub fn deposed_key(&self, addr: &crate::model::addr::AbsResourceInstance) -> Option<DeposedKey> {
         debug_assert!(matches!(self.verb, Verb::Apply { .. }));
-        let mut gathered = self.results.gathered();
-        let instance = gathered.state.instance(addr)?;
+        let states = self.results.states();
+        let instance = states.current.instance(addr)?;
         instance.current.as_ref()?;
         let key = loop {
             let mut bytes = [0; 4];
@@ -483,7 +497,7 @@ impl Run {
                 break key;
             }
         };
-        gathered.deposed.insert(addr.clone(), key.clone());
+        self.results.deposed().insert(addr.clone(), key.clone());
         Some(key)
     }
 }

@@ -1,6 +1,6 @@
 //! Planning a resource block: its instances, and additional instances in the state.
 
-use crate::engine::blocks::BlockId;
+use crate::engine::blocks::{BlockId, Blocks};
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -13,7 +13,7 @@ use crate::engine::graph::walk::{End, Turn, catch_panic};
 use crate::engine::mistakes;
 use crate::engine::run::results::{Expansion, ModuleSlots, ResourceSlots};
 use crate::engine::run::scope::ModuleScope;
-use crate::engine::run::{Run, Verb};
+use crate::engine::run::{Prior, Run, Verb};
 use crate::engine::step::expansion::expand;
 use crate::engine::step::imports;
 use crate::lang::value::Value;
@@ -22,7 +22,7 @@ use crate::model::plan::{Action, ActionReason};
 use crate::model::state::DeposedKey;
 
 use super::expand::stored_value;
-use super::orphan::{self, Doomed};
+use super::orphan::{self, OrphanObject};
 use super::plan::{Forced, check_prevent_destroy};
 use super::record::{note_change, note_drift, put};
 use super::upgrade::upgrade;
@@ -33,19 +33,19 @@ enum Work {
     /// Plan the instance at a position of the block's expansion in a module instance.
     Planned { module: Arc<ModuleSlots>, position: usize },
     /// Plan to destroy an object.
-    Doomed { addr: AbsResourceInstance, deposed: Option<DeposedKey>, expansion: Option<Expansion> },
+    OrphanObject { addr: AbsResourceInstance, deposed: Option<DeposedKey>, expansion: Option<Expansion> },
 }
 
 impl Work {
     /// The instance that the work is about.
-    fn address(&self, run: &Run, job: Job) -> Option<AbsResourceInstance> {
+    fn address(&self, blocks: &Blocks, job: Job) -> Option<AbsResourceInstance> {
         match self {
             Work::Planned { module, position } => {
                 let (_, index) = job.block?;
                 let key = module.resources[index as usize].get()?.expansion.key(*position);
-                Some(run.blocks.tree.resource(module.id, index).addr.absolute(module.addr.clone()).instance(key))
+                Some(blocks.tree.resource(module.id, index).addr.absolute(module.addr.clone()).instance(key))
             }
-            Work::Doomed { addr, .. } => Some(addr.clone()),
+            Work::OrphanObject { addr, .. } => Some(addr.clone()),
         }
     }
 }
@@ -79,8 +79,8 @@ pub async fn run_orphans(run: Arc<Run>, node: NodeId, index: u32, turn: &mut Tur
     let block = run.blocks.tree.find_resource(&orphans.resource);
     let mut work = Vec::new();
     for addr in orphans.instances.iter().filter(|addr| run.is_targeted(node, addr)) {
-        current_object(&run, addr, None, &mut work);
-        deposed_objects(&run, addr, None, &mut work);
+        current_object(&run.prior, addr, None, &mut work);
+        deposed_objects(&run.prior, addr, None, &mut work);
     }
     do_all(run.clone(), Job { node, block, provider: Some(orphans.provider) }, work, turn).await
 }
@@ -101,7 +101,7 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
             if run.is_targeted(node, &addr) {
                 work.push(Work::Planned { module: instance.clone(), position });
             } else if let Some(schema) = run.blocks.schemas.resource(&config.provider, &config.addr) {
-                slots.instances[position].settle(stored_value(run, &resource, addr.key(), &schema));
+                slots.instances[position].publish(stored_value(&run.prior, &resource, addr.key(), &schema));
             }
         }
         let _ = instance.resources[index as usize].set(slots);
@@ -124,11 +124,11 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
             let is_targeted = run.is_targeted(node, &addr);
             // Observed: targets do not protect the objects of module instances that are gone, but for deposed ones.
             if !wanted && (is_targeted || expansion.is_none()) {
-                current_object(run, &addr, expansion, &mut work);
+                current_object(&run.prior, &addr, expansion, &mut work);
             }
             // The import command leaves deposed objects as they are stored.
             if is_targeted && run.verb != Verb::Import {
-                deposed_objects(run, &addr, expansion, &mut work);
+                deposed_objects(&run.prior, &addr, expansion, &mut work);
             }
         }
     }
@@ -143,17 +143,17 @@ fn imports_of_block(run: &Run, block: BlockId) -> Diagnostics {
     }
 }
 
-fn current_object(run: &Run, addr: &AbsResourceInstance, expansion: Option<&Expansion>, work: &mut Vec<Work>) {
-    if run.prior.state.instance(addr).is_some_and(|stored| stored.current.is_some()) {
-        work.push(Work::Doomed { addr: addr.clone(), deposed: None, expansion: expansion.cloned() });
+fn current_object(prior: &Prior, addr: &AbsResourceInstance, expansion: Option<&Expansion>, work: &mut Vec<Work>) {
+    if prior.state.instance(addr).is_some_and(|stored| stored.current.is_some()) {
+        work.push(Work::OrphanObject { addr: addr.clone(), deposed: None, expansion: expansion.cloned() });
     }
 }
 
-fn deposed_objects(run: &Run, addr: &AbsResourceInstance, expansion: Option<&Expansion>, work: &mut Vec<Work>) {
-    let keys = run.prior.state.instance(addr).into_iter().flat_map(|stored| stored.deposed.keys());
+fn deposed_objects(prior: &Prior, addr: &AbsResourceInstance, expansion: Option<&Expansion>, work: &mut Vec<Work>) {
+    let keys = prior.state.instance(addr).into_iter().flat_map(|stored| stored.deposed.keys());
     work.extend(keys.map(|key| {
         let deposed = Some(key.clone());
-        Work::Doomed { addr: addr.clone(), deposed, expansion: expansion.cloned() }
+        Work::OrphanObject { addr: addr.clone(), deposed, expansion: expansion.cloned() }
     }));
 }
 
@@ -168,7 +168,7 @@ async fn do_all(run: Arc<Run>, job: Job, mut work: Vec<Work>, turn: &mut Turn) -
     turn.give_back();
     // Deposed objects first: providers see the same order in each run.
     let (deposed, rest): (Vec<_>, Vec<_>) =
-        work.into_iter().partition(|item| matches!(item, Work::Doomed { deposed: Some(_), .. }));
+        work.into_iter().partition(|item| matches!(item, Work::OrphanObject { deposed: Some(_), .. }));
     let first = do_at_once(&run, job, deposed).await;
     let then = do_at_once(&run, job, in_order(&run, job, rest)).await;
     if first == End::Done { then } else { first }
@@ -209,7 +209,7 @@ fn in_order(run: &Run, job: Job, mut work: Vec<Work>) -> Vec<Work> {
                 let slots = module.resources[index as usize].get();
                 !slots.is_some_and(|s| keys.contains(&s.expansion.key(*position)))
             }
-            Work::Doomed { .. } => true,
+            Work::OrphanObject { .. } => true,
         });
     }
     work
@@ -222,13 +222,13 @@ async fn do_one(run: &Run, job: Job, work: Work) -> End {
     let done = catch_panic(async {
         match &work {
             Work::Planned { module, position } => plan_one(run, job, module, *position).await,
-            Work::Doomed { addr, deposed, expansion } => {
+            Work::OrphanObject { addr, deposed, expansion } => {
                 doom_one(run, job, addr.clone(), deposed.clone(), expansion.clone()).await
             }
         }
     });
     let diagnostics = done.await.unwrap_or_else(|text| {
-        let address = work.address(run, job).map_or_else(String::new, |addr| addr.to_string());
+        let address = work.address(&run.blocks, job).map_or_else(String::new, |addr| addr.to_string());
         mistakes::panicked(&address, &text).into()
     });
     let end = if diagnostics.has_errors() { End::Failed } else { End::Done };
@@ -246,10 +246,12 @@ async fn doom_one(
     let module = run.results.find_module(&run.blocks.tree, &addr.module);
     let provider = match (job.provider, job.block) {
         (Some(provider), _) => provider,
-        (None, Some(block)) => match choose::stored_provider(run, block, &addr, run.prior.state.instance(&addr)) {
-            Ok(provider) => provider,
-            Err(errors) => return errors,
-        },
+        (None, Some(block)) => {
+            match choose::stored_provider(&run.blocks, block, &addr, run.prior.state.instance(&addr)) {
+                Ok(provider) => provider,
+                Err(errors) => return errors,
+            }
+        }
         (None, None) => return Diagnostics::new(),
     };
     let instance = match Instance::new(run, addr, job.block, provider, module, Default::default()) {
@@ -279,7 +281,7 @@ async fn doom_one(
         Some(config) => config.lifecycle.keep,
         None => object.keep && removed.is_none(),
     };
-    let doomed = Doomed {
+    let orphan_object = OrphanObject {
         object,
         deposed,
         reason,
@@ -287,7 +289,7 @@ async fn doom_one(
         refresh: run.inputs.refresh && !destroying,
         plan,
     };
-    orphan::plan(&instance, doomed).await
+    orphan::plan(&instance, orphan_object).await
 }
 
 async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usize) -> Diagnostics {
@@ -312,7 +314,7 @@ async fn plan_one(run: &Run, job: Job, module: &Arc<ModuleSlots>, position: usiz
         ResourceMode::Data => data::plan(&instance).await,
         ResourceMode::Ephemeral => (Some(Value::unknown(instance.schema.implied_type().clone())), Diagnostics::new()),
     };
-    slots.instances[position].settle(value);
+    slots.instances[position].publish(value);
     diagnostics
 }
 
@@ -333,7 +335,7 @@ async fn managed(
     let dependencies = instance.block.and_then(|b| run.blocks.order.dependencies.get(&b).cloned()).unwrap_or_default();
     if let Some(object) = run.prior.state.instance(&instance.addr).and_then(|s| s.current.as_ref()) {
         let Some(mut stored) = diagnostics.take(upgrade(instance, object).await) else { return (None, diagnostics) };
-        put(run, instance, None, stored.encode_unless_null(&instance.schema), true);
+        put(&run.results, instance, None, stored.encode_unless_null(&instance.schema), true);
         stored.create_before_destroy = instance.create_before_destroy;
         stored.keep = instance.keep();
         stored.provider_key = instance.provider_addr.key.clone();
@@ -350,21 +352,21 @@ async fn managed(
             }
         }
         current = current.filter(|c| !c.value.is_null());
-        put(run, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
+        put(&run.results, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
     }
     let pre_destroy = matches!(run.verb, Verb::Plan { pre_destroy: true, .. });
-    let importing = run.results.gathered().imports.remove(&instance.addr).filter(|_| !pre_destroy);
+    let importing = run.results.imports().remove(&instance.addr).filter(|_| !pre_destroy);
     if let Some(named) = importing.as_ref().filter(|_| current.is_none()) {
         current = diagnostics.take(import::import(instance, named).await);
         if diagnostics.has_errors() {
             return (None, diagnostics);
         }
-        put(run, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
+        put(&run.results, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
     }
     if run.plans_nothing() {
         let value = current.map(|c| c.value);
         diagnostics.extend(conditions::preconditions(instance));
-        slot.settle(value.clone());
+        slot.publish(value.clone());
         let known = value.clone().unwrap_or_else(|| Value::unknown(instance.schema.implied_type().clone()));
         diagnostics.extend(conditions::postconditions(instance, &known));
         return (value, diagnostics);
@@ -390,17 +392,17 @@ async fn managed(
         // Nothing will be applied, so that what is stored is settled here.
         if current.dependencies != dependencies {
             current.dependencies = dependencies;
-            put(run, instance, None, Some(current.encode(&instance.schema)), false);
+            put(&run.results, instance, None, Some(current.encode(&instance.schema)), false);
         }
     }
     let value = change.change.after.clone();
     let prevented = check_prevent_destroy(instance, &change);
-    note_change(run, change);
+    note_change(&run.results, change);
     diagnostics.extend(prevented);
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
-    slot.settle(Some(value.clone()));
+    slot.publish(Some(value.clone()));
     diagnostics.extend(conditions::postconditions(instance, &value));
     (Some(value), diagnostics)
 }

@@ -1,6 +1,6 @@
 //! The provider configuration of an instance, if its block selects one of a `for_each`.
 
-use crate::engine::blocks::BlockId;
+use crate::engine::blocks::{BlockId, Blocks};
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -28,15 +28,15 @@ pub fn provider(run: &Run, block: BlockId, module: &Arc<ModuleSlots>, each: &Eac
 
 /// The provider that manages an object which nothing in the configuration claims.
 pub fn stored_provider(
-    run: &Run,
+    blocks: &Blocks,
     block: BlockId,
     addr: &AbsResourceInstance,
     stored: Option<&Stored>,
 ) -> Result<u32, Diagnostics> {
-    if let Some(provider) = run.blocks.providers.of.get(&block) {
+    if let Some(provider) = blocks.providers.of.get(&block) {
         return Ok(*provider);
     }
-    let Some(chosen) = run.blocks.providers.chosen.get(&block) else { return Err(Diagnostics::new()) };
+    let Some(chosen) = blocks.providers.chosen.get(&block) else { return Err(Diagnostics::new()) };
     let key = stored.and_then(Stored::provider_key);
     let found = key.as_ref().and_then(|key| chosen.instances.get(key));
     found.copied().ok_or_else(|| not_present(&addr.to_string(), &chosen.config.with_key(key)).into())

@@ -22,7 +22,7 @@ pub fn preconditions(instance: &Instance<'_>) -> Diagnostics {
         return Diagnostics::new();
     }
     let conditions = &config.lifecycle.preconditions;
-    check(instance.run, Kind::Precondition, conditions, &scope, &checked(instance), only_warns(instance))
+    check(&instance.run.results, Kind::Precondition, conditions, &scope, &checked(instance), only_warns(instance))
 }
 
 /// `value` is what `self` stands for.
@@ -33,5 +33,5 @@ pub fn postconditions(instance: &Instance<'_>, value: &Value) -> Diagnostics {
     }
     let scope = scope.with_self(value.clone());
     let conditions = &config.lifecycle.postconditions;
-    check(instance.run, Kind::Postcondition, conditions, &scope, &checked(instance), only_warns(instance))
+    check(&instance.run.results, Kind::Postcondition, conditions, &scope, &checked(instance), only_warns(instance))
 }

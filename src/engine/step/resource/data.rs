@@ -5,7 +5,8 @@ use crate::engine::mistakes::{INVALID_PROVIDER_OBJECT, unexpected_deferral};
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::engine::change::proposed::planned_data_object;
 use crate::engine::event::Event;
-use crate::engine::run::results::{CheckRecord, Gathered};
+use crate::engine::run::records::PlannedChanges;
+use crate::engine::run::results::CheckRecord;
 use crate::engine::step::check::addr;
 use crate::lang::value::Value;
 use crate::model::addr::ConfigResource;
@@ -34,7 +35,7 @@ pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
     let is_pending = dependencies_pending(instance);
     if !is_known || is_pending {
         if run.plans_nothing() {
-            put(run, instance, None, None, false);
+            put(&run.results, instance, None, None, false);
             let unknown = Value::unknown(instance.schema.implied_type().clone());
             diagnostics.extend(conditions::postconditions(instance, &unknown));
             return (Some(unknown), diagnostics);
@@ -45,8 +46,8 @@ pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
             false => ActionReason::ReadBecauseConfigUnknown,
             true => ActionReason::ReadBecauseDependencyPending,
         };
-        note_change(run, change);
-        put(run, instance, None, None, false);
+        note_change(&run.results, change);
+        put(&run.results, instance, None, None, false);
         diagnostics.extend(conditions::postconditions(instance, &after));
         return (Some(after), diagnostics);
     }
@@ -57,15 +58,15 @@ pub async fn plan(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
         if !run.plans_nothing() {
             let mut change = new_change(instance, Action::Read, instance.null(), value.clone());
             change.reason = ActionReason::ReadBecauseCheckNested;
-            note_change(run, change);
+            note_change(&run.results, change);
         }
         let kept = object_of(instance, unknown_as_null(&value)).encode(&instance.schema);
-        put(run, instance, None, Some(kept), false);
+        put(&run.results, instance, None, Some(kept), false);
         return (Some(value), diagnostics);
     }
     diagnostics.extend(found);
     let Some(stored) = stored else { return (None, diagnostics) };
-    put(run, instance, None, Some(stored.encode(&instance.schema)), false);
+    put(&run.results, instance, None, Some(stored.encode(&instance.schema)), false);
     diagnostics.extend(conditions::postconditions(instance, &stored.value));
     (Some(stored.value), diagnostics)
 }
@@ -95,9 +96,9 @@ pub fn for_check(instance: &Instance<'_>, check: &Check, found: Diagnostics) -> 
             }
         };
         let checked = addr(&module.to_string(), &check.name);
-        let mut gathered = instance.run.results.gathered();
-        gathered.failed_checks.insert(checked.clone());
-        gathered.checks.push(CheckRecord {
+        let mut checks = instance.run.results.checks();
+        checks.failed.insert(checked.clone());
+        checks.records.push(CheckRecord {
             kind: "check",
             config_addr: addr(&module.module().to_string(), &check.name),
             addr: checked,
@@ -126,19 +127,19 @@ fn dependencies_pending(instance: &Instance<'_>) -> bool {
         run.blocks.order.read_barriers.get(&block)
     };
     let Some(barriers) = barriers.filter(|b| !b.is_empty()) else { return false };
-    let gathered = run.results.gathered();
-    barriers.iter().any(|resource| is_pending(&gathered, instance, resource))
+    let changes = run.results.changes();
+    barriers.iter().any(|resource| is_pending(&changes, instance, resource))
 }
 
-fn is_pending(gathered: &Gathered, instance: &Instance<'_>, resource: &ConfigResource) -> bool {
+fn is_pending(changes: &PlannedChanges, instance: &Instance<'_>, resource: &ConfigResource) -> bool {
     if resource.resource.mode != crate::model::addr::ResourceMode::Managed {
         return false;
     }
     let module = &instance.addr.module;
     // Other instances of this module have dependencies of their own.
     match resource.module == module.module() {
-        true => gathered.pending_in.contains(&resource.resource.absolute(module.clone())),
-        false => gathered.pending.contains(resource),
+        true => changes.pending_in.contains(&resource.resource.absolute(module.clone())),
+        false => changes.pending.contains(resource),
     }
 }
 

@@ -20,7 +20,7 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
     let change = &task.change;
     if change.action == Action::CreateThenForget {
         // Nothing was put aside if the replacement failed.
-        let Some(key) = run.results.gathered().deposed.get(&change.addr).cloned() else { return Diagnostics::new() };
+        let Some(key) = run.results.deposed().get(&change.addr).cloned() else { return Diagnostics::new() };
         return save(run, &change.addr, &change.provider, |place| drop(place.deposed.remove(&key))).await;
     }
     if change.action == Action::Forget || change.addr.mode() == ResourceMode::Data {
@@ -31,7 +31,7 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
         .await;
     }
     if change.action == Action::DeleteThenCreate {
-        announce_import(run, change);
+        announce_import(&run.ports, change);
     }
     let module = run.results.find_module(&run.blocks.tree, &change.addr.module);
     let instance = match Instance::new(run, change.addr.clone(), task.block, task.provider, module, each(task)) {
@@ -40,7 +40,7 @@ pub async fn run(run: &Run, index: u32) -> Diagnostics {
     };
     let deposed = match change.action {
         // The object that the replacement put aside; none if there was nothing to put aside.
-        Action::CreateThenDelete => match run.results.gathered().deposed.get(&change.addr).cloned() {
+        Action::CreateThenDelete => match run.results.deposed().get(&change.addr).cloned() {
             Some(key) => Some(key),
             None => return Diagnostics::new(),
         },
@@ -60,7 +60,7 @@ fn each(task: &Task) -> Each {
 
 async fn destroy(instance: &Instance<'_>, change: &ResourceChange, deposed: Option<DeposedKey>) -> Diagnostics {
     let run = instance.run;
-    let object = run.results.gathered().state.instance(&instance.addr).and_then(|i| match &deposed {
+    let object = run.results.states().current.instance(&instance.addr).and_then(|i| match &deposed {
         Some(key) => i.deposed.get(key).cloned(),
         None => i.current.clone(),
     });

@@ -5,7 +5,7 @@ use crate::base::diag::Diagnostics;
 use crate::engine::blocks::tree::ModuleId;
 use crate::engine::run::results::{Expansion, ModuleSlots, ResourceSlots};
 use crate::engine::run::scope::ModuleScope;
-use crate::engine::run::{Run, Verb};
+use crate::engine::run::{Prior, Run, Verb};
 use crate::engine::step::expansion::expand;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResource, InstanceKey};
@@ -70,7 +70,7 @@ fn fill(run: &Run, instance: &Arc<ModuleSlots>, index: u32, expansion: Expansion
         for (i, slot) in slots.instances.iter().enumerate() {
             let addr = resource.instance(slots.expansion.key(i));
             if !run.schedule.awaited.contains(&addr) {
-                slot.settle(stored_value(run, &resource, addr.key(), &schema));
+                slot.publish(stored_value(&run.prior, &resource, addr.key(), &schema));
             }
         }
     }
@@ -79,7 +79,7 @@ fn fill(run: &Run, instance: &Arc<ModuleSlots>, index: u32, expansion: Expansion
 }
 
 /// The value of an instance as the state has it.
-pub fn stored_value(run: &Run, resource: &AbsResource, key: &InstanceKey, schema: &Schema) -> Option<Value> {
-    let object = run.prior.state.resources.get(resource)?.instances.get(key)?.current.as_ref()?;
+pub fn stored_value(prior: &Prior, resource: &AbsResource, key: &InstanceKey, schema: &Schema) -> Option<Value> {
+    let object = prior.state.resources.get(resource)?.instances.get(key)?.current.as_ref()?;
     decode(object, schema).ok().map(|stored| stored.value)
 }

@@ -44,7 +44,7 @@ async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnost
     let Some(current) = diagnostics.take(import::import(&instance, &named).await) else { return diagnostics };
     let local = generated.written_provider.as_ref();
     let text = written::resource(&generated.resource.resource, local, &instance.schema.block, &current.value);
-    put(run, &instance, None, Some(current.encode(&instance.schema)), false);
+    put(&run.results, &instance, None, Some(current.encode(&instance.schema)), false);
     let block = diagnostics.take(read_back(&text, generated));
     let Some(block) = block else { return diagnostics };
     instance.config = Some(&block);
@@ -53,7 +53,7 @@ async fn plan_import(run: &Run, node: NodeId, generated: &Generated) -> Diagnost
     if let Some(mut change) = change {
         change.importing = Some(import::importing(&named));
         change.generated_config = Some(text);
-        note_change(run, change);
+        note_change(&run.results, change);
     }
     diagnostics
 }

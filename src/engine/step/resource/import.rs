@@ -35,7 +35,7 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
         Named::Identity(value, range) => by_identity(instance, value, range).await,
     };
     let Some(objects) = objects else { return (None, diagnostics) };
-    let with = shown(named);
+    let with = describe(named);
     let refuse = |summary: &str, what: String| Diagnostic::error(summary, what);
     let mut objects = objects.into_iter().filter(|object| *object.kind == *kind);
     let Some(object) = objects.next() else {
@@ -99,7 +99,8 @@ pub fn stored(instance: &Instance<'_>, object: ImportedObject) -> Stored {
 
 /// The error of an import that the provider answered with no object at all.
 pub fn nothing_returned(named: &Named) -> Diagnostic {
-    let detail = format!("While attempting to import with {}, the provider returned no instance states.", shown(named));
+    let detail =
+        format!("While attempting to import with {}, the provider returned no instance states.", describe(named));
     Diagnostic::error("Import returned no resources", detail)
 }
 
@@ -122,18 +123,18 @@ pub fn importing(named: &Named) -> Importing {
     }
 }
 
-fn shown(named: &Named) -> String {
+fn describe(named: &Named) -> String {
     match named {
         Named::Id(id) => format!("ID {id:?}"),
         Named::Identity(value, _) => format!("identity {}", json::to_simple_json(value).unwrap_or_default()),
     }
 }
 
-/// As [`shown`], in messages that do not quote ids.
+/// As [`describe`], in messages that do not quote ids.
 fn unquoted(named: &Named) -> String {
     match named {
         Named::Id(id) => format!("ID {id}"),
-        Named::Identity(..) => shown(named),
+        Named::Identity(..) => describe(named),
     }
 }
 

@@ -70,7 +70,7 @@ impl<'r> Instance<'r> {
         let schema = run.blocks.schemas.kind(&provider_addr.provider, addr.mode(), addr.kind());
         let Some(schema) = schema else {
             return Err(match block {
-                Some((module, index)) => validate::unknown_type(run, run.blocks.tree.resource(module, index)),
+                Some((module, index)) => validate::unknown_type(&run.blocks, run.blocks.tree.resource(module, index)),
                 None => unsupported(&addr, provider_addr),
             });
         };

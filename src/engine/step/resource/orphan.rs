@@ -16,7 +16,7 @@ use super::{Instance, read};
 use crate::engine::run::object::Stored;
 
 /// What the plan of a destruction is about.
-pub struct Doomed<'o> {
+pub struct OrphanObject<'o> {
     pub object: &'o Object,
     pub deposed: Option<DeposedKey>,
     pub reason: ActionReason,
@@ -28,54 +28,54 @@ pub struct Doomed<'o> {
     pub plan: bool,
 }
 
-pub async fn plan(instance: &Instance<'_>, doomed: Doomed<'_>) -> Diagnostics {
+pub async fn plan(instance: &Instance<'_>, orphan: OrphanObject<'_>) -> Diagnostics {
     let run = instance.run;
     if instance.addr.mode() != ResourceMode::Managed {
-        put(run, instance, None, None, false);
+        put(&run.results, instance, None, None, false);
         return Diagnostics::new();
     }
-    let deposed = doomed.deposed.as_ref();
-    let (stored, mut diagnostics) = upgrade(instance, doomed.object).await;
+    let deposed = orphan.deposed.as_ref();
+    let (stored, mut diagnostics) = upgrade(instance, orphan.object).await;
     let Some(stored) = stored else { return diagnostics };
     let object = stored.encode_unless_null(&instance.schema);
-    put(run, instance, deposed, object.clone(), true);
-    put(run, instance, deposed, object, false);
+    put(&run.results, instance, deposed, object.clone(), true);
+    put(&run.results, instance, deposed, object, false);
     let before = stored.value.clone();
-    if doomed.forget {
+    if orphan.forget {
         let mut change = new_change(instance, Action::Forget, before, instance.null());
-        change.deposed = doomed.deposed;
-        change.reason = doomed.reason;
-        note_change(run, change);
+        change.deposed = orphan.deposed;
+        change.reason = orphan.reason;
+        note_change(&run.results, change);
         return diagnostics;
     }
     // The reference plans to destroy a current object as it is stored, and a deposed one as it was read.
     let mut planned = None;
-    if doomed.plan && deposed.is_none() && !before.is_null() {
-        let Some(change) = diagnostics.take(plan_destroy(instance, &stored, None, doomed.reason).await) else {
+    if orphan.plan && deposed.is_none() && !before.is_null() {
+        let Some(change) = diagnostics.take(plan_destroy(instance, &stored, None, orphan.reason).await) else {
             return diagnostics;
         };
         planned = Some(change);
     }
     let mut current = Some(stored);
-    if let Some(stored) = current.take_if(|_| doomed.refresh) {
+    if let Some(stored) = current.take_if(|_| orphan.refresh) {
         current = diagnostics.take(read::refresh(instance, stored, deposed).await);
         if diagnostics.has_errors() {
             return diagnostics;
         }
         if deposed.is_none() {
-            note_drift(instance, doomed.object, &before, current.as_ref().map(|c| &c.value));
+            note_drift(instance, orphan.object, &before, current.as_ref().map(|c| &c.value));
         }
-        put(run, instance, deposed, current.as_ref().map(|c| c.encode(&instance.schema)), false);
+        put(&run.results, instance, deposed, current.as_ref().map(|c| c.encode(&instance.schema)), false);
     }
-    let Some(current) = current.filter(|c| doomed.plan && !c.value.is_null()) else { return diagnostics };
+    let Some(current) = current.filter(|c| orphan.plan && !c.value.is_null()) else { return diagnostics };
     if planned.is_none() {
-        planned = diagnostics.take(plan_destroy(instance, &current, doomed.deposed, doomed.reason).await);
+        planned = diagnostics.take(plan_destroy(instance, &current, orphan.deposed, orphan.reason).await);
     }
     if let Some(change) = planned {
         if change.deposed.is_none() {
             diagnostics.extend(check_prevent_destroy(instance, &change));
         }
-        note_change(run, change);
+        note_change(&run.results, change);
     }
     diagnostics
 }
@@ -128,7 +128,7 @@ pub async fn plan_destroy(
 /// A data source's entry in the state goes with everything else in a destroy.
 pub fn forget_data(instance: &Instance<'_>) {
     let null = Value::null_dynamic();
-    note_change(instance.run, new_change(instance, Action::Delete, null.clone(), null));
+    note_change(&instance.run.results, new_change(instance, Action::Delete, null.clone(), null));
 }
 
 /// Why an instance that has a block is not wanted any more. `expansion`: of the block, where its module instance exists.

@@ -68,7 +68,7 @@ async fn wait_for_siblings(instance: &Instance<'_>, block: &ProvisionerBlock, tu
     for (traversal, expr) in references {
         let Ok(reference) = crate::model::addr::parse::parse_reference(&traversal, &expr.file) else { continue };
         for position in siblings(&reference.subject, config, slots) {
-            if !slots.instances[position].is_settled() {
+            if !slots.instances[position].is_published() {
                 turn.pause(slots.instances[position].wait()).await;
             }
         }

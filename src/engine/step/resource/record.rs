@@ -1,7 +1,8 @@
 //! Recording: the result of a step goes to the plan, the state and the observer.
 
 use crate::base::diag::Diagnostics;
-use crate::engine::run::{Run, Verb};
+use crate::engine::run::results::Results;
+use crate::engine::run::{Prior, Run, Verb};
 use crate::lang::value::{Path, Type, Value};
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
 use crate::model::plan::{Action, ActionReason, Change, ResourceChange};
@@ -11,19 +12,21 @@ use super::Instance;
 
 /// What tells people which object is meant: its id, unless that is unknown or secret.
 pub fn shown_id(value: &Value) -> Option<(String, String)> {
-    shown(value, "id")
+    text_attribute(value, "id")
 }
 
 /// As `shown_id`, with the name where there is no id.
 pub fn shown_id_or_name(value: &Value) -> Option<(String, String)> {
     let tag = || {
         let tags = value.get("tags").filter(|tags| !tags.is_sensitive())?;
-        shown(tags, "name").or_else(|| shown(tags, "Name")).map(|(key, text)| (format!("tags.{key}"), text))
+        text_attribute(tags, "name")
+            .or_else(|| text_attribute(tags, "Name"))
+            .map(|(key, text)| (format!("tags.{key}"), text))
     };
-    shown_id(value).or_else(|| shown(value, "name")).or_else(tag)
+    shown_id(value).or_else(|| text_attribute(value, "name")).or_else(tag)
 }
 
-fn shown(value: &Value, name: &str) -> Option<(String, String)> {
+fn text_attribute(value: &Value, name: &str) -> Option<(String, String)> {
     let part = value.get(name)?;
     if value.is_sensitive() || part.is_sensitive() || *part.ty() != Type::String {
         return None;
@@ -35,7 +38,7 @@ fn shown(value: &Value, name: &str) -> Option<(String, String)> {
 pub fn new_change(instance: &Instance<'_>, action: Action, before: Value, after: Value) -> ResourceChange {
     ResourceChange {
         addr: instance.addr.clone(),
-        previous_addr: previous_addr(instance.run, &instance.addr),
+        previous_addr: previous_addr(&instance.run.prior, &instance.addr),
         deposed: None,
         provider: instance.provider_addr.clone(),
         action,
@@ -49,14 +52,20 @@ pub fn new_change(instance: &Instance<'_>, action: Action, before: Value, after:
 }
 
 /// Where the object was before this run.
-pub fn previous_addr(run: &Run, addr: &AbsResourceInstance) -> AbsResourceInstance {
-    run.prior.moved.get(addr).unwrap_or(addr).clone()
+pub fn previous_addr(prior: &Prior, addr: &AbsResourceInstance) -> AbsResourceInstance {
+    prior.moved.get(addr).unwrap_or(addr).clone()
 }
 
 /// Writes or removes an object of the state that plan builds: as read, or as refreshed.
-pub fn put(run: &Run, instance: &Instance<'_>, deposed: Option<&DeposedKey>, object: Option<Object>, previous: bool) {
-    let mut gathered = run.results.gathered();
-    let state = if previous { &mut gathered.previous } else { &mut gathered.state };
+pub fn put(
+    results: &Results,
+    instance: &Instance<'_>,
+    deposed: Option<&DeposedKey>,
+    object: Option<Object>,
+    previous: bool,
+) {
+    let mut states = results.states();
+    let state = if previous { &mut states.previous } else { &mut states.current };
     let place = state.instance_mut(&instance.addr, instance.provider_addr);
     place_object(place, deposed, object);
     state.prune(&instance.addr);
@@ -78,11 +87,11 @@ pub async fn save(
     change: impl FnOnce(&mut StateInstance),
 ) -> Diagnostics {
     let instance = {
-        let mut gathered = run.results.gathered();
-        let place = gathered.state.instance_mut(addr, provider);
+        let mut states = run.results.states();
+        let place = states.current.instance_mut(addr, provider);
         change(place);
         let instance = place.clone();
-        gathered.state.prune(addr);
+        states.current.prune(addr);
         instance
     };
     match run.ports.sink.finished(addr, provider, &instance).await {
@@ -109,7 +118,7 @@ pub fn note_drift(instance: &Instance<'_>, stored: &Object, before: &Value, afte
         Some(after) => (Action::Update, after.clone()),
     };
     let change = new_change(instance, action, before.clone(), after);
-    instance.run.results.gathered().drift.push(change);
+    instance.run.results.changes().drift.push(change);
 }
 
 /// Whether a value has exactly the marks that the state keeps of an object.
@@ -121,6 +130,6 @@ fn has_stored_marks(stored: &Object, value: &Value) -> bool {
 }
 
 /// Adds a change to the plan.
-pub fn note_change(run: &Run, change: ResourceChange) {
-    run.results.gathered().add_change(change);
+pub fn note_change(results: &Results, change: ResourceChange) {
+    results.changes().add(change);
 }

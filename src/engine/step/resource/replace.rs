@@ -1,6 +1,6 @@
 //! Whether an object is replaced because something else changes: `replace_triggered_by`.
 
-use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::diag::{Diagnostic, Diagnostics, Kind};
 use crate::engine::mistakes::UNDECLARED_RESOURCE;
 use crate::engine::run::Run;
 use crate::engine::run::results::Expansion;
@@ -103,7 +103,7 @@ fn key_of(expr: &Expression, scope: &dyn Scope) -> Result<InstanceKey, Diagnosti
             }
             _ => return Err(found),
         };
-        let own = |d: Diagnostic| match d.summary.starts_with("Reference to") {
+        let own = |d: Diagnostic| match d.kind == Kind::NoRepetition {
             true => Diagnostic { detail: without.to_string(), ..d },
             false => d,
         };
@@ -127,10 +127,10 @@ fn fires(instance: &Instance<'_>, trigger: &Trigger, expr: &Expression) -> Resul
     let resource = trigger.resource.absolute(module.clone());
     // An attribute belongs to one instance; a resource as a whole has any number.
     let key = trigger.key.clone().or_else(|| (!trigger.rest.is_empty()).then_some(InstanceKey::None));
-    let gathered = instance.run.results.gathered();
+    let planned = instance.run.results.changes();
     let named =
         |change: &&ResourceChange| change.deposed.is_none() && key.as_ref().is_none_or(|key| key == change.addr.key());
-    let changes: Vec<&ResourceChange> = gathered.changes_of(&resource).filter(named).collect();
+    let changes: Vec<&ResourceChange> = planned.of(&resource).filter(named).collect();
     if changes.is_empty() {
         return missing_change(instance, trigger, expr).map_or(Ok(false), |error| Err(error.into()));
     }

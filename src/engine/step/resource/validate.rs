@@ -7,9 +7,11 @@ use super::plan::{path_of, prevention};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::base::source::Range;
+use crate::engine::blocks::Blocks;
 use crate::engine::blocks::connection::connection_schema;
 use crate::engine::blocks::tree::ModuleId;
 use crate::engine::change::Shape;
+use crate::engine::ports::Ports;
 use crate::engine::run::Run;
 use crate::engine::run::results::{Each, ModuleSlots};
 use crate::engine::run::scope::ModuleScope;
@@ -32,7 +34,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let Some(schema) = run.blocks.schemas.resource(&config.provider, &config.addr) else {
         if run.blocks.schemas.provider(&config.provider).is_some() {
-            diagnostics.push(unknown_type(run, config));
+            diagnostics.push(unknown_type(&run.blocks, config));
         }
         return diagnostics;
     };
@@ -60,7 +62,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
         diagnostics.extend(ephemeral_use::check(&value, &schema.block, Some(&config.body), &address));
     }
     let address = config.addr.in_module(run.blocks.tree.module(module).path.clone()).to_string();
-    match by_provider(run, config, value.unmark_deep().0, &address).await {
+    match by_provider(&run.ports, config, value.unmark_deep().0, &address).await {
         Ok(found) => diagnostics.extend(about_body(found, Some(&config.body), Some(&address))),
         Err(errors) => diagnostics.extend(errors),
     }
@@ -70,7 +72,7 @@ pub async fn run(run: &Run, module: ModuleId, index: u32) -> Diagnostics {
 
 /// What the provider reports about a configuration without marks.
 async fn by_provider(
-    run: &Run,
+    ports: &Ports,
     config: &Resource,
     bare: Value,
     address: &str,
@@ -81,14 +83,14 @@ async fn by_provider(
         ResourceMode::Ephemeral => "ValidateEphemeralResourceConfig",
     };
     let answer = async {
-        let (provider, kind) = (run.ports.providers.unconfigured(&config.provider).await?, &config.addr.kind);
+        let (provider, kind) = (ports.providers.unconfigured(&config.provider).await?, &config.addr.kind);
         Ok(match config.addr.mode {
             ResourceMode::Managed => provider.validate_resource_config(kind, bare, false).await,
             ResourceMode::Data => provider.validate_data_config(kind, bare).await,
             ResourceMode::Ephemeral => provider.validate_ephemeral_config(kind, bare).await,
         })
     };
-    Request { name, provider: &config.provider, subject: &address }.answered(&run.ports, answer).await
+    Request { name, provider: &config.provider, subject: &address }.answered(ports, answer).await
 }
 
 /// Errors in conditions that do not depend on their results.
@@ -158,11 +160,11 @@ fn hostless(shared: Option<&Body>, block: &ProvisionerBlock) -> Option<Range> {
     bodies().next().filter(|_| !has_host).map(Body::missing_item_range)
 }
 
-pub fn unknown_type(run: &Run, config: &Resource) -> Diagnostic {
+pub fn unknown_type(blocks: &Blocks, config: &Resource) -> Diagnostic {
     let (kind, provider) = (&config.addr.kind, config.provider.for_display());
-    let schemas = run.blocks.schemas.provider(&config.provider);
+    let schemas = blocks.schemas.provider(&config.provider);
     let names = |data: bool| schemas.map_or_else(Vec::new, |s| if data { s.data_names() } else { s.managed_names() });
-    let other = |mode| run.blocks.schemas.kind(&config.provider, mode, kind).is_some();
+    let other = |mode| blocks.schemas.kind(&config.provider, mode, kind).is_some();
     let (summary, detail) = match config.addr.mode {
         ResourceMode::Data => {
             let hint = match other(ResourceMode::Managed) {

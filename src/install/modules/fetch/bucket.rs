@@ -1,21 +1,27 @@
 //! Objects of the large stores over HTTPS, and folders of them: public ones, and those that keys or a token open.
 //!
-//! Owns the addresses of both stores and how a folder is listed and brought. Whose keys count is [`super::aws_keys`]'s business.
+//! Owns the addresses of both stores and how a folder is listed and brought. Which credentials count is [`super::aws_credentials`]'s business.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use reqsign_aws_v4::{Credential, RequestSigner};
+use reqsign_core::{Context, SignRequest};
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use url::Url;
 
-use crate::base::aws_signature::{Keys, encoded, sign};
+use crate::base::cloud;
 use crate::base::env::{self, Environment};
 use crate::base::files::named;
+use crate::base::hex::hex;
 use crate::base::http::Request;
+use crate::base::percent::encoded;
 use crate::base::secret::Secret;
 
 use super::address::Address;
-use super::{FetchError, Fetcher, aws_keys, percent_decoded};
+use super::{FetchError, Fetcher, aws_credentials, percent_decoded};
 
 /// Objects of a folder that come side by side.
 const AT_ONCE: usize = 8;
@@ -33,7 +39,7 @@ pub struct Bucket {
 }
 
 enum Kind {
-    S3 { region: String, keys: Option<Keys> },
+    S3 { region: String, keys: Option<Credential>, context: Context },
     Gcs { token: Option<Secret> },
 }
 
@@ -45,42 +51,44 @@ impl Bucket {
         let mut address = address.clone();
         let is_signed = address.parameters.iter().any(|(name, _)| name.eq_ignore_ascii_case("x-amz-signature"));
         let at_home = address.to_url()?.host_str().is_some_and(is_amazon_host);
-        let keys = if is_signed { None } else { aws_keys::find(fetcher, &mut address, at_home).await? };
-        s3(address, keys, &fetcher.environment)
+        let context = cloud::client_context(&fetcher.environment, &fetcher.http);
+        let keys = match is_signed {
+            true => None,
+            false => aws_credentials::find(&mut address, at_home, &fetcher.environment, &context).await?,
+        };
+        s3(address, keys, &fetcher.environment, context)
     }
 
     /// The object of exactly this name.
-    pub fn object(&self) -> Result<Request, FetchError> {
-        self.request(&self.path(&self.key), self.parameters.clone())
+    pub async fn object(&self) -> Result<Request, FetchError> {
+        self.request(&self.path(&self.key), self.parameters.clone()).await
     }
 
     fn path(&self, key: &str) -> String {
         if self.bucket.is_empty() { format!("/{key}") } else { format!("/{}/{key}", self.bucket) }
     }
 
-    fn request(&self, path: &str, mut parameters: Vec<(String, String)>) -> Result<Request, FetchError> {
+    async fn request(&self, path: &str, mut parameters: Vec<(String, String)>) -> Result<Request, FetchError> {
         parameters.sort();
         let mut text = format!("{}{}", self.base, encoded(path, true));
         for (i, (name, value)) in parameters.iter().enumerate() {
             let joint = if i == 0 { '?' } else { '&' };
             text.push_str(&format!("{joint}{}={}", encoded(name, false), encoded(value, false)));
         }
-        let url = url::Url::parse(&text).map_err(|e| FetchError::new(format!("the address of the store: {e}")))?;
-        Ok(match &self.kind {
-            Kind::S3 { keys: None, .. } => Request::new(url),
-            Kind::S3 { region, keys: Some(keys) } => {
-                let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-                let headers = sign(&url, keys, region, "s3", now.map_or(0, |now| now.as_secs() as i64));
-                Request::new(url).signed(headers)
-            }
-            Kind::Gcs { token } => Request::new(url).token(token.clone()),
-        })
+        let url = Url::parse(&text).map_err(|e| FetchError::new(format!("the address of the store: {e}")))?;
+        match &self.kind {
+            Kind::S3 { keys: None, .. } => Ok(Request::get(url)),
+            Kind::S3 { region, keys: Some(keys), context } => signed(url, region, keys, context).await,
+            Kind::Gcs { token } => Ok(Request::get(url).token(token.as_ref())),
+        }
     }
 
     /// The error for a refused object, if the store gives no reason.
     pub fn refused(&self) -> FetchError {
         FetchError::new(match &self.kind {
-            Kind::S3 { keys: Some(keys), .. } => format!("bad response code: 403 (asked with the AWS key {})", keys.id),
+            Kind::S3 { keys: Some(keys), .. } => {
+                format!("bad response code: 403 (asked with the AWS key {})", keys.access_key_id)
+            }
             Kind::S3 { keys: None, .. } => "bad response code: 403 (asked without AWS keys: there are none)".to_owned(),
             Kind::Gcs { token: Some(_) } => "bad response code: 403".to_owned(),
             Kind::Gcs { token: None } => {
@@ -116,7 +124,7 @@ impl Bucket {
         let folder = place.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(|e| named(e, "create", folder))?;
         let mut file = std::fs::File::create_new(place).map_err(|e| named(e, "create", place))?;
-        let request = self.request(&self.path(name), Vec::new())?;
+        let request = self.request(&self.path(name), Vec::new()).await?;
         let limit = left.load(Ordering::Relaxed);
         let answer = fetcher.http.download(&request, &mut file, limit, &|_, _| {}).await?;
         match answer.status.as_u16() {
@@ -135,14 +143,14 @@ impl Bucket {
     async fn list(&self, fetcher: &Fetcher, prefix: &str) -> Result<Vec<String>, FetchError> {
         let (mut names, mut next) = (Vec::new(), None::<String>);
         loop {
-            let answer = fetcher.http.get(&self.page(prefix, next.take())?).await?;
+            let answer = fetcher.http.send(&self.page(prefix, next.take()).await?).await?;
             match answer.status.as_u16() {
                 200 => {}
                 403 => return Err(self.refused()),
                 status => return Err(FetchError::new(format!("listing the objects: bad response code: {status}"))),
             }
             let page = match &self.kind {
-                Kind::S3 { .. } => s3_page(&answer.text()),
+                Kind::S3 { .. } => s3_page(&answer.text())?,
                 Kind::Gcs { .. } => gcs_page(&answer.text())?,
             };
             names.extend(page.0);
@@ -156,7 +164,7 @@ impl Bucket {
         }
     }
 
-    fn page(&self, prefix: &str, token: Option<String>) -> Result<Request, FetchError> {
+    async fn page(&self, prefix: &str, token: Option<String>) -> Result<Request, FetchError> {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let (path, mut parameters, token_name) = match &self.kind {
             Kind::S3 { .. } => {
@@ -171,8 +179,23 @@ impl Bucket {
         };
         parameters.push(pair("prefix", prefix));
         parameters.extend(token.map(|token| (token_name.to_owned(), token)));
-        self.request(&path, parameters)
+        self.request(&path, parameters).await
     }
+}
+
+/// A GET with a signature. All of its headers are for the store alone.
+async fn signed(url: Url, region: &str, keys: &Credential, context: &Context) -> Result<Request, FetchError> {
+    let failed = |why: String| FetchError::new(format!("signing the request: {why}"));
+    let empty = hex(&Sha256::digest(b""));
+    let head = http::Request::get(url.as_str()).header("x-amz-content-sha256", empty).body(());
+    let (mut head, ()) = head.map_err(|e| failed(e.to_string()))?.into_parts();
+    let signer = RequestSigner::new("s3", region);
+    signer.sign_request(context, &mut head, Some(keys), None).await.map_err(|e| failed(e.to_string()))?;
+    head.headers.remove(http::header::HOST);
+    head.headers.values_mut().for_each(|value| value.set_sensitive(true));
+    let mut request = Request::get(url);
+    request.headers = head.headers;
+    Ok(request)
 }
 
 /// Where an object belongs below the folder; never outside of it.
@@ -186,7 +209,12 @@ fn below(name: &str) -> Result<PathBuf, FetchError> {
 
 /// `https://s3.REGION.amazonaws.com/BUCKET/KEY`, `https://BUCKET.s3.REGION.amazonaws.com/KEY` and their older forms with a dash, or
 /// `https://HOST/BUCKET/KEY` of any other host.
-fn s3(mut address: Address, keys: Option<Keys>, environment: &Environment) -> Result<Bucket, FetchError> {
+fn s3(
+    mut address: Address,
+    keys: Option<Credential>,
+    environment: &Environment,
+    context: Context,
+) -> Result<Bucket, FetchError> {
     let url = address.to_url()?;
     let host = url.host_str().unwrap_or_default();
     let named = address.take("region");
@@ -219,7 +247,7 @@ fn s3(mut address: Address, keys: Option<Keys>, environment: &Environment) -> Re
     };
     let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
     let base = format!("{}://{host}{port}", url.scheme());
-    let kind = Kind::S3 { region, keys };
+    let kind = Kind::S3 { region, keys, context };
     Ok(Bucket { kind, base, bucket: bucket.to_owned(), key: key.to_owned(), parameters: address.parameters })
 }
 
@@ -252,21 +280,23 @@ fn gcs(address: &Address, environment: &Environment) -> Result<Bucket, FetchErro
 }
 
 /// The names of a page of S3's, and the token for the next one. Names were asked for in their encoded form.
-fn s3_page(xml: &str) -> (Vec<String>, Option<String>) {
-    let (mut names, mut rest) = (Vec::new(), xml);
-    while let Some((_, after)) = rest.split_once("<Key>") {
-        let (name, after) = after.split_once("</Key>").unwrap_or((after, ""));
-        names.push(percent_decoded(&plain(name), true));
-        rest = after;
+fn s3_page(xml: &str) -> Result<(Vec<String>, Option<String>), FetchError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Object {
+        key: String,
     }
-    let token = xml.split_once("<NextContinuationToken>").and_then(|(_, after)| after.split_once("</Next"));
-    (names, token.map(|(token, _)| plain(token)))
-}
-
-/// Text of XML without its escapes.
-fn plain(text: &str) -> String {
-    let escapes = [("&quot;", "\""), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")];
-    escapes.iter().fold(text.to_owned(), |text, (escape, c)| text.replace(escape, c))
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Page {
+        #[serde(default)]
+        contents: Vec<Object>,
+        next_continuation_token: Option<String>,
+    }
+    let page: Page =
+        quick_xml::de::from_str(xml).map_err(|_| FetchError::new("listing the objects: the answer cannot be read"))?;
+    let names = page.contents.iter().map(|object| percent_decoded(&object.key, true));
+    Ok((names.collect(), page.next_continuation_token))
 }
 
 fn gcs_page(json: &str) -> Result<(Vec<String>, Option<String>), FetchError> {
@@ -287,19 +317,37 @@ fn gcs_page(json: &str) -> Result<(Vec<String>, Option<String>), FetchError> {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+
+    use crate::base::http::{Client, Settings};
+    use crate::base::stop::Stop;
+
     use super::*;
 
-    fn place(text: &str) -> (String, String) {
-        let keys = Keys { id: "id".into(), secret: Secret::new("s"), token: None };
+    fn context() -> Context {
+        let (environment, stop) = (Environment::default(), Stop::new());
+        let client = Client::new(Settings::for_packages(&environment, "x"), stop);
+        cloud::client_context(&environment, &client)
+    }
+
+    async fn place(text: &str) -> (String, String) {
+        let keys = Credential {
+            access_key_id: "id".into(),
+            secret_access_key: "s".into(),
+            session_token: Some("t0ken".into()),
+            expires_in: None,
+        };
         let environment = Environment::of([("AWS_REGION", "of-env")]);
-        let bucket = s3(Address::parse(text).unwrap(), Some(keys), &environment).unwrap();
-        let request = bucket.object().unwrap();
-        let authorization = request.signed.last().unwrap().1.reveal().to_owned();
+        let bucket = s3(Address::parse(text).unwrap(), Some(keys), &environment, context()).unwrap();
+        let request = bucket.object().await.unwrap();
+        assert!(request.headers.values().all(HeaderValue::is_sensitive), "{request:?}");
+        assert_eq!(request.headers["x-amz-security-token"], "t0ken");
+        let authorization = request.headers["authorization"].to_str().unwrap();
         (request.url.to_string(), authorization.split('/').nth(2).unwrap().to_owned())
     }
 
-    #[test]
-    fn addresses() {
+    #[tokio::test]
+    async fn addresses() {
         let cases = [
             (
                 "s3::https://s3.amazonaws.com/b/k.zip?version=1",
@@ -323,13 +371,15 @@ mod tests {
             ("s3::https://s3.amazonaws.com.evil.example/b/k", "https://s3.amazonaws.com.evil.example/b/k", "of-env"),
         ];
         for (text, url, region) in cases {
-            assert_eq!(place(text), (url.to_owned(), region.to_owned()), "{text}");
+            assert_eq!(place(text).await, (url.to_owned(), region.to_owned()), "{text}");
         }
-        assert!(s3(Address::parse("s3::https://h.example/b").unwrap(), None, &Environment::default()).is_err());
+        let short = Address::parse("s3::https://h.example/b").unwrap();
+        assert!(s3(short, None, &Environment::default(), context()).is_err());
         let address = Address::parse("gcs::https://www.googleapis.com/storage/v1/b/d/k.zip").unwrap();
-        let request = gcs(&address, &Environment::of([("GOOGLE_OAUTH_ACCESS_TOKEN", "t")])).unwrap().object().unwrap();
+        let bucket = gcs(&address, &Environment::of([("GOOGLE_OAUTH_ACCESS_TOKEN", "t")])).unwrap();
+        let request = bucket.object().await.unwrap();
         assert_eq!(request.url.as_str(), "https://storage.googleapis.com/b/d/k.zip");
-        assert_eq!(request.token.unwrap().reveal(), "t");
+        assert_eq!(request.headers["authorization"], "Bearer t");
     }
 
     #[test]
@@ -348,8 +398,8 @@ mod tests {
     fn pages() {
         let xml = "<R><Contents><Key>a%2Fb+c</Key></Contents><Contents><Key>d&amp;</Key></Contents>\
                    <NextContinuationToken>t&lt;</NextContinuationToken></R>";
-        assert_eq!(s3_page(xml), (vec!["a/b c".to_owned(), "d&".to_owned()], Some("t<".to_owned())));
-        assert_eq!(s3_page("<Key>a"), (vec!["a".to_owned()], None));
+        assert_eq!(s3_page(xml).unwrap(), (vec!["a/b c".to_owned(), "d&".to_owned()], Some("t<".to_owned())));
+        assert!(s3_page("<Key>a").is_err());
         assert!(gcs_page("{").is_err());
         assert_eq!(gcs_page("{\"items\":[{\"name\":\"x\"}]}").unwrap(), (vec!["x".to_owned()], None));
         for name in ["../a", "/a", "a/../../b", ""] {

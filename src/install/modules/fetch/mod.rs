@@ -4,8 +4,7 @@
 
 mod address;
 pub mod archive;
-mod aws_keys;
-mod aws_roles;
+mod aws_credentials;
 mod bucket;
 mod checksum;
 mod folder;
@@ -143,7 +142,10 @@ impl Fetcher {
             "s3" | "gcs" => Some(Bucket::open(self, address).await?),
             _ => None,
         };
-        let request = bucket.as_ref().map_or_else(|| web::request(self, address), Bucket::object)?;
+        let request = match &bucket {
+            Some(bucket) => bucket.object().await?,
+            None => web::request(self, address)?,
+        };
         let beside = target.parent().unwrap_or(Path::new("."));
         let mut file = tempfile::Builder::new().prefix("download-").tempfile_in(beside)?;
         let shown = redacted(request.url.as_str());
@@ -166,7 +168,7 @@ impl Fetcher {
             None => checksum::Wanted::parse(wanted)?,
             Some(list) => {
                 let list = Address::parse(list)?;
-                let answer = self.http.get(&web::request(self, &list)?).await?;
+                let answer = self.http.send(&web::request(self, &list)?).await?;
                 if answer.status.as_u16() != 200 {
                     return Err(FetchError::new(format!(
                         "Error downloading checksum file: bad response code: {}",

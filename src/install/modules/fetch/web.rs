@@ -17,7 +17,7 @@ pub fn request(fetcher: &Fetcher, address: &Address) -> Result<Request, FetchErr
     let url = address.to_url()?;
     let open = url.username().is_empty() && url.password().is_none();
     let login = url.host_str().filter(|_| open).and_then(|host| netrc::login(&fetcher.environment, host));
-    Ok(Request::new(url).login(login))
+    Ok(Request::get(url).login(login.as_ref()))
 }
 
 /// Asks with `terraform-get=1` and gets what the answer names.
@@ -27,7 +27,7 @@ pub async fn follow(fetcher: &Fetcher, address: &Address, target: &Path, led: us
     }
     let mut asked = address.clone();
     asked.parameters.push(("terraform-get".to_owned(), "1".to_owned()));
-    let answer = fetcher.http.get(&request(fetcher, &asked)?).await?;
+    let answer = fetcher.http.send(&request(fetcher, &asked)?).await?;
     if !answer.status.is_success() {
         return Err(FetchError::new(format!("bad response code: {}", answer.status.as_u16())));
     }

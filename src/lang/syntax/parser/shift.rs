@@ -43,10 +43,10 @@ pub fn expr(found: &mut Expr, place: Place<'_>) {
         found = first;
     }
     all([&mut found.span], place);
-    parts(found, place);
+    shift_parts(found, place);
 }
 
-fn parts(found: &mut Expr, place: Place<'_>) {
+fn shift_parts(found: &mut Expr, place: Place<'_>) {
     match &mut found.kind {
         ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Null | ExprKind::SplatItem | ExprKind::Error => {}
         ExprKind::JsonString(_) | ExprKind::JsonObject { .. } => {}

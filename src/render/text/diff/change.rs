@@ -92,7 +92,7 @@ impl<'p> Change<'p> {
         };
         let unknown = self.unknown_parts.iter().any(|part| &**part == name);
         let after = if unknown { Value::unknown(ty.clone()) } else { part(&self.after) };
-        Change { before: part(&self.before), after, ..self.named(name) }.shown()
+        Change { before: part(&self.before), after, ..self.named(name) }.relevant_only()
     }
 
     /// An entry of a map; null is a value like any other.
@@ -105,7 +105,7 @@ impl<'p> Change<'p> {
         if self.unknown_parts.iter().any(|part| &**part == key) {
             child.after = Value::unknown(Type::Dynamic);
         }
-        child.shown()
+        child.relevant_only()
     }
 
     /// An element that stands at one index before and at another one after; none: it is not there. `filter`: it may be
@@ -125,11 +125,11 @@ impl<'p> Change<'p> {
             after: new.unwrap_or_else(Value::null_dynamic),
             ..child
         };
-        if filter { child.shown() } else { Change { relevant: None, ..child } }
+        if filter { child.relevant_only() } else { Change { relevant: None, ..child } }
     }
 
     /// The change if some of it is to be shown; otherwise the same as if nothing changed.
-    fn shown(self) -> Change<'p> {
+    fn relevant_only(self) -> Change<'p> {
         if self.relevant.as_ref().is_none_or(|paths| !paths.is_empty()) {
             return self;
         }

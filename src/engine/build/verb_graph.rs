@@ -26,15 +26,15 @@ pub struct Purpose<'a> {
 }
 
 /// A built graph, free of the builder's borrows.
-pub struct Parts {
+pub struct VerbGraph {
     pub built: Built,
     pub providers: ProviderUse,
     pub order: BlockOrder,
     pub diagnostics: Diagnostics,
 }
 
-impl Parts {
-    pub fn of(mut builder: Builder<'_>, mut orphans: Vec<Orphans>, purpose: &Purpose<'_>) -> Parts {
+impl VerbGraph {
+    pub fn of(mut builder: Builder<'_>, mut orphans: Vec<Orphans>, purpose: &Purpose<'_>) -> VerbGraph {
         let Purpose { verb, state, imports, changes, targets } = *purpose;
         let tree = builder.tree;
         let order = builder.graph.topological();
@@ -87,7 +87,7 @@ impl Parts {
         }
         scoped::close_ephemerals(&mut graph, tree);
         active.resize(graph.len(), true);
-        Parts {
+        VerbGraph {
             built: Built { graph, needs: builder.needs, orphans, tasks, active, filtered },
             providers: ProviderUse { configs: builder.providers, of: builder.provider_of, chosen: builder.chosen_of },
             order: BlockOrder { dependencies, create_before_destroy, read_barriers },

@@ -1,6 +1,6 @@
-//! What a server on the loopback hears from the client, and what the client makes of its answers.
+//! What hosts on the loopback hear from the client, and what it makes of their answers.
 
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
@@ -8,26 +8,29 @@ use reqwest::Method;
 use reqwest::header::CONTENT_TYPE;
 use url::Url;
 
-use super::{Client, Proxies, Request, Settings, Tls};
+use super::{Client, Settings};
 use crate::base::env::Environment;
-use crate::base::http::FailureKind;
+use crate::base::http::{Failure, FailureKind, Proxies, Request, Tls};
 use crate::base::secret::Secret;
+use crate::base::stop::Stop;
 
-/// Answers the requests of as many connections, one each, and gives what was asked. An empty answer closes the connection.
+/// Answers the requests of as many connections, one each, and gives what was asked.
 fn serve(answers: Vec<String>) -> (Url, std::thread::JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = Url::parse(&format!("http://{}/state", listener.local_addr().unwrap())).unwrap();
+    let url = Url::parse(&format!("http://{}/", listener.local_addr().unwrap())).unwrap();
+    let own = url.to_string();
     let thread = std::thread::spawn(move || {
         let mut asked = Vec::new();
         for answer in answers {
             let (mut stream, _) = listener.accept().unwrap();
-            let (mut request, mut buffer) = (Vec::new(), [0; 4096]);
+            let mut request = Vec::new();
+            let mut buffer = [0; 4096];
             while !is_complete(&request) {
                 let n = stream.read(&mut buffer).unwrap();
                 request.extend_from_slice(&buffer[..n]);
             }
             asked.push(String::from_utf8(request).unwrap());
-            stream.write_all(answer.as_bytes()).unwrap();
+            stream.write_all(answer.replace("OWN", &own).as_bytes()).unwrap();
         }
         asked
     });
@@ -42,12 +45,97 @@ fn is_complete(request: &[u8]) -> bool {
 }
 
 fn answer(status: &str, headers: &str, body: &str) -> String {
-    format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len())
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}")
 }
 
-fn client(retries: u32) -> Client {
+fn for_packages() -> Client {
+    let environment = Environment::of([("TF_APPEND_USER_AGENT", "x/1")]);
+    Client::new(Settings::for_packages(&environment, "Terrane/0"), Stop::new())
+}
+
+fn for_states(retries: u32) -> Client {
     let pauses = Duration::from_millis(10)..=Duration::from_millis(20);
-    Client::new(Settings { retries, pauses, ..Settings::new(&Environment::default()) }).unwrap()
+    Client::build(Settings { retries, pauses, ..state_settings() }).unwrap()
+}
+
+fn state_settings() -> Settings {
+    Settings::for_states(&Environment::default(), "Terrane/0")
+}
+
+#[tokio::test]
+async fn redirects_are_followed_and_server_errors_retried() {
+    let (url, thread) = serve(vec![
+        answer("503 Service Unavailable", "Retry-After: 0\r\n", ""),
+        answer("302 Found", "Location: /b?token=x\r\n", ""),
+        answer("200 OK", "", "hello"),
+    ]);
+    let request = Request::get(url.clone()).token(Some(&Secret::new("t0ken")));
+    let got = for_packages().send(&request).await.unwrap();
+    assert_eq!((got.text().as_str(), got.attempts, got.url.path()), ("hello", 2, "/b"));
+    let asked = thread.join().unwrap();
+    assert!(asked[2].starts_with("GET /b?token=x HTTP/1.1\r\n") && asked[2].contains("user-agent: Terrane/0 x/1"));
+    assert!(asked.iter().all(|request| request.contains("Bearer t0ken")));
+}
+
+#[tokio::test]
+async fn credentials_stay_with_their_host() {
+    let (other, second) = serve(vec![answer("200 OK", "", "x")]);
+    let (url, first) = serve(vec![answer("302 Found", &format!("Location: {other}\r\n"), "")]);
+    let login = Some(("me".to_owned(), Secret::new("pw")));
+    for_packages().send(&Request::get(url).login(login.as_ref())).await.unwrap();
+    assert!(first.join().unwrap()[0].contains("authorization: Basic bWU6cHc="));
+    assert!(!second.join().unwrap()[0].contains("authorization"));
+}
+
+#[tokio::test]
+async fn forms_are_sent_once_and_never_redirected() {
+    for status in ["307 Temporary Redirect", "503 Service Unavailable"] {
+        let (url, thread) = serve(vec![answer(status, "Location: /b\r\n", "why")]);
+        let request = Request::form(url, &[("a", "x y"), ("secret", "s3&cret")]);
+        let got = for_packages().send(&request).await.unwrap();
+        assert_eq!((got.status.as_str(), got.text().as_str()), (&status[..3], "why"));
+        let asked = thread.join().unwrap();
+        assert!(asked[0].starts_with("POST / HTTP/1.1\r\n"), "{asked:?}");
+        assert!(asked[0].contains("content-type: application/x-www-form-urlencoded\r\n"), "{asked:?}");
+        assert!(asked[0].ends_with("\r\n\r\na=x+y&secret=s3%26cret"), "{asked:?}");
+        assert!(!format!("{request:?}").contains("cret=s3"));
+    }
+    let url = Url::parse("http://127.0.0.1:1/").unwrap();
+    let failed = for_packages().send(&Request::form(url, &[])).await.unwrap_err();
+    assert!(failed.to_string().starts_with("Post \"http://127.0.0.1:1/\": dial tcp"), "{failed}");
+}
+
+#[tokio::test]
+async fn failures_are_worded_without_secrets() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let url = Url::parse(&format!("http://u:pw@127.0.0.1:{port}/?token=t")).unwrap();
+    let failed = for_packages().send(&Request::get(url).once()).await.unwrap_err();
+    let expected = format!(
+        "Get \"http://u:redacted@127.0.0.1:{port}/?token=redacted\": dial tcp 127.0.0.1:{port}: connect: connection refused"
+    );
+    assert_eq!(failed.to_string(), expected);
+    let stop = Stop::new();
+    stop.stop();
+    let client = Client::new(Settings::for_packages(&Environment::default(), "x"), stop);
+    let failed = client.send(&Request::get(Url::parse("http://127.0.0.1:1/").unwrap())).await.unwrap_err();
+    assert_eq!(failed.kind, FailureKind::Stopped);
+}
+
+#[tokio::test]
+async fn downloads_go_to_a_file_and_no_further_than_allowed() {
+    let (url, _thread) = serve(vec![answer("200 OK", "", "12345"), answer("200 OK", "", "123456")]);
+    let mut file = tempfile::tempfile().unwrap();
+    let request = Request::get(url);
+    for_packages().download(&request, &mut file, 5, &|have, all| assert_eq!((have, all), (5, Some(5)))).await.unwrap();
+    file.rewind().unwrap();
+    let mut text = String::new();
+    file.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "12345");
+    let failed = for_packages().download(&request, &mut file, 5, &|_, _| {}).await.unwrap_err();
+    assert_eq!(failed.kind, FailureKind::TooLarge);
 }
 
 #[tokio::test]
@@ -59,15 +147,15 @@ async fn trouble_is_retried_with_the_same_body() {
     let (url, thread) = serve(answers);
     let request = Request::new(Method::from_bytes(b"LOCK").unwrap(), url)
         .header(CONTENT_TYPE, "application/json")
-        .login("me", &Secret::new("pw"))
+        .login(Some(&("me".to_owned(), Secret::new("pw"))))
         .body("{}");
-    let got = client(4).send(&request).await.unwrap();
+    let got = for_states(4).send(&request).await.unwrap();
     assert_eq!(
         (got.status.as_u16(), got.attempts, &got.body[..], got.header("x-a")),
         (201, 5, &b"done"[..], Some("b"))
     );
     for asked in thread.join().unwrap() {
-        assert!(asked.starts_with("LOCK /state HTTP/1.1\r\n") && asked.ends_with("\r\n\r\n{}"), "{asked}");
+        assert!(asked.starts_with("LOCK / HTTP/1.1\r\n") && asked.ends_with("\r\n\r\n{}"), "{asked}");
         assert!(asked.contains("authorization: Basic bWU6cHc="), "{asked}");
         assert!(asked.contains("user-agent: Terrane/"), "{asked}");
     }
@@ -79,7 +167,7 @@ async fn other_answers_and_the_last_one_are_given_as_they_are() {
         [("404 Not Found", 2, 1), ("501 Not Implemented", 2, 1), ("500 X", 1, 2), ("423 Locked", 0, 1)]
     {
         let (url, thread) = serve(vec![answer(status, "", "why"); attempts]);
-        let got = client(retries).send(&Request::new(Method::GET, url)).await.unwrap();
+        let got = for_states(retries).send(&Request::new(Method::GET, url)).await.unwrap();
         assert_eq!((got.status.as_str(), got.attempts as usize, &got.body[..]), (&status[..3], attempts, &b"why"[..]));
         thread.join().unwrap();
     }
@@ -89,7 +177,7 @@ async fn other_answers_and_the_last_one_are_given_as_they_are() {
 async fn servers_choose_the_pause() {
     let (url, thread) = serve(vec![answer("503 X", "Retry-After: 1\r\n", ""), answer("200 OK", "", "")]);
     let begun = Instant::now();
-    client(1).send(&Request::new(Method::GET, url)).await.unwrap();
+    for_states(1).send(&Request::new(Method::GET, url)).await.unwrap();
     assert!(begun.elapsed() >= Duration::from_secs(1));
     thread.join().unwrap();
     let headers =
@@ -98,16 +186,16 @@ async fn servers_choose_the_pause() {
 }
 
 #[tokio::test]
-async fn failures_show_no_secrets() {
+async fn failures_show_no_secrets_to_users_of_states() {
     let url = Url::parse("http://user:pw@127.0.0.1:1/a/b?token=t#f").unwrap();
-    let failed = client(1).send(&Request::new(Method::POST, url)).await.unwrap_err();
+    let failed = for_states(1).send(&Request::new(Method::POST, url)).await.unwrap_err();
     let expected = "Post \"http://127.0.0.1:1/a/b\": dial tcp 127.0.0.1:1: connect: connection refused";
     assert_eq!((failed.to_string().as_str(), failed.attempts), (expected, 2));
     let tls = Tls { authorities: Some("s3cret".into()), ..Tls::default() };
-    let settings = Settings { tls, ..Settings::new(&Environment::default()) };
-    assert_eq!(Client::new(settings).unwrap_err(), "failed to append certs");
+    let settings = Settings { tls, ..state_settings() };
+    assert_eq!(Client::build(settings).unwrap_err(), "failed to append certs");
     let tls = Tls { identity: Some(("s3cret".into(), Secret::new("s3cret"))), ..Tls::default() };
-    let failed = Client::new(Settings { tls, ..Settings::new(&Environment::default()) }).unwrap_err();
+    let failed = Client::build(Settings { tls, ..state_settings() }).unwrap_err();
     assert!(failed.starts_with("cannot load client certificate: ") && !failed.contains("s3cret"), "{failed}");
 }
 
@@ -115,9 +203,8 @@ async fn failures_show_no_secrets() {
 async fn silent_servers_time_out() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = Url::parse(&format!("http://{}/", listener.local_addr().unwrap())).unwrap();
-    let settings =
-        Settings { retries: 0, idle_timeout: Duration::from_millis(50), ..Settings::new(&Environment::default()) };
-    let failed = Client::new(settings).unwrap().send(&Request::new(Method::GET, url)).await.unwrap_err();
+    let settings = Settings { retries: 0, idle_timeout: Duration::from_millis(50), ..state_settings() };
+    let failed = Client::build(settings).unwrap().send(&Request::new(Method::GET, url)).await.unwrap_err();
     assert_eq!(failed.kind, FailureKind::TimedOut);
 }
 
@@ -130,7 +217,7 @@ async fn proxies_come_from_the_environment_and_not_for_this_machine() {
     ]);
     let proxies = Proxies::of(&environment);
     assert_eq!((proxies.https.as_deref(), proxies.except.as_str()), (None, "other.test"));
-    let client = Client::new(Settings { retries: 0, ..Settings::new(&environment) }).unwrap();
+    let client = Client::build(Settings { retries: 0, ..Settings::for_states(&environment, "x") }).unwrap();
     let (url, direct) = serve(vec![answer("200 OK", "", "direct")]);
     let got = client.send(&Request::new(Method::GET, url)).await.unwrap();
     assert_eq!(got.body, b"direct");
@@ -181,9 +268,9 @@ fn authority() -> (String, rcgen::Issuer<'static, rcgen::KeyPair>) {
     (pem, rcgen::Issuer::new(params, key))
 }
 
-async fn over_tls(tls: Tls, url: Url) -> Result<Vec<u8>, super::Failure> {
-    let settings = Settings { tls, retries: 0, ..Settings::new(&Environment::default()) };
-    Client::new(settings).unwrap().send(&Request::new(Method::GET, url)).await.map(|answer| answer.body)
+async fn over_tls(tls: Tls, url: Url) -> Result<Vec<u8>, Failure> {
+    let settings = Settings { tls, retries: 0, ..state_settings() };
+    Client::build(settings).unwrap().send(&Request::new(Method::GET, url)).await.map(|answer| answer.body)
 }
 
 #[tokio::test]
@@ -197,7 +284,7 @@ async fn only_given_authorities_are_trusted() {
         assert_eq!((got.as_ref().is_ok_and(|body| body == b"tls"), task.await.unwrap()), (trusted, trusted), "{got:?}");
         if let Err(failed) = got {
             let expected = "tls: failed to verify certificate: x509: certificate signed by unknown authority";
-            assert!(failed.text.ends_with(expected), "{failed}");
+            assert!(failed.to_string().ends_with(expected), "{failed}");
         }
     }
 }

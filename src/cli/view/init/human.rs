@@ -1,0 +1,130 @@
+//! `init` as people follow it.
+
+use std::sync::Arc;
+
+use crate::base::name::PROGRAM;
+use crate::cli::console::Console;
+use crate::cli::view::downloads::Downloads;
+use crate::install::event::InstallEvent;
+use crate::ops::init::{InitEvent, InitOutcome};
+use crate::render::text::style::Style;
+
+use super::InitView;
+use super::texts::{LOCK_FILE, advice, empty_text, empty_title, install_message, lock_created, message, ready};
+
+pub struct Human {
+    console: Arc<Console>,
+    /// Leave out advice on the next command.
+    in_automation: bool,
+    downloads: Downloads,
+}
+
+impl Human {
+    pub fn new(console: Arc<Console>, in_automation: bool) -> Human {
+        Human { downloads: Downloads::new(console.clone()), console, in_automation }
+    }
+}
+
+impl InitView for Human {
+    fn event(&self, event: &InitEvent) {
+        if let InitEvent::Diagnostics(diagnostics) = event {
+            self.console.diagnostics(diagnostics.clone());
+            return;
+        }
+        if let InitEvent::Install(event) = event {
+            self.downloads.hear(event);
+        }
+        if let Some(text) = human(event, &self.console.style) {
+            self.console.line(&text);
+        }
+    }
+
+    fn finish(&self, outcome: InitOutcome) {
+        self.console.status("");
+        let (place, warnings) = match outcome {
+            InitOutcome::NotReady(diagnostics) => return self.console.diagnostics(diagnostics),
+            InitOutcome::Ready { place, warnings } => (place, warnings),
+        };
+        self.console.line("");
+        self.console.diagnostics(warnings);
+        let style = &self.console.style;
+        self.console.line(&style.fill("[reset][bold][green]{}[reset][green]", &[&ready(place)]));
+        if !self.in_automation {
+            self.console.line(&style.fill("[reset][green]{}", &[&advice(place)]));
+        }
+    }
+}
+
+/// As people read it. None: they are not told.
+fn human(event: &InitEvent, style: &Style) -> Option<String> {
+    Some(match event {
+        InitEvent::Backend | InitEvent::Cloud | InitEvent::Modules { .. } | InitEvent::Providers => {
+            style.fill("[reset][bold]{}", &[&plain_text(event)])
+        }
+        InitEvent::Copying(source) => {
+            style.fill("[reset][bold]Copying configuration[reset] from {}...", &[&format!("{source:?}")])
+        }
+        InitEvent::Empty => {
+            let (title, text) = (empty_title(), empty_text());
+            style.fill("[reset][bold]{}[reset]\n\n{}", &[&title, &text])
+        }
+        InitEvent::LockCreated => style.fill(&lock_created("[bold]{}[reset]"), &[&LOCK_FILE]),
+        InitEvent::BackendSet(_) => style.fill("[reset][green]\n{}", &[&plain_text(event)]),
+        InitEvent::BackendUnset(_) => style.fill("[reset][green]\n\n{}", &[&plain_text(event)]),
+        InitEvent::BackendReplaced { .. } => style.fill("[reset]{}\n", &[&plain_text(event)]),
+        InitEvent::BackendReconfigured => style.fill(
+            "[reset][reset][bold]Backend configuration changed![reset]\n\n{}\n",
+            &[&format!(
+                "{PROGRAM} has detected that the configuration specified for the backend\nhas changed. {PROGRAM} will now check for \
+                 existing state in the backends."
+            )],
+        ),
+        InitEvent::WorkspacesCopied(list) => style.fill(
+            "[reset][bold]Migration complete! Your workspaces are as follows:[reset]\n{}",
+            &[list],
+        ),
+        InitEvent::Install(event) => return install(event, style),
+        InitEvent::Copied(path) => format!("- {}", path.0.join(".")),
+        _ => plain_text(event),
+    })
+}
+
+fn install(event: &InstallEvent, style: &Style) -> Option<String> {
+    Some(match event {
+        InstallEvent::BuiltIn { .. } | InstallEvent::Unmanaged { .. } => format!("- {}", install_message(event)?),
+        InstallEvent::QueryStarted { provider, locked: true, .. } => {
+            format!("- Reusing previous version of {} from the dependency lock file", provider.for_display())
+        }
+        InstallEvent::QueryStarted { provider, constraints, .. } if constraints.is_empty() => {
+            format!("- Finding latest version of {}...", provider.for_display())
+        }
+        InstallEvent::QueryStarted { provider, constraints, .. } => {
+            format!("- Finding {} versions matching \"{constraints}\"...", provider.for_display())
+        }
+        InstallEvent::AlreadyInstalled { provider, version } => {
+            format!("- Using previously-installed {} v{version}", provider.for_display())
+        }
+        InstallEvent::LinkedFromCache { provider, version } => {
+            format!("- Using {} v{version} from the shared cache directory", provider.for_display())
+        }
+        InstallEvent::FetchStarted { provider, version } => {
+            format!("- Installing {} v{version}...", provider.for_display())
+        }
+        InstallEvent::Fetched { provider, version, authentication } => {
+            let key = authentication
+                .stranger()
+                .map(|key| style.fill(", key ID [reset][bold]{}[reset]", &[&key]))
+                .unwrap_or_default();
+            format!("- Installed {} v{version} ({authentication}{key})", provider.for_display())
+        }
+        InstallEvent::CacheContended { provider, version } => format!(
+            "- Waiting for another process that installs {} v{version} to the shared cache directory...",
+            provider.for_display()
+        ),
+        _ => return None,
+    })
+}
+
+fn plain_text(event: &InitEvent) -> String {
+    message(event).map(|(text, _)| text).unwrap_or_default()
+}

@@ -1,0 +1,55 @@
+//! `init` as programs follow it: a stream of JSON lines.
+
+use std::sync::Arc;
+
+use crate::base::diag::Diagnostics;
+use crate::cli::console::Console;
+use crate::cli::view::json::{write, write_to_the_second};
+use crate::ops::init::{InitEvent, InitOutcome};
+use crate::render::json::events;
+
+use super::InitView;
+use super::texts::{advice, message, ready, ready_codes};
+
+pub struct Json {
+    console: Arc<Console>,
+}
+
+impl Json {
+    /// Begins the stream.
+    pub fn new(console: Arc<Console>) -> Json {
+        write(&console, &events::version());
+        Json { console }
+    }
+
+    fn output(&self, text: &str, code: &str) {
+        write_to_the_second(&self.console, &events::init_output(text, code));
+    }
+
+    fn diagnostics(&self, diagnostics: &Diagnostics) {
+        diagnostics.iter().for_each(|diagnostic| write(&self.console, &events::diagnostic(diagnostic)));
+    }
+}
+
+impl InitView for Json {
+    fn event(&self, event: &InitEvent) {
+        if let InitEvent::Diagnostics(diagnostics) = event {
+            self.diagnostics(diagnostics);
+            return;
+        }
+        let Some((text, code)) = message(event) else { return };
+        match code {
+            Some(code) => self.output(&text, code),
+            None => write(&self.console, &events::log(text)),
+        }
+    }
+
+    fn finish(&self, outcome: InitOutcome) {
+        self.console.status("");
+        self.diagnostics(outcome.diagnostics());
+        let InitOutcome::Ready { place, .. } = outcome else { return };
+        let (ready_code, advice_code) = ready_codes(place);
+        self.output(&ready(place), ready_code);
+        self.output(advice(place).trim_start(), advice_code);
+    }
+}

@@ -1,0 +1,30 @@
+//! What `init` shows: lines for people, or a stream of JSON lines.
+//!
+//! Never decides what is done.
+
+mod human;
+mod json;
+mod texts;
+
+use std::sync::Arc;
+
+use crate::cli::console::Console;
+use crate::ops::init::{InitEvent, InitOutcome};
+
+use super::operation::Audience;
+
+/// The view of `init`.
+pub trait InitView: Sync {
+    fn event(&self, event: &InitEvent);
+
+    /// What is left to say.
+    fn finish(&self, outcome: InitOutcome);
+}
+
+/// The view for an audience.
+pub fn view(console: &Arc<Console>, audience: Audience) -> Box<dyn InitView> {
+    match audience {
+        Audience::Programs => Box::new(json::Json::new(console.clone())),
+        Audience::People { in_automation } => Box::new(human::Human::new(console.clone(), in_automation)),
+    }
+}

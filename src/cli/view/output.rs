@@ -1,0 +1,99 @@
+//! What `output` shows.
+
+use serde_json::{Map, Value as JsonValue, json};
+
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::cli::args::output::Form;
+use crate::lang::value::Type;
+use crate::lang::value::convert::convert;
+use crate::model::state::{OutputValue, State};
+use crate::render::json::go;
+use crate::render::text::value::console_text;
+
+use super::shown;
+
+/// The view of `output`. The state has outputs.
+pub trait OutputView {
+    fn all(&self, state: &State) -> String;
+
+    fn one(&self, name: &str, output: &OutputValue) -> Result<String, Diagnostics>;
+
+    /// All outputs of a state that has none. None: that is worth a warning.
+    fn empty(&self) -> Option<String> {
+        None
+    }
+}
+
+pub fn view(form: Form) -> Box<dyn OutputView> {
+    match form {
+        Form::Human => Box::new(Human),
+        Form::Json => Box::new(Json),
+        Form::Raw => Box::new(Raw),
+    }
+}
+
+struct Human;
+
+impl OutputView for Human {
+    fn all(&self, state: &State) -> String {
+        shown::outputs(state)
+    }
+
+    fn one(&self, _: &str, output: &OutputValue) -> Result<String, Diagnostics> {
+        Ok(format!("{}\n", console_text(&output.value)))
+    }
+}
+
+struct Json;
+
+impl OutputView for Json {
+    fn all(&self, state: &State) -> String {
+        format!("{}\n", go::pretty(&documents(state)))
+    }
+
+    fn one(&self, _: &str, output: &OutputValue) -> Result<String, Diagnostics> {
+        Ok(format!("{}\n", go::compact(&shown::json_of(&output.value))))
+    }
+
+    fn empty(&self) -> Option<String> {
+        Some("{}\n".to_owned())
+    }
+}
+
+/// One value as it is, for scripts.
+struct Raw;
+
+impl OutputView for Raw {
+    fn all(&self, state: &State) -> String {
+        shown::outputs(state)
+    }
+
+    fn one(&self, name: &str, output: &OutputValue) -> Result<String, Diagnostics> {
+        raw(name, output)
+    }
+}
+
+fn documents(state: &State) -> JsonValue {
+    let outputs = shown::json_outputs(state).into_iter();
+    let documents: Map<String, JsonValue> = outputs
+        .map(|(name, sensitive, ty, value)| (name, json!({ "sensitive": sensitive, "type": ty, "value": value })))
+        .collect();
+    JsonValue::Object(documents)
+}
+
+fn raw(name: &str, output: &OutputValue) -> Result<String, Diagnostics> {
+    let unsupported = |detail: String| Diagnostics::from(Diagnostic::error("Unsupported value for raw output", detail));
+    if output.value.is_null() {
+        return Err(unsupported(
+            format!("The value for output value {name:?} is null, so -raw mode cannot print it.",),
+        ));
+    }
+    match convert(&output.value, &Type::String) {
+        Ok(text) => Ok(text.as_str().unwrap_or_default().to_string()),
+        Err(_) => Err(unsupported(format!(
+            "The -raw option only supports strings, numbers, and boolean values, but output value {name:?} is {}.\n\nUse the -json option \
+             for machine-readable representations of output values that have complex types.",
+            output.value.ty().friendly_name(),
+        ))),
+    }
+}

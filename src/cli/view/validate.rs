@@ -1,0 +1,92 @@
+//! What `validate` shows.
+
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+use crate::base::diag::Diagnostics;
+use crate::cli::console::Console;
+use crate::engine::ports::Observer;
+use crate::ops::interface::listen::SilentListener;
+use crate::render::json::diagnostic::diagnostic_json;
+use crate::render::json::go;
+use crate::render::text::wrap::wrap;
+
+use super::human::Pending;
+
+/// The view of `validate`.
+pub trait ValidateView {
+    /// What follows the validation while it runs.
+    fn observer(&self) -> Arc<dyn Observer>;
+
+    fn result(&self, diagnostics: Diagnostics);
+}
+
+pub fn view(console: &Arc<Console>, json: bool) -> Box<dyn ValidateView> {
+    if json { Box::new(Json(console.clone())) } else { Box::new(Human(console.clone())) }
+}
+
+struct Human(Arc<Console>);
+
+impl ValidateView for Human {
+    fn observer(&self) -> Arc<dyn Observer> {
+        Arc::new(Pending(self.0.clone()))
+    }
+
+    fn result(&self, diagnostics: Diagnostics) {
+        result(&self.0, diagnostics);
+    }
+}
+
+/// One document.
+struct Json(Arc<Console>);
+
+impl ValidateView for Json {
+    fn observer(&self) -> Arc<dyn Observer> {
+        Arc::new(SilentListener)
+    }
+
+    fn result(&self, diagnostics: Diagnostics) {
+        json_result(&self.0, &diagnostics);
+    }
+}
+
+fn result(console: &Console, diagnostics: Diagnostics) {
+    let (failed, silent) = (diagnostics.has_errors(), diagnostics.is_empty());
+    console.diagnostics(diagnostics);
+    if failed {
+        return;
+    }
+    let but = if silent { "" } else { ", but there were some validation warnings as shown above" };
+    let text = console.style.fill("[green][bold]Success![reset] The configuration is valid{}.\n", &[&but]);
+    // As in the reference, the escape sequences count as text.
+    console.line(&wrap(&text, console.style.width.saturating_sub(1)));
+}
+
+#[derive(Serialize)]
+struct ResultJson<'a> {
+    format_version: &'static str,
+    valid: bool,
+    error_count: usize,
+    warning_count: usize,
+    #[serde(serialize_with = "one_by_one")]
+    diagnostics: &'a Diagnostics,
+}
+
+/// A document quotes its place in the configuration: tens of thousands of them are not made at once.
+fn one_by_one<S: Serializer>(diagnostics: &&Diagnostics, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(diagnostics.iter().map(diagnostic_json))
+}
+
+fn json_result(console: &Console, diagnostics: &Diagnostics) {
+    let errors = diagnostics.iter().filter(|d| d.is_error()).count();
+    let result = ResultJson {
+        format_version: "1.0",
+        valid: errors == 0,
+        error_count: errors,
+        warning_count: diagnostics.len() - errors,
+        diagnostics,
+    };
+    go::pretty_in_parts(&result, |part| console.print(part));
+    console.print("\n");
+}

@@ -1,0 +1,64 @@
+//! How plugins are launched: with which program, arguments and protection.
+//!
+//! Never knows which plugin is needed or when.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::base::env::{self, Environment};
+use crate::base::name;
+use crate::plugin::process::{Children, Launch, START_TIMEOUT, Security};
+
+/// The launches of one command, as its environment wants them.
+pub struct Launcher {
+    /// This program, which is also its own plugins.
+    program: PathBuf,
+    tls: bool,
+    start_timeout: Duration,
+    /// Every process that was started and has not ended.
+    children: Children,
+}
+
+impl Launcher {
+    pub fn new(environment: &Environment, children: Children) -> Launcher {
+        Launcher {
+            program: std::env::current_exe().unwrap_or_else(|_| "terrane".into()),
+            tls: environment.non_empty(env::TF_DISABLE_PLUGIN_TLS).is_none(),
+            start_timeout: start_timeout(environment),
+            children,
+        }
+    }
+
+    /// A program on disk; `name` is what logs call it.
+    pub fn package(&self, program: &Path, name: &str) -> Launch {
+        Launch {
+            command: program.to_path_buf(),
+            args: Vec::new(),
+            env: Vec::new(),
+            security: if self.tls { Security::MutualTls } else { Security::None },
+            start_timeout: self.start_timeout,
+            log_name: name.into(),
+            children: self.children.clone(),
+        }
+    }
+
+    /// This program as one of its own plugins. `kind` is `provider` or `provisioner`.
+    pub fn built_in(&self, kind: &str, name: &str) -> Launch {
+        Launch {
+            command: self.program.clone(),
+            args: vec!["internal-plugin".into(), kind.into(), name.into()],
+            // Its messages name the program as ours do.
+            env: vec![(env::TERRANE_NAME.into(), name::current().command().into())],
+            security: Security::OwnProgram,
+            start_timeout: self.start_timeout,
+            log_name: name.into(),
+            children: self.children.clone(),
+        }
+    }
+}
+
+/// How long a plugin may take to start; what is no number of seconds is as if it were not set.
+fn start_timeout(environment: &Environment) -> Duration {
+    let seconds = environment.non_empty(env::TERRANE_PLUGIN_START_TIMEOUT).and_then(|text| text.parse().ok());
+    seconds.map_or(START_TIMEOUT, Duration::from_secs)
+}

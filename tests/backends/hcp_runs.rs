@@ -1,162 +1,430 @@
-//! Operations that run on HCP Terraform, against a stub of it: alone, and with the screens of the reference.
+//! Operations that run on HCP Terraform, against a stub of it. Screens are compared with those of the reference, which are in `runs`:
+//! `TERRANE_TEST_RECORD=1` records them.
 
 use std::path::Path;
 
 use crate::support::hcp::{HcpStub, TOKEN};
+use crate::support::hcp_runs::Stage;
 use crate::support::{Outcome, Project, Running, program, reference};
 
 const HOST: &str = "tfe.example.com";
 
-fn project(stub: &HcpStub, kind: &str) -> Project {
+const MAIN: &str = "variable \"x\" { default = 1 }\nresource \"terraform_data\" \"a\" { input = var.x }\n";
+
+fn project_with(stub: &HcpStub, kind: &str, body: &str) -> Project {
     stub.service().execution_mode = "remote".to_owned();
     let open = if kind == "cloud" { "cloud" } else { "backend \"remote\"" };
     let block = format!(
         "{open} {{\n    hostname = \"{HOST}\"\n    organization = \"acme\"\n    workspaces {{\n      name = \"prod\"\n    }}\n  }}"
     );
-    let mut project = Project::new(&format!(
-        "terraform {{\n  {block}\n}}\nvariable \"x\" {{ default = 1 }}\nresource \"terraform_data\" \"a\" {{ input = var.x }}\n"
-    ));
+    let mut project = Project::new(&format!("terraform {{\n  {block}\n}}\n{body}"));
     let file = project.write("home/settings.tfrc", &stub.settings(HOST));
     project.set("TF_CLI_CONFIG_FILE", file);
-    project.write("work/.terraformignore", "*.secret\n");
-    project.write("work/a.secret", "x");
     project.ok(&["init"]);
     project
 }
 
-fn answered(project: &Project, program: &Path, answers: &str, args: &[&str]) -> Outcome {
+fn project(stub: &HcpStub, kind: &str) -> Project {
+    project_with(stub, kind, MAIN)
+}
+
+fn play(project: &Project, program: &Path, answers: &str, args: &[&str]) -> Outcome {
     let mut command = project.command(program, args);
     command.env("TERRANE_NAME", "terraform");
     command.stdin(std::fs::File::open(project.write("tmp/answers", answers)).unwrap());
     project.finish(command)
 }
 
-/// The screen without what differs from run to run.
-fn screen(outcome: &Outcome) -> (Option<i32>, String) {
-    let text = format!("{}{}", outcome.out, outcome.err);
-    let lines = text.lines().map(|line| match line.split_once("/runs/run-") {
-        Some((before, _)) => format!("{before}/runs/RUN"),
-        None => line.to_owned(),
-    });
-    (outcome.code, lines.collect::<Vec<_>>().join("\n"))
-}
-
-#[test]
-fn plans_and_applies_run_there_with_the_screens_of_the_reference() {
-    for kind in ["cloud", "remote"] {
-        let stub = HcpStub::start();
-        let project = project(&stub, kind);
-        let cases: [(&[&str], &str, i32); 6] = [
-            (&["plan"], "", 0),
-            (&["plan", "-detailed-exitcode"], "", 2),
-            (&["apply"], "yes\n", 0),
-            (&["apply"], "no\n", 1),
-            (&["apply", "-auto-approve"], "", 0),
-            (&["plan", "-parallelism=3"], "", 1),
-        ];
-        for (args, answers, code) in cases {
-            let ours = screen(&answered(&project, program(), answers, args));
-            assert_eq!(ours.0, Some(code), "{kind} {args:?}\n{}", ours.1);
-            assert!(!ours.1.contains(TOKEN));
-            if let Some(terraform) = reference() {
-                let theirs = screen(&answered(&project, &terraform, answers, args));
-                assert_eq!(ours, theirs, "{kind} {args:?}");
-            }
-        }
-        let service = stub.service();
-        assert!(service.runs.slugs.iter().all(|(_, names)| names.contains(&"main.tf".to_owned())));
-        assert!(!service.runs.slugs.iter().any(|(_, names)| names.contains(&"a.secret".to_owned())));
+/// The screen, without what differs from run to run.
+fn screen(project: &Project, args: &[&str], outcome: &Outcome) -> String {
+    let mut text = format!("$ {}\n{}", args.join(" "), outcome.out);
+    if !outcome.err.is_empty() {
+        text.push_str(&format!("--- stderr\n{}", outcome.err));
     }
+    let work = project.work();
+    let parent = work.parent().unwrap();
+    let (parent, resolved) = (parent.display().to_string(), parent.canonicalize().unwrap().display().to_string());
+    text = text.replace(&resolved, "PROJECT").replace(&parent, "PROJECT");
+    let lines = text.lines().map(|line| {
+        let line = match line.find("/runs/run-") {
+            Some(at) => format!("{}/runs/RUN", &line[..at]),
+            None => line.to_owned(),
+        };
+        match line.rsplit_once('(') {
+            Some((before, "0s elapsed)" | "4s elapsed)" | "5s elapsed)" | "6s elapsed)")) => {
+                format!("{before}(SOME elapsed)")
+            }
+            _ => line,
+        }
+    });
+    format!("{}\n--- exit {:?}\n\n", lines.collect::<Vec<_>>().join("\n"), outcome.code)
 }
 
+/// Commands with their answers.
+type Steps<'s> = &'s [(&'s [&'s str], &'s str)];
+
+/// Plays commands and compares the screens with those of the reference. `prepare` sets the service before each command.
+fn check(name: &str, stub: &HcpStub, project: &Project, steps: Steps<'_>, prepare: impl Fn(&HcpStub, usize)) {
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/backends/runs/{name}.txt"));
+    let records = std::env::var_os("TERRANE_TEST_RECORD").is_some();
+    let player = if records { reference().expect("recording needs terraform") } else { program().to_owned() };
+    let mut screens = String::new();
+    for (at, (args, answers)) in steps.iter().enumerate() {
+        prepare(stub, at);
+        let args: Vec<&str> = args.iter().copied().chain(["-no-color"]).collect();
+        // Paths come last.
+        let (paths, flags): (Vec<&str>, Vec<&str>) = args.iter().skip(1).partition(|arg| !arg.starts_with('-'));
+        let ordered: Vec<&str> = [args[0]].into_iter().chain(flags).chain(paths).collect();
+        let outcome = play(project, &player, answers, &ordered);
+        let shown = screen(project, &ordered, &outcome);
+        assert!(!shown.contains(TOKEN));
+        screens.push_str(&shown);
+    }
+    if records {
+        std::fs::write(recorded, screens).unwrap();
+        return;
+    }
+    let expected = std::fs::read_to_string(&recorded).unwrap_or_default();
+    assert!(screens == expected, "{name}\n=== expected\n{expected}\n=== found\n{screens}");
+}
+
+fn as_it_is(_: &HcpStub, _: usize) {}
+
 #[test]
-fn runs_get_the_options_of_the_command() {
+fn plans_and_applies_of_a_cloud_block() {
     let stub = HcpStub::start();
     let project = project(&stub, "cloud");
-    project.ok(&["plan", "-var=x=2", "-target=terraform_data.a", "-refresh=false", "-destroy"]);
-    let run = stub.service().runs.all.last().unwrap().attributes.clone();
-    assert_eq!(run["is-destroy"], true);
-    assert_eq!(run["refresh"], false);
-    assert_eq!(run["auto-apply"], false);
-    assert_eq!(run["target-addrs"], serde_json::json!(["terraform_data.a"]));
-    assert_eq!(run["variables"], serde_json::json!([{"key": "x", "value": "2"}]));
+    project.write("work/.terraformignore", "*.secret\n");
+    project.write("work/a.secret", "x");
+    let steps: Steps<'_> = &[
+        (&["plan"], ""),
+        (&["plan", "-detailed-exitcode"], ""),
+        (&["apply"], "yes\n"),
+        (&["apply"], "no\n"),
+        (&["apply", "-input=false"], ""),
+        (&["apply", "-auto-approve"], ""),
+        (&["destroy"], "yes\n"),
+        (&["destroy"], "no\n"),
+        (&["apply", "-refresh-only"], "yes\n"),
+        (&["refresh"], ""),
+        (&["plan", "-parallelism=3"], ""),
+        (&["apply", "-parallelism=3"], ""),
+    ];
+    check("cloud", &stub, &project, steps, as_it_is);
+    let service = stub.service();
+    assert!(service.runs.slugs.iter().all(|(_, names)| names.contains(&"main.tf".to_owned())));
+    assert!(!service.runs.slugs.iter().any(|(_, names)| names.contains(&"a.secret".to_owned())));
+}
+
+#[test]
+fn plans_and_applies_of_the_remote_backend() {
+    let stub = HcpStub::start();
+    let project = project(&stub, "remote");
+    let steps: Steps<'_> = &[
+        (&["plan"], ""),
+        (&["apply"], "yes\n"),
+        (&["apply"], "no\n"),
+        (&["apply", "-auto-approve"], ""),
+        (&["destroy"], "yes\n"),
+        (&["apply"], ""),
+        (&["plan", "-out=x"], ""),
+        (&["plan", "-var=x=1"], ""),
+        (&["plan", "-parallelism=3"], ""),
+        (&["refresh"], ""),
+    ];
+    check("remote", &stub, &project, steps, |stub, at| stub.service().workspace("prod").auto_apply = at == 5);
+}
+
+#[test]
+fn runs_without_changes_and_failed_runs() {
+    let stub = HcpStub::start();
+    let project = project(&stub, "cloud");
+    let steps: Steps<'_> = &[
+        (&["plan", "-detailed-exitcode"], ""),
+        (&["apply"], ""),
+        (&["plan"], ""),
+        (&["apply", "-auto-approve"], ""),
+        (&["plan"], ""),
+    ];
+    check("results", &stub, &project, steps, |stub, at| {
+        let runs = &mut stub.service().runs;
+        runs.has_changes = at > 1;
+        runs.fails = at == 2 || at == 3;
+        runs.warnings = if at == 4 { vec!["policies changed".to_owned()] } else { Vec::new() };
+    });
+}
+
+#[test]
+fn structured_logs_and_plans() {
+    let stub = HcpStub::start();
+    let project = project(&stub, "cloud");
+    stub.service().workspace("prod").structured = true;
+    stub.service().runs.structured();
+    let steps: Steps<'_> = &[
+        (&["plan"], ""),
+        (&["apply", "-auto-approve"], ""),
+        (&["plan", "-destroy"], ""),
+        (&["plan", "-refresh-only"], ""),
+        (&["plan"], ""),
+    ];
+    check("structured", &stub, &project, steps, |stub, at| stub.service().runs.fails = at == 4);
 }
 
 #[test]
 fn saved_plans_are_shown_and_applied() {
     let stub = HcpStub::start();
     let project = project(&stub, "cloud");
-    project.ok(&["plan", "-out=later"]);
+    let steps: Steps<'_> = &[
+        (&["plan", "-out=later"], ""),
+        (&["show", "later"], ""),
+        (&["show", "-json", "later"], ""),
+        (&["apply", "later"], ""),
+        (&["apply", "later"], ""),
+        (&["show", "later"], ""),
+    ];
+    check("saved", &stub, &project, steps, as_it_is);
     let note: serde_json::Value = serde_json::from_str(&project.read("work/later")).unwrap();
     assert_eq!(note["hostname"], HOST);
-    project.run(&["show", "later"]).expect(0, &["null_resource.a: create", "Run status: planned (confirmable)"]);
-    project.run(&["show", "-json", "later"]).expect(0, &["\"format_version\":\"1.2\""]);
-    project.run(&["apply", "later"]).expect(0, &["Running apply in HCP Terraform.", "Apply complete!"]);
-    project.run(&["apply", "later"]).expect(1, &["Saved plan is already"]);
     project.write("work/local", "PK");
     project.run(&["apply", "local"]).expect(1, &["Applying a saved local plan is not supported"]);
 }
 
 #[test]
-fn costs_policies_and_tasks_are_shown() {
+fn generated_configuration_is_written() {
     let stub = HcpStub::start();
     let project = project(&stub, "cloud");
-    {
-        let mut service = stub.service();
-        service.runs.costs = true;
-        service.runs.policy = Some("passed".to_owned());
-        service.runs.stages = vec![("post_plan".to_owned(), "passed".to_owned())];
-    }
-    let shown = [
-        "Post-plan Tasks:",
-        "scanner ⸺ Passed",
-        "Resources: 1 of 2 estimated",
-        "$25.48/mo +$25.48",
-        "Organization Policy Check:",
+    let mut plan: serde_json::Value = serde_json::from_str(&stub.service().runs.plan_json).unwrap();
+    plan["resource_changes"][0]["change"]["generated_config"] = "resource \"terraform_data\" \"i\" {\n}".into();
+    plan["resource_changes"][0]["change"]["importing"] = serde_json::json!({"id": "i-1"});
+    stub.service().runs.plan_json = plan.to_string();
+    stub.service().runs.generates = true;
+    let steps: Steps<'_> =
+        &[(&["plan", "-generate-config-out=made.tf"], ""), (&["plan", "-generate-config-out=made.tf"], "")];
+    check("generated", &stub, &project, steps, as_it_is);
+    assert!(project.read("work/made.tf").contains("resource \"terraform_data\" \"i\" {"));
+}
+
+#[test]
+fn costs_and_policy_checks() {
+    let stub = HcpStub::start();
+    let project = project(&stub, "cloud");
+    let steps: Steps<'_> = &[
+        (&["plan"], ""),
+        (&["apply"], "yes\n"),
+        (&["plan"], ""),
+        (&["plan"], ""),
+        (&["apply"], "no\n"),
+        (&["apply", "-input=false"], ""),
+        (&["apply"], "override\nyes\n"),
+        (&["plan"], ""),
+        (&["plan"], ""),
     ];
-    project.run(&["plan"]).expect(0, &shown);
-    stub.service().runs.stages = vec![("pre_plan".to_owned(), "failed".to_owned())];
-    project.run(&["plan"]).expect(1, &["Failed (Mandatory)", "Task Stage failed."]);
-    stub.service().runs.stages.clear();
-    stub.service().runs.policy = Some("hard_failed".to_owned());
-    project.run(&["plan"]).expect(1, &["Organization Policy Check hard failed."]);
-    stub.service().runs.policy = Some("soft_failed".to_owned());
-    project.run(&["plan"]).expect(1, &["Organization Policy Check soft failed."]);
-    answered(&project, program(), "override\nyes\n", &["apply"])
-        .expect(0, &["Only 'override' will be accepted", "Apply complete!"]);
+    check("checks", &stub, &project, steps, |stub, at| {
+        let runs = &mut stub.service().runs;
+        let costs = ["finished", "finished", "errored", "skipped_due_to_targeting"].get(at);
+        runs.costs = costs.map(|status| (*status).to_owned());
+        let policies =
+            [None, Some("passed"), Some("hard_failed"), Some("soft_failed"), Some("soft_failed"), Some("soft_failed")];
+        let policy =
+            policies.get(at).copied().unwrap_or([Some("soft_failed"), Some("errored"), None][at - policies.len()]);
+        runs.policy = policy.map(str::to_owned);
+        runs.costs = if at == 8 { Some("canceled".to_owned()) } else { runs.costs.take() };
+    });
 }
 
 #[test]
-fn failed_runs_end_in_failure() {
+fn policy_checks_of_the_remote_backend() {
+    let stub = HcpStub::start();
+    let project = project(&stub, "remote");
+    let steps: Steps<'_> = &[(&["plan"], ""), (&["apply"], "override\nyes\n"), (&["plan"], "")];
+    check("remote_checks", &stub, &project, steps, |stub, at| {
+        let runs = &mut stub.service().runs;
+        runs.costs = Some("finished".to_owned());
+        runs.policy = Some(["passed", "soft_failed", "passed"][at].to_owned());
+        runs.stages = if at == 2 { vec![Stage::with_task("post_plan", "failed")] } else { Vec::new() };
+    });
+}
+
+#[test]
+fn tasks_and_policy_evaluations() {
     let stub = HcpStub::start();
     let project = project(&stub, "cloud");
-    stub.service().runs.fails = true;
-    assert_eq!(project.run(&["plan"]).code, Some(1));
-    assert_eq!(project.run(&["apply", "-auto-approve"]).code, Some(1));
+    let steps: Steps<'_> = &[
+        (&["plan"], ""),
+        (&["plan"], ""),
+        (&["apply", "-auto-approve"], ""),
+        (&["plan"], ""),
+        (&["apply"], "override\nyes\n"),
+    ];
+    check("stages", &stub, &project, steps, |stub, at| {
+        let stage = match at {
+            0 => Stage::with_task("post_plan", "passed"),
+            1 => Stage::with_task("pre_plan", "failed"),
+            2 => Stage::with_task("pre_apply", "passed"),
+            3 => Stage::with_policies("post_plan", "passed", "passed"),
+            _ => Stage::with_policies("post_plan", "awaiting_override", "failed"),
+        };
+        stub.service().runs.stages = vec![stage];
+    });
 }
 
 #[test]
-fn an_interrupt_cancels_a_run_that_is_approved() {
+fn runs_that_wait_say_why() {
+    let stub = HcpStub::start();
+    let project = project(&stub, "cloud");
+    let steps: Steps<'_> = &[(&["plan"], ""), (&["plan"], ""), (&["plan"], ""), (&["plan"], "")];
+    check("waiting", &stub, &project, steps, |stub, at| {
+        let mut service = stub.service();
+        service.runs.waits = 1;
+        let older = |ids: &[(&str, &str)]| ids.iter().map(|(id, s)| ((*id).to_owned(), (*s).to_owned())).collect();
+        service.runs.older = match at {
+            1 => older(&[("run-old3", "pending"), ("run-old2", "applied"), ("run-old1", "applying")]),
+            2 => older(&[("run-old1", "pending")]),
+            _ => Vec::new(),
+        };
+        service.runs.position = if at == 3 { 5 } else { 0 };
+        service.workspace("prod").locked = (at == 2).then(|| "by hand".to_owned());
+    });
+}
+
+#[test]
+fn workspaces_with_a_working_directory_get_the_folder_above() {
+    let stub = HcpStub::start();
+    let project = project(&stub, "cloud");
+    stub.service().workspace("prod").working_directory = "work".to_owned();
+    project.write("other/x.tf", "");
+    check("working_directory", &stub, &project, &[(&["plan"], "")], as_it_is);
+    let slugs = stub.service().runs.slugs.clone();
+    let (_, names) = slugs.last().unwrap();
+    assert!(["work/main.tf", "other/x.tf"].iter().all(|name| names.contains(&(*name).to_owned())), "{names:?}");
+}
+
+#[test]
+fn workspaces_that_the_user_may_not_use() {
+    let stub = HcpStub::start();
+    let project = project(&stub, "cloud");
+    let steps: Steps<'_> =
+        &[(&["plan", "-out=x"], ""), (&["apply"], ""), (&["apply"], ""), (&["plan"], ""), (&["plan"], "")];
+    check("refused", &stub, &project, steps, |stub, at| {
+        let mut service = stub.service();
+        let workspace = service.workspace("prod");
+        workspace.has_repository = at < 2;
+        workspace.may_not_apply = at == 2;
+        workspace.may_not_plan = at == 3;
+        if at == 4 {
+            service.workspaces.clear();
+        }
+    });
+}
+
+#[test]
+fn runs_get_the_options_of_the_command() {
+    let stub = HcpStub::start();
+    let body = format!("{MAIN}variable \"o\" {{\n  type = object({{ a = list(string) }})\n  default = null\n}}\n");
+    let project = project_with(&stub, "cloud", &body);
+    let args = ["-var=x=2", "-var=o={a=[\"$${b}\"]}", "-target=terraform_data.a", "-replace=terraform_data.a"];
+    let players = [Some(program().to_owned()), reference()];
+    for player in players.into_iter().flatten() {
+        play(&project, &player, "", &[&["plan", "-refresh=false", "-destroy"], &args[..]].concat()).expect(0, &[]);
+        let run = stub.service().runs.all.last().unwrap().attributes.clone();
+        assert_eq!((&run["is-destroy"], &run["refresh"]), (&true.into(), &false.into()));
+        assert_eq!((&run["auto-apply"], &run["save-plan"]), (&false.into(), &false.into()));
+        let addresses = serde_json::json!(["terraform_data.a"]);
+        assert_eq!((&run["target-addrs"], &run["replace-addrs"]), (&addresses, &addresses));
+        let mut variables: Vec<(String, String)> = run["variables"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| (one["key"].as_str().unwrap().to_owned(), one["value"].as_str().unwrap().to_owned()))
+            .collect();
+        variables.sort();
+        let without_blanks: Vec<(String, String)> = variables
+            .into_iter()
+            .map(|(name, value)| (name, value.replace(['\n', ' '], "").replace("\"a\"=", "a=")))
+            .collect();
+        let expected = [("o", "{a=[\"$${b}\"]}"), ("x", "\"2\"")];
+        assert_eq!(without_blanks, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    }
+}
+
+#[test]
+fn programs_get_messages() {
+    let stub = HcpStub::start();
+    let project = project(&stub, "cloud");
+    stub.service().workspace("prod").structured = true;
+    stub.service().runs.structured();
+    let outcome = project.ok(&["plan", "-json"]);
+    for line in outcome.out.lines() {
+        let message: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(message["@message"].is_string(), "{line}");
+    }
+    assert!(outcome.out.contains("\"type\":\"planned_change\""), "{}", outcome.out);
+}
+
+#[test]
+fn secrets_are_in_no_log() {
+    let stub = HcpStub::start();
+    let mut project = project(&stub, "cloud");
+    project.set("TF_LOG", "trace");
+    let outcome = project.ok(&["plan"]);
+    let log = format!("{}{}", outcome.out, outcome.err);
+    for secret in [TOKEN, "/uploads/slug", "/logs/plan"] {
+        assert!(!log.contains(secret), "{secret}\n{log}");
+    }
+}
+
+#[cfg(unix)]
+fn interrupted(args: &[&str], answers: &str) -> (HcpStub, Outcome) {
     let stub = HcpStub::start();
     let project = project(&stub, "cloud");
     stub.service().runs.waits = 1000;
-    let mut run = Running::start(project.command(program(), &["apply", "-auto-approve"]));
+    let mut command = project.command(program(), args);
+    command.stdin(std::fs::File::open(project.write("tmp/answers", answers)).unwrap());
+    let mut run = Running::start(command);
     run.until(|out| out.contains("Waiting for the plan to start..."));
     // SAFETY: the call touches no memory.
     unsafe { libc::kill(run.child.id() as i32, libc::SIGINT) };
-    run.finish().expect(1, &["The remote operation was successfully cancelled."]);
+    let outcome = run.finish();
+    (stub, outcome)
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_cancels_a_run_that_is_approved() {
+    let (stub, outcome) = interrupted(&["apply", "-auto-approve"], "");
+    outcome.expect(1, &["The remote operation was successfully cancelled."]);
+    assert_eq!(stub.service().runs.all.last().unwrap().status, "canceled");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_asks_whether_to_cancel_other_runs() {
+    for args in [["plan"], ["apply"]] {
+        let (stub, outcome) = interrupted(&args, "yes\n");
+        outcome.expect(1, &["Do you want to cancel the remote operation?", "was successfully cancelled."]);
+        assert_eq!(stub.service().runs.all.last().unwrap().status, "canceled");
+        let (stub, outcome) = interrupted(&args, "no\n");
+        outcome.expect(1, &["The remote operation was not cancelled."]);
+        assert_eq!(stub.service().runs.all.last().unwrap().status, "pending");
+    }
+}
+
+#[test]
+fn runs_that_wait_too_long_are_cancelled() {
+    let stub = HcpStub::start();
+    let project = project(&stub, "cloud");
+    stub.service().runs.waits = 1000;
+    let outcome = project.run(&["plan", "-lock-timeout=1s"]);
+    outcome.expect(1, &["Lock timeout exceeded", "The remote operation was successfully cancelled."]);
     assert_eq!(stub.service().runs.all.last().unwrap().status, "canceled");
 }
 
 #[test]
-fn what_runs_cannot_have_is_refused() {
+fn workspaces_with_local_execution_plan_here() {
     let stub = HcpStub::start();
-    let project = project(&stub, "remote");
-    project.run(&["plan", "-out=x"]).expect(1, &["Saving a generated plan is currently not supported"]);
-    project.run(&["plan", "-var=x=1"]).expect(1, &["Run variables are currently not supported"]);
-    project.run(&["refresh"]).expect(1, &["The \"refresh\" operation is not supported"]);
-    stub.service().workspace("prod").has_repository = true;
-    project.run(&["apply"]).expect(1, &["Apply not allowed for workspaces with a VCS connection"]);
-    stub.service().workspace("prod").may_not_apply = true;
-    project.run(&["apply"]).expect(1, &["Insufficient rights to apply changes"]);
+    let project = project(&stub, "cloud");
+    stub.service().workspace("prod").execution_mode = "local".to_owned();
+    project.ok(&["apply", "-auto-approve"]);
+    assert!(stub.service().runs.all.is_empty());
+    assert!(stub.state("prod").is_some());
 }

@@ -62,14 +62,14 @@ fn run_with<T>(invocation: &Invocation, stop: &Stop, work: impl Future<Output = 
     run_heard(invocation, stop, move |stage| announce_interrupt(&console, stage), work)
 }
 
-/// As `run_with`, for an operation that a view follows: it says what an interrupt does.
-/// Shows what is left to say of an operation that ran elsewhere; gives the exit code.
+/// Shows the diagnostics of an operation that ran on a service. Returns the exit code.
 fn remote_end(view: &dyn OperationView, outcome: Outcome) -> u8 {
     let failed = outcome.failed || outcome.diagnostics.has_errors();
     view.finish(outcome.diagnostics);
     u8::from(failed)
 }
 
+/// As `run_with`, for an operation that a view follows: it says what an interrupt does.
 fn run_operation<T>(
     invocation: &Invocation,
     stop: &Stop,

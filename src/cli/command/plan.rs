@@ -35,11 +35,11 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let (planned, diagnostics) = match super::run_operation(invocation, &setup.stop, &view, work) {
         Ok(Ok(done)) => done,
         Ok(Err(outcome)) => {
-            let has_changes = outcome.has_changes;
-            let code = super::remote_end(&*view, outcome);
-            if code == 0 {
+            let (has_changes, planned) = (outcome.has_changes, outcome.planned);
+            if planned {
                 view.remote_next_steps(written);
             }
+            let code = super::remote_end(&*view, outcome);
             return if code == 0 && args.detailed_exit_code && has_changes { 2 } else { code };
         }
         Err(code) => return code,

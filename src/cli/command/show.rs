@@ -3,7 +3,6 @@
 use crate::cli::Invocation;
 use crate::cli::args::show::parse;
 use crate::cli::view::show::view;
-use crate::cli::view::shown;
 use crate::ops::hcp;
 use crate::ops::inspect::show::{self, ShowSubject};
 
@@ -15,7 +14,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let console = &invocation.console;
     let work = async {
         if let Some(path) = &args.path
-            && let Some(shown) = hcp::show(&setup, path.as_ref(), !args.json).await?
+            && let Some(shown) = hcp::show(&setup, path.as_ref(), args.json).await?
         {
             return Ok(Err(shown));
         }
@@ -24,7 +23,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let (found, warnings) = match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok(Ok(found))) => found,
         Ok(Ok(Err(run))) => {
-            console.print(&shown::run(&run, args.json, &console.style));
+            console.print(&view(console, args.json).run(&run));
             return 0;
         }
         Ok(Err(diagnostics)) => return super::finish(console, diagnostics),

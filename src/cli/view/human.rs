@@ -77,7 +77,7 @@ impl Listener for Human {
     }
 
     fn remote(&self, line: RemoteLine<'_>) {
-        super::remote::show(&self.console, line);
+        super::remote::show(&self.console, line, self.in_automation);
     }
 }
 

@@ -120,8 +120,10 @@ impl Listener for Json {
 
     fn remote(&self, line: RemoteLine<'_>) {
         match line {
-            RemoteLine::Log { text, .. } if super::remote::is_message(text) => self.console.line(text),
-            RemoteLine::Log { text, .. } => self.write(&events::log(text)),
+            RemoteLine::Message { text, .. } => self.console.line(text),
+            RemoteLine::Text(text) => self.write(&events::log(super::remote::without_colours(text).into_owned())),
+            // The messages of the log have said it.
+            RemoteLine::Plan(_) => {}
             RemoteLine::Own { template, arguments } => {
                 let text = super::remote::filled(&Style::plain(), template, arguments);
                 if !text.trim().is_empty() {

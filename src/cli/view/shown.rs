@@ -7,7 +7,6 @@ use crate::model::addr::{AbsResourceInstance, Provider, ResourceMode};
 use crate::model::schema::Schema;
 use crate::model::state::State;
 use crate::model::state::file::StateFile;
-use crate::ops::hcp::ShownRun;
 use crate::ops::interface::planning::{Planned, Schemas};
 use crate::render::json::go;
 use crate::render::json::plan::{PlanDocument, plan_json as render_plan_json};
@@ -88,28 +87,4 @@ pub fn plan_json(planned: &Planned) -> Result<String, String> {
         provider_schemas: &provider_schemas,
     };
     Ok(format!("{}\n", go::compact(&render_plan_json(&document)?)))
-}
-
-/// A plan that HCP Terraform keeps: for programs as it is, for people the addresses that change.
-pub fn run(run: &ShownRun, json: bool, style: &Style) -> String {
-    if json {
-        return format!("{}\n", String::from_utf8_lossy(&run.json).trim_end());
-    }
-    let plan: serde_json::Value = serde_json::from_slice(&run.json).unwrap_or_default();
-    let mut text = style
-        .fill("[reset][yellow]To view this run in a browser, visit:[reset]\n[reset][yellow]{}[reset]\n\n", &[&run.url]);
-    for change in plan["resource_changes"].as_array().into_iter().flatten() {
-        let actions: Vec<&str> =
-            change["change"]["actions"].as_array().into_iter().flatten().filter_map(|a| a.as_str()).collect();
-        if actions != ["no-op"] {
-            let address = change["address"].as_str().unwrap_or_default();
-            text.push_str(&format!("  # {address}: {}\n", actions.join(", then ")));
-        }
-    }
-    let status = run.status.replace('_', " ");
-    let (color, note) = if run.is_confirmable { ("green", "confirmable") } else { ("red", "not confirmable") };
-    text.push_str(&style.fill(&format!("\n[reset][{color}]Run status: {{}} ({note})[reset]\n"), &[&status]));
-    let (color, lock) = if run.is_locked { ("red", "locked") } else { ("green", "unlocked") };
-    text.push_str(&style.fill(&format!("[{color}]Workspace is {lock}[reset]\n"), &[]));
-    text
 }

@@ -1,6 +1,7 @@
-//! Applying there: a run that was planned is confirmed and followed.
+//! The apply of a run: confirmation, start, log.
 
-use super::checks::Answer;
+use super::confirm::{Answer, Subject};
+use super::plan::ONLY_BY_REPOSITORY;
 use super::saved::Bookmark;
 use super::{Ended, Operation, Verb, error};
 use crate::backend::hcp::{Flavor, Phase, Run};
@@ -9,35 +10,46 @@ use crate::base::name::PROGRAM;
 use crate::model::plan::Mode;
 use crate::ops::interface::ask::Question;
 
-use super::plan::ONLY_BY_REPOSITORY;
+/// How the apply of a run starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// This command approves the plan.
+    Here,
+    /// The plan is approved: in advance, or in the web interface.
+    Approved,
+}
 
 impl Operation<'_> {
-    pub(super) async fn apply_to_end(&self) -> Result<(), Ended> {
+    pub(super) async fn run_apply(&self) -> Result<(), Ended> {
         let bookmark = self.options.plan_file.as_deref().and_then(Bookmark::read);
         self.check_apply(bookmark.is_some())?;
-        let (run, is_confirmed) = match &bookmark {
-            Some(bookmark) => (self.saved_run(bookmark).await?, false),
+        let (run, start) = match &bookmark {
+            Some(bookmark) => (self.saved_run(bookmark).await?, Start::Here),
             None => match self.planned_run().await? {
                 Some(planned) => planned,
                 None => return Ok(()),
             },
         };
-        if !is_confirmed {
+        if start == Start::Here {
             let done = self.hcp.act_on_run(&run.id, "apply").await;
             done.map_err(self.failed("Failed to approve the apply command"))?;
         }
+        let is_asked = self.options.approver.is_some() && self.options.verb == Verb::Apply;
+        if self.hcp.flavor == Flavor::Remote && (self.workspace.auto_apply || !is_asked) {
+            self.say("", &[]);
+        }
         if self.hcp.flavor == Flavor::Cloud {
-            let stages = self.hcp.run_with_stages(&run.id).await.map_err(self.failed("Failed to retrieve run"))?;
+            let stages = self.hcp.task_stages(&run.id).await.map_err(self.failed("Failed to retrieve run"))?;
             self.follow_stage(&stages, "pre_apply", "Pre-apply Tasks", &run.id).await?;
         }
-        let run = self.wait(&run.id, "apply").await?;
+        let run = self.wait(&run.id, Phase::Apply).await?;
         if let Some(apply) = &run.apply {
             self.show_log(Phase::Apply, apply).await?;
         }
         Ok(())
     }
 
-    fn check_apply(&self, is_saved_there: bool) -> Result<(), Ended> {
+    fn check_apply(&self, is_saved_cloud_plan: bool) -> Result<(), Ended> {
         if !self.workspace.can_queue_apply {
             return Err(error(
                 "Insufficient rights to apply changes",
@@ -51,7 +63,7 @@ impl Operation<'_> {
         let mut problems = Diagnostics::new();
         self.check_parallelism(&mut problems);
         match (self.hcp.flavor, self.options.plan_file.is_some()) {
-            (Flavor::Cloud, true) if !is_saved_there => problems.error(
+            (Flavor::Cloud, true) if !is_saved_cloud_plan => problems.error(
                 "Applying a saved local plan is not supported",
                 format!(
                     "{} can apply a saved cloud plan, or create a new plan when configuration is present. It cannot apply a saved \
@@ -69,7 +81,7 @@ impl Operation<'_> {
         if self.hcp.flavor == Flavor::Remote {
             self.check_variables(&mut problems);
         }
-        self.check_configuration("Apply", &mut problems);
+        self.check_configuration(&mut problems);
         if problems.has_errors() { Err(problems.into()) } else { Ok(()) }
     }
 
@@ -104,24 +116,35 @@ impl Operation<'_> {
              stop the apply running remotely.[reset]\n\nPreparing the remote apply...",
             &[app],
         );
-        self.say("[reset][yellow]To view this run in a browser, visit:[reset]\n[reset][yellow]{}[reset]\n", &[&url]);
+        self.say_run_url(&run.id);
         Ok(run)
     }
 
-    /// A run with a plan that is to be applied, and whether that was confirmed already. None: there is nothing to do.
-    async fn planned_run(&self) -> Result<Option<(Run, bool)>, Ended> {
+    /// A run whose plan is to be applied. None: there is nothing to do.
+    async fn planned_run(&self) -> Result<Option<(Run, Start)>, Ended> {
         let run = self.plan().await?;
         if !run.has_changes || run.has_failed() {
             return Ok(None);
         }
         let run = self.read(&run.id).await?;
-        let Some(_) = self.options.approver.as_ref().filter(|_| self.options.verb == Verb::Apply) else {
-            self.say("", &[]);
-            // Runs of `cloud` blocks are made with the approval.
-            return Ok(Some((run, self.hcp.flavor == Flavor::Cloud)));
-        };
+        let is_approved = self.options.approver.is_none() || self.options.verb == Verb::Refresh;
+        match self.hcp.flavor {
+            Flavor::Cloud if is_approved => {
+                // The run was created with its approval.
+                self.say("", &[]);
+                return Ok(Some((run, Start::Approved)));
+            }
+            Flavor::Remote if self.workspace.auto_apply => return Ok(Some((run, Start::Approved))),
+            Flavor::Cloud | Flavor::Remote => {}
+        }
         if !run.is_confirmable {
             return Ok(None);
+        }
+        if self.hcp.flavor == Flavor::Remote && run.can_apply == Some(false) {
+            return Err(self.discard_unapproved(&run).await?);
+        }
+        if is_approved {
+            return Ok(Some((run, Start::Here)));
         }
         if self.setup.ask.is_none() {
             return Err(error(
@@ -129,8 +152,27 @@ impl Operation<'_> {
                 "",
             ));
         }
-        let answer = self.confirm(&self.question(), "yes", &run.id).await?;
-        Ok(Some((run, answer == Answer::Elsewhere)))
+        let start = match self.confirm(&self.question(), Subject::Approval, &run.id).await? {
+            Answer::Here => Start::Here,
+            Answer::Elsewhere => Start::Approved,
+        };
+        Ok(Some((run, start)))
+    }
+
+    /// Discards a run that the user may not approve. Returns the error for it.
+    async fn discard_unapproved(&self, run: &Run) -> Result<Ended, Ended> {
+        if run.is_discardable {
+            let done = self.hcp.act_on_run(&run.id, "discard").await;
+            done.map_err(self.failed("Failed to discard apply"))?;
+        }
+        let (host, organization) = (&self.hcp.hostname, self.hcp.organization());
+        let detail = format!(
+            "There are pending changes, but the provided credentials have insufficient rights to approve them. The run will be \
+             discarded to prevent it from blocking the queue waiting for external approval. To queue a run that can be approved by \
+             someone else, please use the 'Queue Plan' button in the web UI:\nhttps://{host}/app/{organization}/{}/runs",
+            self.workspace.name
+        );
+        Ok(error("Insufficient rights to approve the pending changes", detail))
     }
 
     fn question(&self) -> Question {

@@ -1,20 +1,20 @@
-//! `.terraformignore`: which files of a configuration are not uploaded.
+//! `.terraformignore`: the files of a configuration that are not uploaded.
 
 use std::path::Path;
 
-/// The rules of a folder, the last that fits decides.
+/// The rules of a folder. The last rule that matches a path decides.
 #[derive(Clone, Debug)]
 pub struct IgnoreRules(Vec<Rule>);
 
 #[derive(Clone, Debug)]
 struct Rule {
     pattern: Vec<Token>,
-    /// What fits is uploaded after all.
+    /// Matching files are uploaded.
     negated: bool,
 }
 
 /// A piece of a pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
     Char(char),
     /// `?`: any character but a slash.
@@ -25,10 +25,24 @@ enum Token {
     Folders,
     /// `**` at the end: everything.
     Rest,
+    /// `[a-z]`: any of the characters; `[^a-z]`: any other.
+    Class(CharClass),
 }
 
-/// What is never of use: histories, and what `init` made, but for modules.
-const DEFAULTS: [&str; 3] = [".git/", ".terraform/", "!.terraform/modules/"];
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct CharClass {
+    ranges: Vec<(char, char)>,
+    negated: bool,
+}
+
+impl CharClass {
+    fn contains(&self, c: char) -> bool {
+        self.ranges.iter().any(|(first, last)| (*first..=*last).contains(&c)) != self.negated
+    }
+}
+
+/// Never uploaded: the files of `init` except modules, and the history of git.
+const DEFAULTS: [&str; 3] = [".terraform/", "!.terraform/modules/", ".git/"];
 
 impl IgnoreRules {
     /// The rules of the file in a folder, after the defaults.
@@ -42,15 +56,15 @@ impl IgnoreRules {
         IgnoreRules(DEFAULTS.into_iter().chain(lines).filter_map(Rule::parse).collect())
     }
 
-    /// Whether a path is left out. `path` is relative, with slashes; folders end in one.
+    /// Whether a path is ignored. `path` is relative, with slashes; folders end in one.
     pub fn ignores(&self, path: &str) -> bool {
-        let last = self.0.iter().rev().find(|rule| rule.fits(path));
+        let last = self.0.iter().rev().find(|rule| rule.matches(path));
         last.is_some_and(|rule| !rule.negated)
     }
 
-    /// Whether a folder is left out with all that is in it: no later rule may bring something back.
+    /// Whether a folder is ignored with all of its content: no later rule includes a part of it again.
     pub fn ignores_all_of(&self, folder: &str) -> bool {
-        let last = self.0.iter().rposition(|rule| rule.fits(folder));
+        let last = self.0.iter().rposition(|rule| rule.matches(folder));
         last.is_some_and(|at| !self.0[at].negated && !self.0[at..].iter().any(|rule| rule.negated))
     }
 }
@@ -72,10 +86,10 @@ impl Rule {
         Some(Rule { pattern: tokens(&pattern), negated })
     }
 
-    /// Whether the whole path fits the pattern.
-    fn fits(&self, path: &str) -> bool {
+    /// Whether the pattern matches the whole path.
+    fn matches(&self, path: &str) -> bool {
         let text: Vec<char> = path.chars().collect();
-        // From the end: whether the tokens from one on fit the text from each place on.
+        // From the end: whether the tokens from here on match the text from each place on.
         let mut after: Vec<bool> = (0..=text.len()).map(|at| at == text.len()).collect();
         for token in self.pattern.iter().rev() {
             let mut here = vec![false; text.len() + 1];
@@ -87,6 +101,7 @@ impl Rule {
                     Token::Star => after[at] || (next.is_some_and(|c| c != '/') && here[at + 1]),
                     Token::Folders => after[at] || (at..text.len()).any(|slash| text[slash] == '/' && after[slash + 1]),
                     Token::Rest => true,
+                    Token::Class(class) => next.is_some_and(|c| class.contains(c)) && after[at + 1],
                 };
             }
             after = here;
@@ -107,10 +122,39 @@ fn tokens(pattern: &str) -> Vec<Token> {
             '*' => Token::Star,
             '?' => Token::One,
             '\\' => Token::Char(chars.next().unwrap_or('\\')),
+            '[' => match class(&mut chars) {
+                Some(class) => Token::Class(class),
+                None => Token::Char('['),
+            },
             c => Token::Char(c),
         });
     }
     tokens
+}
+
+/// The rest of a class of characters. None, and nothing is read: the class has no end.
+fn class(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<CharClass> {
+    let mut rest = chars.clone();
+    let negated = rest.next_if(|c| matches!(c, '^' | '!')).is_some();
+    let mut ranges: Vec<(char, char)> = Vec::new();
+    loop {
+        let first = match rest.next()? {
+            ']' if !ranges.is_empty() => break,
+            '\\' => rest.next()?,
+            first => first,
+        };
+        let mut ahead = rest.clone();
+        let last = match (ahead.next(), ahead.next()) {
+            (Some('-'), Some(last)) if last != ']' => {
+                rest = ahead;
+                last
+            }
+            _ => first,
+        };
+        ranges.push((first, last));
+    }
+    *chars = rest;
+    Some(CharClass { ranges, negated })
 }
 
 #[cfg(test)]
@@ -118,13 +162,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_are_those_of_the_reference() {
+    fn patterns_match_as_in_the_reference() {
         let cases: &[(&str, &str, bool)] = &[
             ("", "main.tf", false),
             ("", ".git/config", true),
             ("", "sub/.git/x", true),
             ("", ".terraform/providers/x", true),
             ("", ".terraform/modules/x/main.tf", false),
+            ("", ".terraform/modules/x/.git/config", true),
+            ("a[0-9]c", "a5c", true),
+            ("a[!0-9]c", "a5c", false),
+            ("a[^x-z]c", "abc", true),
+            ("a[b", "a[b", true),
             ("*.log", "a.log", true),
             ("*.log", "sub/a.log", true),
             ("/*.log", "sub/a.log", false),

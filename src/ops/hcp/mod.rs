@@ -1,43 +1,51 @@
-//! Operations on machines of HCP Terraform: a configuration is uploaded, a run is started and followed.
+//! Operations on the machines of HCP Terraform: upload the configuration, start a run, follow it to its end.
 //!
-//! Owns which operations run there, and what people see and answer meanwhile. The service's interface is
-//! [`crate::backend::hcp`]. Never plans or applies here.
+//! Owns which operations run there, and what the user sees and answers meanwhile. [`crate::backend::hcp`] is the interface of the
+//! service. Nothing here plans or applies.
 
 mod apply;
 mod checks;
+mod confirm;
+mod expression;
 mod ignore;
+mod log;
 mod plan;
 mod saved;
 mod slug;
+mod stages;
+mod wait;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use crate::backend::Backend;
 use crate::backend::hcp::{ApiError, Flavor, Hcp, Run, Workspace};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::model::plan::Mode;
 use crate::ops::backends::{self, read_state};
-use crate::ops::interface::ask::Ask;
+use crate::ops::interface::ask::{Ask, Question};
 use crate::ops::interface::listen::{Listener, RemoteLine};
 use crate::ops::run::apply::ApplyRequest;
 use crate::ops::run::operation::Request;
 use crate::ops::run::plan::PlanRequest;
 use crate::ops::setup::Setup;
 
-pub use saved::{ShownRun, show};
+pub use saved::{RunPlan, ShownRun, show};
 
-/// What became of an operation.
+/// The result of an operation.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// There are changes to apply.
+    /// The run has changes to apply.
     pub has_changes: bool,
-    /// The run failed, or was canceled; the log says why.
+    /// The run failed or was canceled; the log says why.
     pub failed: bool,
+    /// The plan is complete, so the view tells how to continue.
+    pub planned: bool,
     pub diagnostics: Diagnostics,
 }
 
-/// Plans, if operations of the workspace run there. None: they run here.
+/// Plans, if operations of the workspace run on the service. None: they run here.
 pub async fn plan(setup: &Setup, request: &PlanRequest, listener: &Arc<dyn Listener>) -> Option<Outcome> {
     let options = Options {
         verb: Verb::Plan,
@@ -49,7 +57,7 @@ pub async fn plan(setup: &Setup, request: &PlanRequest, listener: &Arc<dyn Liste
     run(setup, &request.operation, options, listener).await
 }
 
-/// Plans and applies, or applies a plan that was saved there. None: operations run here.
+/// Plans and applies, or applies a plan that the service saved. None: operations run here.
 pub async fn apply(setup: &Setup, request: &ApplyRequest, listener: &Arc<dyn Listener>) -> Option<Outcome> {
     let options = Options {
         verb: Verb::Apply,
@@ -61,7 +69,7 @@ pub async fn apply(setup: &Setup, request: &ApplyRequest, listener: &Arc<dyn Lis
     run(setup, &request.operation, options, listener).await
 }
 
-/// `refresh` is a plan that is applied without a question.
+/// `refresh` is a refresh-only plan that is applied without a question.
 pub async fn refresh(setup: &Setup, request: &Request, listener: &Arc<dyn Listener>) -> Option<Outcome> {
     let options = Options { verb: Verb::Refresh, out: None, generate: None, approver: None, plan_file: None };
     let mut request = request.clone();
@@ -77,22 +85,23 @@ enum Verb {
     Refresh,
 }
 
-/// What is asked for besides what all operations are asked for.
+/// The options of a command that other commands do not have.
 struct Options {
     verb: Verb,
-    /// Where to note the run whose plan may be applied later.
+    /// Where to write the bookmark of a plan that the service saves.
     out: Option<PathBuf>,
     /// Where to write the configuration of imports that have none.
     generate: Option<PathBuf>,
-    /// None: approved already.
+    /// None: the plan is approved in advance.
     approver: Option<Arc<dyn Ask>>,
     plan_file: Option<PathBuf>,
 }
 
 /// Why an operation ended early.
 enum Ended {
-    /// It was interrupted.
-    Stopped,
+    Interrupted,
+    /// The run did not start within `-lock-timeout`.
+    LockTimeout,
     Failed(Diagnostics),
 }
 
@@ -112,7 +121,7 @@ fn error(summary: impl Into<String>, detail: impl Into<String>) -> Ended {
     Diagnostic::error(summary, detail).into()
 }
 
-/// An operation that runs there.
+/// An operation that runs on the service.
 struct Operation<'a> {
     setup: &'a Setup,
     request: &'a Request,
@@ -120,13 +129,13 @@ struct Operation<'a> {
     listener: &'a Arc<dyn Listener>,
     hcp: &'a Hcp,
     workspace: Workspace,
-    /// The run, once there is one.
-    started: std::sync::OnceLock<String>,
+    /// The ID of the run, once it was created.
+    started: OnceLock<String>,
 }
 
-/// The backend and its workspace, if operations run there.
+/// The backend and its workspace, if operations run on the service.
 async fn place(setup: &Setup, request: &Request) -> Result<Option<(Arc<dyn Backend>, Workspace)>, Diagnostics> {
-    // Most commands end here, without a look at the configuration.
+    // Most commands return here, without reading the configuration.
     let recorded = backends::recorded(setup)?;
     if !recorded.is_some_and(|record| matches!(record.kind.as_str(), "cloud" | "remote")) {
         return Ok(None);
@@ -177,12 +186,11 @@ async fn run(setup: &Setup, request: &Request, options: Options, listener: &Arc<
         Err(diagnostics) => return Some(Outcome { failed: true, diagnostics, ..Outcome::default() }),
     };
     let hcp = backend.hcp()?;
-    let started = std::sync::OnceLock::new();
-    let operation = Operation { setup, request, options, listener, hcp, workspace, started };
+    let operation = Operation { setup, request, options, listener, hcp, workspace, started: OnceLock::new() };
     let work = operation.carry_out();
     let done = tokio::select! {
         done = work => done,
-        () = setup.stop.stopping() => Err(Ended::Stopped),
+        () = setup.stop.stopping() => Err(Ended::Interrupted),
     };
     Some(operation.outcome(done).await)
 }
@@ -190,8 +198,8 @@ async fn run(setup: &Setup, request: &Request, options: Options, listener: &Arc<
 impl Operation<'_> {
     async fn carry_out(&self) -> Result<(), Ended> {
         match self.options.verb {
-            Verb::Plan => self.plan_to_end().await,
-            Verb::Apply => self.apply_to_end().await,
+            Verb::Plan => self.run_plan().await,
+            Verb::Apply => self.run_apply().await,
             Verb::Refresh if self.hcp.flavor == Flavor::Remote => Err(error(
                 "\n\nThe \"refresh\" operation is not supported when using the \"remote\" backend. Use \"terraform apply \
                  -refresh-only\" instead.",
@@ -199,24 +207,20 @@ impl Operation<'_> {
             )),
             Verb::Refresh => {
                 self.say("[bold][yellow]Proceeding with 'terraform apply -refresh-only -auto-approve'.[reset]\n", &[]);
-                self.apply_to_end().await
+                self.run_apply().await
             }
         }
     }
 
-    /// What became of it; a run that was interrupted may be canceled.
+    /// The result after the work ended. A run that was interrupted may be canceled.
     async fn outcome(&self, done: Result<(), Ended>) -> Outcome {
-        let mut outcome = Outcome::default();
-        let stopped = match done {
-            Ok(()) => false,
-            Err(Ended::Stopped) => true,
-            Err(Ended::Failed(problems)) => {
-                outcome.failed = true;
-                outcome.diagnostics = problems;
-                return outcome;
-            }
+        let planned = done.is_ok() && self.options.verb == Verb::Plan && self.hcp.flavor == Flavor::Cloud;
+        let mut outcome = Outcome { planned, ..Outcome::default() };
+        let ended = match done {
+            Err(Ended::Failed(diagnostics)) => return Outcome { failed: true, diagnostics, ..outcome },
+            other => other.err(),
         };
-        outcome.failed = stopped;
+        outcome.failed = ended.is_some();
         let Some(id) = self.started.get() else { return outcome };
         let run = match self.hcp.run(id).await {
             Ok(run) => run,
@@ -228,32 +232,36 @@ impl Operation<'_> {
         };
         outcome.has_changes = run.has_changes;
         outcome.failed |= run.has_failed();
-        if stopped && let Err(problem) = self.cancel(&run).await {
+        let asks = !matches!(ended, Some(Ended::LockTimeout));
+        if ended.is_some()
+            && let Err(problem) = self.cancel(&run, asks).await
+        {
             outcome.diagnostics.push(problem);
         }
         outcome
     }
 
-    async fn cancel(&self, run: &Run) -> Result<(), Diagnostic> {
+    async fn cancel(&self, run: &Run, asks: bool) -> Result<(), Diagnostic> {
         if !run.is_cancelable {
             return Ok(());
         }
-        match &self.options.approver {
-            Some(somebody) => {
-                let question = crate::ops::interface::ask::Question {
+        let approver = match self.options.verb {
+            Verb::Plan => self.setup.ask.as_ref(),
+            Verb::Apply | Verb::Refresh => self.options.approver.as_ref(),
+        };
+        match approver.filter(|_| asks) {
+            Some(approver) => {
+                let question = Question {
                     title: "Do you want to cancel the remote operation?".to_owned(),
                     text: "Only 'yes' will be accepted to cancel.".to_owned(),
                     apart: true,
                     after_stop: true,
-                    ..Default::default()
+                    ..Question::default()
                 };
-                if !somebody.ask(&question).await.is_ok_and(|answer| answer == "yes") {
+                if !approver.ask(&question).await.is_ok_and(|answer| answer == "yes") {
                     self.say("[reset][red]The remote operation was not cancelled.[reset]", &[]);
                     return Ok(());
                 }
-            }
-            None if self.options.verb == Verb::Plan => {
-                // A plan changes nothing, and there is no prompt.
             }
             None => self.say("", &[]),
         }
@@ -262,12 +270,12 @@ impl Operation<'_> {
         Ok(())
     }
 
-    /// Shows a line of this program's.
+    /// Shows a line of this program: a template, and what stands for each `{}` in it.
     fn say(&self, template: &str, arguments: &[&str]) {
         self.listener.remote(RemoteLine::Own { template, arguments });
     }
 
-    /// What is wrong where a request failed.
+    /// The error for a failed request.
     fn general(&self, what: &str, error: &ApiError) -> Diagnostic {
         let detail = match (error.is_not_found(), self.hcp.flavor) {
             (true, Flavor::Cloud) => not_found(self.hcp),
@@ -298,18 +306,53 @@ impl Operation<'_> {
         self.hcp.run(run).await.map_err(self.failed("Failed to retrieve run"))
     }
 
-    /// Where people see a run.
+    /// The address of a run in the web interface.
     fn run_url(&self, run: &str) -> String {
         let (host, organization) = (&self.hcp.hostname, self.hcp.organization());
         format!("https://{host}/app/{organization}/{}/runs/{run}", self.workspace.name)
     }
+
+    /// Whether the run is applied after its plan.
+    fn applies(&self) -> bool {
+        self.options.verb != Verb::Plan
+    }
 }
 
-/// A line between two parts of what is shown.
-const RULE: &str = "\n------------------------------------------------------------------------\n";
+/// A line between two parts of the output.
+const RULE: &str = "------------------------------------------------------------------------";
 
-/// The pause before the next look at something that is worked on.
-fn pause(turn: u32) -> std::time::Duration {
-    let millis = 1000.0 * 2f64.powf(f64::from(turn.min(50)) / 5.0);
-    std::time::Duration::from_millis(millis.min(3000.0) as u64)
+/// The pause before a request for the state of a run, after so many such requests.
+fn pause(turn: u32) -> Duration {
+    backoff(turn, 1000.0, 3000.0)
+}
+
+/// A pause in milliseconds that grows from the first to the longest.
+fn backoff(turn: u32, first: f64, longest: f64) -> Duration {
+    let millis = first * 2f64.powf(f64::from(turn.min(50)) / 5.0);
+    Duration::from_millis(millis.min(longest) as u64)
+}
+
+/// A duration in whole seconds as Go writes it: `1m30s`.
+fn seconds(duration: Duration) -> String {
+    let all = duration.as_secs();
+    let (hours, minutes, seconds) = (all / 3600, all / 60 % 60, all % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{seconds}s"),
+        (0, _) => format!("{minutes}m{seconds}s"),
+        _ => format!("{hours}h{minutes}m{seconds}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_written_as_go_writes_them() {
+        let cases = [(0, "0s"), (59, "59s"), (60, "1m0s"), (90, "1m30s"), (3600, "1h0m0s")];
+        for (given, expected) in cases {
+            assert_eq!(seconds(Duration::from_secs(given)), expected);
+        }
+        assert_eq!((pause(0), pause(60)), (Duration::from_secs(1), Duration::from_secs(3)));
+    }
 }

@@ -1,27 +1,30 @@
-//! The plan of a run: upload, start, wait, log.
+//! The plan of a run: checks, upload, start, log.
 
 use std::path::Path;
 use std::time::Duration;
 
+use super::expression::expression;
+use super::saved::Bookmark;
 use super::slug;
-use super::{Ended, Operation, RULE, Verb, error, pause};
+use super::{Ended, Operation, Verb, error};
 use crate::backend::hcp::{Flavor, NewRun, Phase, Purpose, Run};
 use crate::base::atomic;
 use crate::base::diag::Diagnostics;
-use crate::base::name::PROGRAM;
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::engine::Origin;
-use crate::lang::value::Value;
-use crate::lang::value::json::to_simple_json;
 use crate::model::plan::Mode;
 use crate::ops::configuration::{load, variables};
-use crate::ops::interface::listen::RemoteLine;
 use crate::ops::interface::options::{PlanOptions, VariableArgument};
+use crate::ops::run::generated_file;
 
-/// How often, and how many times, an uploaded configuration is looked at until it is there.
+/// The pause between two looks at an uploaded configuration, and how many looks there are.
 const UPLOAD_LOOKS: (Duration, u32) = (Duration::from_millis(500), 60);
 
+pub(super) const ONLY_BY_REPOSITORY: &str = "A workspace that is connected to a VCS requires the VCS-driven workflow to ensure that \
+                                             the VCS remains the single source of truth.";
+
 impl Operation<'_> {
-    pub(super) async fn plan_to_end(&self) -> Result<(), Ended> {
+    pub(super) async fn run_plan(&self) -> Result<(), Ended> {
         if !self.workspace.can_queue_run {
             return Err(error(
                 "Insufficient rights to generate a plan",
@@ -38,14 +41,17 @@ impl Operation<'_> {
         if !is_cloud {
             self.check_remote_options(&mut problems);
         }
-        self.check_configuration("Plan", &mut problems);
+        self.check_configuration(&mut problems);
+        if is_cloud && self.options.generate.as_ref().is_some_and(|path| path.exists()) {
+            problems.push(generated_file::exists());
+        }
         if problems.has_errors() {
             return Err(problems.into());
         }
         let run = self.plan().await?;
         if let Some(out) = &self.options.out {
-            let note = super::saved::Bookmark::of_run(&run.id, &self.hcp.hostname);
-            let written = atomic::write(out, &note.to_bytes());
+            let bookmark = Bookmark::of_run(&run.id, &self.hcp.hostname);
+            let written = atomic::write(out, &bookmark.to_bytes());
             written.map_err(|e| error(format!("Failed to write the plan file: {e}"), ""))?;
         }
         Ok(())
@@ -65,7 +71,7 @@ impl Operation<'_> {
         );
     }
 
-    /// What only runs of `cloud` blocks can have.
+    /// Options that only a `cloud` block supports.
     fn check_remote_options(&self, problems: &mut Diagnostics) {
         if self.options.out.is_some() {
             problems.error(
@@ -99,51 +105,59 @@ impl Operation<'_> {
         }
     }
 
-    pub(super) fn check_configuration(&self, verb: &str, problems: &mut Diagnostics) {
+    pub(super) fn check_configuration(&self, problems: &mut Diagnostics) {
         if load::has_configuration() || self.request.plan.mode == Mode::Destroy {
             return;
         }
-        let advice = match verb {
-            "Plan" => format!(
+        let advice = match self.options.verb {
+            Verb::Plan => format!(
                 "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, \
                  which is normally not what is desired. If you would like to destroy everything, please run plan with the \
                  \"-destroy\" flag or create a single empty configuration file. Otherwise, please create a {PROGRAM} configuration \
                  file in the path being executed and try again."
             ),
-            _ => format!(
+            Verb::Apply | Verb::Refresh => format!(
                 "Apply requires configuration to be present. Applying without a configuration would mark everything for destruction, \
-                 which is normally not what is desired. If you would like to destroy everything, please run '{} destroy' which does \
-                 not require any configuration files.",
-                crate::base::name::COMMAND
+                 which is normally not what is desired. If you would like to destroy everything, please run '{COMMAND} destroy' which \
+                 does not require any configuration files."
             ),
         };
         problems.error("No configuration files found", advice);
     }
 
-    /// Uploads the configuration, starts a run and follows it until its plan was checked.
+    /// Uploads the configuration, starts a run and follows it until its plan is checked.
     pub(super) async fn plan(&self) -> Result<Run, Ended> {
         self.say_header();
         let configuration = self.upload().await?;
         let new = self.new_run(configuration)?;
         let run = self.hcp.create_run(&new).await.map_err(self.failed("Failed to create run"))?;
         let _ = self.started.set(run.id.clone());
-        let url = self.run_url(&run.id);
-        self.say("[reset][yellow]To view this run in a browser, visit:[reset]\n[reset][yellow]{}[reset]\n", &[&url]);
+        self.say_run_url(&run.id);
+        let is_cloud = self.hcp.flavor == Flavor::Cloud;
         let mut stages = Vec::new();
-        if self.hcp.flavor == Flavor::Cloud {
-            let told = self.hcp.run_warnings(&run.id).await.map_err(self.failed("Failed to retrieve run events"))?;
-            for text in told {
+        if is_cloud {
+            let warnings =
+                self.hcp.run_warnings(&run.id).await.map_err(self.failed("Failed to retrieve run events"))?;
+            for text in warnings {
                 self.say("[reset][yellow]Warning:[reset] {}\n", &[&text]);
             }
-            stages = self.hcp.run_with_stages(&run.id).await.map_err(self.failed("Failed to retrieve run"))?;
+            stages = self.hcp.task_stages(&run.id).await.map_err(self.failed("Failed to retrieve run"))?;
             self.follow_stage(&stages, "pre_plan", "Pre-plan Tasks", &run.id).await?;
         }
-        let run = self.wait(&run.id, "plan").await?;
+        let run = self.wait(&run.id, Phase::Plan).await?;
         if let Some(plan) = &run.plan {
             self.show_log(Phase::Plan, plan).await?;
+            if is_cloud {
+                self.show_plan(&run.id, plan).await?;
+            }
         }
         let run = self.read(&run.id).await?;
-        self.follow_stage(&stages, "post_plan", "Post-plan Tasks", &run.id).await?;
+        if is_cloud {
+            self.follow_stage(&stages, "post_plan", "Post-plan Tasks", &run.id).await?;
+        } else {
+            let stages = self.hcp.task_stages(&run.id).await.map_err(self.failed("Failed to retrieve run"))?;
+            self.await_stage(&stages, "post_plan").await?;
+        }
         if let Some(estimate) = &run.cost_estimate {
             self.show_costs(&run, estimate).await?;
         }
@@ -151,6 +165,11 @@ impl Operation<'_> {
             self.check_policies(&run).await?;
         }
         Ok(run)
+    }
+
+    pub(super) fn say_run_url(&self, run: &str) {
+        let url = self.run_url(run);
+        self.say("[reset][yellow]To view this run in a browser, visit:[reset]\n[reset][yellow]{}[reset]\n", &[&url]);
     }
 
     fn say_header(&self) {
@@ -172,29 +191,29 @@ impl Operation<'_> {
         self.say(template, &[place]);
     }
 
-    /// Uploads the configuration; gives its ID once it is there.
+    /// Uploads the configuration. Returns its ID once the service has it.
     async fn upload(&self) -> Result<String, Ended> {
         let purpose = match (self.options.verb, &self.options.out) {
-            (Verb::Plan, None) => Purpose::PlanAlone,
-            (Verb::Plan, Some(_)) => Purpose::PlanToKeep,
+            (Verb::Plan, None) => Purpose::PlanOnly,
+            (Verb::Plan, Some(_)) => Purpose::SavedPlan,
             (Verb::Apply | Verb::Refresh, _) => Purpose::Apply,
         };
-        let made = self.hcp.create_configuration(&self.workspace, purpose).await;
-        let made = made.map_err(self.failed("Failed to create configuration version"))?;
+        let created = self.hcp.create_configuration(&self.workspace, purpose).await;
+        let created = created.map_err(self.failed("Failed to create configuration version"))?;
         let archive = self.archive().map_err(|e| error(format!("Failed to upload configuration files: {e}"), ""))?;
-        let uploaded = self.hcp.api().upload(&made.upload_url, archive).await;
+        let uploaded = self.hcp.api().upload(&created.upload_url, archive).await;
         uploaded.map_err(self.failed("Failed to upload configuration files"))?;
         for _ in 0..UPLOAD_LOOKS.1 {
             tokio::time::sleep(UPLOAD_LOOKS.0).await;
-            let now = self.hcp.configuration(&made.id).await;
+            let now = self.hcp.configuration(&created.id).await;
             if now.map_err(self.failed("Failed to retrieve configuration version"))?.status == "uploaded" {
-                return Ok(made.id);
+                return Ok(created.id);
             }
         }
         Err(error("Failed to upload configuration files: operation timed out", ""))
     }
 
-    /// The working directory, or the folder above it that the workspace's own working directory is in.
+    /// Packs the working directory, or the folder above it in which the workspace's own working directory is.
     fn archive(&self) -> std::io::Result<Vec<u8>> {
         let below = self.workspace.working_directory.trim_matches('/');
         if !load::has_configuration() {
@@ -223,7 +242,7 @@ impl Operation<'_> {
     fn new_run(&self, configuration: String) -> Result<NewRun, Ended> {
         let plan = &self.request.plan;
         let is_cloud = self.hcp.flavor == Flavor::Cloud;
-        let is_approved = self.options.approver.is_none() && self.options.verb != Verb::Plan;
+        let is_approved = self.options.approver.is_none() && self.applies();
         Ok(NewRun {
             configuration,
             workspace: self.workspace.id.clone(),
@@ -239,7 +258,7 @@ impl Operation<'_> {
         })
     }
 
-    /// Values that the service cannot know: those of the command line and of the environment.
+    /// The values that the service does not have: those of the command line and of the environment.
     fn variables(&self) -> Result<Vec<(String, String)>, Ended> {
         if !load::has_configuration() {
             return Ok(Vec::new());
@@ -258,89 +277,12 @@ impl Operation<'_> {
             VariableArgument::Value(_) => None,
         };
         let named: Vec<String> = self.request.variables.iter().filter_map(named).collect();
-        let is_ours = |origin: &Origin| match origin {
+        let is_local = |origin: &Origin| match origin {
             Origin::Argument | Origin::Environment => true,
             Origin::File(range) => named.iter().any(|file| range.filename() == file),
             Origin::Prompt | Origin::Other => false,
         };
-        let ours = given.iter().filter(|(_, variable)| is_ours(&variable.origin) && variable.value.is_wholly_known());
-        Ok(ours.map(|(name, variable)| (name.to_string(), expression(&variable.value))).collect())
-    }
-
-    /// Waits until a run is at work.
-    pub(super) async fn wait(&self, run: &str, what: &str) -> Result<Run, Ended> {
-        let mut told = 0;
-        let mut passed = Duration::ZERO;
-        for turn in 0.. {
-            let length = pause(turn);
-            tokio::time::sleep(length).await;
-            passed += length;
-            let now = self.read(run).await?;
-            if !matches!(now.status.as_str(), "pending" | "confirmed") {
-                if turn == 0 && what == "plan" {
-                    self.say("Waiting for the {} to start...\n", &[what]);
-                }
-                if turn > 0 {
-                    self.say("", &[]);
-                }
-                return Ok(now);
-            }
-            // At once, and every half a minute.
-            let halves = passed.as_secs() / 30;
-            if turn > 0 && halves == told {
-                continue;
-            }
-            told = halves;
-            let elapsed = if turn == 0 { String::new() } else { format!(" ({}s elapsed)", halves * 30) };
-            self.say("Waiting for the {} to start...{}", &[what, &elapsed]);
-        }
-        Err(Ended::Stopped)
-    }
-
-    /// Shows a log while it grows.
-    pub(super) async fn show_log(&self, phase: Phase, id: &str) -> Result<(), Ended> {
-        let mut number = 0;
-        let line = |text: &str| {
-            number += 1;
-            // The log of an apply begins with what that of the plan began with.
-            if phase == Phase::Apply && number <= 3 {
-                return;
-            }
-            self.listener.remote(RemoteLine::Log { text, of_plan: phase == Phase::Plan });
-        };
-        self.hcp.follow_log(phase, id, line).await.map_err(self.failed("Failed to read logs"))
-    }
-
-    pub(super) fn rule(&self) {
-        self.say(RULE, &[]);
-    }
-}
-
-pub(super) const ONLY_BY_REPOSITORY: &str = "A workspace that is connected to a VCS requires the VCS-driven workflow to ensure that \
-                                             the VCS remains the single source of truth.";
-
-/// A value as an expression of the language.
-fn expression(value: &Value) -> String {
-    let json = to_simple_json(&value.unmark_deep().0).unwrap_or_else(|_| "null".to_owned());
-    json.replace("${", "$${").replace("%{", "%%{")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::lang::value::Type;
-
-    #[test]
-    fn values_become_expressions() {
-        let object = Value::object([("a", Value::tuple(vec![Value::int(1), Value::bool(true)]))]);
-        let cases = [
-            (Value::string("a\"${b}%{c}"), r#""a\"$${b}%%{c}""#),
-            (Value::int(5), "5"),
-            (object, r#"{"a":[1,true]}"#),
-            (Value::null(Type::String), "null"),
-        ];
-        for (value, expected) in cases {
-            assert_eq!(expression(&value), expected);
-        }
+        let local = given.iter().filter(|(_, variable)| is_local(&variable.origin) && variable.value.is_wholly_known());
+        Ok(local.map(|(name, variable)| (name.to_string(), expression(&variable.value))).collect())
     }
 }

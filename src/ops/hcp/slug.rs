@@ -1,4 +1,4 @@
-//! The archive of a configuration that runs elsewhere begin with.
+//! The archive of a configuration, for the machines that run it.
 
 use std::fs;
 use std::io;
@@ -11,10 +11,10 @@ use tar::{Builder, EntryType, Header};
 use super::ignore::IgnoreRules;
 use crate::base::files::named;
 
-/// Folders in folders, beyond which links are taken to lead in circles.
+/// Folders nested deeper than this are an error: a circle of links.
 const DEEPEST: usize = 100;
 
-/// Packs a folder, without what its `.terraformignore` leaves out. Links that lead out of it are followed.
+/// Packs a folder without the files that its `.terraformignore` names. Links that lead out of it are followed.
 pub fn pack(folder: &Path) -> io::Result<Vec<u8>> {
     let root = folder.canonicalize().map_err(|e| named(e, "open", folder))?;
     let encoder = GzEncoder::new(Vec::new(), Compression::fast());
@@ -44,7 +44,7 @@ struct Packer {
 }
 
 impl Packer {
-    /// Adds what is in a folder; `name` is the folder's in the archive, with a slash at its end unless it is the root.
+    /// Adds the content of a folder. `name` is its path in the archive, with a slash at the end; empty for the root.
     fn folder(&mut self, path: &Path, name: &str, depth: usize) -> io::Result<()> {
         if depth > DEEPEST {
             return Err(io::Error::other(format!(
@@ -59,13 +59,16 @@ impl Packer {
             let path = entry.path();
             let name = format!("{name}{}", entry.file_name().to_string_lossy());
             let metadata = entry.metadata().map_err(|e| named(e, "stat", &path))?;
-            if metadata.is_symlink() && self.keeps_link(&path) {
-                if !self.rules.ignores(&name) {
-                    self.link(&path, &name)?;
+            if metadata.is_symlink() {
+                if self.rules.ignores(&name) {
+                    continue;
                 }
-                continue;
+                if self.keeps_link(&path) {
+                    self.link(&path, &name)?;
+                    continue;
+                }
             }
-            // A link that leads out is as good as what it leads to.
+            // A link that leads out is replaced by its target.
             let metadata = fs::metadata(&path).map_err(|e| named(e, "stat", &path))?;
             if metadata.is_dir() {
                 self.subfolder(&path, &name, depth)?;
@@ -97,7 +100,7 @@ impl Packer {
         self.archive.append_data(&mut header, name, file).map_err(|e| named(e, "read", path))
     }
 
-    /// Whether a link leads to a place of the archive, by a path that holds there too.
+    /// Whether a link leads to a place in the archive, by a path that is valid there too.
     fn keeps_link(&self, path: &Path) -> bool {
         let is_relative = fs::read_link(path).is_ok_and(|target| target.is_relative());
         is_relative && path.canonicalize().is_ok_and(|target| target.starts_with(&self.root))
@@ -125,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_is_packed_without_what_is_ignored() {
+    fn ignored_files_are_not_packed() {
         let dir = tempfile::tempdir().unwrap();
         let (root, outside) = (dir.path().join("root"), dir.path().join("outside"));
         for file in ["main.tf", "a.log", "m/x.tf", ".git/config", ".terraform/modules/m/y.tf", ".terraform/z"] {
@@ -140,6 +143,7 @@ mod tests {
         {
             std::os::unix::fs::symlink("../outside", root.join("linked")).unwrap();
             std::os::unix::fs::symlink("main.tf", root.join("same.tf")).unwrap();
+            std::os::unix::fs::symlink("nowhere", root.join("broken.log")).unwrap();
         }
         let packed = names(&pack(&root).unwrap());
         let expected = [

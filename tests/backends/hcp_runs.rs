@@ -215,20 +215,23 @@ fn costs_and_policy_checks() {
         (&["plan"], ""),
         (&["apply"], "no\n"),
         (&["apply", "-input=false"], ""),
-        (&["apply"], "override\nyes\n"),
+        (&["apply"], "override\n"),
         (&["plan"], ""),
         (&["plan"], ""),
     ];
     check("checks", &stub, &project, steps, |stub, at| {
         let runs = &mut stub.service().runs;
-        let costs = ["finished", "finished", "errored", "skipped_due_to_targeting"].get(at);
-        runs.costs = costs.map(|status| (*status).to_owned());
-        let policies =
-            [None, Some("passed"), Some("hard_failed"), Some("soft_failed"), Some("soft_failed"), Some("soft_failed")];
-        let policy =
-            policies.get(at).copied().unwrap_or([Some("soft_failed"), Some("errored"), None][at - policies.len()]);
-        runs.policy = policy.map(str::to_owned);
-        runs.costs = if at == 8 { Some("canceled".to_owned()) } else { runs.costs.take() };
+        let (costs, policy) = match at {
+            0 => ("finished", ""),
+            1 => ("finished", "passed"),
+            2 => ("errored", "hard_failed"),
+            3 => ("skipped_due_to_targeting", "soft_failed"),
+            4..=6 => ("", "soft_failed"),
+            7 => ("", "errored"),
+            _ => ("canceled", ""),
+        };
+        let status = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        (runs.costs, runs.policy) = (status(costs), status(policy));
     });
 }
 
@@ -236,13 +239,23 @@ fn costs_and_policy_checks() {
 fn policy_checks_of_the_remote_backend() {
     let stub = HcpStub::start();
     let project = project(&stub, "remote");
-    let steps: Steps<'_> = &[(&["plan"], ""), (&["apply"], "override\nyes\n"), (&["plan"], "")];
+    let steps: Steps<'_> = &[(&["plan"], ""), (&["apply"], "override\n"), (&["plan"], "")];
     check("remote_checks", &stub, &project, steps, |stub, at| {
         let runs = &mut stub.service().runs;
         runs.costs = Some("finished".to_owned());
         runs.policy = Some(["passed", "soft_failed", "passed"][at].to_owned());
         runs.stages = if at == 2 { vec![Stage::with_task("post_plan", "failed")] } else { Vec::new() };
     });
+}
+
+/// The reference reads all of a pipe for the first question.
+#[test]
+fn an_override_and_an_approval_are_two_answers() {
+    let stub = HcpStub::start();
+    let project = project(&stub, "cloud");
+    stub.service().runs.policy = Some("soft_failed".to_owned());
+    play(&project, program(), "override\nyes\n", &["apply"])
+        .expect(0, &["Only 'override' will be accepted to override.", "Apply complete!"]);
 }
 
 #[test]
@@ -254,7 +267,7 @@ fn tasks_and_policy_evaluations() {
         (&["plan"], ""),
         (&["apply", "-auto-approve"], ""),
         (&["plan"], ""),
-        (&["apply"], "override\nyes\n"),
+        (&["apply"], "override\n"),
     ];
     check("stages", &stub, &project, steps, |stub, at| {
         let stage = match at {

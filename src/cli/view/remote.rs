@@ -10,7 +10,7 @@ use crate::lang::value::{Type, Value, json};
 use crate::model::plan::document::DescribedPlan;
 use crate::ops::interface::listen::RemoteLine;
 use crate::render::json::diagnostic;
-use crate::render::text::diagnostic::render_one;
+use crate::render::text::diagnostic::{render_framed, render_one};
 use crate::render::text::diff::{self, Drawing};
 use crate::render::text::plan::{PlanText, plan_text};
 use crate::render::text::style::Style;
@@ -83,8 +83,11 @@ fn message_text(message: &Json, style: &Style) -> String {
         | "ephemeral_op_start"
         | "ephemeral_op_complete" => format!("{}\n", style.bold(text)),
         "diagnostic" => {
-            let style = Style { width: WIDTH, ..*style };
-            render_one(&diagnostic::from_json(&message["diagnostic"]), &style)
+            let found = diagnostic::from_json(&message["diagnostic"]);
+            match style.colour {
+                true => render_one(&found, &Style { width: WIDTH, ..*style }),
+                false => render_framed(found.into()).concat(),
+            }
         }
         "outputs" => outputs_text(&message["outputs"], style),
         "provision_progress" => {
@@ -151,7 +154,7 @@ mod tests {
         let cases = [
             (json!({"type": "version", "@message": "Terraform 1.11.4"}), ""),
             (json!({"type": "apply_start", "@message": "a.b: Creating..."}), "a.b: Creating...\n"),
-            (json!({"type": "diagnostic", "@message": "x", "diagnostic": diagnostic}), "\nWarning: S\n\nD.\n"),
+            (json!({"type": "diagnostic", "@message": "x", "diagnostic": diagnostic}), "╷\n│ Warning: S\n│\n│ D.\n╵\n"),
             (json!({"type": "provision_progress", "@message": "x", "hook": hook}), "a.b: (local-exec): hello\n"),
             (json!({"type": "change_summary", "@message": "Apply complete!"}), "\nApply complete!\n\n"),
             (json!({"type": "log", "@message": "anything"}), "anything\n"),

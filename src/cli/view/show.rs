@@ -76,7 +76,7 @@ impl ShowView for Json {
 
     fn run(&self, run: &ShownRun) -> String {
         match &run.plan {
-            RunPlan::Json(json) => format!("{}\n", String::from_utf8_lossy(json).trim_end()),
+            RunPlan::Json(json) => format!("{}\n", String::from_utf8_lossy(json)),
             RunPlan::Described(_) => String::new(),
         }
     }

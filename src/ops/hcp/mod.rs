@@ -22,6 +22,7 @@ use std::time::Duration;
 use crate::backend::Backend;
 use crate::backend::hcp::{ApiError, Flavor, Hcp, Run, Workspace};
 use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::COMMAND;
 use crate::model::plan::Mode;
 use crate::ops::backends::{self, read_state};
 use crate::ops::interface::ask::{Ask, Question};
@@ -152,10 +153,15 @@ async fn place(setup: &Setup, request: &Request) -> Result<Option<(Arc<dyn Backe
     }
 }
 
+/// Operations do not start for such reasons.
+const NOT_STARTED: &str = "error starting operation: ";
+
 fn unexpected(hcp: &Hcp, error: &ApiError) -> Diagnostics {
     let text = match hcp.flavor {
-        Flavor::Cloud => format!("{} returned an unexpected error:\n\n{error}", hcp.app_name),
-        Flavor::Remote => format!("the configured \"remote\" backend encountered an unexpected error:\n\n{error}"),
+        Flavor::Cloud => format!("{NOT_STARTED}{} returned an unexpected error:\n\n{error}", hcp.app_name),
+        Flavor::Remote => {
+            format!("{NOT_STARTED}the configured \"remote\" backend encountered an unexpected error:\n\n{error}")
+        }
     };
     Diagnostic::error(text, "").into()
 }
@@ -169,7 +175,7 @@ fn missing(hcp: &Hcp, name: &str) -> Diagnostics {
                 .to_owned()
         }
     };
-    Diagnostic::error(format!("workspace {name} not found\n\n{why}"), "").into()
+    Diagnostic::error(format!("{NOT_STARTED}workspace {name} not found\n\n{why}"), "").into()
 }
 
 fn not_found(hcp: &Hcp) -> String {
@@ -200,13 +206,16 @@ impl Operation<'_> {
         match self.options.verb {
             Verb::Plan => self.run_plan().await,
             Verb::Apply => self.run_apply().await,
-            Verb::Refresh if self.hcp.flavor == Flavor::Remote => Err(error(
-                "\n\nThe \"refresh\" operation is not supported when using the \"remote\" backend. Use \"terraform apply \
-                 -refresh-only\" instead.",
-                "",
-            )),
+            Verb::Refresh if self.hcp.flavor == Flavor::Remote => {
+                let text = format!(
+                    "{NOT_STARTED}\n\nThe \"refresh\" operation is not supported when using the \"remote\" backend. Use \"{COMMAND} \
+                     apply -refresh-only\" instead."
+                );
+                Err(error(text, ""))
+            }
             Verb::Refresh => {
-                self.say("[bold][yellow]Proceeding with 'terraform apply -refresh-only -auto-approve'.[reset]\n", &[]);
+                let template = "[bold][yellow]Proceeding with '{} apply -refresh-only -auto-approve'.[reset]\n";
+                self.say(template, &[&COMMAND.to_string()]);
                 self.run_apply().await
             }
         }

@@ -23,7 +23,7 @@ use super::lock::lock_failed;
 use super::sealed_journal::{self, Sealing};
 use super::store::{ErrorKind, StateStore, StoreError};
 use super::table;
-use super::transfer::{self, Settled};
+use super::transfer::{self, FinishedMove};
 
 /// Whether the caller holds the store's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub struct Loaded {
 /// have been shown.
 pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diagnostics> {
     let content = store.read().await.map_err(|e| unreadable(&e, access, store))?.unwrap_or_default();
-    let Settled { content, is_pending, warning } = transfer::settle(store, access, content).await?;
+    let FinishedMove { content, is_pending, warning } = transfer::finish_interrupted(store, access, content).await?;
     let file = file::read(&content).map_err(|problems| match access {
         Access::ReadOnly => problems,
         _ => lock_failed(&StoreError::new(file::problems_text(&problems))).into(),

@@ -142,14 +142,18 @@ pub fn find(name: &str) -> Result<&'static dyn Kind, Diagnostic> {
         let detail = format!("This version of {PROGRAM} does not have the backend {name:?} yet.");
         return Err(Diagnostic::error("Backend is not supported yet", detail));
     }
-    let detail = match name {
+    Err(no_backend(match name {
         "azure" => "The \"azure\" backend name has been removed, please use \"azurerm\".".to_string(),
         name if REMOVED.contains(&name) => {
             format!("The {name:?} backend is not supported in Terraform v1.3 or later.")
         }
         name => format!("There is no backend type named {name:?}."),
-    };
-    Err(Diagnostic::error("Unsupported backend type", detail).of_kind(diag::Kind::UnknownBackend))
+    }))
+}
+
+/// The error for a name that no backend has.
+pub fn no_backend(detail: impl Into<String>) -> Diagnostic {
+    Diagnostic::error("Unsupported backend type", detail.into()).of_kind(diag::Kind::UnknownBackend)
 }
 
 /// What is wrong with settings that lack one that the schema requires, for kinds that do not say it better themselves.

@@ -159,7 +159,7 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// A state as it is read, where a move may be unfinished.
-pub struct Settled {
+pub struct FinishedMove {
     /// What the store holds, or will hold.
     pub content: Vec<u8>,
     /// The store does not hold it yet.
@@ -168,10 +168,14 @@ pub struct Settled {
 }
 
 /// What the store holds once an unfinished move is done: under the lock it is written.
-pub async fn settle(store: &dyn StateStore, access: Access, content: Vec<u8>) -> Result<Settled, Diagnostics> {
+pub async fn finish_interrupted(
+    store: &dyn StateStore,
+    access: Access,
+    content: Vec<u8>,
+) -> Result<FinishedMove, Diagnostics> {
     let path = place(store);
     let file = match std::fs::read(&path) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(settled(content)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(unchanged(content)),
         other => other.map_err(|e| unreadable(&path, &named(e, "open", &path).to_string()))?,
     };
     let (header, kept) = parse(&file).map_err(|why| unreadable(&path, &why))?;
@@ -188,7 +192,7 @@ pub async fn settle(store: &dyn StateStore, access: Access, content: Vec<u8>) ->
         if access == Access::Locked {
             close(&path, &header).map_err(|e| unreadable(&path, &e.to_string()))?;
         }
-        return Ok(settled(content));
+        return Ok(unchanged(content));
     }
     if now != header.base {
         return Err(conflict(&path).into());
@@ -198,7 +202,7 @@ pub async fn settle(store: &dyn StateStore, access: Access, content: Vec<u8>) ->
         return Err(unreadable(&path, "it is damaged"));
     }
     if access != Access::Locked {
-        return Ok(Settled { content: snapshot, is_pending: true, warning: None });
+        return Ok(FinishedMove { content: snapshot, is_pending: true, warning: None });
     }
     store.write(snapshot.clone().into()).await.map_err(|e| {
         let detail = format!("An earlier move of objects between two states was interrupted, and this state could not be written: {e}.\n\nThe next command tries again.");
@@ -206,11 +210,11 @@ pub async fn settle(store: &dyn StateStore, access: Access, content: Vec<u8>) ->
     })?;
     store.restart_backup();
     close(&path, &header).map_err(|e| unreadable(&path, &e.to_string()))?;
-    Ok(Settled { content: snapshot, is_pending: false, warning: Some(completed(&header)) })
+    Ok(FinishedMove { content: snapshot, is_pending: false, warning: Some(completed(&header)) })
 }
 
-fn settled(content: Vec<u8>) -> Settled {
-    Settled { content, is_pending: false, warning: None }
+fn unchanged(content: Vec<u8>) -> FinishedMove {
+    FinishedMove { content, is_pending: false, warning: None }
 }
 
 /// What is done needs no file any more, unless the partner needs to know that it was decided.

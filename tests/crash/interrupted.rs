@@ -107,7 +107,10 @@ fn a_second_interrupt_ends_local_exec_too() {
         interrupt(&running);
         signal(&running, libc::SIGTERM);
         let outcome = running.finish();
-        outcome.expect(1, &["Two interrupts received.", "Error: operation canceled"]);
+        outcome.expect(1, &["Two interrupts received."]);
+        // The command may end of the first one before the second one is seen.
+        let ends = ["Error: operation canceled", "signal: interrupt"];
+        assert!(ends.iter().any(|end| outcome.text().contains(end)), "{outcome:?}");
         let left = processes::of(project.mark());
         assert!(left.is_empty(), "{left:?}\n{outcome:?}");
         assert!(!project.exists("work/log"));
@@ -118,12 +121,6 @@ fn a_second_interrupt_ends_local_exec_too() {
 /// A closed terminal is an interrupt, unless `nohup` says otherwise; what ends the program at once ends the commands too.
 #[test]
 fn no_signal_leaves_a_command_behind() {
-    // Where a shell started the tests in the background, they ignore these signals, and so would the program.
-    // SAFETY: the calls touch no memory.
-    unsafe {
-        libc::signal(libc::SIGINT, libc::SIG_DFL);
-        libc::signal(libc::SIGQUIT, libc::SIG_DFL);
-    }
     let project = Project::new(PROVISIONED);
     for number in [libc::SIGHUP, libc::SIGQUIT, libc::SIGKILL] {
         let script = format!("ulimit -c 0; exec {:?} apply -auto-approve", program().display().to_string());

@@ -82,9 +82,20 @@ pub struct Outcome {
     pub err: String,
 }
 
+/// Where a shell started the tests in the background, they ignore these signals, and so would the programs that they start.
+fn heed_interrupts() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    // SAFETY: the calls touch no memory.
+    ONCE.call_once(|| unsafe {
+        libc::signal(libc::SIGINT, libc::SIG_DFL);
+        libc::signal(libc::SIGQUIT, libc::SIG_DFL);
+    });
+}
+
 impl Project {
     pub fn new(main: &str) -> Project {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
+        heed_interrupts();
         let folder = tempfile::Builder::new().prefix("terrane-test-").tempdir().unwrap();
         let mark = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let project = Project { folder, mark, variables: Vec::new() };

@@ -20,7 +20,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         MigrateEvent::Finished { from, to } => {
             line("[reset][bold]Finished migrating state from backend {} to backend {}.[reset]", from, to);
         }
-        MigrateEvent::Found(diagnostics) => console.diagnostics(diagnostics),
+        MigrateEvent::Diagnostics(diagnostics) => console.diagnostics(diagnostics),
     };
     let request = MigrateRequest { force_copy: args.force_copy, options: args.options };
     match super::run_with(invocation, &setup.stop, migrate::run(&setup, &request, &mut tell)) {

@@ -17,7 +17,7 @@ const PROVIDER: &str = "state_store_provider";
 
 /// The blocks of all files, with the labelled block within `from`.
 #[derive(Default)]
-struct Found {
+struct Blocks {
     from: Option<Range>,
     backend: Option<Backend>,
     store: Option<Range>,
@@ -27,7 +27,7 @@ struct Found {
 /// The backend that the files of a folder name in their `from` block. None with an error.
 pub fn migration_source(dir: &Path, files: &dyn Files) -> (Option<Backend>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
-    let mut found = Found::default();
+    let mut blocks = Blocks::default();
     let mut names: Vec<String> = files.list(dir).unwrap_or_default().into_iter().map(|entry| entry.name).collect();
     names.retain(|name| name.ends_with(SUFFIX));
     names.sort();
@@ -37,34 +37,34 @@ pub fn migration_source(dir: &Path, files: &dyn Files) -> (Option<Backend>, Diag
         let schema = BodySchema::new().block(FROM, &[]).block(PROVIDER, &[]);
         let (content, problems) = body.content(&schema);
         diagnostics.extend(problems);
-        content.blocks_of(FROM).for_each(|block| from(block, &mut found, &mut diagnostics));
-        content.blocks_of(PROVIDER).for_each(|block| provider(block, &mut found, &mut diagnostics));
+        content.blocks_of(FROM).for_each(|block| from(block, &mut blocks, &mut diagnostics));
+        content.blocks_of(PROVIDER).for_each(|block| provider(block, &mut blocks, &mut diagnostics));
     }
     if !diagnostics.has_errors() {
-        diagnostics.extend(combination(&found));
+        diagnostics.extend(combination(&blocks));
     }
-    let backend = found.backend.filter(|_| !diagnostics.has_errors());
+    let backend = blocks.backend.filter(|_| !diagnostics.has_errors());
     (backend, diagnostics)
 }
 
-fn from(block: &Block, found: &mut Found, diagnostics: &mut Diagnostics) {
-    if found.from.is_some() {
+fn from(block: &Block, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    if blocks.from.is_some() {
         diagnostics.push(duplicate(FROM, block));
         return;
     }
-    found.from = Some(block.header_range());
+    blocks.from = Some(block.header_range());
     let schema = BodySchema::new().block("backend", &["type"]).block("state_store", &["type"]);
     let (content, problems) = block.body.content(&schema);
     diagnostics.extend(problems);
     for inner in &content.blocks {
-        if found.backend.is_some() || found.store.is_some() {
+        if blocks.backend.is_some() || blocks.store.is_some() {
             let detail = "A \"from\" block has one \"backend\" or one \"state_store\" block.";
             diagnostics.push(Diagnostic::error("Several sources in \"from\" block", detail).at(inner.header_range()));
             return;
         }
         match inner.kind.as_str() {
             "backend" => {
-                found.backend = Some(Backend {
+                blocks.backend = Some(Backend {
                     kind: inner.label(0).clone(),
                     is_cloud_block: false,
                     kind_range: inner.label_range(0),
@@ -72,17 +72,17 @@ fn from(block: &Block, found: &mut Found, diagnostics: &mut Diagnostics) {
                     range: inner.header_range(),
                 });
             }
-            _ => found.store = Some(inner.header_range()),
+            _ => blocks.store = Some(inner.header_range()),
         }
     }
 }
 
-fn provider(block: &Block, found: &mut Found, diagnostics: &mut Diagnostics) {
-    if found.provider.is_some() {
+fn provider(block: &Block, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    if blocks.provider.is_some() {
         diagnostics.push(duplicate(PROVIDER, block));
         return;
     }
-    found.provider = Some(block.header_range());
+    blocks.provider = Some(block.header_range());
     let (attributes, problems) = block.body.just_attributes();
     diagnostics.extend(problems);
     if attributes.len() != 1 {
@@ -101,8 +101,8 @@ fn duplicate(kind: &str, block: &Block) -> Diagnostic {
 }
 
 /// What does not go together, or is missing.
-fn combination(found: &Found) -> Option<Diagnostic> {
-    match (&found.backend, &found.store, &found.provider) {
+fn combination(blocks: &Blocks) -> Option<Diagnostic> {
+    match (&blocks.backend, &blocks.store, &blocks.provider) {
         (Some(_), _, Some(_)) => Some(Diagnostic::error(
             format!("Invalid combination of \"backend\" and \"{PROVIDER}\""),
             format!(

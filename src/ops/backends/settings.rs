@@ -112,11 +112,9 @@ fn reference_hash(kind: &str, config: &Value) -> u32 {
 /// The kind of a block, if there is such a backend.
 pub fn kind_of(block: &config::Backend) -> Result<&'static dyn Kind, Diagnostics> {
     let found = match &*block.kind {
-        "cloud" if !block.is_cloud_block => Err(Diagnostic::error(
-            "Unsupported backend type",
+        "cloud" if !block.is_cloud_block => Err(table::no_backend(
             "There is no explicit backend type named \"cloud\". To configure HCP Terraform, declare a 'cloud' block instead.",
-        )
-        .of_kind(diag::Kind::UnknownBackend)),
+        )),
         kind => table::find(kind),
     };
     found.map_err(|problem| problem.at(block.kind_range.clone()).into())

@@ -66,7 +66,7 @@ fn advice() -> String {
     )
 }
 
-fn judged(summary: String, detail: String, ignore: bool) -> Diagnostic {
+fn mismatch(summary: String, detail: String, ignore: bool) -> Diagnostic {
     if ignore { Diagnostic::warning(summary, detail) } else { Diagnostic::error(summary, detail) }
 }
 
@@ -93,14 +93,14 @@ fn remote_problem(theirs: &str, place: &str, local: &str, ignore: bool) -> Optio
     let detail = format!(
         "The local {PROGRAM} version ({local}) does not match the configured version for remote workspace {place} ({theirs}).{advice}"
     );
-    Some(judged(format!("{PROGRAM} version mismatch"), detail, ignore))
+    Some(mismatch(format!("{PROGRAM} version mismatch"), detail, ignore))
 }
 
 /// Versions of `cloud` workspaces may be constraints.
 fn cloud_problem(theirs: &str, place: &str, local: &str, ignore: bool) -> Option<Diagnostic> {
     let judge = |message: String| {
         let detail = if ignore { message } else { format!("{message}\n\n{}", advice()) };
-        Some(judged(format!("Incompatible {PROGRAM} version"), detail, ignore))
+        Some(mismatch(format!("Incompatible {PROGRAM} version"), detail, ignore))
     };
     let written = match Version::parse(theirs) {
         Ok(remote) if !remote.is_prerelease() => match minor(&remote) {

@@ -28,7 +28,7 @@ pub enum MigrateEvent<'a> {
         to: &'a str,
     },
     /// What to tell besides, such as what was recovered from an interrupted run.
-    Found(Diagnostics),
+    Diagnostics(Diagnostics),
     Finished {
         from: &'a str,
         to: &'a str,
@@ -88,7 +88,7 @@ async fn migrate(
     let result = migration.run().await;
     let found = std::mem::take(&mut migration.found);
     if !found.is_empty() {
-        tell(MigrateEvent::Found(found));
+        tell(MigrateEvent::Diagnostics(found));
     }
     let failed = |why: String| Diagnostics::from(Diagnostic::error(why, ""));
     let migrated = result.map_err(failed)?;

@@ -411,15 +411,22 @@ fn an_interrupt_cancels_a_run_that_is_approved() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_asks_whether_to_cancel_other_runs() {
-    for args in [["plan"], ["apply"]] {
-        let (stub, outcome) = interrupted(&args, "yes\n");
-        outcome.expect(1, &["Do you want to cancel the remote operation?", "was successfully cancelled."]);
-        assert_eq!(stub.service().runs.all.last().unwrap().status, "canceled");
-        let (stub, outcome) = interrupted(&args, "no\n");
-        outcome.expect(1, &["The remote operation was not cancelled."]);
-        assert_eq!(stub.service().runs.all.last().unwrap().status, "pending");
-    }
+fn an_interrupt_asks_whether_to_cancel_other_applies() {
+    let (stub, outcome) = interrupted(&["apply"], "yes\n");
+    outcome.expect(1, &["Do you want to cancel the remote operation?", "was successfully cancelled."]);
+    assert_eq!(stub.service().runs.all.last().unwrap().status, "canceled");
+    let (stub, outcome) = interrupted(&["apply"], "no\n");
+    outcome.expect(1, &["The remote operation was not cancelled."]);
+    assert_eq!(stub.service().runs.all.last().unwrap().status, "pending");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_plan_goes_on_after_an_interrupt() {
+    let (stub, outcome) = interrupted(&["plan"], "");
+    outcome.expect(1, &["Interrupt received."]);
+    assert!(!outcome.text().contains("cancel the remote operation"));
+    assert_eq!(stub.service().runs.all.last().unwrap().status, "pending");
 }
 
 #[test]

@@ -98,7 +98,7 @@ mod tests {
         }
         log.finish(&mut line);
         assert!(log.ended);
-        assert_eq!((lines, log.offset), (["one", "two", "three", "four"].map(str::to_owned).to_vec(), 22));
+        assert_eq!((lines, log.offset), (["one", "two", "three", "four"].map(str::to_owned).to_vec(), 21));
         let (mut log, mut lines) = (Log::default(), Vec::new());
         log.take(b"plain\n", &mut |text: &str| lines.push(text.to_owned()));
         assert_eq!((lines, log.ended), (vec!["plain".to_owned()], false));

@@ -10,7 +10,7 @@ use super::workspaces::Workspace;
 #[derive(Clone, Debug, Default)]
 pub struct Configuration {
     pub id: String,
-    /// A secret: whoever has it may upload.
+    /// A secret: the address is the permission to upload.
     pub upload_url: String,
     pub status: String,
 }
@@ -111,7 +111,7 @@ pub struct PhaseStatus {
     pub status: String,
     pub has_changes: bool,
     pub has_generated_configuration: bool,
-    /// A secret: whoever has it may read the log.
+    /// A secret: the address is the permission to read the log.
     pub(super) log_url: String,
 }
 

@@ -24,7 +24,7 @@ pub struct Request {
     pub retry: bool,
     /// False: an answer that leads elsewhere is the answer.
     follow: bool,
-    /// The address is a secret beyond its host: whoever knows it needs no other permission.
+    /// The address beyond its host is a secret, for it is a permission.
     secret_address: bool,
 }
 

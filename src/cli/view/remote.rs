@@ -161,7 +161,7 @@ mod tests {
             (json!({"type": "outputs", "outputs": {}}), ""),
             (
                 json!({"type": "outputs", "outputs": outputs}),
-                "Outputs:\nl = [\n    \"a\",\n]\ns = (sensitive value)\nt = \"x\"\n",
+                "Outputs:\nl = [\n        \"a\",\n    ]\ns = (sensitive value)\nt = \"x\"\n",
             ),
         ];
         for (message, expected) in cases {

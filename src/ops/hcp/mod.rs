@@ -1,7 +1,7 @@
 //! Operations on the machines of HCP Terraform: upload the configuration, start a run, follow it to its end.
 //!
 //! Owns which operations run there, and what the user sees and answers meanwhile. [`crate::backend::hcp`] is the interface of the
-//! service. Nothing here plans or applies.
+//! service. Never plans or applies.
 
 mod apply;
 mod checks;
@@ -241,24 +241,22 @@ impl Operation<'_> {
         };
         outcome.has_changes = run.has_changes;
         outcome.failed |= run.has_failed();
-        let asks = !matches!(ended, Some(Ended::LockTimeout));
-        if ended.is_some()
-            && let Err(problem) = self.cancel(&run, asks).await
-        {
-            outcome.diagnostics.push(problem);
-        }
+        let canceled = match ended {
+            // A plan changes nothing: it goes on without the command.
+            Some(Ended::Interrupted) if self.applies() => self.cancel(&run, self.options.approver.as_ref()).await,
+            Some(Ended::LockTimeout) => self.cancel(&run, None).await,
+            _ => Ok(()),
+        };
+        outcome.diagnostics.extend(canceled.err());
         outcome
     }
 
-    async fn cancel(&self, run: &Run, asks: bool) -> Result<(), Diagnostic> {
+    /// Cancels a run, if the user agrees. Without an approver, there is no question.
+    async fn cancel(&self, run: &Run, approver: Option<&Arc<dyn Ask>>) -> Result<(), Diagnostic> {
         if !run.is_cancelable {
             return Ok(());
         }
-        let approver = match self.options.verb {
-            Verb::Plan => self.setup.ask.as_ref(),
-            Verb::Apply | Verb::Refresh => self.options.approver.as_ref(),
-        };
-        match approver.filter(|_| asks) {
+        match approver {
             Some(approver) => {
                 let question = Question {
                     title: "Do you want to cancel the remote operation?".to_owned(),

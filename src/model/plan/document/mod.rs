@@ -1,6 +1,6 @@
 //! Plans from the JSON document with which HCP Terraform describes them: for showing them, not for applying them.
 //!
-//! The document is that of `show -json`, without secrets, and with the schemas of the providers.
+//! Owns the format of the document: that of `show -json`, without secrets, and with the schemas of the providers. Never knows the service.
 
 mod values;
 

@@ -1,3 +1,5 @@
+//! Documents of plans, valid and invalid.
+
 use super::*;
 use crate::lang::value::{Marks, Path, Value};
 use serde_json::json;

@@ -175,7 +175,7 @@ pub fn finish_replay(store: &dyn StateStore, loaded: &mut Loaded) -> Result<(), 
 }
 
 /// Writes what an interrupted run had done to a state that was read without the lock, by a command that is to write it
-/// without. A journal whose run goes on is left alone: that is an error. Call [`settle`] once the warnings have been shown.
+/// without. A journal whose run goes on is left alone: that is an error. Call [`finish_replay`] once the warnings have been shown.
 pub async fn take_up(store: &dyn StateStore, loaded: &mut Loaded) -> Result<(), Diagnostics> {
     if !loaded.overlaid {
         return Ok(());

@@ -107,9 +107,15 @@ fn replace(target: &Path, mode: u32, fill: impl FnOnce(&mut File) -> io::Result<
     sync_directory(directory_of(target))
 }
 
+/// Fills a temporary file and renames it. What is there and is no file is written to instead.
 fn renamed(target: &Path, mode: u32, sync: bool, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let existing = std::fs::metadata(target).ok();
+    if existing.as_ref().is_some_and(|existing| !existing.is_file() && !existing.is_dir()) {
+        // A device or a pipe, such as /dev/null, takes the content and stays what it is.
+        return fill(&mut File::options().write(true).open(target)?);
+    }
     let mut temporary = temporary_beside(target, mode)?;
-    if let Ok(existing) = std::fs::metadata(target) {
+    if let Some(existing) = existing {
         temporary.as_file().set_permissions(existing.permissions())?;
     }
     fill(temporary.as_file_mut())?;
@@ -186,6 +192,26 @@ mod tests {
         write(&path, b"two").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pipes_are_written_to_and_stay() {
+        use std::os::unix::fs::FileTypeExt;
+        let dir = tempfile::tempdir().unwrap();
+        let (pipe, link) = (dir.path().join("pipe"), dir.path().join("link"));
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        std::os::unix::fs::symlink(&pipe, &link).unwrap();
+        for path in [pipe.clone(), link] {
+            let reader = std::thread::spawn({
+                let pipe = pipe.clone();
+                move || std::fs::read(pipe).unwrap()
+            });
+            write(&path, b"content").unwrap();
+            assert_eq!(reader.join().unwrap(), b"content");
+            assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
+        }
     }
 
     #[test]

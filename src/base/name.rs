@@ -83,6 +83,14 @@ impl Name {
         }
     }
 
+    /// The host that `login`, the `cloud` block and the `remote` backend mean where none is named.
+    pub fn service_host(self) -> Option<&'static str> {
+        match self {
+            Name::Terrane | Name::Terraform => Some("app.terraform.io"),
+            Name::OpenTofu => None,
+        }
+    }
+
     /// The host of providers and modules whose address names none.
     pub fn registry_host(self) -> &'static str {
         match self {

@@ -17,7 +17,7 @@ use crate::model::state::{DeposedKey, Instance, OutputValue, State};
 
 use super::event::Event;
 
-/// The doors, as one value that every verb takes.
+/// The ports, as one value that every verb takes.
 #[derive(Clone)]
 pub struct Ports {
     pub providers: Arc<dyn Providers>,

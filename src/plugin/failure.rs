@@ -40,7 +40,7 @@ impl Callee<'_> {
         crate::log!(Error, "{method}: error=\"{}\" plugin={name}", status_text(&status));
         detail.push_str(&format!("\n\nThe plugin is that of {name}."));
         if status.code() == Code::Unavailable {
-            detail.push_str(&process.epitaph().await);
+            detail.push_str(&process.exit_report().await);
         }
         ProviderDiagnostic::error(summary, detail)
     }

@@ -230,7 +230,7 @@ impl Launch {
         command
     }
 
-    /// Waits for the handshake line, the end of the output, the end of the process or the end of our patience.
+    /// Waits for the handshake line, the end of the output, the end of the process or the timeout.
     async fn handshake(&self, line: oneshot::Receiver<String>, process: &Process) -> Result<Handshake, StartError> {
         let mut exit = process.exit.clone();
         let gone = async {
@@ -257,7 +257,7 @@ impl Launch {
                 text.push('\n');
                 text.push_str(UNRECOGNIZED_CAUSES);
                 text.push_str(&additional_notes(&self.command));
-                text.push_str(&process.last_words().await);
+                text.push_str(&process.startup_errors().await);
                 Err(StartError(text))
             }
         }
@@ -356,7 +356,7 @@ impl Process {
 
     /// What the dead process leaves for its user to read, after the text of the call that failed: its panic, told
     /// once, or how it ended. Empty for a process that lives.
-    pub async fn epitaph(&self) -> String {
+    pub async fn exit_report(&self) -> String {
         if self.reattached {
             return String::new();
         }
@@ -379,7 +379,7 @@ impl Process {
     }
 
     /// What a process wrote that ended before it could be spoken to.
-    async fn last_words(&self) -> String {
+    async fn startup_errors(&self) -> String {
         if tokio::time::timeout(Duration::from_millis(200), self.exit.clone().wait_for(Option::is_some)).await.is_err()
         {
             return String::new();
@@ -405,9 +405,9 @@ async fn connect(
     identity: Option<&Identity>,
     security: Security,
     pid: u32,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Channel, StartError> {
-    let connected = tokio::time::timeout(patience, connect_at_last(handshake, identity, security, pid)).await;
+    let connected = tokio::time::timeout(timeout, connect_at_last(handshake, identity, security, pid)).await;
     connected.unwrap_or_else(|_| Err("timeout while connecting to the plugin".to_owned())).map_err(StartError)
 }
 

@@ -53,22 +53,13 @@ pub fn resources(resources: &[Resource], edges: &[(u32, u32)]) -> String {
         out += "  /* This configuration does not contain any resources.         */\n";
         out += &format!("  /* For a more detailed graph, try: {COMMAND} graph -type=plan */\n");
     }
-    let mut order: Vec<&str> = Vec::new();
-    let mut modules: BTreeMap<&str, Vec<&Resource>> = BTreeMap::new();
-    for resource in resources {
-        let members = modules.entry(&resource.module).or_default();
-        if members.is_empty() {
-            order.push(&resource.module);
-        }
-        members.push(resource);
-    }
-    for module in order {
+    for (module, members) in by_module(resources) {
         let indent = if module.is_empty() { "  " } else { "    " };
         if !module.is_empty() {
             let name = quoted(&format!("cluster_{module}"));
             out += &format!("  subgraph {name} {{\n    label = {}\n    fontname = \"sans-serif\"\n", quoted(module));
         }
-        for resource in &modules[module] {
+        for resource in members {
             out += &format!("{indent}{} [label={}];\n", quoted(&resource.whole()), quoted(&resource.name));
         }
         if !module.is_empty() {
@@ -80,6 +71,20 @@ pub fn resources(resources: &[Resource], edges: &[(u32, u32)]) -> String {
         out += &format!("  {} -> {};\n", quoted(&from.whole()), quoted(&to.whole()));
     }
     out + "}\n"
+}
+
+/// The resources of each module, in the order in which the modules come first.
+pub fn by_module(resources: &[Resource]) -> Vec<(&str, Vec<&Resource>)> {
+    let mut modules: Vec<(&str, Vec<&Resource>)> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for resource in resources {
+        let place = *places.entry(&resource.module).or_insert_with(|| {
+            modules.push((&resource.module, Vec::new()));
+            modules.len() - 1
+        });
+        modules[place].1.push(resource);
+    }
+    modules
 }
 
 fn quoted(text: &str) -> String {

@@ -2,12 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::dot::{Node, Resource};
+use super::dot::{self, Node, Resource};
 
-/// Resources alone, in the order given.
+/// Resources alone, in the order given, framed by module.
 pub fn resources(resources: &[Resource], edges: &[(u32, u32)]) -> String {
     let names: Vec<String> = resources.iter().map(Resource::whole).collect();
-    chart(names.iter().map(|name| (name.as_str(), name.as_str())), edges.iter().map(|edge| ends(&names, *edge)))
+    let mut ids = Ids::default();
+    let mut out = String::from(HEAD);
+    for (module, members) in dot::by_module(resources) {
+        let lines: String = members.iter().map(|one| node(&mut ids, &one.whole(), &one.whole())).collect();
+        match module {
+            "" => out += &lines,
+            module => {
+                let inner: String = lines.lines().map(|line| format!("  {line}\n")).collect();
+                out += &format!("  subgraph {}\n{inner}  end\n", ids.of(module));
+            }
+        }
+    }
+    out + &arrows(&mut ids, edges.iter().map(|edge| ends(&names, *edge)))
 }
 
 /// All that an operation does, sorted by name.
@@ -18,27 +30,23 @@ pub fn operation(nodes: &[Node], edges: &[(u32, u32)]) -> String {
         .map(|node| (node.name.as_str(), node.own_line.as_ref().map_or(node.name.as_str(), |(label, _)| label)))
         .collect();
     let arrows: BTreeSet<(&str, &str)> = edges.iter().map(|edge| ends(&names, *edge)).collect();
-    chart(labels, arrows)
+    let mut ids = Ids::default();
+    let lines: String = labels.into_iter().map(|(name, label)| node(&mut ids, name, label)).collect();
+    format!("{HEAD}{lines}{}", self::arrows(&mut ids, arrows))
 }
 
 fn ends(names: &[String], (from, to): (u32, u32)) -> (&str, &str) {
     (&names[from as usize], &names[to as usize])
 }
 
-/// Nodes by name and label, arrows by names.
-fn chart<'a>(
-    nodes: impl IntoIterator<Item = (&'a str, &'a str)>,
-    arrows: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> String {
-    let mut ids = Ids::default();
-    let mut out = String::from("flowchart LR\n");
-    for (name, label) in nodes {
-        out += &format!("  {}[\"{}\"]\n", ids.of(name), label.replace('"', "#quot;"));
-    }
-    for (from, to) in arrows {
-        out += &format!("  {} --> {}\n", ids.of(from), ids.of(to));
-    }
-    out
+const HEAD: &str = "flowchart LR\n";
+
+fn node(ids: &mut Ids, name: &str, label: &str) -> String {
+    format!("  {}[\"{}\"]\n", ids.of(name), label.replace('"', "#quot;"))
+}
+
+fn arrows<'a>(ids: &mut Ids, arrows: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    arrows.into_iter().map(|(from, to)| format!("  {} --> {}\n", ids.of(from), ids.of(to))).collect()
 }
 
 /// Names as the language takes them: brackets, quotes and blanks mean something there.
@@ -74,8 +82,8 @@ mod tests {
     fn names_that_mean_something_are_replaced() {
         let shown = |module: &str, name: &str| Resource { module: module.to_string(), name: name.to_string() };
         let all = [shown("", "a.b"), shown("module.m", "data.c.d")];
-        let expected =
-            "flowchart LR\n  a.b[\"a.b\"]\n  module.m.data.c.d[\"module.m.data.c.d\"]\n  a.b --> module.m.data.c.d\n";
+        let expected = "flowchart LR\n  a.b[\"a.b\"]\n  subgraph module.m\n    module.m.data.c.d[\"module.m.data.c.d\"]\n  end\n  a.b --> \
+             module.m.data.c.d\n";
         assert_eq!(resources(&all, &[(0, 1)]), expected);
         let node = |name: &str, label: Option<&str>| Node {
             name: name.to_string(),

@@ -13,6 +13,8 @@ pub mod normal;
 mod prompt;
 mod state_history;
 mod state_pull;
+mod state_streams;
+mod state_variables;
 mod transcript;
 mod two_directories;
 

@@ -78,3 +78,29 @@ fn tofu_has_its_own_registry_and_version() {
     project.run(&["providers"]).expect(0, &["provider[registry.opentofu.org/hashicorp/null]"]);
     project.run(&["validate"]).expect(1, &["registry.opentofu.org/hashicorp/null", "running: tofu init"]);
 }
+
+#[test]
+fn tofu_lays_out_init_and_the_record_of_the_backend_as_opentofu_does() {
+    let mut project = Project::new("terraform {\n  backend \"local\" {\n    path = \"s.tfstate\"\n  }\n}\n");
+    project.set("TERRANE_NAME", "tofu");
+    let init = project.ok(&["init", "-no-color"]).out;
+    let start = "\nInitializing the backend...\n\nSuccessfully configured the backend \"local\"! OpenTofu will automatically\n\
+                 use this backend unless the backend configuration changes.\n\nInitializing provider plugins...\n\nOpenTofu has";
+    assert!(init.starts_with(start), "{init}");
+    let record = project.read("work/.terraform/terraform.tfstate");
+    assert!(record.starts_with("{\n    \"version\": 3,\n    \"backend\": {\n        \"type\""), "{record}");
+    project.ok(&["plan"]);
+}
+
+#[test]
+fn tofu_has_no_default_host() {
+    let mut project = Project::new(
+        "terraform {\n  cloud {\n    organization = \"o\"\n    workspaces {\n      name = \"w\"\n    }\n  }\n}\n",
+    );
+    project.set("TERRANE_NAME", "tofu");
+    let init = project.run(&["init", "-no-color"]);
+    init.expect(1, &["Error: Hostname is required for the cloud backend"]);
+    assert_eq!(init.out, "\nInitializing cloud backend...\n");
+    project.run(&["login"]).expect(1, &["The login command expects exactly one argument: the host to log in to."]);
+    project.run(&["logout"]).expect(1, &["The logout command expects exactly one argument: the host to log out of."]);
+}

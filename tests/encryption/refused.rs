@@ -58,3 +58,49 @@ fn a_method_that_fails_leaves_no_empty_files() {
     }
     assert!(!apply.text().contains("terraform_data.a: Creation complete"), "{}", apply.text());
 }
+
+/// As OpenTofu 1.12.6: keys come before everything else.
+#[test]
+fn init_makes_the_keys_before_it_opens_the_backend() {
+    let project = project(&[], "");
+    let with = |passphrase: &str, rest: &str| {
+        format!(
+            "terraform {{\n encryption {{\n key_provider \"pbkdf2\" \"k\" {{\n passphrase = \"{passphrase}\"\n }}\n method \"aes_gcm\" \
+             \"m\" {{\n keys = key_provider.pbkdf2.k\n }}\n state {{\n method = method.aes_gcm.m\n }}\n }}\n backend \"local\" {{\n path = \
+             \"s.tfstate\"\n }}\n}}\n{rest}"
+        )
+    };
+    project.write("work/main.tf", &with("short", ""));
+    let init = project.run(&["init", "-no-color"]);
+    init.expect(1, &["passphrase is too short"]);
+    assert_eq!(init.out, "");
+    project.write("work/main.tf", &with("long enough for a key", "bogus {}\n"));
+    let init = project.run(&["init", "-no-color"]);
+    init.expect(1, &["Unsupported block type"]);
+    assert_eq!(init.out, "");
+    assert!(!project.exists("work/.terraform"));
+}
+
+/// As OpenTofu 1.12.6: a block with errors of its own is not counted.
+#[test]
+fn an_encryption_block_with_errors_is_no_duplicate() {
+    let project = project(&[], "");
+    project.write("work/main.tf", "terraform {\n encryption {\n bogus = 1\n }\n encryption {}\n}\n");
+    let validate = project.run(&["validate", "-no-color"]);
+    validate.expect(1, &["Unsupported argument"]);
+    assert!(!validate.text().contains("Duplicate encryption configuration"), "{}", validate.text());
+    project.write("work/main.tf", "terraform {\n encryption {}\n encryption {}\n}\n");
+    project.run(&["validate", "-no-color"]).expect(1, &["Duplicate encryption configuration"]);
+}
+
+/// The warning comes before the plan, as that of OpenTofu 1.12.6.
+#[test]
+fn a_plan_begins_with_the_warning_about_unencrypted_states() {
+    let project = project(&["plain"], "");
+    project.ok(&["init"]);
+    for command in [["plan", "-no-color"], ["refresh", "-no-color"]] {
+        let out = project.ok(&command).out;
+        assert!(out.starts_with("\nWarning: Unencrypted method configured\n"), "{out}");
+        assert_eq!(out.matches("Unencrypted method configured").count(), 1, "{out}");
+    }
+}

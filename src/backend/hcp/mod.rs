@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use http::Method;
 
 use crate::base::env;
-use crate::base::name::{COMMAND, PROGRAM};
+use crate::base::name::{self, COMMAND, PROGRAM};
 use crate::lang::value::Value;
 use crate::model::provider::ProviderDiagnostic;
 use crate::model::schema::Block;
@@ -121,6 +121,9 @@ impl Hcp {
             Flavor::Remote if forced => "state.v2",
             Flavor::Remote => "tfe.v2.1",
         };
+        if wanted.hostname.is_empty() {
+            return Err(no_hostname(flavor));
+        }
         let (base, token) = address_and_token(&wanted, service, context).await?;
         let integration = (flavor == Flavor::Cloud).then_some("cloud");
         let client_failed = |why: String| {
@@ -307,6 +310,14 @@ fn default_unsupported() -> StoreError {
     StoreError { kind: ErrorKind::DefaultUnsupported, text: text.to_owned() }
 }
 
+fn no_hostname(flavor: Flavor) -> ProviderDiagnostic {
+    let backend = if flavor == Flavor::Cloud { "cloud" } else { "remote" };
+    let detail = format!(
+        "{PROGRAM} does not provide a default \"hostname\" attribute, so it must be set to the hostname of the {backend} backend."
+    );
+    ProviderDiagnostic::error(format!("Hostname is required for the {backend} backend"), detail)
+}
+
 /// Where the service is, and the token for it.
 async fn address_and_token(
     wanted: &Wanted,
@@ -326,7 +337,7 @@ async fn address_and_token(
     };
     let Some(token) = token else {
         let argument = match wanted.hostname.as_str() {
-            settings::DEFAULT_HOSTNAME => String::new(),
+            host if Some(host) == name::current().service_host() => String::new(),
             other => format!(" {other}"),
         };
         let detail = format!(

@@ -3,7 +3,7 @@
 use crate::backend::settings::Settings;
 use crate::backend::table::{block, optional};
 use crate::base::env;
-use crate::base::name::PROGRAM;
+use crate::base::name::{self, PROGRAM};
 use crate::base::secret::Secret;
 use crate::lang::value::{Path, PathStep, Type, Value};
 use crate::model::provider::ProviderDiagnostic;
@@ -11,11 +11,10 @@ use crate::model::schema::{Attribute, Block, NestedBlock, Nesting};
 
 use super::workspaces::Tag;
 
-pub const DEFAULT_HOSTNAME: &str = "app.terraform.io";
-
 /// What a configuration asks of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
+    /// Empty: the configuration names none, and there is no default.
     pub hostname: String,
     pub organization: String,
     pub token: Option<Secret>,
@@ -152,7 +151,7 @@ pub fn remote(config: &Value) -> Wanted {
         (None, prefix) => Mapping::Prefix(prefix.unwrap_or_default().to_owned()),
     };
     Wanted {
-        hostname: text(config, "hostname").unwrap_or(DEFAULT_HOSTNAME).to_owned(),
+        hostname: text(config, "hostname").or(name::current().service_host()).unwrap_or_default().to_owned(),
         organization: text(config, "organization").unwrap_or_default().to_owned(),
         token: text(config, "token").map(Secret::new),
         mapping,
@@ -192,7 +191,11 @@ pub fn cloud(settings: Settings<'_>) -> Result<Wanted, Vec<ProviderDiagnostic>> 
     let project = name_of(config, "project").or_else(|| settings.environment.non_empty(env::TF_CLOUD_PROJECT));
     match (mapping, organization) {
         (Ok(mapping), Some(organization)) => Ok(Wanted {
-            hostname: settings.text("hostname", &[env::TF_CLOUD_HOSTNAME]).unwrap_or(DEFAULT_HOSTNAME).to_owned(),
+            hostname: settings
+                .text("hostname", &[env::TF_CLOUD_HOSTNAME])
+                .or(name::current().service_host())
+                .unwrap_or_default()
+                .to_owned(),
             organization: organization.to_owned(),
             token: text(config, "token").map(Secret::new),
             mapping,

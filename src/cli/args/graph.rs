@@ -47,12 +47,8 @@ pub fn parse(args: &[String]) -> Result<Graph, ArgsError> {
     let format = match given.text("format").as_deref() {
         Some("mermaid") => Format::Mermaid,
         None | Some("dot") => Format::Dot,
-        Some(_) => {
-            let problem = Diagnostic::error(
-                "Unsupported graph format",
-                "The -format=... argument must be either \"dot\" or \"mermaid\".",
-            );
-            return Err(ArgsError::Diagnostics { diagnostics: problem.into(), hint: false });
+        Some(other) => {
+            return Err(ArgsError::Text { text: format!("Unsupported graph format: {other}"), usage: false });
         }
     };
     let draw_cycles = given.on("draw-cycles");

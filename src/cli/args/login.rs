@@ -5,6 +5,7 @@ use clap::Command;
 use super::ArgsError;
 use super::common::{input_flag, view_flags};
 use super::flags::{self, Given};
+use crate::base::name;
 
 pub fn command() -> Command {
     flags::command("login")
@@ -37,24 +38,32 @@ pub struct Login {
 
 pub fn parse(args: &[String]) -> Result<Login, ArgsError> {
     let given = parsed(command(), args)?;
-    let host = one(&given, "The login command expects at most one argument: the host to log in to.")?;
+    let host = one(&given, "login", "the host to log in to")?;
     Ok(Login { host, input: given.on("input") })
 }
 
 /// The host.
 pub fn parse_logout(args: &[String]) -> Result<Option<String>, ArgsError> {
     let given = parsed(logout_command(), args)?;
-    one(&given, "The logout command expects at most one argument: the host to log out of.")
+    one(&given, "logout", "the host to log out of")
 }
 
 fn parsed(command: Command, args: &[String]) -> Result<clap::ArgMatches, ArgsError> {
     flags::parse(command, args).map_err(ArgsError::flag_with_page)
 }
 
-fn one(given: &clap::ArgMatches, otherwise: &str) -> Result<Option<String>, ArgsError> {
+/// The argument, which may be missing if there is a default.
+fn one(given: &clap::ArgMatches, command: &str, what: &str) -> Result<Option<String>, ArgsError> {
     let mut words = given.positional();
-    if words.len() > 1 {
-        return Err(ArgsError::Text { text: otherwise.to_owned(), usage: true });
+    let (count, fits) = match name::current().service_host() {
+        Some(_) => ("at most", words.len() <= 1),
+        None => ("exactly", words.len() == 1),
+    };
+    match fits {
+        true => Ok(words.pop()),
+        false => {
+            let text = format!("The {command} command expects {count} one argument: {what}.");
+            Err(ArgsError::Text { text, usage: true })
+        }
     }
-    Ok(words.pop())
 }

@@ -13,6 +13,7 @@ pub struct List {
     pub addresses: Vec<String>,
     pub state: Option<PathBuf>,
     pub id: Option<String>,
+    pub json: bool,
 }
 
 pub fn list_command() -> Command {
@@ -24,6 +25,7 @@ pub fn list_command() -> Command {
              have \"*\" in it, which stands for any characters: \"aws_instance.web*\" or \"module.a.*\".",
         )
         .args([
+            json_flag(),
             text("state", "path", "Legacy, local backend only: the state file to use."),
             text("id", "ID", "List only instances whose attribute \"id\" is this."),
         ])
@@ -53,11 +55,10 @@ pub fn identities_command() -> Command {
         .args(view_flags())
 }
 
-/// With whether JSON is wanted.
-pub fn parse_identities(args: &[String]) -> Parsed<(List, bool)> {
+pub fn parse_identities(args: &[String]) -> Parsed<List> {
     let with_page = |text: String| ArgsError::TextThenPage(format!("Error parsing command-line flags: {text}\n"));
     let given = flags::parse(identities_command(), args).map_err(with_page)?;
-    Ok(((selection(&given), given.on("json")), variable_arguments(&given)))
+    Ok((selection(&given), variable_arguments(&given)))
 }
 
 fn selection(given: &ArgMatches) -> List {
@@ -65,6 +66,7 @@ fn selection(given: &ArgMatches) -> List {
         addresses: given.positional(),
         state: given.text("state").filter(|path| !path.is_empty()).map(Into::into),
         id: given.text("id").filter(|id| !id.is_empty()),
+        json: given.on("json"),
     }
 }
 
@@ -72,6 +74,7 @@ fn selection(given: &ArgMatches) -> List {
 pub struct Show {
     pub address: String,
     pub state: Option<PathBuf>,
+    pub json: bool,
 }
 
 pub fn show_command() -> Command {
@@ -79,7 +82,7 @@ pub fn show_command() -> Command {
         .about("Show a resource in the state")
         .override_usage("[options] ADDRESS")
         .long_about("Shows the attributes of one resource instance as the state holds them.")
-        .args([text("state", "path", "Legacy, local backend only: the state file to use.")])
+        .args([json_flag(), text("state", "path", "Legacy, local backend only: the state file to use.")])
         .args(variable_flags())
         .args(view_flags())
 }
@@ -91,7 +94,7 @@ pub fn parse_show(args: &[String]) -> Parsed<Show> {
     match given.positional().as_slice() {
         [address] => {
             let state = given.text("state").filter(|path| !path.is_empty()).map(Into::into);
-            Ok((Show { address: address.clone(), state }, variable_arguments(&given)))
+            Ok((Show { address: address.clone(), state, json: given.on("json") }, variable_arguments(&given)))
         }
         _ => Err(ArgsError::TextThenPage("Exactly one argument expected.\n".into())),
     }

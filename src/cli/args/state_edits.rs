@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Command};
 
-use super::common::{ignore_remote_version_flag, lock_flags, variable_arguments, variable_flags, view_flags};
+use super::common::{
+    ignore_remote_version_flag, json_flag, lock_flags, variable_arguments, variable_flags, view_flags,
+};
 use super::flags::{self, Given, switch, text};
 use super::{ArgsError, Parsed};
 use crate::ops::state::edits::{EditOptions, Locking, Move, OtherDir, ReplaceProvider};
@@ -22,6 +24,7 @@ pub fn mv_command() -> Command {
         )
         .args([
             switch("dry-run", false, "Show what would be moved, and move nothing."),
+            json_flag(),
             text(
                 "from",
                 "dir",
@@ -43,7 +46,7 @@ pub fn mv_command() -> Command {
         .args(view_flags())
 }
 
-pub fn parse_mv(args: &[String]) -> Parsed<Move> {
+pub fn parse_mv(args: &[String]) -> Parsed<(Move, bool)> {
     let given = flags::parse(mv_command(), args).map_err(bad_flags)?;
     let mut sources = given.positional();
     let destination = sources.pop().filter(|_| !sources.is_empty()).ok_or_else(not_two)?;
@@ -56,13 +59,14 @@ pub fn parse_mv(args: &[String]) -> Parsed<Move> {
         backup_out: backup(&given, "backup-out"),
         other: other_dir(&given)?,
     };
-    Ok((wanted, variable_arguments(&given)))
+    Ok(((wanted, given.on("json")), variable_arguments(&given)))
 }
 
 #[derive(Debug)]
 pub struct Remove {
     pub addresses: Vec<String>,
     pub dry_run: bool,
+    pub json: bool,
     pub options: EditOptions,
 }
 
@@ -76,7 +80,7 @@ pub fn rm_command() -> Command {
              \"aws_instance.web*\" or \"module.a.*\". The next apply creates those that the configuration still has. A backup \
              of the state is always written.",
         )
-        .args([switch("dry-run", false, "Show what would be removed, and remove nothing.")])
+        .args([switch("dry-run", false, "Show what would be removed, and remove nothing."), json_flag()])
         .args(edit_flags())
         .args(variable_flags())
         .args(view_flags())
@@ -88,7 +92,7 @@ pub fn parse_rm(args: &[String]) -> Parsed<Remove> {
     if addresses.is_empty() {
         return Err(ArgsError::TextThenPage("At least one address is required.\n".into()));
     }
-    let wanted = Remove { addresses, dry_run: given.on("dry-run"), options: options(&given) };
+    let wanted = Remove { addresses, dry_run: given.on("dry-run"), json: given.on("json"), options: options(&given) };
     Ok((wanted, variable_arguments(&given)))
 }
 
@@ -120,6 +124,7 @@ pub struct Push {
     /// `-`: standard input.
     pub path: String,
     pub force: bool,
+    pub json: bool,
     pub locking: Locking,
 }
 
@@ -131,7 +136,7 @@ pub fn push_command() -> Command {
             "Replaces the current state, wherever the backend stores it, by a state file. \"-\" as the path reads standard \
              input. The file must have the lineage of the current state and a higher serial, unless that state is empty.",
         )
-        .args([switch("force", false, "Replace the state even if the lineages differ or its serial is higher.")])
+        .args([switch("force", false, "Replace the state even if the lineages differ or its serial is higher."), json_flag()])
         .args(lock_flags())
         .args([ignore_remote_version_flag()])
         .args(variable_flags())
@@ -142,7 +147,8 @@ pub fn parse_push(args: &[String]) -> Parsed<Push> {
     let given = flags::parse(push_command(), args).map_err(bad_flags)?;
     match given.positional().as_slice() {
         [path] => {
-            let wanted = Push { path: path.clone(), force: given.on("force"), locking: locking(&given) };
+            let wanted =
+                Push { path: path.clone(), force: given.on("force"), json: given.on("json"), locking: locking(&given) };
             Ok((wanted, variable_arguments(&given)))
         }
         _ => Err(ArgsError::TextThenPage("Exactly one argument expected.\n".into())),
@@ -219,7 +225,7 @@ mod tests {
     #[test]
     fn backups_cannot_be_turned_off() {
         let backups = |line: &str| {
-            let (found, _) = parse_mv(&words(line)).unwrap();
+            let ((found, _), _) = parse_mv(&words(line)).unwrap();
             (found.options.backup, found.backup_out)
         };
         assert_eq!(backups("-backup=- -backup-out= a.b a.c"), (None, None));

@@ -2,7 +2,9 @@
 
 use clap::Command;
 
-use super::common::{json_flag, lock_flags, variable_arguments, variable_flags, view_flags};
+use super::common::{
+    ignore_remote_version_flag, json_flag, lock_flags, variable_arguments, variable_flags, view_flags,
+};
 use super::flags::{self, Given, switch, text};
 use super::{ArgsError, Parsed};
 use crate::ops::state::edits::Locking;
@@ -46,6 +48,7 @@ pub fn restore_command() -> Command {
             text("backup", "path", "For the local backend only: the file to keep the previous state in. Default: a file beside the state, with the time in its name."),
         ])
         .args(lock_flags())
+        .args([ignore_remote_version_flag()])
         .args(variable_flags())
         .args(view_flags())
 }
@@ -68,7 +71,7 @@ pub fn parse_restore(args: &[String]) -> Parsed<Restore> {
         locking: Locking {
             lock: given.on("lock"),
             lock_timeout: given.duration("lock-timeout"),
-            ignore_remote_version: false,
+            ignore_remote_version: given.on("ignore-remote-version"),
         },
         backup: given.text("backup").filter(|path| !matches!(path.as_str(), "" | "-")).map(Into::into),
     };

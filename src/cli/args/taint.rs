@@ -3,7 +3,7 @@
 use clap::Command;
 
 use super::common::{
-    ignore_remote_version_flag, state_flags, state_options, variable_arguments, variable_flags, view_flags,
+    ignore_remote_version_flag, json_flag, state_flags, state_options, variable_arguments, variable_flags, view_flags,
 };
 use super::flags::{self, Given, switch};
 use super::{ArgsError, Parsed};
@@ -13,6 +13,7 @@ use crate::ops::interface::options::StateOptions;
 pub struct Taint {
     pub addresses: Vec<String>,
     pub allow_missing: bool,
+    pub json: bool,
     pub options: StateOptions,
 }
 
@@ -41,6 +42,7 @@ fn with_flags(command: Command) -> Command {
         .override_usage("[options] ADDRESS...")
         .args([
             switch("allow-missing", false, "Succeed even if the instance is not in the state."),
+            json_flag(),
             ignore_remote_version_flag(),
         ])
         .args(state_flags())
@@ -64,7 +66,12 @@ fn parse(command: Command, args: &[String]) -> Parsed<Taint> {
         addresses => {
             let ignore_remote_version = given.on("ignore-remote-version");
             let options = StateOptions { ignore_remote_version, ..state_options(&given) };
-            let taint = Taint { addresses: addresses.to_vec(), allow_missing: given.on("allow-missing"), options };
+            let taint = Taint {
+                addresses: addresses.to_vec(),
+                allow_missing: given.on("allow-missing"),
+                json: given.on("json"),
+                options,
+            };
             Ok((taint, variable_arguments(&given)))
         }
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Command};
 
-use super::common::{lock_flags, variable_arguments, variable_flags, view_flags};
+use super::common::{json_flag, lock_flags, variable_arguments, variable_flags, view_flags};
 use super::flags::{self, Given, switch, text};
 use super::{ArgsError, Parsed};
 use crate::ops::interface::options::StateOptions;
@@ -13,13 +13,15 @@ pub fn list_command() -> Command {
     flags::command("workspace list")
         .about("List Workspaces")
         .long_about("Lists the workspaces. An asterisk marks the current one.")
+        .args([json_flag()])
         .args(variable_flags())
         .args(view_flags())
 }
 
-pub fn parse_list(args: &[String]) -> Parsed<()> {
+/// Whether JSON is wanted.
+pub fn parse_list(args: &[String]) -> Parsed<bool> {
     let given = flags::parse(list_command(), args).map_err(ArgsError::flag_with_page)?;
-    Ok(((), variable_arguments(&given)))
+    Ok((given.on("json"), variable_arguments(&given)))
 }
 
 pub fn show_command() -> Command {
@@ -39,6 +41,7 @@ pub fn parse_show(args: &[String]) -> Parsed<()> {
 pub struct New {
     pub name: String,
     pub state: Option<PathBuf>,
+    pub json: bool,
     pub options: StateOptions,
 }
 
@@ -48,7 +51,7 @@ pub fn new_command() -> Command {
         .override_usage("[options] NAME")
         .long_about("Creates a workspace with an empty state, and selects it.")
         .args(lock_flags())
-        .args([text("state", "path", "A state file to copy to the new workspace.")])
+        .args([text("state", "path", "A state file to copy to the new workspace."), json_flag()])
         .args(variable_flags())
         .args(view_flags())
 }
@@ -56,13 +59,17 @@ pub fn new_command() -> Command {
 pub fn parse_new(args: &[String]) -> Parsed<New> {
     let given = flags::parse(new_command(), args).map_err(ArgsError::flag_with_page)?;
     let state = given.text("state").filter(|path| !path.is_empty()).map(Into::into);
-    Ok((New { name: name(&given)?, state, options: options(&given) }, variable_arguments(&given)))
+    Ok((
+        New { name: name(&given)?, state, json: given.on("json"), options: options(&given) },
+        variable_arguments(&given),
+    ))
 }
 
 #[derive(Debug)]
 pub struct Select {
     pub name: String,
     pub or_create: bool,
+    pub json: bool,
 }
 
 pub fn select_command() -> Command {
@@ -70,20 +77,24 @@ pub fn select_command() -> Command {
         .about("Select a workspace")
         .override_usage("[options] NAME")
         .long_about("Selects the workspace that the commands in this working directory use.")
-        .args([switch("or-create", false, "Create the workspace if it does not exist.")])
+        .args([switch("or-create", false, "Create the workspace if it does not exist."), json_flag()])
         .args(variable_flags())
         .args(view_flags())
 }
 
 pub fn parse_select(args: &[String]) -> Parsed<Select> {
     let given = flags::parse(select_command(), args).map_err(ArgsError::flag_with_page)?;
-    Ok((Select { name: name(&given)?, or_create: given.on("or-create") }, variable_arguments(&given)))
+    Ok((
+        Select { name: name(&given)?, or_create: given.on("or-create"), json: given.on("json") },
+        variable_arguments(&given),
+    ))
 }
 
 #[derive(Debug)]
 pub struct Delete {
     pub name: String,
     pub force: bool,
+    pub json: bool,
     pub options: StateOptions,
 }
 
@@ -97,6 +108,7 @@ pub fn delete_command() -> Command {
             false,
             "Delete the workspace even if its state has objects. The objects stay, and are no longer managed.",
         )])
+        .args([json_flag()])
         .args(lock_flags())
         .args(variable_flags())
         .args(view_flags())
@@ -104,7 +116,8 @@ pub fn delete_command() -> Command {
 
 pub fn parse_delete(args: &[String]) -> Parsed<Delete> {
     let given = flags::parse(delete_command(), args).map_err(ArgsError::flag_with_page)?;
-    let wanted = Delete { name: name(&given)?, force: given.on("force"), options: options(&given) };
+    let wanted =
+        Delete { name: name(&given)?, force: given.on("force"), json: given.on("json"), options: options(&given) };
     Ok((wanted, variable_arguments(&given)))
 }
 

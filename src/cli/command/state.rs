@@ -8,7 +8,10 @@ use serde_json::Value as Json;
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::cli::Invocation;
 use crate::cli::args::state::{parse_identities, parse_list, parse_pull, parse_show};
+use crate::cli::view::lines::Lines;
 use crate::cli::view::shown;
+use crate::model::state::StateMeta;
+use crate::model::state::file::StateFile;
 use crate::ops::interface::options::StateOptions;
 use crate::ops::state::{self, Refusal, ShowRefusal};
 use crate::render::json::go;
@@ -34,26 +37,29 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let options = StateOptions { state: args.state, ..StateOptions::default() };
+    let lines = Lines::new(&invocation.console, args.json);
     let work = state::list(&setup, &options, &args.addresses, args.id.as_deref());
     match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok((found, warnings))) => {
-            invocation.console.diagnostics(warnings);
-            let lines: String = found.iter().map(|addr| format!("{addr}\n")).collect();
-            invocation.console.print(&lines);
+            match args.json {
+                true => lines.finish(warnings),
+                false => super::finish(&invocation.console, warnings),
+            };
+            found.iter().for_each(|addr| lines.address(addr));
             0
         }
-        Ok(Err(refusal)) => refused(invocation, refusal),
+        Ok(Err(refusal)) => refused(&lines, refusal),
         Err(code) => code,
     }
 }
 
 pub fn run_identities(invocation: &Invocation, args: &[String]) -> u8 {
-    let ((args, json), setup) = match super::begin_parsed(invocation, parse_identities(args), |_| false) {
+    let (args, setup) = match super::begin_parsed(invocation, parse_identities(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
     let console = &invocation.console;
-    if !json {
+    if !args.json {
         console.red_error_line(&format!("The `{COMMAND} state identities` command requires the `-json` flag.\n"));
         return 1;
     }
@@ -73,19 +79,27 @@ pub fn run_identities(invocation: &Invocation, args: &[String]) -> u8 {
             }
             super::finish(console, warnings)
         }
-        Ok(Err(refusal)) => refused(invocation, refusal),
+        Ok(Err(refusal)) => refused(&Lines::new(console, false), refusal),
         Err(code) => code,
     }
 }
 
-fn refused(invocation: &Invocation, refusal: Refusal) -> u8 {
+/// An error that the reference does not colour.
+fn put_error(lines: &Lines, text: &str) {
+    match lines.is_stream() {
+        true => lines.refuse(text),
+        false => lines.console.error_line(text),
+    }
+}
+
+fn refused(lines: &Lines, refusal: Refusal) -> u8 {
     match refusal {
         Refusal::NoState => {
-            invocation.console.red_error_line(&no_state());
+            lines.refuse(&no_state());
             1
         }
-        Refusal::Unread(diagnostics) => super::finish(&invocation.console, diagnostics),
-        Refusal::Diagnostics(diagnostics) => super::finish_spaced(&invocation.console, diagnostics),
+        Refusal::Unread(diagnostics) if !lines.is_stream() => super::finish(&lines.console, diagnostics),
+        Refusal::Unread(diagnostics) | Refusal::Diagnostics(diagnostics) => lines.finish(diagnostics),
     }
 }
 
@@ -97,7 +111,20 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
     let options = StateOptions { state: args.state, ..StateOptions::default() };
     let work = state::show(&setup, &options, &args.address);
     let console = &invocation.console;
+    let lines = Lines::new(console, args.json);
     match super::run_with(invocation, &setup.stop, work) {
+        Ok(Ok(found)) if args.json => {
+            lines.finish(found.warnings);
+            let file = StateFile { meta: StateMeta::default(), state: found.state };
+            match shown::state_json(&file, &found.schemas) {
+                Ok(text) => console.print(&text),
+                Err(why) => {
+                    lines.refuse(&format!("Failed to marshal state to json: {why}"));
+                    return 1;
+                }
+            }
+            0
+        }
         Ok(Ok(found)) => {
             console.diagnostics(found.warnings);
             match shown::instance(&found.addr, &found.state, &found.schemas, &console.style) {
@@ -109,13 +136,14 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
             }
             0
         }
-        Ok(Err(ShowRefusal::Refusal(refusal))) => refused(invocation, refusal),
+        Ok(Err(ShowRefusal::Refusal(refusal))) => refused(&lines, refusal),
         Ok(Err(ShowRefusal::Address(text))) => {
-            console.error_line(&format!("Error parsing instance address: {text}\n\n{}", one_instance()));
+            let shown = if lines.is_stream() { format!(" {text:?}") } else { format!(": {text}") };
+            put_error(&lines, &format!("Error parsing instance address{shown}\n\n{}", one_instance()));
             1
         }
         Ok(Err(ShowRefusal::NotFound)) => {
-            console.error_line(&format!("No instance found for the given address!\n\n{}", one_instance()));
+            put_error(&lines, &format!("No instance found for the given address!\n\n{}", one_instance()));
             1
         }
         Err(code) => code,

@@ -6,6 +6,7 @@ use crate::cli::Invocation;
 use crate::cli::args::state_edits as args;
 use crate::cli::console::Console;
 use crate::cli::view::human::Human;
+use crate::cli::view::lines::Lines;
 use crate::model::addr::pattern::is_pattern;
 use crate::model::addr::{AbsResource, AbsResourceInstance, Provider, Target};
 use crate::ops::state::edits::{self, Edited, Moved, ROOT, Refusal, Which};
@@ -13,12 +14,13 @@ use crate::ops::state::edits::{self, Edited, Moved, ROOT, Refusal, Which};
 use super::state::no_state;
 
 pub fn run_mv(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin_parsed(invocation, args::parse_mv(args), |_| false) {
+    let ((args, json), setup) = match super::begin_parsed(invocation, args::parse_mv(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
     let console = &invocation.console;
     let listener = Human::new(console.clone(), false);
+    let lines = Lines::new(console, json);
     let verb = if args.dry_run { "Would move" } else { "Move" };
     let is_rename = matches!(&args.sources[..], [one] if !is_pattern(one)) && args.destination != ROOT;
     let moved = |moved: Moved| {
@@ -27,17 +29,17 @@ pub fn run_mv(invocation: &Invocation, args: &[String]) -> u8 {
             Target::Instance(_) if is_rename => args.destination.clone(),
             _ => moved.to.to_string(),
         };
-        console.line(&format!("{verb} {:?} to {to:?}", moved.from.to_string()));
+        lines.say(&format!("{verb} {:?} to {to:?}", moved.from.to_string()));
     };
     match super::run_with(invocation, &setup.stop, edits::mv(&setup, &args, &listener, moved)) {
         Ok(Ok(Edited { outcome: count, warnings })) => {
-            super::finish_spaced(console, warnings);
+            lines.finish(warnings);
             if !args.dry_run {
-                console.line(&format!("Successfully moved {count} object(s)."));
+                lines.sentence(&format!("Successfully moved {count} object(s)."));
             }
             0
         }
-        Ok(Err(refusal)) => refused(console, refusal, "source state", unsaved),
+        Ok(Err(refusal)) => refused(&lines, refusal, "source state", unsaved),
         Err(code) => code,
     }
 }
@@ -49,20 +51,21 @@ pub fn run_rm(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let console = &invocation.console;
     let listener = Human::new(console.clone(), false);
+    let lines = Lines::new(console, args.json);
     let verb = if args.dry_run { "Would remove" } else { "Removed" };
-    let removed = |addr: &AbsResourceInstance| console.line(&format!("{verb} {addr}"));
+    let removed = |addr: &AbsResourceInstance| lines.say(&format!("{verb} {addr}"));
     let work = edits::remove(&setup, &args.options, &args.addresses, args.dry_run, &listener, removed);
     match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok(Edited { outcome: count, warnings })) => {
-            super::finish_spaced(console, warnings);
+            lines.finish(warnings);
             match (args.dry_run, count) {
-                (true, 0) => console.line("Would have removed nothing."),
+                (true, 0) => lines.sentence("Would have removed nothing."),
                 (true, _) => {}
-                (false, count) => console.line(&format!("Successfully removed {count} resource instance(s).")),
+                (false, count) => lines.sentence(&format!("Successfully removed {count} resource instance(s).")),
             }
             0
         }
-        Ok(Err(refusal)) => refused(console, refusal, "state", unsaved),
+        Ok(Err(refusal)) => refused(&lines, refusal, "state", unsaved),
         Err(code) => code,
     }
 }
@@ -89,7 +92,7 @@ pub fn run_replace_provider(invocation: &Invocation, args: &[String]) -> u8 {
             });
             0
         }
-        Ok(Err(refusal)) => refused(console, refusal, "source state", unsaved),
+        Ok(Err(refusal)) => refused(&Lines::new(console, false), refusal, "source state", unsaved),
         Err(code) => code,
     }
 }
@@ -114,20 +117,25 @@ pub fn run_push(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let console = &invocation.console;
     let listener = Human::new(console.clone(), false);
+    let lines = Lines::new(console, args.json);
     let work = edits::push(&setup, &args.path, args.force, args.locking, &listener, term::read_all);
     match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok(())) => 0,
         Ok(Err(refusal)) => {
-            refused(console, refusal, "destination state", |reason| format!("Failed to write state: {reason}"))
+            let unsaved = |reason: &str| match args.json {
+                true => format!("Failed to write the imported state\n\n{reason}"),
+                false => format!("Failed to write state: {reason}"),
+            };
+            refused(&lines, refusal, "destination state", unsaved)
         }
         Err(code) => code,
     }
 }
 
 /// Says why a state was not changed. `source`: what that state is called; `unsaved`: what is said if it cannot be written.
-pub fn refused(console: &Console, refusal: Refusal, source: &str, unsaved: impl Fn(&str) -> String) -> u8 {
-    console.red_error_line(&match refusal {
-        Refusal::Diagnostics(diagnostics) => return super::finish_spaced(console, diagnostics),
+pub fn refused(lines: &Lines, refusal: Refusal, source: &str, unsaved: impl Fn(&str) -> String) -> u8 {
+    lines.refuse(&match refusal {
+        Refusal::Diagnostics(diagnostics) => return lines.finish(diagnostics),
         Refusal::Unopened(reason) => format!(
             "Error loading the state: {reason}\n\nPlease ensure that your {PROGRAM} state exists and that you've\nconfigured it \
              properly. You can use the \"-state\" flag to point\n{PROGRAM} at another state file."
@@ -139,7 +147,12 @@ pub fn refused(console: &Console, refusal: Refusal, source: &str, unsaved: impl 
         Refusal::NoState => no_state(),
         Refusal::ModuleExists => MODULE_EXISTS.into(),
         Refusal::NotSaved(reason) => unsaved(&reason),
+        Refusal::NoSource(reason) if lines.is_stream() => format!("Failed to open the given state file\n\n{reason}"),
         Refusal::NoSource(reason) => reason,
+        Refusal::BadSource { path, reason } if lines.is_stream() => {
+            format!("Failed to read source state {path:?}\n\n{reason}")
+        }
+        Refusal::BadSource { path, reason } => format!("Error reading source state {path:?}: {reason}"),
         Refusal::NoAnswer(reason) => format!("Error asking for approval: {reason}"),
     });
     1

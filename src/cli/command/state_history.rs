@@ -6,6 +6,7 @@ use crate::cli::Invocation;
 use crate::cli::args::state_history::{parse_history, parse_restore};
 use crate::cli::console::Console;
 use crate::cli::view::human::Human;
+use crate::cli::view::lines::Lines;
 use crate::model::addr::AbsResourceInstance;
 use crate::ops::state::edits::Edited;
 use crate::ops::state::history::{self, Difference, Listing, Restored, Snapshot};
@@ -108,7 +109,7 @@ pub fn run_restore(invocation: &Invocation, args: &[String]) -> u8 {
             }
             0
         }
-        Ok(Err(refusal)) => refused(console, refusal, "state", unsaved),
+        Ok(Err(refusal)) => refused(&Lines::new(console, false), refusal, "state", unsaved),
         Err(code) => code,
     }
 }

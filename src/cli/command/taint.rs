@@ -4,8 +4,8 @@ use crate::base::diag::Diagnostics;
 use crate::cli::Invocation;
 use crate::cli::args::Parsed;
 use crate::cli::args::taint::{self as args, Taint};
-use crate::cli::console::Console;
 use crate::cli::view::human::Human;
+use crate::cli::view::lines::Lines;
 use crate::model::addr::{Pattern, ResourceMode, command_line, pattern};
 use crate::ops::state::edits::{self, Edited, Mark, Marked, Marking, Refusal, Selector};
 
@@ -25,31 +25,33 @@ fn run(invocation: &Invocation, args: Parsed<Taint>, mark: Mark) -> u8 {
         Err(code) => return code,
     };
     let console = &invocation.console;
+    let lines = Lines::new(console, args.json);
     let selectors = match args.addresses.iter().map(|text| selector(text)).collect::<Result<Vec<_>, _>>() {
         Ok(selectors) => selectors,
-        Err(problems) => return super::finish_spaced(console, problems),
+        Err(problems) => return lines.finish(problems),
     };
     let unfit = selectors.iter().find_map(|selector| match selector {
         Selector::Instance(addr) if mark == Mark::Taint && addr.mode() != ResourceMode::Managed => Some(addr),
         _ => None,
     });
     if let Some(addr) = unfit {
-        console.red_error_line(&format!("Resource instance {addr} cannot be tainted"));
+        let why = format!("Resource instance {addr} cannot be tainted");
+        lines.refuse(&if args.json { format!("Invalid resource address\n\n{why}") } else { why });
         return 1;
     }
     let listener = Human::new(console.clone(), false);
     let wanted = Marking { selectors, mark, allow_missing: args.allow_missing, options: args.options };
     match super::run_with(invocation, &setup.stop, edits::mark(&setup, &wanted, &listener)) {
         Ok(Ok(Edited { outcome, warnings })) => {
-            super::finish_spaced(console, warnings);
-            outcome.into_iter().for_each(|marked| show(console, mark, marked));
+            lines.finish(warnings);
+            outcome.into_iter().for_each(|marked| show(&lines, mark, marked));
             0
         }
         Ok(Err(Refusal::Unread { reason, .. })) => {
-            console.red_error_line(&format!("Failed to load state: {reason}"));
+            lines.refuse(&format!("Failed to load state: {reason}"));
             1
         }
-        Ok(Err(refusal)) => refused(console, refusal, "state", |reason| format!("Error writing state file: {reason}")),
+        Ok(Err(refusal)) => refused(&lines, refusal, "state", |reason| format!("Error writing state file: {reason}")),
         Err(code) => code,
     }
 }
@@ -61,15 +63,17 @@ fn selector(text: &str) -> Result<Selector, Diagnostics> {
     }
 }
 
-fn show(console: &Console, mark: Mark, marked: Marked) {
+fn show(lines: &Lines, mark: Mark, marked: Marked) {
     match marked {
-        Marked::Missing(warning) => console.spaced_diagnostics(warning.into()),
+        Marked::Missing(warning) => {
+            lines.finish(warning.into());
+        }
         Marked::Done(addr) => {
             let what = match mark {
                 Mark::Taint => "marked as tainted",
                 Mark::Untaint => "successfully untainted",
             };
-            console.line(&format!("Resource instance {addr} has been {what}."));
+            lines.say(&format!("Resource instance {addr} has been {what}."));
         }
     }
 }

@@ -3,19 +3,26 @@
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::cli::Invocation;
 use crate::cli::args::workspace as args;
-use crate::cli::console::Console;
 use crate::cli::view::human::Human;
-use crate::ops::setup::workdir::INVALID_OVERRIDE;
+use crate::cli::view::lines::Lines;
 use crate::ops::state::workspaces::{self, Refusal, Selected};
 
 pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    let ((), setup) = match super::begin_parsed(invocation, args::parse_list(args), |()| false) {
+    let (json, setup) = match super::begin_parsed(invocation, args::parse_list(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
     let console = &invocation.console;
+    let out = Lines::new(console, json);
     match super::run_with(invocation, &setup.stop, workspaces::list(&setup)) {
+        Ok(Ok(names)) if json => {
+            out.workspaces(&setup.workdir.workspace, &names);
+            if setup.workdir.workspace_overridden {
+                out.say("The active workspace is being overridden using the TF_WORKSPACE environment variable");
+            }
+            0
+        }
         Ok(Ok(names)) => {
             let mark = |name: &String| if *name == setup.workdir.workspace { "*" } else { " " };
             let lines: String = names.iter().map(|name| format!("{} {name}\n", mark(name))).collect();
@@ -27,7 +34,7 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
             }
             0
         }
-        Ok(Err(refusal)) => refused(console, refusal),
+        Ok(Err(refusal)) => refused(&out, refusal),
         Err(code) => code,
     }
 }
@@ -36,8 +43,9 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
     match super::begin_parsed(invocation, args::parse_show(args), |()| false) {
         Ok(((), setup)) => {
-            if setup.workdir.check_workspace().is_err() {
-                invocation.console.red_error_line(&format!("Error selecting workspace: {INVALID_OVERRIDE}"));
+            if let Err(problems) = setup.workdir.check_workspace() {
+                let why: String = problems.iter().map(|problem| problem.summary.as_str()).collect();
+                invocation.console.red_error_line(&format!("Error selecting workspace: {why}"));
                 return 1;
             }
             invocation.console.line(&setup.workdir.workspace);
@@ -55,15 +63,16 @@ pub fn run_new(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let console = &invocation.console;
     let listener = Human::new(console.clone(), false);
-    let created = || say_created(console, &args.name);
+    let lines = Lines::new(console, args.json);
+    let created = || say_created(&lines, &args.name);
     let work = workspaces::create(&setup, &args.name, args.state.as_deref(), &args.options, &listener, created);
     match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok(())) => 0,
         Ok(Err(Refusal::Overridden)) => {
-            console.red_error_line(OVERRIDDEN_NEW);
+            lines.refuse_plainly(OVERRIDDEN_NEW);
             1
         }
-        Ok(Err(refusal)) => refused(console, refusal),
+        Ok(Err(refusal)) => refused(&lines, refusal),
         Err(code) => code,
     }
 }
@@ -75,18 +84,20 @@ pub fn run_select(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let console = &invocation.console;
+    let lines = Lines::new(console, args.json);
     match super::run_with(invocation, &setup.stop, workspaces::select(&setup, &args.name, args.or_create)) {
         Ok(Ok(Selected::Already)) => 0,
         Ok(Ok(Selected::Created)) => {
-            say_created(console, &args.name);
+            say_created(&lines, &args.name);
             0
         }
         Ok(Ok(Selected::Switched)) => {
             let name = format!("{:?}", args.name);
-            console.line(&console.style.fill("[reset][green]Switched to workspace {}.", &[&name]));
+            let text = console.style.fill("[reset][green]Switched to workspace {}.", &[&name]);
+            lines.coloured(&text, &format!("Switched to workspace {name}"));
             0
         }
-        Ok(Err(refusal)) => refused(console, refusal),
+        Ok(Err(refusal)) => refused(&lines, refusal),
         Err(code) => code,
     }
 }
@@ -99,38 +110,53 @@ pub fn run_delete(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let console = &invocation.console;
     let listener = Human::new(console.clone(), false);
+    let lines = Lines::new(console, args.json);
     let work = workspaces::delete(&setup, &args.name, args.force, &args.options, &listener);
     match super::run_with(invocation, &setup.stop, work) {
         Ok(Ok(forgotten)) => {
             let name = format!("{:?}", args.name);
-            console.line(&console.style.fill("[reset][green]Deleted workspace {}!", &[&name]));
+            let text = console.style.fill("[reset][green]Deleted workspace {}!", &[&name]);
+            lines.coloured(&text, &format!("Deleted workspace {name}"));
             if forgotten {
                 let text = "[reset][yellow]WARNING: {} was non-empty.\nThe resources managed by the deleted workspace \
                             may still exist,\nbut are no longer manageable by {} since the state has\nbeen deleted.\n";
-                console.line(&console.style.fill(text, &[&name, &PROGRAM]));
+                let plain = format!(
+                    "{name} was non-empty. The resources managed by the deleted workspace may still exist, but are no longer \
+                     manageable by {PROGRAM} since the state has been deleted"
+                );
+                lines.warn(&console.style.fill(text, &[&name, &PROGRAM]), &plain);
             }
             0
         }
         Ok(Err(Refusal::Missing(name))) => {
-            console.red_error_line(missing(&name).trim());
+            lines.refuse_plainly(missing(&name).trim());
             1
         }
-        Ok(Err(refusal)) => refused(console, refusal),
+        Ok(Err(refusal)) => refused(&lines, refusal),
         Err(code) => code,
     }
 }
 
-fn say_created(console: &Console, name: &str) {
+fn say_created(lines: &Lines, name: &str) {
+    let console = &lines.console;
     let text = "[reset][green][bold]Created and switched to workspace {}![reset][green]\n\nYou're now on a new, empty \
                 workspace. Workspaces isolate their state,\nso if you run \"{} plan\" {} will not see any existing state\nfor \
                 this configuration.";
-    console.line(&console.style.fill(text, &[&format!("{name:?}"), &COMMAND, &PROGRAM]));
+    let shown = console.style.fill(text, &[&format!("{name:?}"), &COMMAND, &PROGRAM]);
+    let plain = format!(
+        "Created and switched to workspace {name:?}. You're now on a new, empty workspace. Workspaces isolate their state, so if you \
+         run \"{COMMAND} plan\" {PROGRAM} will not see any existing state for this configuration"
+    );
+    lines.coloured(&shown, &plain);
 }
 
-fn refused(console: &Console, refusal: Refusal) -> u8 {
+fn refused(lines: &Lines, refusal: Refusal) -> u8 {
     let text = match refusal {
-        Refusal::Diagnostics(diagnostics) => return super::finish_spaced(console, diagnostics),
-        Refusal::Failed(reason) => reason,
+        Refusal::Diagnostics(diagnostics) => return lines.finish(diagnostics),
+        Refusal::Failed(reason) => {
+            lines.refuse(&reason);
+            return 1;
+        }
         Refusal::Exists(name) => format!("Workspace {name:?} already exists"),
         Refusal::Missing(name) => missing(&name),
         Refusal::Active(name) => format!(
@@ -143,7 +169,7 @@ fn refused(console: &Console, refusal: Refusal) -> u8 {
              separators.\n"
         ),
     };
-    console.red_error_line(&text);
+    lines.refuse_plainly(&text);
     1
 }
 

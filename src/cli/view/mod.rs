@@ -7,6 +7,7 @@ pub mod get;
 pub mod human;
 pub mod init;
 pub mod json;
+pub mod lines;
 pub mod login;
 pub mod modules;
 pub mod operation;

@@ -21,7 +21,7 @@ pub struct Running {
     pub operation: Operation,
     pub id: Option<(String, String)>,
     started: Instant,
-    told: u32,
+    reports: u32,
 }
 
 #[derive(Default)]
@@ -59,7 +59,7 @@ impl Ticker {
 
     fn begin(&self, key: Key, operation: Operation, id: Option<(String, String)>) {
         let addr = key.0.clone();
-        let running = Running { addr, operation, id, started: Instant::now(), told: 0 };
+        let running = Running { addr, operation, id, started: Instant::now(), reports: 0 };
         lock(&self.running).insert(key, running);
     }
 
@@ -95,16 +95,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Until something is due; nothing can be due sooner than a period after it began.
 fn next(running: &Mutex<HashMap<Key, Running>>) -> Duration {
     let now = Instant::now();
-    let due = lock(running).values().map(|r| (r.started + PERIOD * (r.told + 1)).saturating_duration_since(now)).min();
+    let due =
+        lock(running).values().map(|r| (r.started + PERIOD * (r.reports + 1)).saturating_duration_since(now)).min();
     due.unwrap_or(PERIOD).min(PERIOD)
 }
 
 fn due(running: &Mutex<HashMap<Key, Running>>, now: Instant) -> Vec<(Running, Duration)> {
     let mut found = Vec::new();
     for change in lock(running).values_mut() {
-        if now.duration_since(change.started) >= PERIOD * (change.told + 1) {
-            change.told += 1;
-            found.push((change.clone(), PERIOD * change.told));
+        if now.duration_since(change.started) >= PERIOD * (change.reports + 1) {
+            change.reports += 1;
+            found.push((change.clone(), PERIOD * change.reports));
         }
     }
     found

@@ -31,32 +31,8 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
     if run.ports.stop.is_stopping() {
         return End::Failed;
     }
-    if let Some(needs) = run.schedule.needs.get(id as usize).filter(|_| is_evaluated(&run, id)) {
-        let itself = !needs.to_itself.is_empty() && run.verb != Verb::Validate;
-        for mistakes in [(true, &needs.mistakes), (itself, &needs.to_itself)] {
-            if mistakes.0 && mistakes.1.has_errors() {
-                let said = mistakes.1.iter().chain(needs.deprecated.iter()).chain(&needs.undeclared);
-                run.report(id, said.cloned().collect());
-                if let (Node::Resource { module, index }, Verb::Validate) = (*run.schedule.graph.node(id), run.verb) {
-                    let is_new =
-                        |d: &Diagnostic| !mistakes.1.iter().any(|m| (&m.summary, &m.detail) == (&d.summary, &d.detail));
-                    let of_imports = imports::validate(&run, (module, index));
-                    run.report(id, of_imports.into_iter().filter(is_new).collect());
-                }
-                return End::Failed;
-            }
-        }
-    }
-    if let Some(needs) = run.schedule.needs.get(id as usize).filter(|_| run.verb == Verb::Validate) {
-        run.report(id, needs.warnings.clone());
-    }
-    if let Some(needs) = run
-        .schedule
-        .needs
-        .get(id as usize)
-        .filter(|_| matches!(run.verb, Verb::Validate | Verb::Plan { .. } | Verb::Import))
-    {
-        run.report(id, needs.deprecated.clone());
+    if report_references(&run, id) == End::Failed {
+        return End::Failed;
     }
     let mut diagnostics = match *run.schedule.graph.node(id) {
         Node::Variable { module, index } => variable::run(&run, module, index),
@@ -92,6 +68,37 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
     let end = if diagnostics.has_errors() { End::Failed } else { End::Done };
     run.report(id, diagnostics);
     end
+}
+
+/// Reports what is known of the references of a node's block before it runs. Failed: the node cannot run with them.
+fn report_references(run: &Run, id: NodeId) -> End {
+    let Some(needs) = run.schedule.needs.get(id as usize) else { return End::Done };
+    if is_evaluated(run, id) {
+        if needs.mistakes.has_errors() {
+            return fail_by_references(run, id, &needs.mistakes);
+        }
+        if run.verb != Verb::Validate && needs.to_itself.has_errors() {
+            return fail_by_references(run, id, &needs.to_itself);
+        }
+    }
+    if run.verb == Verb::Validate {
+        run.report(id, needs.warnings.clone());
+    }
+    if matches!(run.verb, Verb::Validate | Verb::Plan { .. } | Verb::Import) {
+        run.report(id, needs.deprecated.clone());
+    }
+    End::Done
+}
+
+fn fail_by_references(run: &Run, id: NodeId, errors: &Diagnostics) -> End {
+    let needs = &run.schedule.needs[id as usize];
+    run.report(id, errors.iter().chain(needs.deprecated.iter()).chain(&needs.undeclared).cloned().collect());
+    if let (Node::Resource { module, index }, Verb::Validate) = (*run.schedule.graph.node(id), run.verb) {
+        let is_new = |d: &Diagnostic| !errors.iter().any(|m| (&m.summary, &m.detail) == (&d.summary, &d.detail));
+        let of_imports = imports::validate(run, (module, index));
+        run.report(id, of_imports.into_iter().filter(is_new).collect());
+    }
+    End::Failed
 }
 
 /// Whether the node's own expressions matter: where objects are what the state says, those of their blocks do not.

@@ -30,7 +30,6 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
         );
     }
     let now = ports.host.now();
-    let previous = input.state.clone();
     let mut calls = FunctionResults::new();
     let verb = match input.mode {
         Mode::Normal => Verb::Plan { refresh_only: false, pre_destroy: false },
@@ -57,7 +56,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     }
     let errored = found.has_errors();
     diagnostics.extend(if errored { moves::without_blocked(found) } else { found });
-    let mut plan = planned::of_run(&run, &input, previous, now, errored);
+    let mut plan = planned::of_run(&run, &input, now, errored);
     if let Some(previous) = refreshed {
         plan.previous_state = previous;
     }

@@ -12,7 +12,7 @@ use crate::model::plan::{Action, Change, Mode, OutputChange, Plan, ResourceChang
 use crate::model::state::{Instance, ResourceState, State};
 
 /// The plan that a finished walk comes to.
-pub fn of_run(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), errored: bool) -> Plan {
+pub fn of_run(run: &Run, input: &PlanInput, now: (i64, u32), errored: bool) -> Plan {
     let PlannedChanges { resources: mut changes, drift, mut outputs, .. } = std::mem::take(&mut *run.results.changes());
     let states = std::mem::take(&mut *run.results.states());
     let checks = std::mem::take(&mut run.results.checks().records);
@@ -22,7 +22,6 @@ pub fn of_run(run: &Run, input: &PlanInput, previous: State, now: (i64, u32), er
     let declared = &run.blocks.config.root.variables;
     let variables = input.variables.iter().filter(|(name, _)| declared.get(*name).is_some_and(|v| !v.ephemeral));
     let relevant_attributes = relevant::contributing(run, &changes, &outputs);
-    let _ = previous;
     Plan {
         mode: input.mode,
         changes,

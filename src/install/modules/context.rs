@@ -86,13 +86,13 @@ pub struct Task {
     pub call: ModuleCall,
     pub path: addr::Module,
     pub source: ModuleSource,
-    pub say: UnboundedSender<Item>,
+    pub items: UnboundedSender<Item>,
 }
 
 impl Task {
-    pub fn say(&self, item: Item) {
+    pub fn send(&self, item: Item) {
         // The receiver is only gone if the whole installation was abandoned.
-        let _ = self.say.send(item);
+        let _ = self.items.send(item);
     }
 
     /// `"name" (file:line)`

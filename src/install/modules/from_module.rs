@@ -53,7 +53,7 @@ pub async fn copy_module(
     };
     let input = Input {
         root: &caller,
-        besides: Vec::new(),
+        test_calls: Vec::new(),
         modules_dir: &staging,
         manifest: ModuleManifest::default(),
         lock: ModuleLock::default(),

@@ -54,7 +54,7 @@ impl Task {
                 // A version before a release counts only if it is asked for by name.
                 Ok(version) if version.is_prerelease() && !constraints.allows(&version) => {}
                 Ok(version) => parsed.push(version),
-                Err(_) => self.say(Item::Problem(
+                Err(_) => self.send(Item::Problem(
                     Diagnostic::warning(
                         "Invalid response from remote module registry",
                         format!("The registry at {host} returned an invalid version string {text:?} for module {shown}, which {PROGRAM} ignored."),

@@ -1,4 +1,4 @@
-//! The walk: from a module's calls to what they call, a task per call, told in the order of the tree.
+//! The walk: from a module's calls to what they call, a task per call, reported in the order of the tree.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -32,7 +32,7 @@ use super::resolve::Resolutions;
 pub struct Input<'a> {
     pub root: &'a Module,
     /// Calls beside those of the root, each with the path of what calls it: the modules that tests bring.
-    pub besides: Vec<(addr::Module, ModuleCall)>,
+    pub test_calls: Vec<(addr::Module, ModuleCall)>,
     /// `.terraform/modules`; it exists.
     pub modules_dir: &'a Path,
     /// What is recorded as installed.
@@ -92,10 +92,10 @@ pub async fn install(
     };
     let calls = input.root.calls.values().cloned().collect();
     let mut tree = spawn(&context, &caller(addr::Module::root(), input.root.early.clone()), calls);
-    for (path, call) in input.besides {
+    for (path, call) in input.test_calls {
         tree.extend(spawn(&context, &caller(path, None), vec![call]));
     }
-    let collected = listen(tree, &mut outcome, tell).await;
+    let collected = collect(tree, &mut outcome, tell).await;
     collected.finish(&context, &mut outcome);
     outcome
 }
@@ -111,10 +111,10 @@ fn spawn(context: &Arc<Context>, caller: &Arc<Caller>, mut calls: Vec<ModuleCall
         if path.0.len() > MAX_DEPTH {
             continue;
         }
-        let (say, hear) = unbounded_channel();
-        let task = Task { context: context.clone(), caller: caller.clone(), call, path, source, say };
+        let (items, receiver) = unbounded_channel();
+        let task = Task { context: context.clone(), caller: caller.clone(), call, path, source, items };
         tokio::spawn(run(task));
-        tree.push(hear);
+        tree.push(receiver);
     }
     tree
 }
@@ -127,8 +127,8 @@ struct Collected {
     hashes: Vec<(PackageId, crate::model::deps::Hash)>,
 }
 
-/// Hears every task to its end, in the order of the tree: a module, then what it calls, then its next sibling.
-async fn listen(
+/// Receives from every task to its end, in the order of the tree: a module, then what it calls, then its next sibling.
+async fn collect(
     mut tree: Vec<UnboundedReceiver<Item>>,
     outcome: &mut Outcome,
     tell: &mut (dyn FnMut(ModuleEvent) + Send),
@@ -195,7 +195,7 @@ fn run(task: Task) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(async move {
         let found = match task.find().await {
             Ok(found) => found,
-            Err(problems) => return problems.into_iter().for_each(|problem| task.say(Item::Problem(problem))),
+            Err(problems) => return problems.into_iter().for_each(|problem| task.send(Item::Problem(problem))),
         };
         let (dir, path) = (found.dir.clone(), task.path.clone());
         let (early, call) = (task.caller.early.clone(), task.call.clone());
@@ -211,7 +211,7 @@ fn run(task: Task) -> Pin<Box<dyn Future<Output = ()> + Send>> {
             fresh: found.fresh,
         };
         let children = spawn(context, &Arc::new(caller), module.calls.into_values().collect());
-        task.say(Item::Children(children));
+        task.send(Item::Children(children));
     })
 }
 
@@ -234,7 +234,7 @@ impl Task {
         if let Some(record) = self.recorded()
             && self.is_intact(record).await?
         {
-            self.say(Item::Record(self.path.clone(), record.clone()));
+            self.send(Item::Record(self.path.clone(), record.clone()));
             return Ok(LocatedModule { dir: record.dir.clone(), fresh: false });
         }
         let (dir, version) = match &self.source {
@@ -246,8 +246,8 @@ impl Task {
             ModuleSource::Remote(remote) => (self.by_address(remote).await?, None),
         };
         let record = Record { source: self.source.to_string(), version, dir: dir.clone() };
-        self.say(Item::Record(self.path.clone(), record));
-        self.say(Item::Event(ModuleEvent::Installed { path: self.path.clone(), dir: dir.clone() }));
+        self.send(Item::Record(self.path.clone(), record));
+        self.send(Item::Event(ModuleEvent::Installed { path: self.path.clone(), dir: dir.clone() }));
         Ok(LocatedModule { dir, fresh: true })
     }
 
@@ -289,7 +289,7 @@ impl Task {
             let content = summed.ok().and_then(Result::ok).filter(|content| known.contains(&content.hash));
             let intact = content.is_some();
             if intact {
-                self.say(Item::Package(self.path.clone(), id, content));
+                self.send(Item::Package(self.path.clone(), id, content));
             }
             return Ok(intact);
         };
@@ -304,7 +304,7 @@ impl Task {
         match now {
             Ok(hash) if wanted.split(", ").any(|known| known == hash.as_str()) => {
                 let content = checksum::Content { hash, files: made_of.files };
-                self.say(Item::Package(self.path.clone(), id, Some(content)));
+                self.send(Item::Package(self.path.clone(), id, Some(content)));
                 Ok(true)
             }
             now => {
@@ -316,7 +316,7 @@ impl Task {
 
     async fn by_registry(&self, module: &RegistrySource) -> Result<(PathBuf, Version), Diagnostics> {
         let version = self.select(module).await?;
-        self.say(Item::Event(ModuleEvent::Downloading {
+        self.send(Item::Event(ModuleEvent::Downloading {
             path: self.path.clone(),
             package: module.package(),
             version: Some(version.clone()),
@@ -353,7 +353,7 @@ impl Task {
     async fn by_address(&self, remote: &RemoteSource) -> Result<PathBuf, Diagnostics> {
         let package = redacted(&remote.package);
         let path = self.path.clone();
-        self.say(Item::Event(ModuleEvent::Downloading { path, package: package.clone(), version: None }));
+        self.send(Item::Event(ModuleEvent::Downloading { path, package: package.clone(), version: None }));
         let place = self.context.place(&self.path);
         self.bring(remote, &place, None).await.map_err(|why| match why {
             Failed::Worded(problem) => *problem,
@@ -376,7 +376,7 @@ impl Task {
         match self.context.bring(&remote.package, &id, place).await {
             Ok(package) => {
                 if package.content.is_some() {
-                    self.say(Item::Package(self.path.clone(), id, package.content.clone()));
+                    self.send(Item::Package(self.path.clone(), id, package.content.clone()));
                 }
                 Ok(())
             }

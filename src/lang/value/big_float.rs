@@ -1,19 +1,19 @@
 //! Binary floating point of any precision, as the reference computes with it.
 //!
 //! Owns the arithmetic: every result is rounded to nearest even at its own precision, which travels with the value.
-//! Parsing and printing follow the algorithms of Go's `math/big` step by step, because their rounding is visible in
+//! Parsing follows the algorithms of Go's `math/big` step by step, because their rounding is visible in
 //! results. Never knows when which precision applies; see `number`.
 
 use std::cmp::Ordering;
 
 use num_bigint::{BigInt, BigUint, Sign};
-use num_traits::{One, ToPrimitive, Zero};
+use num_traits::{ToPrimitive, Zero};
 
 /// Precision of a parsed number.
 pub const PARSED: u32 = 512;
 
-/// Numbers from two to this power are infinite, and those below its reciprocal zero. They have five million digits, and
-/// printing takes time by their square. The reference's limit is 2^31.
+/// Numbers from two to this power are infinite, and those below its reciprocal zero. They have five million digits. The
+/// reference's limit is 2^31.
 const MAX_TOP: i64 = 1 << 24;
 /// Exponents in texts beyond this are refused, as the reference does.
 const MAX_EXPONENT: i64 = i32::MAX as i64;
@@ -339,7 +339,7 @@ fn add_tiny(large: &BigFloat, same_sign: bool, prec: u32) -> BigFloat {
 }
 
 /// A power of five, rounded along the way exactly where Go rounds it.
-fn pow5(n: u64, prec: u32) -> BigFloat {
+pub(super) fn pow5(n: u64, prec: u32) -> BigFloat {
     const TABLE_MAX: u64 = 27;
     let small = |n: u64| BigFloat::rounded_in_any_range(false, BigUint::from(5u32).pow(n as u32), 0, prec, Rest::None);
     if n <= TABLE_MAX {
@@ -363,234 +363,6 @@ fn pow5(n: u64, prec: u32) -> BigFloat {
         rest >>= 1;
     }
     result
-}
-
-/// Decimal digits `0.d1d2d3... * 10^point`, without trailing zeros.
-struct Decimal {
-    digits: Vec<u8>,
-    point: i64,
-}
-
-impl Decimal {
-    fn new(mant: &BigUint, exp: i64) -> Decimal {
-        let (text, below) = if exp >= 0 {
-            ((mant << exp as u64).to_str_radix(10), 0)
-        } else {
-            let n = exp.unsigned_abs();
-            ((mant * BigUint::from(5u32).pow(n as u32)).to_str_radix(10), n as i64)
-        };
-        let mut digits = text.into_bytes();
-        let point = digits.len() as i64 - below;
-        while digits.last() == Some(&b'0') {
-            digits.pop();
-        }
-        let point = if digits.is_empty() { 0 } else { point };
-        Decimal { digits, point }
-    }
-
-    fn at(&self, i: usize) -> u8 {
-        self.digits.get(i).copied().unwrap_or(b'0')
-    }
-
-    fn trim(&mut self) {
-        while self.digits.last() == Some(&b'0') {
-            self.digits.pop();
-        }
-        if self.digits.is_empty() {
-            self.point = 0;
-        }
-    }
-
-    fn round_down(&mut self, n: usize) {
-        if n < self.digits.len() {
-            self.digits.truncate(n);
-            self.trim();
-        }
-    }
-
-    fn round_up(&mut self, n: usize) {
-        if n >= self.digits.len() {
-            return;
-        }
-        let mut n = n;
-        while n > 0 && self.digits[n - 1] == b'9' {
-            n -= 1;
-        }
-        if n == 0 {
-            self.digits = vec![b'1'];
-            self.point += 1;
-            return;
-        }
-        self.digits[n - 1] += 1;
-        self.digits.truncate(n);
-    }
-
-    fn round(&mut self, n: usize) {
-        if n >= self.digits.len() {
-            return;
-        }
-        let up = if self.digits[n] == b'5' && n + 1 == self.digits.len() {
-            n > 0 && !(self.digits[n - 1] - b'0').is_multiple_of(2)
-        } else {
-            self.digits[n] >= b'5'
-        };
-        if up { self.round_up(n) } else { self.round_down(n) }
-    }
-
-    /// `places` digits after the point.
-    fn write_fixed(&self, places: i64, out: &mut String) {
-        if self.point > 0 {
-            out.extend((0..self.point as usize).map(|i| self.at(i) as char));
-        } else {
-            out.push('0');
-        }
-        if places > 0 {
-            out.push('.');
-            for i in 0..places {
-                let digit = self.point + i;
-                out.push(if digit < 0 { '0' } else { self.at(digit as usize) as char });
-            }
-        }
-    }
-
-    fn write_exponent(&self, places: usize, out: &mut String) {
-        out.push(self.at(0) as char);
-        if places > 0 {
-            out.push('.');
-            out.extend((1..=places).map(|i| self.at(i) as char));
-        }
-        let exp = if self.digits.is_empty() { 0 } else { self.point - 1 };
-        out.push_str(if exp < 0 { "e-" } else { "e+" });
-        if exp.abs() < 10 {
-            out.push('0');
-        }
-        out.push_str(&exp.unsigned_abs().to_string());
-    }
-
-    /// Cuts to the fewest digits that still denote this value at its precision.
-    fn round_shortest(&mut self, x: &BigFloat) {
-        if self.digits.is_empty() {
-            return;
-        }
-        let shift = x.mant.bits() as i64 - (i64::from(x.prec) + 1);
-        let half_ulps = if shift < 0 { &x.mant << shift.unsigned_abs() } else { &x.mant >> shift as u64 };
-        let exp = x.exp + shift;
-        let lower = Decimal::new(&(&half_ulps - BigUint::one()), exp);
-        let upper = Decimal::new(&(&half_ulps + BigUint::one()), exp);
-        let inclusive = !half_ulps.bit(1);
-        for i in 0..self.digits.len() {
-            let (l, m, u) = (lower.at(i), self.digits[i], upper.at(i));
-            let down = l != m || inclusive && i + 1 == lower.digits.len();
-            let up = m != u && (inclusive || m + 1 < u || i + 1 < upper.digits.len());
-            match (down, up) {
-                (true, true) => return self.round(i + 1),
-                (true, false) => return self.round_down(i + 1),
-                (false, true) => return self.round_up(i + 1),
-                (false, false) => {}
-            }
-        }
-    }
-}
-
-impl BigFloat {
-    fn sign_or_special(&self, out: &mut String) -> bool {
-        if self.neg {
-            out.push('-');
-        }
-        if self.infinite {
-            out.push_str(if self.neg { "Inf" } else { "+Inf" });
-        }
-        self.infinite
-    }
-
-    /// Go's `Text('f', -1)`: all digits that matter, never an exponent.
-    pub fn to_text(&self) -> String {
-        let mut out = String::new();
-        if self.sign_or_special(&mut out) {
-            return out;
-        }
-        let mut decimal = Decimal::new(&self.mant, self.exp);
-        decimal.round_shortest(self);
-        decimal.write_fixed((decimal.digits.len() as i64 - decimal.point).max(0), &mut out);
-        out
-    }
-
-    /// Go's `Text('f', places)`.
-    pub fn to_fixed_text(&self, places: usize) -> String {
-        let mut out = String::new();
-        if self.sign_or_special(&mut out) {
-            return out;
-        }
-        let mut decimal = Decimal::new(&self.mant, self.exp);
-        let keep = decimal.point + places as i64;
-        if keep < 0 {
-            decimal = Decimal { digits: Vec::new(), point: 0 };
-        } else {
-            decimal.round(keep as usize);
-        }
-        decimal.write_fixed(places as i64, &mut out);
-        out
-    }
-
-    /// Go's `Text('e', places)`; as many as matter where none are given.
-    pub fn to_exponent_text(&self, places: Option<usize>) -> String {
-        let mut out = String::new();
-        if self.sign_or_special(&mut out) {
-            return out;
-        }
-        let mut decimal = Decimal::new(&self.mant, self.exp);
-        let places = match places {
-            Some(places) => {
-                decimal.round(places + 1);
-                places
-            }
-            None => {
-                decimal.round_shortest(self);
-                decimal.digits.len().saturating_sub(1)
-            }
-        };
-        decimal.write_exponent(places, &mut out);
-        out
-    }
-
-    /// Go's `Text('g', digits)`; as many as matter where none are given.
-    pub fn to_general_text(&self, digits: Option<usize>) -> String {
-        let mut out = String::new();
-        if self.sign_or_special(&mut out) {
-            return out;
-        }
-        let mut decimal = Decimal::new(&self.mant, self.exp);
-        let shortest = digits.is_none();
-        let mut digits = match digits {
-            Some(digits) => {
-                decimal.round(digits.max(1));
-                digits.max(1)
-            }
-            None => {
-                decimal.round_shortest(self);
-                decimal.digits.len()
-            }
-        };
-        let present = decimal.digits.len();
-        let mut limit = digits as i64;
-        if digits > present && present as i64 >= decimal.point {
-            limit = present as i64;
-        }
-        // The 'v' of Go's formatting passes the shortest form with a limit of 21; its plain 'g' has 6.
-        if shortest {
-            limit = 6;
-        }
-        let exp = decimal.point - 1;
-        if exp < -4 || exp >= limit {
-            decimal.write_exponent(digits.min(present).saturating_sub(1), &mut out);
-            return out;
-        }
-        if digits as i64 > decimal.point {
-            digits = present;
-        }
-        decimal.write_fixed((digits as i64 - decimal.point).max(0), &mut out);
-        out
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 mod big_float;
 pub mod convert;
+mod decimal;
 pub mod json;
 pub mod marks;
 pub mod msgpack;

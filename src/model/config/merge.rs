@@ -177,7 +177,7 @@ fn merge_requirements(files: &[ModuleFile], module: &mut Module, diags: &mut Dia
 
 const DUPLICATE_ENCRYPTION: &str = "Duplicate encryption configuration";
 
-/// There is one `encryption` block at most.
+/// There is one `encryption` block at most; those with errors of their own do not count.
 fn merge_encryption(files: &[ModuleFile], module: &mut Module, diags: &mut Diagnostics) {
     let mut first: Option<&Range> = None;
     for (encryption, range) in files.iter().flat_map(|f| &f.terraform).flat_map(|t| &t.encryptions) {
@@ -189,7 +189,7 @@ fn merge_encryption(files: &[ModuleFile], module: &mut Module, diags: &mut Diagn
             continue;
         }
         first = Some(range);
-        module.encryption = encryption.clone().map(Arc::new);
+        module.encryption = Some(Arc::new(encryption.clone()));
     }
 }
 
@@ -258,7 +258,6 @@ fn override_terraform(file: Vec<TerraformBlock>, module: &mut Module, metas: &mu
                 diags.push(Diagnostic::error(DUPLICATE_ENCRYPTION, detail).at(range));
                 continue;
             }
-            let Some(found) = found else { continue };
             let merged = match module.encryption.take() {
                 Some(base) => base.as_ref().clone().merged(found),
                 None => found,

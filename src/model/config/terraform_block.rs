@@ -39,8 +39,8 @@ pub struct TerraformBlock {
     pub required_version: Option<(String, Range)>,
     pub backends: Vec<Backend>,
     pub clouds: Vec<Backend>,
-    /// With the range of each `encryption` block; what one says only if it is sound.
-    pub encryptions: Vec<(Option<Encryption>, Range)>,
+    /// The `encryption` blocks without errors, each with its range.
+    pub encryptions: Vec<(Encryption, Range)>,
     /// With the range of each `required_providers` block.
     pub requirements: Vec<(std::collections::BTreeMap<Arc<str>, ProviderRequirement>, Range)>,
     pub provider_metas: Vec<(Arc<str>, Body, Range)>,
@@ -83,7 +83,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
             }),
             "encryption" => {
                 let found = diags.take(encryption::decode(&inner.body, inner.header_range()));
-                parts.encryptions.push((found, inner.header_range()));
+                parts.encryptions.extend(found.map(|found| (found, inner.header_range())));
             }
             "required_providers" => {
                 parts

@@ -22,7 +22,7 @@ pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(Opened, L
 
 /// The backend that the root module asks for, without a look at its workspaces.
 pub async fn backend(setup: &Setup) -> Result<Arc<dyn Backend>, Diagnostics> {
-    setup.workdir.check_workspace()?;
+    setup.workdir.check_override()?;
     open::backend_of(setup, record(setup)?.as_ref(), &StateOptions::default()).await
 }
 

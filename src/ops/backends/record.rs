@@ -1,5 +1,5 @@
 //! The record of the backend of a working directory: `.terraform/terraform.tfstate`. The format is the
-//! reference's.
+//! reference's; called as `tofu`, that of OpenTofu.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::base::atomic;
 use crate::base::files::named;
+use crate::base::name::{self, Name};
 use crate::model::state::file::go_json;
 use crate::model::version::language_version;
 
@@ -25,9 +26,9 @@ pub struct BackendRecord {
 #[derive(Serialize, Deserialize)]
 struct File {
     version: u32,
-    /// Old records have none.
-    #[serde(default)]
-    terraform_version: String,
+    /// Old records and those of OpenTofu have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    terraform_version: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     backend: Option<Record>,
 }
@@ -66,10 +67,30 @@ pub fn write(data_dir: &Path, record: Option<&BackendRecord>) -> io::Result<()> 
         let config = RawValue::from_string(record.config.clone()).map_err(|e| named(e.into(), "write", &path))?;
         Ok(Record { kind: record.kind.clone(), config, hash: record.hash.into() })
     });
-    let file = File { version: 3, terraform_version: language_version().into(), backend: backend.transpose()? };
-    let text = serde_json::to_string(&file).map_err(|e| named(e.into(), "write", &path))?;
+    let content = encode(backend.transpose()?, name::current()).map_err(|e| named(e, "write", &path))?;
     std::fs::create_dir_all(data_dir).map_err(|e| named(e, "mkdir", data_dir))?;
-    atomic::write(&path, &go_json(&text))
+    atomic::write(&path, &content)
+}
+
+/// The content of the file as a program lays it out.
+fn encode(backend: Option<Record>, program: Name) -> io::Result<Vec<u8>> {
+    let is_opentofu = program == Name::OpenTofu;
+    let terraform_version = (!is_opentofu).then(|| language_version().to_owned());
+    let text = serde_json::to_string(&File { version: 3, terraform_version, backend })?;
+    let content = go_json(&text);
+    Ok(if is_opentofu { deeper(&content) } else { content })
+}
+
+/// JSON text with twice the indentation, and a line ending at its end.
+fn deeper(content: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for line in content.split(|byte| *byte == b'\n') {
+        let indent = line.iter().take_while(|byte| **byte == b' ').count();
+        out.extend(std::iter::repeat_n(b' ', indent));
+        out.extend(line);
+        out.push(b'\n');
+    }
+    out
 }
 
 #[cfg(test)]
@@ -92,5 +113,13 @@ mod tests {
         assert!(read(&data).unwrap().is_none());
         let empty = "{\n  \"version\": 3,\n  \"terraform_version\": \"1.11.4\"\n}";
         assert_eq!(std::fs::read_to_string(data.join("terraform.tfstate")).unwrap(), empty);
+    }
+
+    #[test]
+    fn the_record_of_opentofu_is_indented_deeper_and_has_no_version() {
+        let config = RawValue::from_string("{\"path\":\"x\"}".into()).unwrap();
+        let content = encode(Some(Record { kind: "local".into(), config, hash: 7 }), Name::OpenTofu).unwrap();
+        let expected = "{\n    \"version\": 3,\n    \"backend\": {\n        \"type\": \"local\",\n        \"config\": {\n            \"path\": \"x\"\n        },\n        \"hash\": 7\n    }\n}\n";
+        assert_eq!(String::from_utf8(content).unwrap(), expected);
     }
 }

@@ -23,6 +23,7 @@ use crate::model::addr;
 use crate::model::config::{self, Config, Module, test_file};
 
 use self::install::Needs;
+use crate::ops::backends::encryption;
 use crate::ops::configuration::load;
 use crate::ops::setup::Setup;
 use crate::ops::setup::network::Network;
@@ -162,6 +163,9 @@ async fn prepare(
 ) -> Result<(StatePlace, Diagnostics), Diagnostics> {
     let (root, early, of_settings) = load::root_and_backend(setup);
     let Some(root) = root else { return Err(not_sound(early)) };
+    if let Err(problems) = check_encryption(setup, request, &early).await {
+        return Err(joined(earlier, problems));
+    }
     let (in_use, of_backend) = backend_in_use(setup, request, (&root, of_settings), tell).await;
     let state = match backend::state(in_use.as_ref()).await {
         Ok(state) => state,
@@ -200,6 +204,19 @@ async fn prepare(
     match install::run(setup, network, needs, request, tell).await {
         Ok(warnings) => Ok((place, joined(diagnostics, warnings))),
         Err(problems) => Err(joined(diagnostics, problems)),
+    }
+}
+
+/// Makes the keys before any state is touched. If the root module has errors, its `encryption` block may be among what could not
+/// be read, so that states could be written in clear.
+async fn check_encryption(setup: &Setup, request: &InitRequest, early: &Diagnostics) -> Result<(), Diagnostics> {
+    if !request.backend {
+        return Ok(());
+    }
+    match early.has_errors() && load::may_encrypt() {
+        true => Err(not_sound(early.clone())),
+        false if early.has_errors() => Ok(()),
+        false => encryption::of(setup).await.map(|_| ()),
     }
 }
 

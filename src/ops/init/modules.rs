@@ -35,7 +35,7 @@ pub async fn run(
     setup: &Setup,
     network: &Network,
     root: &Module,
-    besides: Vec<(addr::Module, ModuleCall)>,
+    test_calls: Vec<(addr::Module, ModuleCall)>,
     request: ModuleRequest,
     tell: Tell<'_>,
 ) -> Diagnostics {
@@ -44,7 +44,7 @@ pub async fn run(
         Ok(manifest) => manifest,
         Err(problems) => return problems,
     };
-    if root.calls.is_empty() && besides.is_empty() && manifest.is_empty() {
+    if root.calls.is_empty() && test_calls.is_empty() && manifest.is_empty() {
         return Diagnostics::new();
     }
     let mut checksums = Checksums::parse(setup.environment.get(env::TERRANE_MODULE_CHECKSUMS).unwrap_or_default());
@@ -60,7 +60,7 @@ pub async fn run(
     }
     let input = Input {
         root,
-        besides,
+        test_calls,
         modules_dir: &modules_dir,
         manifest,
         lock: known.clone(),

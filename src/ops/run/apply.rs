@@ -128,7 +128,7 @@ pub async fn refresh(setup: &Setup, request: &Request, listener: Arc<dyn Listene
 }
 
 async fn attempt_refresh(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
-    let begun = operation::begin(setup, request, "OperationTypeRefresh", Verb::Refresh, listener).await;
+    let begun = operation::begin(setup, request, operation::REFRESH, Verb::Refresh, listener).await;
     let (mut session, mut diagnostics) = match begun {
         Ok(begun) => begun,
         Err(diagnostics) => return (Applied::default(), diagnostics),

@@ -177,6 +177,7 @@ async fn import(session: &mut Session, request: &ImportRequest, addr: &AbsResour
     let ports = session.ports(observer, Arc::new(NoSink));
     let state = tokio::select! {
         done = engine::import(input, &ports) => diagnostics.take(done),
+        never = session.held.stop_if_lock_is_lost(&setup.stop) => match never {},
         () = setup.stop.killed() => {
             diagnostics.push(Diagnostic::error(CANCELED, ""));
             None

@@ -34,6 +34,9 @@ use crate::ops::setup::host::Machine;
 
 /// The summary after an interrupt while waiting.
 pub const CANCELED: &str = "operation canceled";
+/// What the lock of `plan` and that of `refresh` is for.
+pub const PLAN: &str = "OperationTypePlan";
+pub const REFRESH: &str = "OperationTypeRefresh";
 /// What locks are for where the reference takes the lock without starting an operation.
 pub const NO_OPERATION: &str = "OperationTypeInvalid";
 /// The summary where a folder has nothing to read.
@@ -110,8 +113,11 @@ pub async fn open(
     let opened = backends::open(setup, config.root.backend.as_ref(), locking.options).await;
     let mut opened = opened.map_err(|problems| joined(&mut diagnostics, problems))?;
     diagnostics.extend(std::mem::take(&mut opened.warnings));
-    if locking.operation == "OperationTypePlan" {
-        diagnostics.extend(setup.sealing.take_warnings());
+    if matches!(locking.operation, PLAN | REFRESH) {
+        let warnings = setup.sealing.take_warnings();
+        if !warnings.is_empty() {
+            listener.diagnostics(warnings);
+        }
     }
     let factories = start(setup, &config, &mut diagnostics).await?;
     let held = backends::hold(&opened, locking.operation, locking.options, setup, Some(&*listener)).await;

@@ -33,7 +33,7 @@ pub async fn run(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listene
 }
 
 async fn attempt(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listener>) -> (Option<Planned>, Diagnostics) {
-    let begun = operation::begin(setup, &request.operation, "OperationTypePlan", Verb::Plan, listener.clone()).await;
+    let begun = operation::begin(setup, &request.operation, operation::PLAN, Verb::Plan, listener.clone()).await;
     let (session, mut diagnostics) = match begun {
         Ok(begun) => begun,
         Err(diagnostics) => return (None, diagnostics),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::{Disk, Files, Overlay};
-use crate::base::name::PROGRAM;
+use crate::base::name::{COMMAND, PROGRAM};
 use crate::base::source::SourceFile;
 use crate::model::addr::ResourceMode;
 use crate::model::deps::Requirements;
@@ -182,11 +182,18 @@ fn check_workspace(setup: &Setup, saved: &SavedPlan) -> Result<(), Diagnostics> 
     if planned == current {
         return Ok(());
     }
-    Err(Diagnostic::error(
-        "Plan for another workspace",
-        format!("The plan was made in the workspace {planned:?}, and the workspace {current:?} is selected. Select the plan's workspace to apply it."),
-    )
-    .into())
+    let mut problem = Diagnostic::error(
+        format!(
+            "The plan file describes changes to the {planned:?} workspace, but the {current:?} workspace is currently in \
+             use.\n\nApplying this plan with the incorrect workspace selected could result in state being stored in an unexpected \
+             location, or a downstream error when {PROGRAM} attempts apply a plan using the other workspace's state. If you'd like to \
+             continue to use the plan file, you must run \"{COMMAND} workspace select {planned}\" to select the matching \
+             workspace.\nIn future make sure the selected workspace is not changed between creating and applying a plan file.\n"
+        ),
+        "",
+    );
+    problem.prose_summary = true;
+    Err(problem.into())
 }
 
 /// The lock file that the plan was made with; empty if there was none.

@@ -8,6 +8,7 @@ use crate::base::atomic;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env::{self, Environment};
 use crate::base::files::named;
+use crate::base::name::{COMMAND, PROGRAM};
 
 /// Paths are relative to the working directory unless the user gave an absolute one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,12 +31,30 @@ impl WorkDir {
         Ok(WorkDir { data_dir, workspace, workspace_overridden: false })
     }
 
-    /// A workspace that a variable chose must have a name that workspaces can have; commands that use no state do not care.
+    /// The workspace must have a name that workspaces can have; commands that use no state do not check it.
     pub fn check_workspace(&self) -> Result<(), Diagnostics> {
+        self.check_override()?;
+        match self.workspace_overridden || is_workspace_name(&self.workspace) {
+            true => Ok(()),
+            false => Err(Diagnostic::error(self.invalid_selection(), "").into()),
+        }
+    }
+
+    /// As [`Self::check_workspace`], for commands that select another workspace.
+    pub fn check_override(&self) -> Result<(), Diagnostics> {
         match self.workspace_overridden && !is_workspace_name(&self.workspace) {
             true => Err(Diagnostic::error(INVALID_OVERRIDE, "").into()),
             false => Ok(()),
         }
+    }
+
+    fn invalid_selection(&self) -> String {
+        let file = self.data_dir.join(ENVIRONMENT);
+        format!(
+            "Invalid workspace name: The selected workspace described in {file:?} has an invalid name. This suggests that the file \
+             contents were edited by something other than {PROGRAM}. To select a different, valid workspace name use commands \
+             `{COMMAND} workspace select` or `{COMMAND} workspace select -or-create`."
+        )
     }
 
     /// Where installed providers are linked.
@@ -62,11 +81,14 @@ pub fn is_workspace_name(name: &str) -> bool {
 }
 
 /// What is said of a name in the environment that no workspace can have.
-pub const INVALID_OVERRIDE: &str = "Invalid workspace name set using TF_WORKSPACE";
+const INVALID_OVERRIDE: &str = "Invalid workspace name set using TF_WORKSPACE";
+
+/// The file with the name of the selected workspace, in the data directory.
+const ENVIRONMENT: &str = "environment";
 
 /// The selected workspace of a working directory.
 pub fn selected_workspace(data_dir: &Path) -> io::Result<String> {
-    let path = data_dir.join("environment");
+    let path = data_dir.join(ENVIRONMENT);
     match std::fs::read_to_string(&path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(DEFAULT_WORKSPACE.into()),
         Err(e) => Err(named(e, "open", &path)),
@@ -78,7 +100,7 @@ pub fn selected_workspace(data_dir: &Path) -> io::Result<String> {
 /// Selects a workspace: its name, without a line ending.
 pub fn select_workspace(data_dir: &Path, name: &str) -> io::Result<()> {
     std::fs::create_dir_all(data_dir).map_err(|e| named(e, "mkdir", data_dir))?;
-    atomic::write(&data_dir.join("environment"), name.as_bytes())
+    atomic::write(&data_dir.join(ENVIRONMENT), name.as_bytes())
 }
 
 #[cfg(test)]
@@ -94,6 +116,15 @@ mod tests {
             let workdir = WorkDir::open(&Environment::of([("TF_WORKSPACE", name)])).unwrap();
             assert!(workdir.check_workspace().is_err(), "{name}");
         }
+    }
+
+    #[test]
+    fn an_invalid_name_in_the_file_is_refused_by_commands_that_use_the_workspace() {
+        let workdir = WorkDir { data_dir: ".terraform".into(), workspace: "../x".into(), workspace_overridden: false };
+        let problems = workdir.check_workspace().unwrap_err().into_vec();
+        let start = "Invalid workspace name: The selected workspace described in \".terraform/environment\" has";
+        assert!(problems[0].summary.starts_with(start), "{}", problems[0].summary);
+        assert!(workdir.check_override().is_ok());
     }
 
     #[test]

@@ -44,7 +44,9 @@ impl Message {
             ("@timestamp", timestamp.into()),
         ];
         let mut rest: Vec<(&str, Json)> = self.members.iter().map(|(k, v)| (k.as_str(), v.clone())).collect();
-        rest.push(("type", self.kind.into()));
+        if !self.kind.is_empty() {
+            rest.push(("type", self.kind.into()));
+        }
         rest.sort_by(|a, b| a.0.cmp(b.0));
         all.extend(rest);
         let object: Map<String, Json> = all.into_iter().map(|(k, v)| (k.to_string(), v)).collect();
@@ -69,6 +71,30 @@ pub fn version() -> Message {
 
 pub fn log(text: impl Into<String>) -> Message {
     Message::new("log", text, Json::Null)
+}
+
+/// A message of no kind.
+pub fn note(text: impl Into<String>) -> Message {
+    Message::new("", text, Json::Null)
+}
+
+/// As [`note`], of an error.
+pub fn error(text: impl Into<String>) -> Message {
+    Message { level: "error", ..note(text) }
+}
+
+/// As [`note`], of a warning.
+pub fn warning(text: impl Into<String>) -> Message {
+    Message { level: "warn", ..note(text) }
+}
+
+pub fn resource_address(addr: &AbsResourceInstance) -> Message {
+    Message::new("resource_address", addr.to_string(), Json::Null)
+}
+
+pub fn workspaces(current: &str, names: &[String]) -> Message {
+    let members = json!({ "current_workspace": current, "workspaces": names });
+    Message::new("workspace_list", "list of workspaces", members)
 }
 
 /// A message of `init` with its code.

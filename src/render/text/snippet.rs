@@ -11,6 +11,9 @@ use crate::lang::syntax::{json, parser};
 /// Input at the console's prompt; it is not shown again.
 pub const CONSOLE_INPUT: &str = "<console-input>";
 
+/// An encryption configuration in the environment; its passphrases are not shown again.
+const ENCRYPTION_VARIABLE: &str = "TF_ENCRYPTION";
+
 /// Source lines around a diagnostic's subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snippet<'a> {
@@ -44,7 +47,9 @@ pub fn snippet(diagnostic: &Diagnostic) -> Option<Snippet<'_>> {
         diagnostic.context.as_ref().filter(|c| c.file.name() == file.name()).map_or(shown, |c| c.span.to(shown));
     // What was given on the command line or in the environment is not shown again.
     let empty = file.text().is_empty() && !file.name().ends_with(".json");
-    if empty || file.name().is_empty() || file.name().starts_with("<value for ") || file.name() == CONSOLE_INPUT {
+    let hidden =
+        matches!(file.name(), "" | CONSOLE_INPUT | ENCRYPTION_VARIABLE) || file.name().starts_with("<value for ");
+    if empty || hidden {
         return None;
     }
     let start_line = file.position(whole.start).line;
@@ -180,6 +185,13 @@ mod tests {
         assert_eq!((&*found.code, found.start_line, found.highlight), ("b = foo(\n  2,\n)", 2, (4, 8)));
         let at_end = Diagnostic::error("s", "d").at(Span::new(22, 22).in_file(&file));
         assert!(snippet(&at_end).is_some());
+    }
+
+    #[test]
+    fn encryption_settings_of_the_environment_are_not_shown() {
+        let text = "key_provider \"pbkdf2\" \"k\" { passphrase = \"secret\" }";
+        let file = SourceFile::new("TF_ENCRYPTION", text);
+        assert!(snippet(&Diagnostic::error("s", "d").at(Span::new(0, 12).in_file(&file))).is_none());
     }
 
     /// Observed, 1.11.4: the line between the braces is left out, and the highlight is not moved.

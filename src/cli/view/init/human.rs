@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::base::name::PROGRAM;
+use crate::base::name::{self, Name, PROGRAM};
 use crate::cli::console::Console;
 use crate::cli::view::downloads::Downloads;
 use crate::install::event::InstallEvent;
@@ -35,7 +35,8 @@ impl InitView for Human {
             self.downloads.hear(event);
         }
         if let Some(text) = human(event, &self.console.style) {
-            self.console.line(&text);
+            let apart = name::current() == Name::OpenTofu && begins_part(event);
+            self.console.line(&if apart { format!("\n{text}") } else { text });
         }
     }
 
@@ -53,6 +54,11 @@ impl InitView for Human {
             self.console.line(&style.fill("[reset][green]{}", &[&advice(place)]));
         }
     }
+}
+
+/// Whether OpenTofu leaves a line empty before this.
+fn begins_part(event: &InitEvent) -> bool {
+    matches!(event, InitEvent::Backend | InitEvent::Cloud | InitEvent::Providers)
 }
 
 /// As people read it. None: they are not told.

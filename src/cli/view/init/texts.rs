@@ -1,6 +1,6 @@
 //! The texts of `init`: the same for people and for programs, but for their layout.
 
-use crate::base::name::{COMMAND, PROGRAM};
+use crate::base::name::{self, COMMAND, Name, PROGRAM};
 use crate::install::event::InstallEvent;
 use crate::ops::init::{InitEvent, StatePlace};
 
@@ -11,7 +11,13 @@ pub fn message(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
     let (text, code): (String, _) = match event {
         InitEvent::Empty => (format!("{}\n\n{}", empty_title(), empty_text()), "output_init_empty_message"),
         InitEvent::Backend => ("Initializing the backend...".into(), "initializing_backend_message"),
-        InitEvent::Cloud => ("Initializing HCP Terraform...".into(), "initializing_terraform_cloud_message"),
+        InitEvent::Cloud => {
+            let service = match name::current() {
+                Name::Terrane | Name::Terraform => "HCP Terraform",
+                Name::OpenTofu => "cloud backend",
+            };
+            (format!("Initializing {service}..."), "initializing_terraform_cloud_message")
+        }
         InitEvent::CloudChanged => return Some(("HCP Terraform configuration has changed.".into(), None)),
         InitEvent::ToCloud(old) => return Some((format!("Migrating from backend {old:?} to HCP Terraform."), None)),
         InitEvent::FromCloud(Some(new)) => {

@@ -31,7 +31,7 @@ use super::{Instance, choose, conditions, data, import, import_command, plan, re
 /// One thing to do for a block, independent of the others.
 enum Work {
     /// Plan the instance at a position of the block's expansion in a module instance.
-    Planned { module: Arc<ModuleSlots>, position: usize },
+    Instance { module: Arc<ModuleSlots>, position: usize },
     /// Plan to destroy an object.
     OrphanObject { addr: AbsResourceInstance, deposed: Option<DeposedKey>, expansion: Option<Expansion> },
 }
@@ -40,7 +40,7 @@ impl Work {
     /// The instance that the work is about.
     fn address(&self, blocks: &Blocks, job: Job) -> Option<AbsResourceInstance> {
         match self {
-            Work::Planned { module, position } => {
+            Work::Instance { module, position } => {
                 let (_, index) = job.block?;
                 let key = module.resources[index as usize].get()?.expansion.key(*position);
                 Some(blocks.tree.resource(module.id, index).addr.absolute(module.addr.clone()).instance(key))
@@ -99,7 +99,7 @@ fn work_of_block(run: &Run, node: NodeId, module: ModuleId, index: u32) -> (Vec<
         for position in 0..slots.instances.len() {
             let addr = resource.instance(slots.expansion.key(position));
             if run.is_targeted(node, &addr) {
-                work.push(Work::Planned { module: instance.clone(), position });
+                work.push(Work::Instance { module: instance.clone(), position });
             } else if let Some(schema) = run.blocks.schemas.resource(&config.provider, &config.addr) {
                 slots.instances[position].publish(stored_value(&run.prior, &resource, addr.key(), &schema));
             }
@@ -177,7 +177,7 @@ async fn do_all(run: Arc<Run>, job: Job, mut work: Vec<Work>, turn: &mut Turn) -
 async fn do_at_once(run: &Arc<Run>, job: Job, work: Vec<Work>) -> End {
     let mut end = End::Done;
     let mut running = JoinSet::new();
-    let mut worst = |ended: Result<End, tokio::task::JoinError>| {
+    let mut note_end = |ended: Result<End, tokio::task::JoinError>| {
         if !matches!(ended, Ok(End::Done)) {
             end = End::Failed;
         }
@@ -190,11 +190,11 @@ async fn do_at_once(run: &Arc<Run>, job: Job, work: Vec<Work>) -> End {
             do_one(&run, job, item).await
         });
         while let Some(ended) = running.try_join_next() {
-            worst(ended);
+            note_end(ended);
         }
     }
     while let Some(ended) = running.join_next().await {
-        worst(ended);
+        note_end(ended);
     }
     end
 }
@@ -205,7 +205,7 @@ fn in_order(run: &Run, job: Job, mut work: Vec<Work>) -> Vec<Work> {
     let keys = run.own_keys(module, index);
     if !keys.is_empty() {
         work.sort_by_key(|item| match item {
-            Work::Planned { module, position } => {
+            Work::Instance { module, position } => {
                 let slots = module.resources[index as usize].get();
                 !slots.is_some_and(|s| keys.contains(&s.expansion.key(*position)))
             }
@@ -221,9 +221,9 @@ async fn do_one(run: &Run, job: Job, work: Work) -> End {
     }
     let done = catch_panic(async {
         match &work {
-            Work::Planned { module, position } => plan_one(run, job, module, *position).await,
+            Work::Instance { module, position } => plan_one(run, job, module, *position).await,
             Work::OrphanObject { addr, deposed, expansion } => {
-                doom_one(run, job, addr.clone(), deposed.clone(), expansion.clone()).await
+                plan_destroy_one(run, job, addr.clone(), deposed.clone(), expansion.clone()).await
             }
         }
     });
@@ -236,7 +236,7 @@ async fn do_one(run: &Run, job: Job, work: Work) -> End {
     end
 }
 
-async fn doom_one(
+async fn plan_destroy_one(
     run: &Run,
     job: Job,
     addr: AbsResourceInstance,

@@ -40,8 +40,8 @@ pub async fn plan(
     if let Some(planned) = planned.filter(|p| p.action == Action::NoOp) {
         return (Some(planned.clone()), diagnostics);
     }
-    let change = Planner { instance, forced, planned, diagnostics: Diagnostics::new() };
-    let (change, found) = change.run(current).await;
+    let planner = Planner { instance, forced, planned, diagnostics: Diagnostics::new() };
+    let (change, found) = planner.run(current).await;
     diagnostics.extend(found);
     (change, diagnostics)
 }

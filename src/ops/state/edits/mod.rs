@@ -70,8 +70,13 @@ pub enum Refusal {
     ModuleExists,
     /// The state cannot be written.
     NotSaved(String),
-    /// What is to be pushed cannot be read.
+    /// The file that is to be pushed cannot be opened.
     NoSource(String),
+    /// What is to be pushed is not a state.
+    BadSource {
+        path: String,
+        reason: String,
+    },
     /// There is no answer to a question.
     NoAnswer(String),
     Diagnostics(Diagnostics),

@@ -57,7 +57,7 @@ fn opened(path: &Path) -> Result<io::Result<Vec<u8>>, Refusal> {
 }
 
 async fn source(setup: &Setup, path: &str, input: impl FnOnce() -> io::Result<Vec<u8>>) -> Result<StateFile, Refusal> {
-    let unread = |reason: String| Refusal::NoSource(format!("Error reading source state {path:?}: {reason}"));
+    let unread = |reason: String| Refusal::BadSource { path: path.to_owned(), reason };
     let content = match path {
         "-" => input(),
         path => opened(Path::new(path))?,

@@ -226,7 +226,7 @@ impl Operation<'_> {
         } else {
             here.clone()
         };
-        if root != here {
+        if !below.is_empty() && root.file_name().is_none_or(|name| name != below) {
             let root = root.display().to_string();
             let template = format!(
                 "The remote workspace is configured to work with configuration at\n{{}} relative to the target \

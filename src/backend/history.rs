@@ -20,6 +20,8 @@ use crate::base::files::named;
 use crate::encryption::Cipher;
 use crate::model::state::StateMeta;
 
+use super::user_key::UserKey;
+
 const FORMAT: u32 = 1;
 const SUFFIX: &str = ".snapshot";
 
@@ -30,6 +32,18 @@ pub struct History {
     /// How many are kept at most.
     limit: usize,
     cipher: Option<Arc<Cipher>>,
+    /// What seals the snapshots of states that are not on this machine, where no cipher does.
+    user_key: Option<UserKey>,
+}
+
+/// How the content of an entry is sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SealedBy {
+    /// As states are, if at all.
+    #[default]
+    Cipher,
+    UserKey,
 }
 
 /// What is known of a snapshot that was kept.
@@ -52,11 +66,18 @@ pub struct Header {
     /// Bytes of the snapshot as a state file.
     pub size: u64,
     pub sealed: bool,
+    #[serde(default)]
+    by: SealedBy,
 }
 
 impl History {
     pub fn new(dir: PathBuf, limit: usize, cipher: Option<Arc<Cipher>>) -> History {
-        History { dir, limit, cipher }
+        History { dir, limit, cipher, user_key: None }
+    }
+
+    /// Snapshots that are not encrypted as states are shall be unreadable without this key.
+    pub fn with_user_key(self, user_key: Option<UserKey>) -> History {
+        History { user_key, ..self }
     }
 
     fn sealing(&self) -> Option<&Cipher> {
@@ -71,6 +92,9 @@ impl History {
             content = cipher.seal_bytes(&content).await.map_err(|e| io::Error::other(e.to_string()))?;
             header.sealed = true;
             self.seal_others().await?;
+        } else if let Some(key) = &self.user_key {
+            content = key.seal(&content)?;
+            (header.sealed, header.by) = (true, SealedBy::UserKey);
         }
         let history = self.clone();
         blocking(move || {
@@ -128,6 +152,10 @@ impl History {
         let (header, mut content) = read(&entry.path)?;
         let failed = |why: String| io::Error::other(format!("{}: {why}", entry.path.display()));
         match (&self.cipher, header.sealed) {
+            (_, true) if header.by == SealedBy::UserKey => {
+                let key = self.user_key.as_ref().ok_or_else(|| failed("the folder of its key is not known".into()))?;
+                content = key.open(content).map_err(|e| failed(e.to_string()))?;
+            }
             (Some(cipher), true) => {
                 content = cipher.open_bytes(&content).await.map_err(|e| failed(e.to_string()))?;
             }
@@ -159,6 +187,7 @@ fn pack(snapshot: &[u8], operation: String) -> io::Result<(Header, Vec<u8>)> {
         operation,
         size: snapshot.len() as u64,
         sealed: false,
+        by: SealedBy::default(),
     };
     Ok((header, encoder.finish()?))
 }
@@ -262,6 +291,19 @@ mod tests {
         assert_eq!(history.snapshot(&entry).await.unwrap(), *snapshot(4, "a"));
         let meta = |serial: u64, lineage: &str| StateMeta { serial, lineage: lineage.into(), ..StateMeta::default() };
         assert!(history.has(&meta(4, "a")) && !history.has(&meta(4, "b")) && !history.has(&meta(2, "a")));
+    }
+
+    #[tokio::test]
+    async fn a_user_key_makes_entries_unreadable_elsewhere() {
+        let dir = tempfile::tempdir().unwrap();
+        let plain = History::new(dir.path().join("history"), 9, None);
+        let history = plain.clone().with_user_key(Some(UserKey::at(dir.path().join("key"))));
+        history.keep(snapshot(1, "a"), "apply").await.unwrap();
+        let entry = history.entries().unwrap().remove(0);
+        assert_eq!(history.snapshot(&entry).await.unwrap(), *snapshot(1, "a"));
+        assert!(plain.snapshot(&entry).await.is_err());
+        std::fs::remove_file(dir.path().join("key")).unwrap();
+        assert!(history.snapshot(&entry).await.unwrap_err().to_string().contains("which is not there"));
     }
 
     #[tokio::test]

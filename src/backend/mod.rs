@@ -33,6 +33,7 @@ mod sealed_journal;
 pub mod store;
 pub mod table;
 pub mod transfer;
+mod user_key;
 pub mod web;
 pub mod workspace;
 
@@ -52,6 +53,7 @@ pub use recorded::RecordedBackend;
 pub use recovery::{Access, Loaded, finish_replay, load, take_up};
 pub use sealed::{SealedBackend, sealed};
 pub use store::{Backend, LockError, StateStore, StoreError};
+pub use user_key::UserKey;
 
 /// The content of a new workspace: a state without objects, the first of its lineage. Encrypted where states are.
 pub fn empty_state() -> Result<Vec<u8>, StoreError> {

@@ -12,6 +12,7 @@ use super::history::History;
 use super::lock::LockInfo;
 use super::sealed::Backups;
 use super::store::{Backend, LockError, StateStore, StoreError};
+use super::user_key::UserKey;
 use crate::encryption::Cipher;
 use crate::model::state::StateMeta;
 
@@ -22,6 +23,8 @@ pub struct RecordedBackend {
     pub dir: PathBuf,
     pub limit: usize,
     pub cipher: Option<Arc<Cipher>>,
+    /// For states that are not on this machine: without it or a cipher they have no history.
+    pub user_key: Option<UserKey>,
 }
 
 #[async_trait]
@@ -36,7 +39,12 @@ impl Backend for RecordedBackend {
 
     async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
         let inner = self.inner.store(workspace).await?;
-        let history = History::new(self.dir.join(workspace), self.limit, self.cipher.clone());
+        let is_elsewhere = inner.state_file().is_none();
+        if is_elsewhere && self.user_key.is_none() && self.cipher.is_none() {
+            return Ok(inner);
+        }
+        let user_key = self.user_key.clone().filter(|_| is_elsewhere);
+        let history = History::new(self.dir.join(workspace), self.limit, self.cipher.clone()).with_user_key(user_key);
         Ok(Arc::new(RecordedStore { inner, history, run: Mutex::default() }))
     }
 
@@ -189,7 +197,13 @@ mod tests {
 
     async fn store(dir: &std::path::Path) -> Arc<dyn StateStore> {
         let inner = Arc::new(MemoryBackend::default());
-        let backend = RecordedBackend { inner, dir: dir.to_path_buf(), limit: 9, cipher: None };
+        let backend = RecordedBackend {
+            inner,
+            dir: dir.to_path_buf(),
+            limit: 9,
+            cipher: None,
+            user_key: Some(UserKey::at(dir.join("key"))),
+        };
         backend.store("w").await.unwrap()
     }
 

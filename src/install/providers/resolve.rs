@@ -244,9 +244,10 @@ fn query_failed(
         format!("Could not retrieve the list of available versions for provider {shown}: {error}\n\n{more}");
     if provider.is_default() && builtins.contains(&&*provider.kind) {
         detail.push_str(&format!(
-            "\n\n{PROGRAM} has a provider {kind:?} of its own, which needs no installation. To use it, write this in the \
-             module's terraform block:\n    required_providers {{\n      {kind} = {{\n        source = \
-             \"terraform.io/builtin/{kind}\"\n      }}\n    }}",
+            "\n\n{PROGRAM} has a built-in provider {kind:?} with the same resources. To use it, which needs no installation, write \
+             in the configuration:\n\n  terraform {{\n    required_providers {{\n      {kind} = {{\n        source = \
+             \"terraform.io/builtin/{kind}\"\n      }}\n    }}\n  }}\n\nIf the state has objects of {provider}, also run:\n  \
+             {COMMAND} state replace-provider {provider} terraform.io/builtin/{kind}",
             kind = &*provider.kind
         ));
     }

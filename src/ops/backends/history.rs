@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use super::encryption;
-use crate::backend::{Backend, RecordedBackend};
+use crate::backend::{Backend, RecordedBackend, UserKey};
 use crate::base::diag::Diagnostics;
 use crate::base::env::{Environment, TERRANE_STATE_HISTORY};
 use crate::ops::interface::options::StateOptions;
-use crate::ops::setup::Setup;
+use crate::ops::setup::{Setup, user_data};
 
 const DEFAULT_LIMIT: usize = 20;
 
 /// The backend with a history in the data directory, unless none is wanted. State files that the command line names have none.
+/// Snapshots of states that are not on this machine are not left readable in the working directory.
 pub async fn recorded(
     setup: &Setup,
     backend: Arc<dyn Backend>,
@@ -23,7 +24,8 @@ pub async fn recorded(
     }
     let cipher = encryption::of(setup).await?.state.clone();
     let dir = setup.workdir.data_dir.join("history");
-    Ok(Arc::new(RecordedBackend { inner: backend, dir, limit, cipher }))
+    let user_key = user_data::folder(&setup.environment).map(|folder| UserKey::at(folder.join("history.key")));
+    Ok(Arc::new(RecordedBackend { inner: backend, dir, limit, cipher, user_key }))
 }
 
 /// A text that is no number does not count.

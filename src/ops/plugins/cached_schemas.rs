@@ -5,8 +5,6 @@
 //! environment. When a command fails that has used entries, the providers are asked for their schemas: if one differs,
 //! its package is excluded from the cache, and the command starts anew unless it has changed something.
 
-use std::path::PathBuf;
-
 use sha2::{Digest, Sha256};
 
 use crate::base::env::{self, Environment};
@@ -14,7 +12,7 @@ use crate::base::hex::hex;
 use crate::plugin::schema_cache::SchemaCache;
 
 use super::factories::Factories;
-use crate::ops::setup::Setup;
+use crate::ops::setup::{Setup, user_data};
 
 /// Variables on which no schema depends and which differ from one shell, folder or run to the next.
 const NEUTRAL: &[&str] = &[
@@ -47,16 +45,7 @@ pub fn cache(environment: &Environment) -> Option<SchemaCache> {
     if environment.get(env::TERRANE_SCHEMA_CACHE) == Some("off") {
         return None;
     }
-    Some(SchemaCache::new(folder(environment)?, &fingerprint(environment)))
-}
-
-/// A folder among the user's data, that only the user may write to.
-fn folder(environment: &Environment) -> Option<PathBuf> {
-    let base = match environment.non_empty(env::XDG_DATA_HOME) {
-        Some(dir) => PathBuf::from(dir),
-        None => PathBuf::from(environment.non_empty(env::HOME)?).join(".local/share"),
-    };
-    Some(base.join("terrane").join("schemas"))
+    Some(SchemaCache::new(user_data::folder(environment)?.join("schemas"), &fingerprint(environment)))
 }
 
 /// A hash of all variables but the neutral ones.

@@ -7,6 +7,7 @@ pub mod network;
 mod sealing;
 pub mod services;
 pub mod settings;
+pub mod user_data;
 pub mod workdir;
 
 use std::path::PathBuf;

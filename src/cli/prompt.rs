@@ -19,7 +19,9 @@ pub struct Prompt {
 #[async_trait]
 impl Ask for Prompt {
     async fn ask(&self, question: &Question) -> Result<String, NoAnswer> {
-        if self.stop.is_stopping() {
+        let after_stop = question.after_stop;
+        let stopped = async { if after_stop { self.stop.killed().await } else { self.stop.stopping().await } };
+        if self.stop.is_killed() || (self.stop.is_stopping() && !after_stop) {
             return Err(NoAnswer::Interrupted);
         }
         self.console.print(&text(&self.console, question));
@@ -36,7 +38,7 @@ impl Ask for Prompt {
         });
         let line = tokio::select! {
             line = read => line.map_err(|e| NoAnswer::Failed(e.to_string()))?,
-            () = self.stop.stopping() => return Err(NoAnswer::Interrupted),
+            () = stopped => return Err(NoAnswer::Interrupted),
         };
         match line {
             Ok(Some(line)) => {

@@ -13,6 +13,7 @@ pub mod backends;
 pub mod configuration;
 pub mod plugins;
 
+pub mod hcp;
 pub mod init;
 pub mod inspect;
 pub mod run;

@@ -4,6 +4,7 @@ mod clouds;
 mod consul;
 mod counted;
 mod hcp;
+mod hcp_runs;
 mod http;
 mod kubernetes;
 mod many_faults;

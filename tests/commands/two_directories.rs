@@ -37,10 +37,13 @@ fn objects_go_to_another_directory_and_back() {
     let project = project("terraform {\n  backend \"local\" {\n    path = \"sub/x.tfstate\"\n  }\n}\n");
     let (here, there) = (serial(&project, "work/terraform.tfstate"), serial(&project, "other/sub/x.tfstate"));
     let dry = project.ok(&["state", "mv", "-dry-run", "-to-dir=../other", "terraform_data.a", "terraform_data.z"]).out;
-    assert_eq!(dry, "Would move \"terraform_data.a\" to \"terraform_data.z\"\n");
+    assert_eq!(dry, "Would move \"terraform_data.a\" to \"terraform_data.z\" in ../other\n");
     assert_eq!(serial(&project, "work/terraform.tfstate"), here);
     let done = project.ok(&["state", "mv", "-to-dir=../other", "terraform_data.a", "terraform_data.z"]).out;
-    assert_eq!(done, "Move \"terraform_data.a\" to \"terraform_data.z\"\nSuccessfully moved 1 object(s).\n");
+    assert_eq!(
+        done,
+        "Move \"terraform_data.a\" to \"terraform_data.z\" in ../other\nSuccessfully moved 1 object(s).\n"
+    );
     assert_eq!(project.ok(&["state", "list"]).out, "terraform_data.b\n");
     assert_eq!(other(&project, &["state", "list"]), "terraform_data.o\nterraform_data.z\n");
     assert_eq!(serial(&project, "work/terraform.tfstate"), here + 1);
@@ -62,7 +65,9 @@ fn what_makes_no_sense_is_refused() {
     mv(&["-to-dir=../other", "-state=x"]).expect(1, &["-state cannot be used"]);
     mv(&["-to-dir=../other", "-lock=false"]).expect(1, &["-lock=false cannot be used"]);
     mv(&["-to-dir=."]).expect(1, &["Error: Source and destination are the same"]);
-    mv(&["-to-dir=nowhere"]).expect(1, &["nowhere: "]);
+    mv(&["-to-dir=nowhere"]).expect(1, &["There is no directory nowhere."]);
+    let flag_last = ["state", "mv", "terraform_data.a", "terraform_data.z", "-to-dir=../other"];
+    project.run(&flag_last).expect(1, &["Flags come before the addresses: -to-dir=../other"]);
     project.run(&["state", "mv", "-to-dir=../other", "terraform_data.b", "terraform_data.o"]).expect(1, &["already"]);
     assert_eq!(project.ok(&["state", "list"]).out, "terraform_data.a\nterraform_data.b\n");
     assert_eq!(other(&project, &["state", "list"]), "terraform_data.o\n");

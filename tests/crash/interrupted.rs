@@ -91,8 +91,14 @@ fn until_provisioning(running: &mut Running, project: &Project) {
 #[test]
 fn an_interrupt_ends_local_exec_with_all_that_it_started() {
     let project = Project::new(PROVISIONED);
-    let outcome = interrupted(&project, &["apply", "-auto-approve"], "Executing:", false);
+    let mut running = Running::start(project.command(program(), &["apply", "-auto-approve"]));
+    until_provisioning(&mut running, &project);
+    interrupt(&running);
+    let outcome = running.finish();
     outcome.expect(1, &["Error: execution halted", "Error: local-exec provisioner error", "signal: interrupt"]);
+    // Not later: they have ended before the program does.
+    let left = processes::of(project.mark());
+    assert!(left.is_empty(), "{left:?}\n{outcome:?}");
     assert!(!project.exists("work/log"));
     project.ok(&["state", "show", "terraform_data.a"]).expect(0, &["(tainted)"]);
 }

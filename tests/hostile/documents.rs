@@ -13,15 +13,18 @@ use terrane::base::stop::Stop;
 use terrane::encryption::{self, Encryption, HttpClient, HttpClients, HttpSettings, Services};
 use terrane::lang::value::{Type, Value, json, msgpack};
 use terrane::model::addr::parse::parse_abs_instance;
+use terrane::model::addr::{Provider, ResourceMode};
 use terrane::model::config::{Early, Nothing, load_root, no_module, parse_encryption, test_file, values_file};
 use terrane::model::deps::lock::Lock;
 use terrane::model::deps::module_lock::ModuleLock;
 use terrane::model::deps::module_manifest::ModuleManifest;
-use terrane::model::plan::file as plan_file;
+use terrane::model::plan::{document, file as plan_file};
 use terrane::model::service::cli_file;
 use terrane::model::state::State;
 use terrane::model::state::file::{self as state_file, Piece};
 use terrane::model::state::journal::{Header, Journal, Record};
+use terrane::render::text::plan::{PlanText, plan_text};
+use terrane::render::text::style::Style;
 
 use super::harness::survives;
 use super::seeds::{MAIN, WRITTEN, members, zipped};
@@ -86,6 +89,20 @@ fn plan_files() {
             .enumerate()
             .map(|(i, (name, content))| (name.as_str(), if i == changed { input } else { content.as_slice() }));
         let _ = plan_file::read("plan", &zipped(with));
+    });
+}
+
+#[test]
+fn described_plans() {
+    let seed = include_bytes!("../backends/runs/plan.json").to_vec();
+    survives("described_plans", 800, &[seed], JSON, |input| {
+        let Ok(described) = document::read(input) else { return };
+        let schemas = |provider: &Provider, mode: ResourceMode, kind: &str| {
+            let schemas = described.schemas.get(provider)?;
+            if mode == ResourceMode::Managed { schemas.managed(kind) } else { schemas.data(kind) }.ok().flatten()
+        };
+        let style = Style::plain();
+        plan_text(&PlanText { plan: &described.plan, schemas: &schemas, style: &style, in_automation: false });
     });
 }
 

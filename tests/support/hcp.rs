@@ -58,6 +58,7 @@ pub struct Workspace {
     pub auto_apply: bool,
     pub structured: bool,
     pub may_not_apply: bool,
+    pub may_not_plan: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -240,7 +241,7 @@ impl Service {
                     _ => not_found(),
                 }
             }
-            ("GET", ["runs", "queue"]) => page(call, &[]),
+            ("GET", ["runs", "queue"]) => self.queue(call),
             ("GET", ["capacity"]) => document(
                 200,
                 json!({"id": "1", "type": "organization-capacity", "attributes": {"pending": 0, "running": 1}}),
@@ -459,7 +460,7 @@ impl Service {
                 "locked-reason": workspace.locked.clone().unwrap_or_default(),
                 "tag-names": workspace.tags.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>(),
                 "permissions": {
-                    "can-queue-run": true,
+                    "can-queue-run": !workspace.may_not_plan,
                     "can-queue-apply": !workspace.may_not_apply,
                     "can-queue-destroy": true,
                     "can-lock": true,
@@ -467,7 +468,10 @@ impl Service {
                     "can-force-delete": true,
                 },
             },
-            "relationships": {"project": {"data": {"type": "projects", "id": workspace.project}}},
+            "relationships": {
+                "project": {"data": {"type": "projects", "id": workspace.project}},
+                "current-run": {"data": self.runs.older.last().map(|(id, _)| json!({"type": "runs", "id": id}))},
+            },
         })
     }
 }

@@ -82,13 +82,14 @@ pub struct Outcome {
     pub err: String,
 }
 
-/// Where a shell started the tests in the background, they ignore these signals, and so would the programs that they start.
+/// Where a shell started the tests in the background or `nohup` did, they ignore these signals, and so would the programs that they start.
 fn heed_interrupts() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     // SAFETY: the calls touch no memory.
     ONCE.call_once(|| unsafe {
         libc::signal(libc::SIGINT, libc::SIG_DFL);
         libc::signal(libc::SIGQUIT, libc::SIG_DFL);
+        libc::signal(libc::SIGHUP, libc::SIG_DFL);
     });
 }
 

@@ -13,7 +13,7 @@ use url::Url;
 use crate::backend::store::StoreError;
 use crate::backend::web;
 use crate::base::env::Environment;
-use crate::base::http::{Answer, Client, Request, without_secrets};
+use crate::base::http::{Answer, Client, Request};
 use crate::base::secret::Secret;
 use crate::model::version::language_version;
 
@@ -88,6 +88,27 @@ impl Api {
         Ok((document(&answer)?, answer))
     }
 
+    /// All resources of a list.
+    pub async fn pages(&self, path: &str, query: &[(String, String)]) -> Result<Vec<Json>, ApiError> {
+        let mut found = Vec::new();
+        let mut page = None;
+        loop {
+            let mut all: Vec<(&str, &str)> = query.iter().map(|(name, value)| (&**name, &**value)).collect();
+            let number = page.map(|page: u64| page.to_string());
+            all.extend(number.as_deref().map(|number| ("page[number]", number)));
+            let mut answer = self.get(path, &all).await?;
+            if let Json::Array(items) = answer["data"].take() {
+                found.extend(items);
+            }
+            let next = answer["meta"]["pagination"]["next-page"].as_u64();
+            // A server that names an earlier page would be asked forever.
+            if next.is_none() || next <= page {
+                return Ok(found);
+            }
+            page = next;
+        }
+    }
+
     /// Sends a document, or nothing; null if the answer has no body.
     pub async fn send(&self, method: Method, path: &str, body: Option<&Json>) -> Result<Json, ApiError> {
         document(&self.send_whole(method, path, body).await?)
@@ -131,7 +152,8 @@ impl Api {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(broken("the service gave an address that is neither HTTP nor HTTPS".to_owned()));
         }
-        Ok(self.to(method, url))
+        // Some of these addresses are all the permission that their content needs.
+        Ok(self.to(method, url).with_secret_address())
     }
 
     fn to(&self, method: Method, url: Url) -> Request {
@@ -184,7 +206,7 @@ fn refused(request: &Request, answer: &Answer) -> ApiError {
         _ => {
             let all = errors(answer);
             match all.is_empty() {
-                true => format!("{} {}: {}", request.method, without_secrets(&request.url), answer.status),
+                true => format!("{} {}: {}", request.method, request.display_url(), answer.status),
                 false => all.join("\n"),
             }
         }
@@ -248,4 +270,14 @@ pub fn text<'a>(resource: &'a Json, attribute: &str) -> &'a str {
 /// The ID of a resource; empty if it has none.
 pub fn id(resource: &Json) -> &str {
     resource["id"].as_str().unwrap_or_default()
+}
+
+/// The ID of a related resource.
+pub fn related<'a>(resource: &'a Json, name: &str) -> Option<&'a str> {
+    resource["relationships"][name]["data"]["id"].as_str()
+}
+
+/// The elements of a list; none for anything else.
+pub fn elements(list: &Json) -> &[Json] {
+    list.as_array().map(Vec::as_slice).unwrap_or_default()
 }

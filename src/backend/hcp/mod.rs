@@ -4,6 +4,9 @@
 //! Never knows the configuration.
 
 mod api;
+mod checks;
+mod logs;
+mod runs;
 mod settings;
 mod store;
 mod workspaces;
@@ -31,6 +34,8 @@ use store::{HcpStore, Opening, Snapshots};
 use workspaces::{Filter, New, Workspaces};
 
 pub use api::{Api, ApiError};
+pub use checks::{CostEstimate, PolicyCheck, PolicyEvaluation, TaskResult, TaskStage};
+pub use runs::{NewRun, Phase, Purpose, Run};
 pub use settings::Mapping;
 pub use workspaces::Workspace;
 
@@ -98,6 +103,8 @@ pub struct Hcp {
     pub app_name: &'static str,
     /// Operations never run on the service's machines.
     pub force_local: bool,
+    /// Plans of runs are described by documents, if the workspace wants it.
+    pub supports_structured_output: bool,
     project: Option<String>,
     workspaces: Workspaces,
     context: Context,
@@ -156,6 +163,7 @@ impl Hcp {
             mapping: wanted.mapping,
             app_name,
             force_local: forced || !may_run,
+            supports_structured_output: app_name == HCP_TERRAFORM || is_structured(header("x-tfe-version")),
             project: wanted.project,
             workspaces: Workspaces { api, organization: wanted.organization },
             context: context.clone(),
@@ -354,6 +362,12 @@ fn no_organization(flavor: Flavor, wanted: &Wanted, error: ApiError) -> Provider
     let detail = format!("{who} an unexpected error while reading the organization settings: {why}");
     ProviderDiagnostic::error(format!("Failed to read organization {organization:?} at host {host}"), detail)
         .at(at("organization"))
+}
+
+/// A release of Terraform Enterprise with structured output for runs from the command line: `v202302-1` or later.
+fn is_structured(version: &str) -> bool {
+    let month = version.get(1..).and_then(|version| version.split('-').next()?.parse::<u32>().ok());
+    month.is_some_and(|month| month >= 202_302)
 }
 
 /// The service's interface is of version 2.5 or later.

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value as Json, json};
 
-use super::api::{Api, ApiError, id, segment, text};
+use super::api::{Api, ApiError, id, related, segment, text};
 use crate::model::version::language_version;
 
 /// A workspace as the service describes it.
@@ -23,9 +23,11 @@ pub struct Workspace {
     pub can_queue_apply: bool,
     pub can_queue_destroy: bool,
     pub auto_apply: bool,
-    /// Runs give their logs as lines of JSON.
+    /// The logs of runs are JSON messages, one per line.
     pub structured_output: bool,
     pub locked: bool,
+    /// The ID of the run that is at work or waits for a decision.
+    pub current_run: Option<String>,
     /// What the one that locked it gave as a reason.
     pub locked_reason: String,
     pub tags: Vec<String>,
@@ -52,6 +54,7 @@ impl Workspace {
             auto_apply: flag("auto-apply"),
             structured_output: flag("structured-run-output-enabled"),
             locked: flag("locked"),
+            current_run: related(resource, "current-run").map(str::to_owned),
             locked_reason: text(resource, "locked-reason").to_owned(),
             tags: tags.iter().filter_map(|tag| Some(tag.as_str()?.to_owned())).collect(),
             can_force_delete: permission("can-force-delete"),
@@ -117,37 +120,16 @@ impl Workspaces {
             query.push((format!("filter[tagged][{i}][value]"), value.clone()));
         }
         query.extend(filter.project.clone().map(|id| ("filter[project][id]".to_owned(), id)));
-        let found = self.pages(&self.all(), &query).await?;
+        let found = self.api.pages(&self.all(), &query).await?;
         let mut names: Vec<String> = found.iter().map(|one| text(one, "name").to_owned()).collect();
         names.sort();
         Ok(names)
     }
 
-    /// All resources of a list.
-    async fn pages(&self, path: &str, query: &[(String, String)]) -> Result<Vec<Json>, ApiError> {
-        let mut found = Vec::new();
-        let mut page = None;
-        loop {
-            let mut all: Vec<(&str, &str)> = query.iter().map(|(name, value)| (&**name, &**value)).collect();
-            let number = page.map(|page: u64| page.to_string());
-            all.extend(number.as_deref().map(|number| ("page[number]", number)));
-            let mut answer = self.api.get(path, &all).await?;
-            if let Json::Array(items) = answer["data"].take() {
-                found.extend(items);
-            }
-            let next = answer["meta"]["pagination"]["next-page"].as_u64();
-            // A server that sends people back would have them ask forever.
-            if next.is_none() || next <= page {
-                return Ok(found);
-            }
-            page = next;
-        }
-    }
-
     /// The ID of a project.
     pub async fn project(&self, name: &str) -> Result<Option<String>, ApiError> {
         let path = format!("organizations/{}/projects", segment(&self.organization));
-        let found = self.pages(&path, &[("filter[names]".to_owned(), name.to_owned())]).await?;
+        let found = self.api.pages(&path, &[("filter[names]".to_owned(), name.to_owned())]).await?;
         Ok(found.iter().find(|one| text(one, "name") == name).map(|one| id(one).to_owned()))
     }
 
@@ -190,7 +172,7 @@ impl Workspaces {
 
     /// The tags of a workspace with their values. None: the service does not know values.
     pub async fn tag_values(&self, workspace: &Workspace) -> Result<Option<Vec<Tag>>, ApiError> {
-        let found = match self.pages(&format!("workspaces/{}/tag-bindings", segment(&workspace.id)), &[]).await {
+        let found = match self.api.pages(&format!("workspaces/{}/tag-bindings", segment(&workspace.id)), &[]).await {
             Ok(found) => found,
             Err(e) if e.is_not_found() => return Ok(None),
             Err(e) => return Err(e),

@@ -15,7 +15,7 @@ use crate::base::stop::Stop;
 
 use super::failure::{Failure, FailureKind, TIMED_OUT, explain, innermost};
 use super::request::{Answer, Request};
-use super::transport::{Proxies, Tls, without_secrets};
+use super::transport::{Proxies, Tls};
 
 /// Answers are followed so far.
 const MOST_REDIRECTS: usize = 10;
@@ -94,8 +94,11 @@ impl Settings {
         builder.build().map_err(|e| format!("cannot set up TLS: {}", innermost(&e)))
     }
 
-    fn display_url(&self, url: &Url) -> String {
-        if self.shows_queries { redacted(url.as_str()) } else { without_secrets(url) }
+    fn display_url(&self, request: &Request) -> String {
+        match self.shows_queries && !request.has_secret_address() {
+            true => redacted(request.url.as_str()),
+            false => request.display_url(),
+        }
     }
 }
 
@@ -187,7 +190,7 @@ impl Client {
         let (first, longest) = (*settings.pauses.start(), *settings.pauses.end());
         let usual = || first.saturating_mul(2u32.saturating_pow(attempts.saturating_sub(1).min(30))).min(longest);
         let pause = asked.map_or_else(usual, |asked| asked.min(settings.asked_pause));
-        crate::log!(Debug, "http: {} {} is retried in {pause:?}", request.method, settings.display_url(&request.url));
+        crate::log!(Debug, "http: {} {} is retried in {pause:?}", request.method, settings.display_url(request));
         tokio::select! {
             () = tokio::time::sleep(pause) => Ok(true),
             () = self.shared.stop.stopping() => Err(self.stopped(request)),
@@ -250,7 +253,7 @@ impl Client {
         let client = self.inner().await.map_err(|why| self.failure(request, FailureKind::Other, &why))?;
         let mut sent = request.clone();
         for _ in 0..=MOST_REDIRECTS {
-            let shown = self.shared.settings.display_url(&sent.url);
+            let shown = self.shared.settings.display_url(&sent);
             crate::log!(Debug, "http: {} {shown}", sent.method);
             let mut builder = client.request(sent.method.clone(), sent.url.clone()).headers(sent.headers.clone());
             if let Some(body) = sent.body_bytes() {
@@ -263,7 +266,9 @@ impl Client {
             let Some(location) = location.and_then(|value| value.to_str().ok()) else { return Ok((response, sent)) };
             let next = sent.url.join(location).ok().filter(|next| matches!(next.scheme(), "http" | "https"));
             let next = next.ok_or_else(|| {
-                let why = format!("failed to parse Location header {:?}", redacted(location));
+                let shown =
+                    if sent.has_secret_address() { String::new() } else { format!(" {:?}", redacted(location)) };
+                let why = format!("failed to parse Location header{shown}");
                 self.failure(&sent, FailureKind::Other, &why)
             })?;
             sent = request.redirected(&sent, status, next);
@@ -282,7 +287,7 @@ impl Client {
     }
 
     fn failure(&self, request: &Request, kind: FailureKind, why: &str) -> Failure {
-        let url = self.shared.settings.display_url(&request.url);
+        let url = self.shared.settings.display_url(request);
         Failure { kind, verb: request.verb(), url, why: why.to_owned(), attempts: 1 }
     }
 

@@ -191,6 +191,10 @@ async fn failures_show_no_secrets_to_users_of_states() {
     let failed = for_states(1).send(&Request::new(Method::POST, url)).await.unwrap_err();
     let expected = "Post \"http://127.0.0.1:1/a/b\": dial tcp 127.0.0.1:1: connect: connection refused";
     assert_eq!((failed.to_string().as_str(), failed.attempts), (expected, 2));
+    let url = Url::parse("http://127.0.0.1:1/s3cret?s3cret").unwrap();
+    let failed = for_states(0).send(&Request::get(url).with_secret_address()).await.unwrap_err();
+    let expected = "Get \"http://127.0.0.1:1/...\": dial tcp 127.0.0.1:1: connect: connection refused";
+    assert_eq!(failed.to_string(), expected);
     let tls = Tls { authorities: Some("s3cret".into()), ..Tls::default() };
     let settings = Settings { tls, ..state_settings() };
     assert_eq!(Client::build(settings).unwrap_err(), "failed to append certs");

@@ -9,6 +9,7 @@ use reqwest::header::{
 use reqwest::{Method, StatusCode};
 use url::Url;
 
+use super::transport::without_secrets;
 use crate::base::secret::Secret;
 
 /// What to send; it may be sent several times. Headers whose values are marked as sensitive are for this very host, and for none
@@ -23,6 +24,8 @@ pub struct Request {
     pub retry: bool,
     /// False: an answer that leads elsewhere is the answer.
     follow: bool,
+    /// The address beyond its host is a secret, for it is a permission.
+    secret_address: bool,
 }
 
 /// May be a secret.
@@ -37,7 +40,7 @@ impl fmt::Debug for Body {
 
 impl Request {
     pub fn new(method: Method, url: Url) -> Request {
-        Request { method, url, headers: HeaderMap::new(), body: None, retry: true, follow: true }
+        Request { method, url, headers: HeaderMap::new(), body: None, retry: true, follow: true, secret_address: false }
     }
 
     pub fn get(url: Url) -> Request {
@@ -90,6 +93,24 @@ impl Request {
     pub fn once(mut self) -> Request {
         self.retry = false;
         self
+    }
+
+    /// Errors and logs show only the host of the address.
+    pub fn with_secret_address(mut self) -> Request {
+        self.secret_address = true;
+        self
+    }
+
+    /// The address for errors and logs, without its query.
+    pub fn display_url(&self) -> String {
+        if !self.secret_address {
+            return without_secrets(&self.url);
+        }
+        format!("{}/...", self.url.origin().ascii_serialization())
+    }
+
+    pub(super) fn has_secret_address(&self) -> bool {
+        self.secret_address
     }
 
     pub(super) fn body_bytes(&self) -> Option<Bytes> {

@@ -48,7 +48,7 @@ pub fn mv_command() -> Command {
 
 pub fn parse_mv(args: &[String]) -> Parsed<(Move, bool)> {
     let given = flags::parse(mv_command(), args).map_err(bad_flags)?;
-    let mut sources = given.positional();
+    let mut sources = addresses(&given)?;
     let destination = sources.pop().filter(|_| !sources.is_empty()).ok_or_else(not_two)?;
     let wanted = Move {
         sources,
@@ -88,7 +88,7 @@ pub fn rm_command() -> Command {
 
 pub fn parse_rm(args: &[String]) -> Parsed<Remove> {
     let given = flags::parse(rm_command(), args).map_err(bad_flags)?;
-    let addresses = given.positional();
+    let addresses = addresses(&given)?;
     if addresses.is_empty() {
         return Err(ArgsError::TextThenPage("At least one address is required.\n".into()));
     }
@@ -204,6 +204,15 @@ fn backup(given: &ArgMatches, flag: &str) -> Option<PathBuf> {
 
 fn two(given: &ArgMatches) -> Result<[String; 2], ArgsError> {
     given.positional().try_into().map_err(|_| not_two())
+}
+
+/// No address begins with a dash: it is a flag at a place where flags are not read any more.
+fn addresses(given: &Given) -> Result<Vec<String>, ArgsError> {
+    let addresses = given.positional();
+    match addresses.iter().find(|address| address.starts_with('-')) {
+        None => Ok(addresses),
+        Some(flag) => Err(ArgsError::TextThenPage(format!("Flags come before the addresses: {flag}\n"))),
+    }
 }
 
 fn not_two() -> ArgsError {

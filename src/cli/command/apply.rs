@@ -9,6 +9,7 @@ use crate::cli::args::apply::{Apply, parse, parse_destroy};
 use crate::cli::prompt::Prompt;
 use crate::cli::view::operation::{listener, view};
 use crate::model::plan::Mode;
+use crate::ops::hcp;
 use crate::ops::interface::ask::Ask;
 use crate::ops::run::apply::ApplyRequest;
 use crate::ops::run::operation::Request;
@@ -43,9 +44,16 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
         approver,
         plan_file: args.plan_file.map(Into::into),
     };
-    let work = crate::ops::run::apply::run(&setup, &request, listener(&view));
+    let listener = listener(&view);
+    let work = async {
+        match hcp::apply(&setup, &request, &listener).await {
+            Some(outcome) => Err(outcome),
+            None => Ok(crate::ops::run::apply::run(&setup, &request, listener.clone()).await),
+        }
+    };
     let (applied, diagnostics) = match super::run_operation(invocation, &setup.stop, &view, work) {
-        Ok(done) => done,
+        Ok(Ok(done)) => done,
+        Ok(Err(outcome)) => return super::remote_end(&*view, outcome),
         Err(code) => return code,
     };
     let failed = diagnostics.has_errors();

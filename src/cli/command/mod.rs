@@ -37,6 +37,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::env;
 use crate::base::name::{self, PROGRAM};
 use crate::base::stop::{self, Stage, Stop};
+use crate::ops::hcp::Outcome;
 use crate::ops::interface::ask::Ask;
 use crate::ops::interface::options::VariableArgument;
 use crate::ops::run::operation::CANCELED;
@@ -59,6 +60,13 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 fn run_with<T>(invocation: &Invocation, stop: &Stop, work: impl Future<Output = T>) -> Result<T, u8> {
     let console = invocation.console.clone();
     run_heard(invocation, stop, move |stage| announce_interrupt(&console, stage), work)
+}
+
+/// Shows the diagnostics of an operation that ran on a service. Returns the exit code.
+fn remote_end(view: &dyn OperationView, outcome: Outcome) -> u8 {
+    let failed = outcome.failed || outcome.diagnostics.has_errors();
+    view.finish(outcome.diagnostics);
+    u8::from(failed)
 }
 
 /// As `run_with`, for an operation that a view follows: it says what an interrupt does.

@@ -5,6 +5,7 @@ use crate::cli::Invocation;
 use crate::cli::args::plan;
 use crate::cli::view::operation::{Audience, Written, listener, view};
 use crate::model::plan::{Action, Plan};
+use crate::ops::hcp;
 use crate::ops::run::operation::Request;
 use crate::ops::run::plan::PlanRequest;
 
@@ -23,9 +24,24 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         out: args.out.clone().map(Into::into),
         generate: args.generate_config_out.clone().map(Into::into),
     };
-    let work = crate::ops::run::plan::run(&setup, &request, listener(&view));
+    let listener = listener(&view);
+    let work = async {
+        match hcp::plan(&setup, &request, &listener).await {
+            Some(outcome) => Err(outcome),
+            None => Ok(crate::ops::run::plan::run(&setup, &request, listener.clone()).await),
+        }
+    };
+    let written = Written { plan: args.out.as_deref(), generated: args.generate_config_out.as_deref() };
     let (planned, diagnostics) = match super::run_operation(invocation, &setup.stop, &view, work) {
-        Ok(done) => done,
+        Ok(Ok(done)) => done,
+        Ok(Err(outcome)) => {
+            let (has_changes, planned) = (outcome.has_changes, outcome.planned);
+            if planned {
+                view.remote_next_steps(written);
+            }
+            let code = super::remote_end(&*view, outcome);
+            return if code == 0 && args.detailed_exit_code && has_changes { 2 } else { code };
+        }
         Err(code) => return code,
     };
     let failed = diagnostics.has_errors();
@@ -34,7 +50,6 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         return 1;
     }
     if let Some(planned) = &planned {
-        let written = Written { plan: args.out.as_deref(), generated: args.generate_config_out.as_deref() };
         view.next_steps(&planned.plan, written);
         if args.detailed_exit_code && has_diff(&planned.plan) {
             return 2;

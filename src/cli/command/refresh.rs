@@ -3,6 +3,7 @@
 use crate::cli::Invocation;
 use crate::cli::args::refresh::parse;
 use crate::cli::view::operation::{listener, view};
+use crate::ops::hcp;
 use crate::ops::run::operation::Request;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
@@ -16,9 +17,16 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let request = Request { plan: args.plan, state: args.state, variables: args.variables };
-    let work = crate::ops::run::apply::refresh(&setup, &request, listener(&view));
+    let listener = listener(&view);
+    let work = async {
+        match hcp::refresh(&setup, &request, &listener).await {
+            Some(outcome) => Err(outcome),
+            None => Ok(crate::ops::run::apply::refresh(&setup, &request, listener.clone()).await),
+        }
+    };
     let (applied, diagnostics) = match super::run_operation(invocation, &setup.stop, &view, work) {
-        Ok(done) => done,
+        Ok(Ok(done)) => done,
+        Ok(Err(outcome)) => return super::remote_end(&*view, outcome),
         Err(code) => return code,
     };
     let failed = diagnostics.has_errors();

@@ -3,6 +3,7 @@
 use crate::cli::Invocation;
 use crate::cli::args::show::parse;
 use crate::cli::view::show::view;
+use crate::ops::hcp;
 use crate::ops::inspect::show::{self, ShowSubject};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
@@ -10,10 +11,21 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(begun) => begun,
         Err(code) => return code,
     };
-    let work = show::run(&setup, args.path.as_deref());
     let console = &invocation.console;
+    let work = async {
+        if let Some(path) = &args.path
+            && let Some(shown) = hcp::show(&setup, path.as_ref(), args.json).await?
+        {
+            return Ok(Err(shown));
+        }
+        show::run(&setup, args.path.as_deref()).await.map(Ok)
+    };
     let (found, warnings) = match super::run_with(invocation, &setup.stop, work) {
-        Ok(Ok(found)) => found,
+        Ok(Ok(Ok(found))) => found,
+        Ok(Ok(Err(run))) => {
+            console.print(&view(console, args.json).run(&run));
+            return 0;
+        }
         Ok(Err(diagnostics)) => return super::finish(console, diagnostics),
         Err(code) => return code,
     };

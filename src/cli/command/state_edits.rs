@@ -9,7 +9,7 @@ use crate::cli::view::human::Human;
 use crate::cli::view::lines::Lines;
 use crate::model::addr::pattern::is_pattern;
 use crate::model::addr::{AbsResource, AbsResourceInstance, Provider, Target};
-use crate::ops::state::edits::{self, Edited, Moved, ROOT, Refusal, Which};
+use crate::ops::state::edits::{self, Edited, Moved, OtherDir, ROOT, Refusal, Which};
 
 use super::state::no_state;
 
@@ -22,13 +22,18 @@ pub fn run_mv(invocation: &Invocation, args: &[String]) -> u8 {
     let lines = Lines::new(console, json);
     let verb = if args.dry_run { "Would move" } else { "Move" };
     let is_rename = matches!(&args.sources[..], [one] if !is_pattern(one)) && args.destination != ROOT;
+    let (from_where, to_where) = match &args.other {
+        None => (String::new(), String::new()),
+        Some(OtherDir::From(dir)) => (format!(" in {}", dir.display()), String::new()),
+        Some(OtherDir::To(dir)) => (String::new(), format!(" in {}", dir.display())),
+    };
     let moved = |moved: Moved| {
         // Of an instance the new address is shown as it was given.
         let to = match moved.from {
             Target::Instance(_) if is_rename => args.destination.clone(),
             _ => moved.to.to_string(),
         };
-        lines.say(&format!("{verb} {:?} to {to:?}", moved.from.to_string()));
+        lines.say(&format!("{verb} {:?}{from_where} to {to:?}{to_where}", moved.from.to_string()));
     };
     match super::run_with(invocation, &setup.stop, edits::mv(&setup, &args, &lines, moved)) {
         Ok(Ok(Edited { outcome: count, warnings })) => {

@@ -10,7 +10,7 @@ use crate::engine::event::Event;
 use crate::engine::ports::Observer;
 use crate::model::plan::{Mode, Plan};
 use crate::model::state::State;
-use crate::ops::interface::listen::Listener;
+use crate::ops::interface::listen::{Listener, RemoteLine};
 use crate::ops::interface::planning::{Planned, Tally};
 use crate::render::text::progress;
 
@@ -75,17 +75,28 @@ impl Listener for Human {
     fn waiting_for_lock(&self) {
         self.console.line("Acquiring state lock. This may take a few moments...");
     }
+
+    fn remote(&self, line: RemoteLine<'_>) {
+        super::remote::show(&self.console, line, self.in_automation);
+    }
 }
 
 impl OperationView for Human {
     fn next_steps(&self, plan: &Plan, written: Written<'_>) {
-        if self.in_automation || !plan.applyable {
+        if !plan.applyable {
+            return;
+        }
+        let has_generated = plan.changes.iter().any(|c| c.generated_config.is_some());
+        self.remote_next_steps(Written { generated: written.generated.filter(|_| has_generated), ..written });
+    }
+
+    fn remote_next_steps(&self, written: Written<'_>) {
+        if self.in_automation {
             return;
         }
         let style = &self.console.style;
         let rule = style.fill("[dark_gray]\n{}", &[&"─".repeat(style.width.saturating_sub(1))]);
-        let generated = written.generated.filter(|_| plan.changes.iter().any(|c| c.generated_config.is_some()));
-        let review = generated.map_or_else(String::new, |path| {
+        let review = written.generated.map_or_else(String::new, |path| {
             let note = format!(
                 "{PROGRAM} has generated configuration and written it to {path}. Please review the configuration and edit it as \
                  necessary before adding it to version control."

@@ -11,9 +11,10 @@ use crate::engine::ports::Observer;
 use crate::model::addr::ResourceMode;
 use crate::model::plan::{Action, Mode, Plan, ResourceChange};
 use crate::model::state::State;
-use crate::ops::interface::listen::Listener;
+use crate::ops::interface::listen::{Listener, RemoteLine};
 use crate::ops::interface::planning::{Planned, Tally};
 use crate::render::json::events::{self, Counts, Message};
+use crate::render::text::style::Style;
 
 use super::operation::{OperationView, Written};
 use super::ticker::Ticker;
@@ -115,6 +116,21 @@ impl Listener for Json {
 
     fn waiting_for_lock(&self) {
         self.write(&events::log("Acquiring state lock. This may take a few moments..."));
+    }
+
+    fn remote(&self, line: RemoteLine<'_>) {
+        match line {
+            RemoteLine::Message { text, .. } => self.console.line(text),
+            RemoteLine::Text(text) => self.write(&events::log(super::remote::without_colours(text).into_owned())),
+            // The messages of the log have said it.
+            RemoteLine::Plan(_) => {}
+            RemoteLine::Own { template, arguments } => {
+                let text = super::remote::filled(&Style::plain(), template, arguments);
+                if !text.trim().is_empty() {
+                    self.write(&events::log(text.trim()));
+                }
+            }
+        }
     }
 }
 

@@ -12,6 +12,7 @@ pub mod login;
 pub mod modules;
 pub mod operation;
 pub mod output;
+mod remote;
 pub mod show;
 pub mod shown;
 pub mod ticker;

@@ -35,6 +35,9 @@ pub trait OperationView: Listener {
     /// Where the plan was saved, or that it was not; `plan` is what was shown.
     fn next_steps(&self, plan: &Plan, written: Written<'_>);
 
+    /// As `next_steps`, for a plan that a service made.
+    fn remote_next_steps(&self, _written: Written<'_>) {}
+
     /// Everything that was planned is done.
     fn complete(&self, mode: Mode, tally: Tally);
 

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use crate::base::diag::Diagnostics;
 use crate::cli::console::Console;
+use crate::ops::hcp::{RunPlan, ShownRun};
 use crate::ops::inspect::show::ShowSubject;
+use crate::render::text::style::Style;
 
-use super::shown;
+use super::{remote, shown};
 
 /// The view of `show`.
 pub trait ShowView {
@@ -14,6 +16,9 @@ pub trait ShowView {
 
     /// The text of the subject. An error says why it cannot be shown.
     fn text(&self, subject: &ShowSubject) -> Result<String, String>;
+
+    /// The text of a plan that a service saved.
+    fn run(&self, run: &ShownRun) -> String;
 }
 
 pub fn view(console: &Arc<Console>, json: bool) -> Box<dyn ShowView> {
@@ -34,6 +39,25 @@ impl ShowView for Human {
             ShowSubject::Plan { planned } => Ok(shown::plan(planned, &self.0.style, true)),
         }
     }
+
+    fn run(&self, run: &ShownRun) -> String {
+        run_text(run, &self.0.style)
+    }
+}
+
+/// The plan of a run, between its address and its status.
+fn run_text(run: &ShownRun, style: &Style) -> String {
+    let header = "[reset][yellow]To view this run in a browser, visit:[reset]\n[reset][yellow]{}[reset]\n";
+    let mut text = style.fill(header, &[&run.url]);
+    if let RunPlan::Described(described) = &run.plan {
+        text.push_str(&remote::described_plan(described, style, true));
+    }
+    let status = run.status.replace('_', " ");
+    let (colour, note) = if run.is_confirmable { ("green", "confirmable") } else { ("red", "not confirmable") };
+    let (lock_colour, lock) = if run.is_locked { ("red", "locked") } else { ("green", "unlocked") };
+    let footer =
+        format!("\n[reset][{colour}]Run status: {{}} ({note})[reset]\n[{lock_colour}]Workspace is {lock}[reset]\n");
+    text + &style.fill(&footer, &[&status])
 }
 
 /// One document; warnings have no place in it.
@@ -47,6 +71,13 @@ impl ShowView for Json {
             ShowSubject::Nothing => Ok("{\"format_version\":\"1.0\"}\n".to_owned()),
             ShowSubject::State { file, schemas } => shown::state_json(file, schemas),
             ShowSubject::Plan { planned } => shown::plan_json(planned),
+        }
+    }
+
+    fn run(&self, run: &ShownRun) -> String {
+        match &run.plan {
+            RunPlan::Json(json) => format!("{}\n", String::from_utf8_lossy(json)),
+            RunPlan::Described(_) => String::new(),
         }
     }
 }

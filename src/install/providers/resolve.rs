@@ -246,8 +246,8 @@ fn query_failed(
         detail.push_str(&format!(
             "\n\n{PROGRAM} has a built-in provider {kind:?} with the same resources. To use it, which needs no installation, write \
              in the configuration:\n\n  terraform {{\n    required_providers {{\n      {kind} = {{\n        source = \
-             \"terraform.io/builtin/{kind}\"\n      }}\n    }}\n  }}\n\nIf the state has objects of {provider}, also run:\n  \
-             {COMMAND} state replace-provider {provider} terraform.io/builtin/{kind}",
+             \"terraform.io/builtin/{kind}\"\n      }}\n    }}\n  }}\n\nIf the state has objects of {shown}, also run:\n  \
+             {COMMAND} state replace-provider {shown} terraform.io/builtin/{kind}",
             kind = &*provider.kind
         ));
     }

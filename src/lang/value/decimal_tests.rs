@@ -1,7 +1,7 @@
 //! Tests of printing numbers: the fewest digits, quickly.
 
-use super::super::big_float::Rest;
 use super::*;
+use crate::lang::value::big_float::Rest;
 
 /// The digits that are certain lead to the same text as all of them.
 #[test]

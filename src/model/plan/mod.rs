@@ -4,6 +4,7 @@
 
 mod action;
 mod change;
+pub mod document;
 pub mod file;
 
 use std::collections::BTreeMap;

@@ -7,6 +7,7 @@ pub mod as_blocks;
 pub mod block;
 pub mod check;
 pub mod decode;
+pub mod document;
 pub mod place;
 pub mod set;
 

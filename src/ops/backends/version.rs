@@ -47,26 +47,6 @@ pub async fn check_destination(backend: &dyn Backend, names: Option<&[String]>) 
     Ok(warnings)
 }
 
-/// Operations of some workspaces run on machines of HCP Terraform, which is an error as yet.
-pub async fn check_runs_here(backend: &dyn Backend, workspace: &str) -> Result<(), Diagnostics> {
-    let Some(hcp) = backend.hcp().filter(|hcp| !hcp.force_local) else { return Ok(()) };
-    let found = hcp.workspace(workspace).await;
-    let found = found.map_err(|e| unread(&e))?;
-    match found.filter(|found| !found.runs_locally()) {
-        None => Ok(()),
-        Some(found) => {
-            let detail = format!(
-                "The workspace {}/{} runs operations on machines of {}, which this version of {PROGRAM} cannot start. Set the \
-                 execution mode of the workspace to \"local\".",
-                hcp.organization(),
-                found.name,
-                hcp.app_name
-            );
-            Err(Diagnostic::error("Remote operations are not supported yet", detail).into())
-        }
-    }
-}
-
 /// What is wrong with the version of a workspace.
 fn problem(hcp: &Hcp, workspace: &Workspace, local: &str, ignore: bool) -> Option<Diagnostic> {
     if workspace.terraform_version == "latest" || workspace.runs_locally() {

@@ -13,6 +13,8 @@ pub struct Question {
     pub secret: bool,
     /// Set apart from what was printed before by an empty line.
     pub apart: bool,
+    /// Asked although the work was asked to stop; asking again to stop ends it.
+    pub after_stop: bool,
     /// Only the title is shown, for the rest was shown before.
     pub bare: bool,
 }

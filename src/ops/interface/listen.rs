@@ -1,8 +1,11 @@
 //! Events of running operations.
 
+use serde_json::Value as Json;
+
 use crate::base::diag::Diagnostics;
 use crate::engine::event::Event;
 use crate::engine::ports::Observer;
+use crate::model::plan::document::DescribedPlan;
 
 use super::planning::Planned;
 
@@ -19,6 +22,28 @@ pub trait Listener: Observer {
 
     /// Another process holds the state lock; the command waits.
     fn waiting_for_lock(&self);
+
+    /// A line of an operation that runs on a service.
+    fn remote(&self, _line: RemoteLine<'_>) {}
+}
+
+/// Output of an operation that runs on a service.
+#[derive(Clone, Copy)]
+pub enum RemoteLine<'a> {
+    /// A line of this program: a template with tags for colours, and what stands for each `{}`.
+    Own {
+        template: &'a str,
+        arguments: &'a [&'a str],
+    },
+    /// A line of a log.
+    Text(&'a str),
+    /// A message of a log in the format of `-json`, and its text. `is_repeated`: the description of the plan shows the same.
+    Message {
+        message: &'a Json,
+        text: &'a str,
+        is_repeated: bool,
+    },
+    Plan(&'a DescribedPlan),
 }
 
 /// For operations that have nothing to tell.

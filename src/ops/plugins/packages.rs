@@ -140,8 +140,9 @@ pub fn built_in_hint(provider: &addr::Provider) -> String {
     format!(
         "\n\n{PROGRAM} has a built-in provider {kind:?} with the same resources. To use it, which needs no installation, write in the \
          configuration:\n\n  terraform {{\n    required_providers {{\n      {kind} = {{\n        source = \"{twin}\"\n      }}\n    }}\n  }}\n\n\
-         If the state has objects of {provider}, also run:\n  {COMMAND} state replace-provider {provider} {twin}",
+         If the state has objects of {shown}, also run:\n  {COMMAND} state replace-provider {shown} {twin}",
         kind = &*provider.kind,
+        shown = provider.for_display(),
     )
 }
 

@@ -6,7 +6,7 @@
 
 pub mod apply;
 mod event_log;
-mod generated_file;
+pub mod generated_file;
 pub mod import;
 pub mod operation;
 pub mod plan;

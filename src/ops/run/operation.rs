@@ -18,7 +18,7 @@ use crate::model::state::State;
 
 use super::event_log;
 use super::sink::NoSink;
-use crate::ops::backends::{self, Held, Opened, version};
+use crate::ops::backends::{self, Held, Opened};
 use crate::ops::configuration::load;
 use crate::ops::configuration::load::LoadedConfig;
 use crate::ops::configuration::variables::{self, Collected};
@@ -113,10 +113,6 @@ pub async fn open(
     let opened = backends::open(setup, config.root.backend.as_ref(), locking.options).await;
     let mut opened = opened.map_err(|problems| joined(&mut diagnostics, problems))?;
     diagnostics.extend(std::mem::take(&mut opened.warnings));
-    if locking.operation != NO_OPERATION {
-        let found = version::check_runs_here(&*opened.backend, &setup.workdir.workspace).await;
-        found.map_err(|problems| joined(&mut diagnostics, problems))?;
-    }
     if matches!(locking.operation, PLAN | REFRESH) {
         let warnings = setup.sealing.take_warnings();
         if !warnings.is_empty() {

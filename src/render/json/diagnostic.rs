@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use crate::base::diag::{Diagnostic, Severity};
-use crate::base::source::Position;
+use crate::base::diag::{Diagnostic, ExpressionValue, FunctionCall, Severity};
+use crate::base::source::{Position, SourceFile, Span};
 use crate::lang::functions::{self, Param};
 use crate::lang::value::{Type, Value};
 use crate::render::text::snippet::{shown_subject, snippet};
@@ -148,6 +148,59 @@ fn snippet_json(diagnostic: &Diagnostic) -> Option<SnippetJson> {
     })
 }
 
+/// The diagnostic that a document describes. What the document leaves out is empty.
+pub fn from_json(document: &Json) -> Diagnostic {
+    let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
+    let (summary, detail) = (text(&document["summary"]), text(&document["detail"]));
+    let mut diagnostic = match document["severity"].as_str() {
+        Some("warning") => Diagnostic::warning(summary, detail),
+        _ => Diagnostic::error(summary, detail),
+    };
+    diagnostic.address = document["address"].as_str().map(str::to_owned);
+    let snippet = &document["snippet"];
+    if !document["range"].is_null() {
+        let filename = text(&document["range"]["filename"]);
+        let line = document["range"]["start"]["line"].as_u64().unwrap_or_default();
+        diagnostic = located(diagnostic, &filename, line as usize, snippet);
+    }
+    let values = snippet["values"].as_array().into_iter().flatten();
+    let value =
+        |found: &Json| ExpressionValue { traversal: text(&found["traversal"]), statement: text(&found["statement"]) };
+    diagnostic.values = values.map(value).collect();
+    let call = &snippet["function_call"];
+    diagnostic.function_call = call["called_as"].as_str().map(|name| {
+        let parameters = call["signature"]["params"].as_array().into_iter().flatten();
+        let variadic = Some(&call["signature"]["variadic_param"]).filter(|variadic| !variadic.is_null());
+        let mut names: Vec<String> = parameters.map(|parameter| text(&parameter["name"])).collect();
+        names.extend(variadic.map(|variadic| format!("{}...", text(&variadic["name"]))));
+        let signature = match call["signature"].is_null() {
+            true => String::new(),
+            false => format!("{name}({})", names.join(", ")),
+        };
+        FunctionCall { name: name.to_owned(), signature }
+    });
+    diagnostic
+}
+
+/// The most lines that a file is rebuilt with: the document may name any line.
+const MOST_LINES: usize = 1 << 20;
+
+/// With the place of a snippet, in a file that has the lines of the snippet where it says, and around them the block that it names.
+fn located(diagnostic: Diagnostic, filename: &str, line: usize, snippet: &Json) -> Diagnostic {
+    let start_line = snippet["start_line"].as_u64().map_or(line, |line| line as usize).clamp(1, MOST_LINES);
+    let Some(code) = snippet["code"].as_str() else { return diagnostic };
+    let context = snippet["context"].as_str().filter(|context| start_line > 1 && !code.contains(context));
+    let lines_before = start_line - 1 - usize::from(context.is_some());
+    let before = "\n".repeat(lines_before) + &context.map(|context| format!("{context} {{\n")).unwrap_or_default();
+    let file = SourceFile::new(filename, format!("{before}{code}\n"));
+    let offset = |name: &str| (snippet[name].as_u64().unwrap_or_default() as usize).min(code.len());
+    let (start, end) = (offset("highlight_start_offset"), offset("highlight_end_offset"));
+    let at =
+        |offset: usize| before.len() + (0..=offset).rev().find(|at| code.is_char_boundary(*at)).unwrap_or_default();
+    let whole = Span::new(before.len(), before.len() + code.len()).in_file(&file);
+    diagnostic.at(Span::new(at(start), at(end.max(start))).in_file(&file)).within(whole)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,5 +218,27 @@ mod tests {
             r#""highlight_end_offset":17,"values":[]}}"#,
         );
         assert_eq!(json, expected);
+    }
+
+    #[test]
+    fn documents_become_the_diagnostics_they_describe() {
+        let text = "locals {\n  a = 1\n  bad = upper(local.m)\n}\n";
+        let file = SourceFile::new("main.tf", text);
+        let start = text.find("local.m").unwrap();
+        let mut diagnostic =
+            Diagnostic::error("Invalid function argument", "D").at(Span::new(start, start + 7).in_file(&file));
+        diagnostic.values.push(ExpressionValue { traversal: "local.m".into(), statement: "is 5".into() });
+        diagnostic.function_call = Some(FunctionCall { name: "upper".into(), signature: "upper(str)".into() });
+        let document = serde_json::to_value(diagnostic_json(&diagnostic)).unwrap();
+        let found = from_json(&document);
+        let shown = |diagnostic: &Diagnostic| {
+            crate::render::text::diagnostic::render_one(diagnostic, &crate::render::text::style::Style::plain())
+        };
+        assert_eq!(shown(&found), shown(&diagnostic));
+        let bare = json!({"severity": "warning", "summary": "S", "detail": "", "address": "a.b"});
+        assert_eq!(from_json(&bare), Diagnostic::warning("S", "").about("a.b"));
+        let far =
+            json!({"summary": "S", "range": {"filename": "x", "start": {"line": u64::MAX}}, "snippet": {"code": "é"}});
+        assert!(shown(&from_json(&far)).contains("on x line"));
     }
 }

@@ -92,6 +92,7 @@ fn leading_tag(text: &str) -> Option<(&'static str, &str)> {
 const TAGS: &[(&str, &str)] = &[
     ("[reset]", RESET),
     ("[bold]", "\x1b[1m"),
+    ("[dim]", "\x1b[2m"),
     ("[underline]", "\x1b[4m"),
     ("[red]", "\x1b[31m"),
     ("[green]", "\x1b[32m"),

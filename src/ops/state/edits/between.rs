@@ -26,6 +26,10 @@ pub async fn mv(
     let dir = match other {
         OtherDir::To(dir) | OtherDir::From(dir) => dir,
     };
+    if !dir.is_dir() {
+        let detail = format!("There is no directory {}.", dir.display());
+        return Err(Refusal::Diagnostics(Diagnostic::error("Directory not found", detail).into()));
+    }
     let (here_first, opened) = order(setup, dir).await?;
     let (here, there) = match here_first {
         true => {

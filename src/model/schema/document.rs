@@ -1,0 +1,139 @@
+//! Schemas from a JSON document, in the format of `providers schema -json`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::{Attribute, AttributeShape, Block, NestedBlock, Nesting, ObjectShape, Schema, StaticSchemas};
+use crate::lang::value::Type;
+
+/// The resource types of one provider. An error names the type that cannot be read.
+pub fn read_provider(document: &Json) -> Result<StaticSchemas, String> {
+    Ok(StaticSchemas {
+        managed: types(&document["resource_schemas"])?,
+        data: types(&document["data_source_schemas"])?,
+        ephemeral: types(&document["ephemeral_resource_schemas"])?,
+        ..StaticSchemas::default()
+    })
+}
+
+fn types(document: &Json) -> Result<BTreeMap<Arc<str>, Arc<Schema>>, String> {
+    let read = |(name, found): (&String, &Json)| {
+        let block = block(&found["block"]).map_err(|why| format!("schema of {name}: {why}"))?;
+        let version = found["version"].as_i64().unwrap_or_default();
+        Ok((Arc::from(name.as_str()), Arc::new(Schema::new(version, block))))
+    };
+    members(document).map(read).collect()
+}
+
+/// The members of an object; none for anything else.
+fn members(document: &Json) -> impl Iterator<Item = (&String, &Json)> {
+    document.as_object().into_iter().flatten()
+}
+
+fn text(document: &Json, name: &str) -> String {
+    document[name].as_str().unwrap_or_default().to_owned()
+}
+
+fn flag(document: &Json, name: &str) -> bool {
+    document[name].as_bool().unwrap_or_default()
+}
+
+fn block(document: &Json) -> Result<Block, String> {
+    let nested = |(name, found): (&String, &Json)| {
+        let nested = NestedBlock {
+            block: block(&found["block"])?,
+            nesting: nesting(found)?,
+            min_items: found["min_items"].as_u64().unwrap_or_default(),
+            max_items: found["max_items"].as_u64().unwrap_or_default(),
+        };
+        Ok::<_, String>((Arc::from(name.as_str()), nested))
+    };
+    Ok(Block {
+        attributes: attributes(&document["attributes"])?,
+        blocks: members(&document["block_types"]).map(nested).collect::<Result<_, _>>()?,
+        description: text(document, "description"),
+        markdown: document["description_kind"] == "markdown",
+        deprecated: flag(document, "deprecated"),
+    })
+}
+
+fn nesting(document: &Json) -> Result<Nesting, String> {
+    Ok(match document["nesting_mode"].as_str().unwrap_or_default() {
+        "single" => Nesting::Single,
+        "group" => Nesting::Group,
+        "list" => Nesting::List,
+        "set" => Nesting::Set,
+        "map" => Nesting::Map,
+        other => return Err(format!("invalid nesting mode {other:?}")),
+    })
+}
+
+fn attributes(document: &Json) -> Result<BTreeMap<Arc<str>, Attribute>, String> {
+    members(document).map(|(name, found)| Ok((Arc::from(name.as_str()), attribute(found)?))).collect()
+}
+
+fn attribute(document: &Json) -> Result<Attribute, String> {
+    let shape = match &document["nested_type"] {
+        Json::Null => AttributeShape::Plain(Type::from_json(&document["type"])?),
+        nested => AttributeShape::Nested(ObjectShape {
+            attributes: attributes(&nested["attributes"])?,
+            nesting: nesting(nested)?,
+        }),
+    };
+    Ok(Attribute {
+        shape,
+        description: text(document, "description"),
+        markdown: document["description_kind"] == "markdown",
+        required: flag(document, "required"),
+        optional: flag(document, "optional"),
+        computed: flag(document, "computed"),
+        sensitive: flag(document, "sensitive"),
+        deprecated: flag(document, "deprecated"),
+        write_only: flag(document, "write_only"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn reads_attributes_and_blocks() {
+        let document = json!({"resource_schemas": {"x_y": {"version": 3, "block": {
+            "attributes": {
+                "a": {"type": ["map", "string"], "optional": true, "sensitive": true},
+                "n": {"nested_type": {"attributes": {"b": {"type": "number"}}, "nesting_mode": "set"}, "computed": true},
+            },
+            "block_types": {"l": {"nesting_mode": "list", "block": {}, "max_items": 2}},
+        }}}});
+        let found = read_provider(&document).unwrap();
+        let schema = &found.managed["x_y"];
+        assert_eq!(schema.version, 3);
+        let expected = Type::object([
+            ("a", Type::map(Type::String)),
+            ("l", Type::list(Type::empty_object())),
+            ("n", Type::set(Type::object([("b", Type::Number)]))),
+        ]);
+        assert_eq!(*schema.implied_type(), expected);
+        assert!(schema.block.attributes["a"].sensitive && !schema.block.attributes["a"].computed);
+        assert_eq!(schema.block.blocks["l"].max_items, 2);
+    }
+
+    #[test]
+    fn invalid_schemas_are_errors() {
+        let of = |attribute: Json| {
+            let block = json!({"attributes": {"a": attribute}});
+            read_provider(&json!({"data_source_schemas": {"x": {"block": block}}})).map(drop)
+        };
+        assert_eq!(
+            of(json!({"type": "strong"})),
+            Err("schema of x: invalid primitive type name \"strong\"".to_owned())
+        );
+        let nested = json!({"nested_type": {"nesting_mode": "tree"}});
+        assert_eq!(of(nested), Err("schema of x: invalid nesting mode \"tree\"".to_owned()));
+        assert!(read_provider(&json!([])).is_ok_and(|found| found.managed.is_empty()));
+    }
+}

@@ -207,7 +207,7 @@ fn two(given: &ArgMatches) -> Result<[String; 2], ArgsError> {
 }
 
 /// No address begins with a dash: it is a flag at a place where flags are not read any more.
-fn addresses(given: &Given) -> Result<Vec<String>, ArgsError> {
+fn addresses(given: &ArgMatches) -> Result<Vec<String>, ArgsError> {
     let addresses = given.positional();
     match addresses.iter().find(|address| address.starts_with('-')) {
         None => Ok(addresses),

@@ -62,7 +62,7 @@ pub enum Answer {
 pub async fn open(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, Diagnostics) {
     loop {
         let opened = attempt(setup, request).await;
-        if !setup.misled.take() {
+        if !setup.restart.take() {
             return opened;
         }
     }
@@ -173,7 +173,7 @@ async fn begin(
     };
     diagnostics.extend(problems);
     cached_schemas::check(setup, &factories, diagnostics.has_errors()).await;
-    match evaluation.filter(|_| !setup.misled.get()) {
+    match evaluation.filter(|_| !setup.restart.get()) {
         Some(evaluation) => Some((evaluation, factories)),
         None => {
             if !diagnostics.has_errors() {

@@ -52,7 +52,7 @@ pub struct GraphRequest {
 pub async fn run(setup: &Setup, request: &GraphRequest) -> Result<(String, Diagnostics), Diagnostics> {
     loop {
         let graph = attempt(setup, request).await;
-        if !setup.misled.take() {
+        if !setup.restart.take() {
             return graph;
         }
     }

@@ -30,7 +30,7 @@ pub struct ValidateRequest {
 pub async fn run(setup: &Setup, request: &ValidateRequest, observer: &Arc<dyn Observer>) -> Diagnostics {
     loop {
         let mut diagnostics = attempt(setup, request, observer).await;
-        if !setup.misled.take() {
+        if !setup.restart.take() {
             diagnostics.extend(packages::overrides_warning(setup));
             return diagnostics;
         }

@@ -64,7 +64,7 @@ fn fingerprint(environment: &Environment) -> String {
 pub async fn check(setup: &Setup, factories: &Factories, failed: bool) {
     if exclude_outdated(setup, factories, failed).await {
         crate::log!(Info, "starting the command anew: it has used schemas that are not those of the providers");
-        setup.misled.set();
+        setup.restart.set();
     }
 }
 

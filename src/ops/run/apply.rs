@@ -55,7 +55,7 @@ pub async fn run(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listen
     operation::show_overrides(setup, &*listener);
     loop {
         let applied = attempt(setup, request, listener.clone()).await;
-        if !setup.misled.take() {
+        if !setup.restart.take() {
             return applied;
         }
     }
@@ -72,8 +72,8 @@ async fn attempt(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listen
     };
     let mode = planned.plan.mode;
     // A saved plan is always reported as an apply, also if it destroys.
-    let told = if request.plan_file.is_some() && mode == Mode::Destroy { Mode::Normal } else { mode };
-    let mut applied = Applied { mode: told, ..Applied::default() };
+    let reported_mode = if request.plan_file.is_some() && mode == Mode::Destroy { Mode::Normal } else { mode };
+    let mut applied = Applied { mode: reported_mode, ..Applied::default() };
     if request.plan_file.is_some() {
         listener.loaded(&planned);
     } else {
@@ -92,7 +92,7 @@ async fn attempt(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listen
         }
     }
     let parallelism = request.operation.plan.parallelism;
-    // The checks are made again.
+    // Apply makes the checks again: their warnings of the plan would be reported twice.
     let mut diagnostics: Diagnostics = diagnostics.into_iter().filter(|d| !is_of_check(d)).collect();
     match take_up_journal(&mut session, &mut diagnostics).await {
         Ok(()) => diagnostics.extend(carry_out(&session, &planned, variables, parallelism, &mut applied).await),
@@ -102,7 +102,7 @@ async fn attempt(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listen
     (applied, diagnostics)
 }
 
-/// Writes what an interrupted run had done, if that is not done, once all that is known of it was shown.
+/// Writes the changes of an interrupted run that are only in its journal so far. What is known of that run is reported first.
 pub async fn take_up_journal(session: &mut Session, diagnostics: &mut Diagnostics) -> Result<(), Diagnostics> {
     if !session.held.loaded.overlaid {
         return Ok(());
@@ -121,7 +121,7 @@ fn is_of_check(diagnostic: &Diagnostic) -> bool {
 pub async fn refresh(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
     loop {
         let applied = attempt_refresh(setup, request, listener.clone()).await;
-        if !setup.misled.take() {
+        if !setup.restart.take() {
             return applied;
         }
     }
@@ -144,7 +144,7 @@ async fn attempt_refresh(setup: &Setup, request: &Request, listener: Arc<dyn Lis
     let failed = found.has_errors();
     diagnostics.extend(found);
     let mut applied = Applied { mode: Mode::RefreshOnly, ..Applied::default() };
-    if let Some(planned) = planned.filter(|_| !failed && !setup.misled.get()) {
+    if let Some(planned) = planned.filter(|_| !failed && !setup.restart.get()) {
         match take_up_journal(&mut session, &mut diagnostics).await {
             Ok(()) => diagnostics.extend(keep(&session, &planned.plan.prior_state).await),
             Err(problems) => diagnostics.extend(problems),
@@ -162,7 +162,7 @@ async fn begin(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) ->
     let (session, mut diagnostics) =
         operation::begin(setup, request, "OperationTypeApply", Verb::Apply, listener.clone()).await?;
     let (planned, variables, found) = session.plan(&request.plan).await;
-    if setup.misled.get() {
+    if setup.restart.get() {
         diagnostics.extend(session.end().await);
         return Err(diagnostics);
     }
@@ -249,8 +249,8 @@ async fn carry_out(
         Ok(journal) => Arc::new(journal),
         Err(problems) => return problems,
     };
-    let told = journal.clone();
-    session.factories.on_start(Arc::new(move |name, process| told.plugin(name, process)));
+    let plugin_journal = journal.clone();
+    session.factories.on_start(Arc::new(move |name, process| plugin_journal.plugin(name, process)));
     let counter = Arc::new(Counter::new(session.listener.clone()));
     let ports = session.ports(counter.clone(), Arc::new(super::sink::JournalSink(journal.clone())));
     let input = ApplyInput { config: session.config.clone(), plan: planned.plan.clone(), variables, parallelism };

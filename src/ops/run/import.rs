@@ -59,7 +59,7 @@ pub async fn run(setup: &Setup, request: &ImportRequest, listener: Arc<dyn Liste
     let addr = address(&request.address)?;
     loop {
         let imported = attempt(setup, request, &addr, listener.clone()).await;
-        if !setup.misled.take() {
+        if !setup.restart.take() {
             return imported;
         }
     }
@@ -184,7 +184,7 @@ async fn import(session: &mut Session, request: &ImportRequest, addr: &AbsResour
         }
     };
     cached_schemas::check(&setup, &session.factories, diagnostics.has_errors()).await;
-    if let Some(state) = state.filter(|_| !setup.misled.get()) {
+    if let Some(state) = state.filter(|_| !setup.restart.get()) {
         match apply::take_up_journal(session, &mut diagnostics).await {
             Ok(()) => diagnostics.extend(apply::keep(session, &state).await),
             Err(problems) => diagnostics.extend(problems),

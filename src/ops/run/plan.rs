@@ -26,7 +26,7 @@ pub async fn run(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listene
     operation::show_overrides(setup, &*listener);
     loop {
         let planned = attempt(setup, request, listener.clone()).await;
-        if !setup.misled.take() {
+        if !setup.restart.take() {
             return planned;
         }
     }
@@ -49,7 +49,7 @@ async fn attempt(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listene
     }
     let (planned, _, found) = session.plan(&options).await;
     diagnostics.extend(found);
-    if let Some(planned) = planned.as_ref().filter(|_| !setup.misled.get()) {
+    if let Some(planned) = planned.as_ref().filter(|_| !setup.restart.get()) {
         if let Some(path) = &request.generate {
             diagnostics.extend(generated_file::write(path, &planned.plan).err());
         }

@@ -2,8 +2,8 @@
 
 pub(in crate::ops) mod built_in;
 pub(in crate::ops) mod host;
-mod misled;
 pub mod network;
+mod restart;
 mod sealing;
 pub mod services;
 pub mod settings;
@@ -22,7 +22,7 @@ use self::workdir::WorkDir;
 use crate::ops::interface::ask::Ask;
 use crate::ops::interface::options::VariableArgument;
 
-pub use misled::Misled;
+pub use restart::Restart;
 pub use sealing::{Declared, Sealing};
 
 /// The surroundings of one command; cheap to clone.
@@ -39,7 +39,7 @@ pub struct Setup {
     /// Values of root variables that were given as arguments: some decide what is loaded.
     pub variables: Arc<[VariableArgument]>,
     /// Set by an attempt at the command that used outdated schemas.
-    pub misled: Arc<Misled>,
+    pub restart: Arc<Restart>,
     /// The encryption of states and plans.
     pub sealing: Arc<Sealing>,
 }
@@ -62,7 +62,7 @@ impl Setup {
             stop,
             ask,
             variables: Arc::default(),
-            misled: Arc::default(),
+            restart: Arc::default(),
             sealing: Arc::default(),
         })
     }

@@ -1,12 +1,12 @@
-//! Records that a command used outdated schemas.
+//! Records that a command must start again because it used outdated schemas.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the command has to start anew, because it was misled by the cache.
+/// Whether the command has to start again: a cached schema was outdated.
 #[derive(Debug, Default)]
-pub struct Misled(AtomicBool);
+pub struct Restart(AtomicBool);
 
-impl Misled {
+impl Restart {
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

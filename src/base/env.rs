@@ -50,7 +50,7 @@ variables! {
     TF_CLOUD_ORGANIZATION;
     /// The project, where the `cloud` block does not say it.
     TF_CLOUD_PROJECT;
-    /// If it is set, operations run here, whatever the settings of a workspace of HCP Terraform.
+    /// If it is set, operations run here, also those of workspaces whose runs are remote.
     TF_FORCE_LOCAL_BACKEND;
     /// The run of HCP Terraform that this process carries out; states are stored as its results.
     TFE_RUN_ID;

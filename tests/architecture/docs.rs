@@ -30,6 +30,15 @@ fn environment_page_lists_every_variable() {
     assert!(page("environment.md").contains(&table), "docs/environment.md should have this table:\n\n{table}");
 }
 
+#[test]
+fn pages_have_no_marks_of_a_merge() {
+    for page in super::pages::all_pages() {
+        let text = std::fs::read_to_string(here(page.to_str().unwrap())).unwrap();
+        let is_mark = |line: &&str| line.starts_with("<<<<<<< ") || *line == "=======" || line.starts_with(">>>>>>> ");
+        assert_eq!(text.lines().find(is_mark), None, "{}", page.display());
+    }
+}
+
 /// Variables are read by their name in `base::env`, and all documented variables are read.
 #[test]
 fn variables_are_declared_and_read() {

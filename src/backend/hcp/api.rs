@@ -255,7 +255,7 @@ fn delete_refused(errors: &[String]) -> String {
     format!("conflict\n{why}")
 }
 
-/// A part of a path: one segment, whatever it holds.
+/// One segment of a path, with all special bytes encoded.
 pub fn segment(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     let encoded = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };

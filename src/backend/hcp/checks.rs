@@ -34,7 +34,7 @@ pub struct PolicyEvaluation {
     /// `opa` or `sentinel`.
     pub kind: String,
     pub advisory_failed: u64,
-    /// Policies, whatever their result.
+    /// Policies of any result.
     pub total: u64,
 }
 

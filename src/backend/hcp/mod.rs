@@ -103,7 +103,7 @@ pub struct Hcp {
     pub app_name: &'static str,
     /// Operations never run on the service's machines.
     pub force_local: bool,
-    /// Plans of runs are described by documents, if the workspace wants it.
+    /// Plans of runs are described by documents where the workspace is set so.
     pub supports_structured_output: bool,
     project: Option<String>,
     workspaces: Workspaces,

@@ -122,7 +122,7 @@ fn invalid_workspaces(detail: String) -> ProviderDiagnostic {
     ProviderDiagnostic::error(INVALID_WORKSPACES, detail).at(at("workspaces"))
 }
 
-/// What is wrong with settings of `cloud`, whatever the environment adds.
+/// What is wrong with settings of `cloud`, before the environment adds others.
 pub fn check_cloud(config: &Value) -> Vec<ProviderDiagnostic> {
     let both = of_workspaces(config, "name").is_some() && of_workspaces(config, "tags").is_some();
     if both { vec![only_one()] } else { Vec::new() }

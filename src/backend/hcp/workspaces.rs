@@ -61,7 +61,7 @@ impl Workspace {
         }
     }
 
-    /// Operations run on the machine of the one who asks for them.
+    /// Operations run on the machine of the user.
     pub fn runs_locally(&self) -> bool {
         self.execution_mode == "local"
     }

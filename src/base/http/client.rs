@@ -1,4 +1,4 @@
-//! The client: one way to send a request, patient with hosts that falter, deaf to them once the command is asked to stop.
+//! The client: one way to send a request, with retries, until the command is asked to stop.
 
 use std::io::Write;
 use std::ops::RangeInclusive;

@@ -18,6 +18,10 @@ struct Database {
     name: String,
 }
 
+/// The locks of a test's own database: other tests have theirs on the same server.
+const LOCKS: &str = "pg_locks WHERE locktype = 'advisory' \
+                     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+
 impl Database {
     /// None if there is no server.
     fn new() -> Option<Database> {
@@ -53,7 +57,7 @@ impl Database {
         let url = self.server.address(&self.name);
         let mut psql = std::process::Command::new("psql");
         let child = psql.args(["-X", "-q", &url, "-c", &text]).stdout(std::process::Stdio::null()).spawn().unwrap();
-        while self.run("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == "0" {
+        while self.run(&format!("SELECT count(*) FROM {LOCKS}")) == "0" {
             std::thread::sleep(Duration::from_millis(10));
         }
         child
@@ -154,7 +158,7 @@ async fn the_lock_is_lost_with_its_connection() {
     store.lock(&info).await.unwrap();
     let not_yet = tokio::time::timeout(Duration::from_millis(100), store.lock_lost()).await;
     assert!(not_yet.is_err());
-    database.run("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'");
+    database.run(&format!("SELECT pg_terminate_backend(pid) FROM {LOCKS}"));
     let expected = "the state lock was lost: pq: terminating connection due to administrator command";
     let lost = tokio::time::timeout(Duration::from_secs(10), store.lock_lost()).await.unwrap();
     assert_eq!((lost.kind, lost.text.as_str()), (ErrorKind::LockGone, expected));
@@ -208,7 +212,7 @@ async fn locks_of_other_programs_count() {
     assert!(error.text.contains("SELECT pg_terminate_backend("), "{error}");
     creator.kill().unwrap();
     creator.wait().unwrap();
-    database.run("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'");
+    database.run(&format!("SELECT pg_terminate_backend(pid) FROM {LOCKS}"));
 
     let mut user = database.hold("(SELECT id FROM terraform_remote_state.states WHERE name = 'old')");
     let (reason, busy, _) = refused(&old).await;
@@ -216,7 +220,7 @@ async fn locks_of_other_programs_count() {
     let id = new.lock(&LockInfo::new("x")).await.unwrap();
     new.unlock(&id).await.unwrap();
     // The session that was ended above may take a moment.
-    let locks = || database.run("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'");
+    let locks = || database.run(&format!("SELECT count(*) FROM {LOCKS}"));
     assert!((0..200).any(|_| locks() == "1"), "only the other program's lock is left");
     user.kill().unwrap();
     user.wait().unwrap();

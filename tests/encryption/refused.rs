@@ -81,7 +81,7 @@ fn init_makes_the_keys_before_it_opens_the_backend() {
     assert!(!project.exists("work/.terraform"));
 }
 
-/// As OpenTofu 1.12.6: a block with errors of its own is not counted.
+/// As OpenTofu 1.12.6: a block with errors is not counted.
 #[test]
 fn an_encryption_block_with_errors_is_no_duplicate() {
     let project = project(&[], "");

@@ -37,7 +37,7 @@ pub struct Settings {
     pub idle_timeout: Duration,
     /// How long one attempt at an answer that is read whole may take.
     pub answer_timeout: Option<Duration>,
-    /// Answers that are read whole have no more bytes.
+    /// The largest answer that is read whole, in bytes.
     pub answer_limit: u64,
     /// Errors and logs show the addresses' queries, but for what is secret in them.
     pub shows_queries: bool,

@@ -152,7 +152,7 @@ impl Request {
     }
 }
 
-/// An answer, whatever its status: the last one, if earlier ones were worth a retry.
+/// An answer with any status: the last one, if earlier ones were worth a retry.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: StatusCode,

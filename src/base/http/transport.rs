@@ -1,4 +1,4 @@
-//! Connections: whom to trust, who we are, and which proxies lead where.
+//! Connections: trusted authorities, our own certificate, and proxies.
 
 use reqwest::tls::{Certificate, Identity};
 use reqwest::{ClientBuilder, NoProxy, Proxy};
@@ -12,12 +12,12 @@ use super::failure::innermost;
 /// This machine, and the hosts of machines in a cloud, which are on this machine's own link.
 const NEVER_BY_PROXY: &str = "localhost,127.0.0.0/8,169.254.0.0/16,::1";
 
-/// PEM texts and what else decides whom to trust.
+/// PEM texts and other settings that decide which servers are trusted.
 #[derive(Clone, Debug, Default)]
 pub struct Tls {
     /// Certificates of authorities, in place of the system's.
     pub authorities: Option<String>,
-    /// Certificates of authorities, besides the system's.
+    /// Certificates of authorities, added to those of the system.
     pub more_authorities: Option<String>,
     /// The client's certificate chain and its key.
     pub identity: Option<(String, Secret)>,

@@ -162,7 +162,7 @@ impl OperationView for Human {
     }
 }
 
-/// Reports an interrupt of a command that has no view of its own.
+/// Reports an interrupt of a command without its own view.
 pub fn announce_interrupt(console: &Console, stage: Stage) {
     match stage {
         Stage::Running => {}

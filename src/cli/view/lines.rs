@@ -97,7 +97,7 @@ impl Lines {
         }
         let (summary, detail) = text.trim().split_once("\n\n").unwrap_or((text.trim(), ""));
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        // Each item of a list is on a line of its own.
+        // Each item of a list is on a separate line.
         let paragraph = |text: &str| text.split("\n- ").map(one_line).collect::<Vec<_>>().join("\n- ");
         let detail = detail.split("\n\n").map(paragraph).collect::<Vec<_>>().join("\n\n");
         let summary = one_line(summary).trim_end_matches(['.', '!']).to_owned();

@@ -1,6 +1,6 @@
 //! What steps of a run put down besides values: states, changes and checks.
 //!
-//! Each is behind a lock of its own in [`super::results::Results`]. Never knows steps.
+//! Each is behind a separate lock in [`super::results::Results`]. Never knows steps.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -20,7 +20,7 @@ use crate::plugin::start::{ProviderProcess, ProvisionerProcess};
 /// How long killed processes may take to end.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A provider's first process. A failure stays: who asks next does not wait for the same once more.
+/// A provider's first process. A failure is kept: later requests get it without a new attempt.
 pub type FirstProcess = Arc<OnceCell<Result<Arc<ProviderProcess>, Diagnostics>>>;
 
 #[derive(Default)]

@@ -32,8 +32,10 @@ pub struct History {
     /// How many are kept at most.
     limit: usize,
     cipher: Option<Arc<Cipher>>,
-    /// What seals the snapshots of states that are not on this machine, where no cipher does.
+    /// Opens what it sealed, also after the states were moved to this machine.
     user_key: Option<UserKey>,
+    /// The key seals new snapshots that no cipher seals: their states are not on this machine.
+    is_elsewhere: bool,
 }
 
 /// How the content of an entry is sealed.
@@ -72,12 +74,12 @@ pub struct Header {
 
 impl History {
     pub fn new(dir: PathBuf, limit: usize, cipher: Option<Arc<Cipher>>) -> History {
-        History { dir, limit, cipher, user_key: None }
+        History { dir, limit, cipher, user_key: None, is_elsewhere: false }
     }
 
-    /// Snapshots that are not encrypted as states are shall be unreadable without this key.
-    pub fn with_user_key(self, user_key: Option<UserKey>) -> History {
-        History { user_key, ..self }
+    /// Snapshots of states that are elsewhere are unreadable without the key, if they are not encrypted as states are.
+    pub fn with_user_key(self, user_key: Option<UserKey>, is_elsewhere: bool) -> History {
+        History { user_key, is_elsewhere, ..self }
     }
 
     fn sealing(&self) -> Option<&Cipher> {
@@ -92,7 +94,7 @@ impl History {
             content = cipher.seal_bytes(&content).await.map_err(|e| io::Error::other(e.to_string()))?;
             header.sealed = true;
             self.seal_others().await?;
-        } else if let Some(key) = &self.user_key {
+        } else if let Some(key) = self.user_key.as_ref().filter(|_| self.is_elsewhere) {
             content = key.seal(&content)?;
             (header.sealed, header.by) = (true, SealedBy::UserKey);
         }
@@ -297,11 +299,14 @@ mod tests {
     async fn a_user_key_makes_entries_unreadable_elsewhere() {
         let dir = tempfile::tempdir().unwrap();
         let plain = History::new(dir.path().join("history"), 9, None);
-        let history = plain.clone().with_user_key(Some(UserKey::at(dir.path().join("key"))));
+        let history = plain.clone().with_user_key(Some(UserKey::at(dir.path().join("key"))), true);
         history.keep(snapshot(1, "a"), "apply").await.unwrap();
         let entry = history.entries().unwrap().remove(0);
         assert_eq!(history.snapshot(&entry).await.unwrap(), *snapshot(1, "a"));
         assert!(plain.snapshot(&entry).await.is_err());
+        // As after a move of the states to this machine.
+        let here = History { is_elsewhere: false, ..history.clone() };
+        assert_eq!(here.snapshot(&entry).await.unwrap(), *snapshot(1, "a"));
         std::fs::remove_file(dir.path().join("key")).unwrap();
         assert!(history.snapshot(&entry).await.unwrap_err().to_string().contains("which is not there"));
     }

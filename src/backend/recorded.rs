@@ -43,8 +43,8 @@ impl Backend for RecordedBackend {
         if is_elsewhere && self.user_key.is_none() && self.cipher.is_none() {
             return Ok(inner);
         }
-        let user_key = self.user_key.clone().filter(|_| is_elsewhere);
-        let history = History::new(self.dir.join(workspace), self.limit, self.cipher.clone()).with_user_key(user_key);
+        let history = History::new(self.dir.join(workspace), self.limit, self.cipher.clone());
+        let history = history.with_user_key(self.user_key.clone(), is_elsewhere);
         Ok(Arc::new(RecordedStore { inner, history, run: Mutex::default() }))
     }
 

@@ -21,12 +21,14 @@ pub mod kubernetes;
 pub mod local;
 pub mod lock;
 pub mod memory;
+pub mod oss;
 pub mod pg;
 pub mod recovery;
 pub mod s3;
 pub mod services;
 pub mod settings;
 
+mod object_path;
 mod recorded;
 mod sealed;
 mod sealed_journal;

@@ -15,7 +15,7 @@ use super::store::StateStore;
 /// is only replaced by a later snapshot of the same lineage, unless `force`. Errors are texts for users.
 pub async fn import(store: &dyn StateStore, loaded: &Loaded, new: StateFile, force: bool) -> Result<(), String> {
     let text = |problems: Diagnostics| problems_text(&problems);
-    journaled::refuse_overlaid(store, loaded).map_err(text)?;
+    journaled::refuse_pending_journal(store, loaded).map_err(text)?;
     let rendered = Rendered::of(&new.state).map_err(text)?;
     let mut meta = new.meta;
     if let Some(old) = &loaded.file {
@@ -30,7 +30,7 @@ pub async fn import(store: &dyn StateStore, loaded: &Loaded, new: StateFile, for
     }
     if let Some(old) = &loaded.file {
         let before = Rendered::of(&old.state).map_err(text)?;
-        store.remember(&old.meta, &|| before.to_bytes(&old.meta));
+        store.keep_stored(&old.meta, &|| before.to_bytes(&old.meta));
     }
     let content: Arc<[u8]> = rendered.to_bytes(&meta).into();
     if fingerprint(&content) == loaded.fingerprint {

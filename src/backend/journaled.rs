@@ -94,11 +94,11 @@ pub enum FinishError {
 impl JournaledState {
     /// A run that starts from the state as it was loaded, under the store's lock unless the user wants none.
     pub fn new(store: Arc<dyn StateStore>, loaded: &Loaded) -> Result<JournaledState, Diagnostics> {
-        refuse_overlaid(&*store, loaded)?;
+        refuse_pending_journal(&*store, loaded)?;
         let (meta, stored) = match &loaded.file {
             Some(file) => {
                 let rendered = Rendered::of(&file.state)?;
-                store.remember(&file.meta, &|| rendered.to_bytes(&file.meta));
+                store.keep_stored(&file.meta, &|| rendered.to_bytes(&file.meta));
                 (file.meta.clone(), Some(rendered))
             }
             None => {
@@ -401,8 +401,8 @@ impl Inner {
 }
 
 /// A state that is more than its store holds must not be written over.
-pub(super) fn refuse_overlaid(store: &dyn StateStore, loaded: &Loaded) -> Result<(), Diagnostics> {
-    if loaded.overlaid { Err(another_run(&store.journal()).into()) } else { Ok(()) }
+pub(super) fn refuse_pending_journal(store: &dyn StateStore, loaded: &Loaded) -> Result<(), Diagnostics> {
+    if loaded.includes_journal { Err(another_run(&store.journal()).into()) } else { Ok(()) }
 }
 
 pub(super) fn another_run(path: &Path) -> Diagnostic {

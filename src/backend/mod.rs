@@ -11,7 +11,6 @@ pub mod consul;
 pub mod gcs;
 mod gzip;
 pub mod hcp;
-mod held;
 pub mod history;
 pub mod http;
 mod import;
@@ -27,9 +26,10 @@ pub mod recovery;
 pub mod s3;
 pub mod services;
 pub mod settings;
+mod watched_lock;
 
+mod history_store;
 mod object_path;
-mod recorded;
 mod sealed;
 mod sealed_journal;
 pub mod store;
@@ -48,10 +48,10 @@ mod contract;
 #[allow(dead_code, clippy::print_stdout)]
 mod servers;
 
+pub use history_store::BackendWithHistory;
 pub use import::import;
 pub use journaled::{FinishError, JournaledState};
 pub use lock::{LockInfo, acquire};
-pub use recorded::RecordedBackend;
 pub use recovery::{Access, Loaded, finish_replay, load, take_up};
 pub use sealed::{SealedBackend, sealed};
 pub use store::{Backend, LockError, StateStore, StoreError};

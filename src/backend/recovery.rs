@@ -42,7 +42,7 @@ pub struct Loaded {
     /// Of the stored snapshot, as the journal knows it.
     pub fingerprint: String,
     /// The state is more than the store holds: a journal was laid over it. Nothing may be written on top of that.
-    pub overlaid: bool,
+    pub includes_journal: bool,
     /// The store now holds what the journal held, which is still there: [`finish_replay`] removes it.
     pub replayed: bool,
     /// What the user should know of an interrupted run.
@@ -58,7 +58,8 @@ pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diag
         Access::ReadOnly => problems,
         _ => lock_failed(&StoreError::new(file::problems_text(&problems))).into(),
     })?;
-    let mut loaded = Loaded { file, fingerprint: fingerprint(&content), overlaid: is_pending, ..Loaded::default() };
+    let mut loaded =
+        Loaded { file, fingerprint: fingerprint(&content), includes_journal: is_pending, ..Loaded::default() };
     loaded.warnings.extend(warning);
     drop(content);
     let path = store.journal();
@@ -159,7 +160,7 @@ async fn replay(
         if changes > 0 {
             persist(store, &path, &mut loaded).await?;
         }
-        (loaded.overlaid, loaded.replayed) = (false, true);
+        (loaded.includes_journal, loaded.replayed) = (false, true);
     }
     Ok(loaded)
 }
@@ -177,7 +178,7 @@ pub fn finish_replay(store: &dyn StateStore, loaded: &mut Loaded) -> Result<(), 
 /// Writes what an interrupted run had done to a state that was read without the lock, by a command that is to write it
 /// without. A journal whose run goes on is left alone: that is an error. Call [`finish_replay`] once the warnings have been shown.
 pub async fn take_up(store: &dyn StateStore, loaded: &mut Loaded) -> Result<(), Diagnostics> {
-    if !loaded.overlaid {
+    if !loaded.includes_journal {
         return Ok(());
     }
     let path = store.journal();
@@ -193,7 +194,7 @@ pub async fn take_up(store: &dyn StateStore, loaded: &mut Loaded) -> Result<(), 
         persist(store, &path, loaded).await?;
         warn_of_recovery(&journal, position, &mut loaded.warnings);
     }
-    (loaded.overlaid, loaded.replayed) = (false, true);
+    (loaded.includes_journal, loaded.replayed) = (false, true);
     Ok(())
 }
 
@@ -210,7 +211,7 @@ fn lay_over(journal: &Journal, position: usize, loaded: &mut Loaded) -> Result<u
     if changes > 0 || !loaded.fingerprint.is_empty() {
         loaded.file = Some(file);
     }
-    loaded.overlaid = true;
+    loaded.includes_journal = true;
     Ok(changes)
 }
 

@@ -105,7 +105,7 @@ pub trait StateStore: Send + Sync {
     fn make_backups(&self, _backups: Backups) {}
 
     /// What is stored before the first write, as the caller read it: kept in the history, if this store has one that lacks it.
-    fn remember(&self, _meta: &StateMeta, _content: &dyn Fn() -> Vec<u8>) {}
+    fn keep_stored(&self, _meta: &StateMeta, _content: &dyn Fn() -> Vec<u8>) {}
 
     /// Earlier snapshots, if they are kept on this machine.
     fn history(&self) -> Option<&History> {

@@ -68,7 +68,7 @@ struct Header {
 pub async fn transfer(gives: Side<'_>, takes: Side<'_>) -> Result<(), TransferError> {
     let nothing = TransferError::Nothing;
     for side in [&gives, &takes] {
-        super::journaled::refuse_overlaid(side.store, side.loaded).map_err(|p| nothing(problems_text(&p)))?;
+        super::journaled::refuse_pending_journal(side.store, side.loaded).map_err(|p| nothing(problems_text(&p)))?;
     }
     let (giving, taking) = (snapshot(&gives).map_err(nothing)?, snapshot(&takes).map_err(nothing)?);
     let (giving_path, taking_path) = (place(gives.store), place(takes.store));
@@ -101,7 +101,7 @@ fn snapshot(side: &Side<'_>) -> Result<Arc<[u8]>, String> {
     let mut meta = match &side.loaded.file {
         Some(file) => {
             let before = Rendered::of(&file.state).map_err(|problems| problems_text(&problems))?;
-            side.store.remember(&file.meta, &|| before.to_bytes(&file.meta));
+            side.store.keep_stored(&file.meta, &|| before.to_bytes(&file.meta));
             file.meta.clone()
         }
         None => StateMeta { lineage: uuid::Uuid::new_v4().to_string(), ..StateMeta::default() },

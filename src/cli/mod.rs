@@ -273,7 +273,7 @@ impl Invocation {
                     ));
                 }
             }
-            ArgsError::Json(diagnostics) => view::json::mistakes(&self.console, diagnostics),
+            ArgsError::Json(diagnostics) => view::json::errors(&self.console, diagnostics),
             ArgsError::TextThenPage(text) => {
                 self.console.red_error_line(&text);
                 let entry = COMMANDS.iter().find(|entry| entry.name == self.command);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::lang::syntax::mistakes::not_a_reference;
+use crate::lang::syntax::syntax_errors::not_a_reference;
 use crate::model::config::{self, Target, UNENCRYPTED};
 
 use super::error::SealError;

@@ -7,7 +7,7 @@ use crate::base::source::Range;
 use crate::lang::syntax::ast::Attribute;
 use crate::lang::syntax::body::Content;
 use crate::lang::value::{Type, Value, convert};
-use crate::model::mistakes::UNSUITABLE_VALUE;
+use crate::model::model_errors::UNSUITABLE_VALUE;
 
 /// Arguments with their values, which are known and unmarked.
 #[derive(Debug, Default)]

@@ -52,7 +52,7 @@ impl Setup {
             return (Some(found.clone()), Diagnostics::new());
         }
         let nothing = Meta::new();
-        let mut run = Run::new(self, &nothing, Meta::new(), Need::Both);
+        let mut run = MethodSetup::new(self, &nothing, Meta::new(), Need::Both);
         let method = run.method(method).await;
         let (kept, diags) = (run.kept, run.diags);
         let found = method.filter(|_| !diags.has_errors()).map(|method| (method, kept));
@@ -68,7 +68,7 @@ impl Setup {
         stored: &Meta,
         kept: &mut Meta,
     ) -> Result<Method, Diagnostics> {
-        let mut run = Run::new(self, stored, std::mem::take(kept), Need::Decryption);
+        let mut run = MethodSetup::new(self, stored, std::mem::take(kept), Need::Decryption);
         let method = run.method(method).await;
         let diags = run.diags;
         *kept = run.kept;
@@ -80,7 +80,7 @@ impl Setup {
 }
 
 /// The making of one method.
-struct Run<'s> {
+struct MethodSetup<'s> {
     setup: &'s Setup,
     stored: &'s Meta,
     kept: Meta,
@@ -91,9 +91,9 @@ struct Run<'s> {
 /// Keys as expressions see them, by type and name of their providers.
 type Known = BTreeMap<String, BTreeMap<Arc<str>, Value>>;
 
-impl<'s> Run<'s> {
-    fn new(setup: &'s Setup, stored: &'s Meta, kept: Meta, need: Need) -> Run<'s> {
-        Run { setup, stored, kept, need, diags: Diagnostics::new() }
+impl<'s> MethodSetup<'s> {
+    fn new(setup: &'s Setup, stored: &'s Meta, kept: Meta, need: Need) -> MethodSetup<'s> {
+        MethodSetup { setup, stored, kept, need, diags: Diagnostics::new() }
     }
 
     async fn method(&mut self, method: &config::Method) -> Option<Method> {

@@ -6,11 +6,11 @@
 mod blocks;
 mod build;
 pub mod change;
+pub mod engine_errors;
 pub mod event;
 mod execute;
 mod graph;
 pub mod input;
-pub mod mistakes;
 mod moves;
 pub mod outline;
 pub mod ports;

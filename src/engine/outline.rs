@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use super::build::config::Builder;
 use super::build::imports;
+use super::engine_errors;
 use super::graph::{Dag, Node, NodeId};
-use super::mistakes;
 use super::ports::Ports;
 use crate::base::diag::Diagnostics;
 use crate::engine::blocks::provider_configs;
@@ -96,7 +96,7 @@ pub async fn outline(input: OutlineInput, ports: &Ports) -> Result<Outline, Diag
     sketch.provider_ends();
     sketch.root();
     let drawn = sketch.finish();
-    if input.draw_cycles || drawn.cycles.is_empty() { Ok(drawn) } else { Err(drawn.mistakes()) }
+    if input.draw_cycles || drawn.cycles.is_empty() { Ok(drawn) } else { Err(drawn.cycle_errors()) }
 }
 
 /// An object of the state with the provider configuration that serves it.
@@ -481,11 +481,11 @@ fn cycles(edges: &[Vec<u32>]) -> Vec<Vec<u32>> {
 
 impl Outline {
     /// The cycles, told by name.
-    fn mistakes(&self) -> Diagnostics {
+    fn cycle_errors(&self) -> Diagnostics {
         let told = self.cycles.iter().map(|members| {
             let mut names: Vec<String> = members.iter().map(|node| self.nodes[*node as usize].name.clone()).collect();
             names.sort();
-            mistakes::cycle(&names)
+            engine_errors::cycle(&names)
         });
         told.collect()
     }

@@ -12,7 +12,7 @@ use crate::model::addr::Provider;
 const FIRST_REPORT: i64 = 10;
 
 /// A request to a provider, for reports.
-pub struct Request<'r> {
+pub struct PendingRequest<'r> {
     /// The name in the plugin protocol.
     pub name: &'static str,
     pub provider: &'r Provider,
@@ -20,7 +20,7 @@ pub struct Request<'r> {
     pub subject: &'r (dyn Display + Sync),
 }
 
-impl Request<'_> {
+impl PendingRequest<'_> {
     /// Waits for the answer, without a limit.
     pub async fn answered<T>(&self, ports: &Ports, answer: impl Future<Output = T>) -> T {
         let mut answer = pin!(answer);

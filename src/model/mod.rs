@@ -5,7 +5,7 @@
 pub mod addr;
 pub mod config;
 pub mod deps;
-pub mod mistakes;
+pub mod model_errors;
 pub mod plan;
 pub mod provider;
 pub mod schema;

@@ -51,7 +51,7 @@ pub enum LoginEvent {
     Wanted {
         host: String,
         source: Source,
-        place: Place,
+        place: TokenStorage,
     },
     /// The page where the user creates a token; `opened`: it is shown in a browser.
     TokensPage {
@@ -61,7 +61,7 @@ pub enum LoginEvent {
     },
     /// A token is to be typed, and where it goes.
     TokenWanted {
-        place: Place,
+        place: TokenStorage,
     },
     /// A password is to be typed.
     PasswordWanted,
@@ -81,7 +81,7 @@ pub enum LoginEvent {
     /// What is kept for a host is going to be removed.
     Removing {
         host: String,
-        place: Place,
+        place: TokenStorage,
     },
     Removed {
         host: String,
@@ -93,7 +93,7 @@ pub enum LoginEvent {
 
 /// Where tokens are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TokenStorage {
     File(PathBuf),
     /// The name of a credentials helper.
     Helper(String),
@@ -127,7 +127,7 @@ struct Login<'a> {
     ask: &'a dyn Ask,
     host: Host,
     shown: String,
-    place: Place,
+    place: TokenStorage,
 }
 
 /// Gets a token from a host and keeps it. None: the host that is meant by default.
@@ -220,11 +220,11 @@ fn host(given: Option<&str>) -> Result<Host, Diagnostic> {
     })
 }
 
-fn place(location: Location) -> Place {
+fn place(location: Location) -> TokenStorage {
     match location {
-        Location::File { path, .. } => Place::File(path),
-        Location::Helper(name) => Place::Helper(name),
-        Location::OtherFile | Location::Nowhere => Place::Nowhere,
+        Location::File { path, .. } => TokenStorage::File(path),
+        Location::Helper(name) => TokenStorage::Helper(name),
+        Location::OtherFile | Location::Nowhere => TokenStorage::Nowhere,
     }
 }
 

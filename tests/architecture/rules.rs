@@ -62,7 +62,7 @@ pub const AREAS: &[(u8, Part)] = &[
     (3, Part { path: "engine", may: &["base::diag", "base::files", "base::identifier", "base::log", "base::name", "base::source",
         "base::stop", "base::suggest", "lang", "model"],
         never: &[FILES, ENVIRONMENT, NETWORK, PROCESSES, CLOCK, CHANCE, DEVICES, TERMINAL] }),
-    (3, Part { path: "encryption", may: &["base", "lang", "model::addr", "model::config", "model::mistakes"],
+    (3, Part { path: "encryption", may: &["base", "lang", "model::addr", "model::config", "model::model_errors"],
         never: &[ENVIRONMENT, TERMINAL] }),
     (4, Part { path: "plugin", may: &["base", "lang::value", "model::addr", "model::schema", "model::provider",
         "model::version"], never: &[] }),

@@ -14,8 +14,8 @@ use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
 
 use crate::backend::gzip::{compress, decompress};
-use crate::backend::held::{Held, Slot, mismatch, not_locked};
 use crate::backend::store::REMOTE_SNAPSHOT_PAUSE;
+use crate::backend::watched_lock::{Slot, WatchedLock, mismatch, not_locked};
 use crate::backend::{LockError, LockInfo, StateStore, StoreError};
 use crate::base::hex;
 
@@ -301,7 +301,7 @@ impl StateStore for ConsulStore {
         }
         *self.stored() = None;
         let keep = keep(self.consul.clone(), self.lock_key(), session.clone());
-        self.slot.put(Held::new(session.clone(), keep));
+        self.slot.put(WatchedLock::new(session.clone(), keep));
         Ok(session)
     }
 

@@ -14,9 +14,9 @@ use serde_json::{Map, Value as Json, json};
 
 use super::api::{STILL_PENDING, id, segment, text};
 use super::workspaces::{Workspace, Workspaces};
-use crate::backend::held::{mismatch, not_locked};
 use crate::backend::lock::LockInfo;
 use crate::backend::store::{LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
+use crate::backend::watched_lock::{mismatch, not_locked};
 use crate::base::hex::hex;
 use crate::base::http::Answer;
 use crate::base::name::PROGRAM;

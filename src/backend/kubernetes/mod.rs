@@ -26,7 +26,7 @@ use super::table::{Context, Kind, block, optional};
 
 use client::{Api, Kind as Objects};
 use kubeconfig::{Access, Choice, Exec, ExecVariable, KubeConfig};
-use store::{KubernetesStore, Place};
+use store::{KubernetesStore, ObjectNames};
 
 /// The kind that opens [`KubernetesBackend`].
 pub struct Kubernetes;
@@ -252,8 +252,8 @@ pub struct KubernetesBackend {
 }
 
 impl KubernetesBackend {
-    fn place(&self, workspace: &str) -> Place {
-        Place::new(&self.namespace, workspace, &self.suffix, &self.labels)
+    fn place(&self, workspace: &str) -> ObjectNames {
+        ObjectNames::new(&self.namespace, workspace, &self.suffix, &self.labels)
     }
 }
 

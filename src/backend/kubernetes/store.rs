@@ -16,8 +16,8 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::backend::gzip::{compress, decompress};
-use crate::backend::held::{Held, Slot};
 use crate::backend::store::{ErrorKind, REMOTE_SNAPSHOT_PAUSE};
+use crate::backend::watched_lock::{Slot, WatchedLock};
 use crate::backend::{LockError, LockInfo, StateStore, StoreError};
 
 use super::client::{Api, Kind, Refusal};
@@ -34,19 +34,19 @@ const PART: usize = 1024 * 1024;
 const LOOK: Duration = Duration::from_secs(10);
 
 /// What the objects of one state are called.
-pub struct Place {
+pub struct ObjectNames {
     namespace: String,
     /// Of the first part.
     name: String,
     labels: BTreeMap<String, String>,
 }
 
-impl Place {
-    pub fn new(namespace: &str, workspace: &str, suffix: &str, more: &BTreeMap<String, String>) -> Place {
+impl ObjectNames {
+    pub fn new(namespace: &str, workspace: &str, suffix: &str, more: &BTreeMap<String, String>) -> ObjectNames {
         let own = [(STATE, "true"), (SUFFIX, suffix), (WORKSPACE, workspace), (MANAGED_BY, "terraform")];
         let mut labels: BTreeMap<_, _> = own.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         labels.extend(more.clone());
-        Place { namespace: namespace.into(), name: format!("{STATE}-{workspace}-{suffix}"), labels }
+        ObjectNames { namespace: namespace.into(), name: format!("{STATE}-{workspace}-{suffix}"), labels }
     }
 
     /// All parts have these labels.
@@ -113,7 +113,7 @@ fn check_name(name: &str) -> Result<(), StoreError> {
 
 pub struct KubernetesStore {
     api: Api,
-    place: Arc<Place>,
+    place: Arc<ObjectNames>,
     journal: PathBuf,
     /// The metadata of the parts as last seen, in order. None: not known.
     parts: Mutex<Option<Vec<Value>>>,
@@ -121,7 +121,7 @@ pub struct KubernetesStore {
 }
 
 impl KubernetesStore {
-    pub fn new(api: Api, place: Place, journal: PathBuf) -> KubernetesStore {
+    pub fn new(api: Api, place: ObjectNames, journal: PathBuf) -> KubernetesStore {
         KubernetesStore { api, place: Arc::new(place), journal, parts: Mutex::default(), slot: Slot::default() }
     }
 
@@ -334,7 +334,7 @@ impl StateStore for KubernetesStore {
         for _ in 0..5 {
             if self.try_lock(info).await?.is_some() {
                 let keep = keep(self.api.clone(), self.place.lease(), info.id.clone());
-                self.slot.put(Held::new(info.id.clone(), keep));
+                self.slot.put(WatchedLock::new(info.id.clone(), keep));
                 *self.known_parts() = None;
                 return Ok(info.id.clone());
             }
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn chunks_are_distinguished_from_other_secrets() {
-        let place = Place::new("n", "w", "s", &BTreeMap::from([("own".into(), "label".into())]));
+        let place = ObjectNames::new("n", "w", "s", &BTreeMap::from([("own".into(), "label".into())]));
         let part = |name: &str| place.part(&json!({ "metadata": { "name": name } })).map(|(number, _)| number);
         assert_eq!(part("tfstate-w-s"), Some(0));
         assert_eq!(part("tfstate-w-s-part-12"), Some(12));

@@ -31,11 +31,11 @@ pub struct LocalStore {
 
 struct Inner {
     paths: StatePaths,
-    held: Mutex<Held>,
+    held: Mutex<HeldLock>,
 }
 
 #[derive(Default)]
-struct Held {
+struct HeldLock {
     /// The handle and the id of the lock that is held.
     lock: Option<(File, String)>,
     /// Locking made the file; unlocking removes it if it is still empty.
@@ -118,7 +118,7 @@ impl StateStore for LocalStore {
 }
 
 impl Inner {
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, HeldLock> {
         self.held.lock().unwrap_or_else(|e| e.into_inner())
     }
 

@@ -38,11 +38,11 @@ pub struct PgStore {
     table: String,
     workspace: String,
     journal: PathBuf,
-    held: watch::Sender<Option<Arc<Held>>>,
+    held: watch::Sender<Option<Arc<HeldLock>>>,
 }
 
 /// A lock that this store holds.
-struct Held {
+struct HeldLock {
     id: String,
     key: i64,
     session: Session,
@@ -63,7 +63,7 @@ impl PgStore {
         PgStore { pool, table, workspace, journal, held: watch::Sender::new(None) }
     }
 
-    fn held(&self) -> Option<Arc<Held>> {
+    fn held(&self) -> Option<Arc<HeldLock>> {
         self.held.borrow().clone()
     }
 
@@ -190,7 +190,7 @@ fn not_held(id: &str, holders: &[Holder]) -> StoreError {
     StoreError { kind: ErrorKind::LockGone, text }
 }
 
-impl Held {
+impl HeldLock {
     async fn query(&self, statement: &str, parameters: &[Parameter<'_>]) -> Result<Vec<Row>, StoreError> {
         let _running = self.running.lock().await;
         if let Some(why) = self.lost.borrow().clone() {
@@ -233,7 +233,7 @@ impl Held {
 }
 
 /// Verifies a lock now and then, until its store lets go of it.
-fn keep(held: &Arc<Held>) {
+fn keep(held: &Arc<HeldLock>) {
     let held = Arc::downgrade(held);
     tokio::spawn(async move {
         loop {
@@ -278,7 +278,7 @@ impl StateStore for PgStore {
         let key = id.unwrap_or(CREATION);
         if locked && quiet {
             let (running, lost) = (Mutex::new(()), watch::Sender::new(None));
-            let held = Arc::new(Held { id: info.id.clone(), key, session, running, lost });
+            let held = Arc::new(HeldLock { id: info.id.clone(), key, session, running, lost });
             keep(&held);
             self.held.send_replace(Some(held));
             return Ok(info.id.clone());

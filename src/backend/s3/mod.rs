@@ -31,7 +31,7 @@ use super::table::{Context, Kind};
 
 use client::Objects;
 use settings::{All, Settings};
-use store::{Place, S3Backend};
+use store::{Location, S3Backend};
 use table::Table;
 
 /// The kind of this backend.
@@ -70,7 +70,7 @@ impl Kind for S3 {
             }),
             name,
         });
-        let place = Place { objects: Objects::new(client, signer, all.store), table };
+        let place = Location { objects: Objects::new(client, signer, all.store), table };
         Ok(Arc::new(S3Backend { place: Arc::new(place), context: context.clone() }))
     }
 }

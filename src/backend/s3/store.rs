@@ -32,18 +32,18 @@ const PENDING: &str = "PendingDigest";
 const DEFAULT_PREFIX: &str = "env:";
 
 pub struct S3Backend {
-    pub place: Arc<Place>,
+    pub place: Arc<Location>,
     pub context: Context,
 }
 
 /// Where objects and items are.
-pub struct Place {
+pub struct Location {
     pub objects: Objects,
     pub table: Option<Table>,
 }
 
 pub struct S3Store {
-    place: Arc<Place>,
+    place: Arc<Location>,
     key: String,
     journal: PathBuf,
     /// The checksum of the content that was read or written last.

@@ -39,17 +39,17 @@ pub fn command() -> Command {
 }
 
 pub fn parse(args: &[String]) -> Parsed<Output> {
-    let (given, mut mistakes) = gather(command(), args);
+    let (given, mut problems) = gather(command(), args);
     let names = given.positional();
     if names.len() > 1 {
-        mistakes.error(
+        problems.error(
             "Unexpected argument",
             "The output command expects exactly one argument with the name of an output variable or no arguments to show all outputs.",
         );
     }
     let form = match (given.on("json"), given.on("raw")) {
         (true, true) => {
-            mistakes.error("Invalid output format", "The -raw and -json options are mutually-exclusive.");
+            problems.error("Invalid output format", "The -raw and -json options are mutually-exclusive.");
             Form::Human
         }
         (true, false) => Form::Json,
@@ -58,13 +58,13 @@ pub fn parse(args: &[String]) -> Parsed<Output> {
     };
     let name = names.into_iter().next().filter(|name| !name.is_empty());
     if form == Form::Raw && name.is_none() {
-        mistakes.error(
+        problems.error(
             "Output name required",
             "You must give the name of a single output value when using the -raw option.",
         );
     }
-    if mistakes.has_errors() {
-        return Err(ArgsError::all(mistakes, false));
+    if problems.has_errors() {
+        return Err(ArgsError::all(problems, false));
     }
     let state = given.text("state").filter(|path| !path.is_empty());
     Ok((Output { name, form, state }, variable_arguments(&given)))

@@ -31,8 +31,8 @@ pub fn command() -> Command {
 }
 
 pub fn parse(args: &[String]) -> Result<Validate, ArgsError> {
-    let (given, mistakes) = gather(command(), args);
-    let path = first_of_at_most_one(&given, mistakes)?.unwrap_or_else(|| ".".to_string());
+    let (given, problems) = gather(command(), args);
+    let path = first_of_at_most_one(&given, problems)?.unwrap_or_else(|| ".".to_string());
     let test_dir = given.text("test-directory").unwrap_or_else(|| "tests".to_string());
     let test_dir = Some(test_dir).filter(|_| !given.on("no-tests"));
     Ok(Validate { path, json: given.on("json"), test_dir, variables: variable_arguments(&given) })

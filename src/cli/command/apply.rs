@@ -12,7 +12,7 @@ use crate::model::plan::Mode;
 use crate::ops::hcp;
 use crate::ops::interface::ask::Ask;
 use crate::ops::run::apply::ApplyRequest;
-use crate::ops::run::operation::Request;
+use crate::ops::run::operation::OperationRequest;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     start(invocation, parse(args), false)
@@ -40,7 +40,7 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
     let approver: Option<Arc<dyn Ask>> = (!args.auto_approve)
         .then(|| Arc::new(Prompt { console: invocation.console.clone(), stop: setup.stop.clone() }) as Arc<dyn Ask>);
     let request = ApplyRequest {
-        operation: Request { plan: args.plan, state: args.state, variables: args.variables },
+        operation: OperationRequest { plan: args.plan, state: args.state, variables: args.variables },
         approver,
         plan_file: args.plan_file.map(Into::into),
     };

@@ -27,7 +27,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         return bare(screen, &setup, &request);
     }
     let work = async {
-        let Some(session) = begin(screen, &setup, &request).await else { return 1 };
+        let Some(session) = start_session(screen, &setup, &request).await else { return 1 };
         let code = match screen.terminal.input {
             // The editor waits for keys: what runs beside us must be able to go on.
             true => typed(screen, &session, &setup.stop).await,
@@ -55,13 +55,13 @@ fn bare(screen: &Console, setup: &Setup, request: &ConsoleRequest) -> u8 {
         Ok(runtime) => runtime,
         Err(e) => return unreadable(screen, &e.to_string()),
     };
-    let Some(session) = runtime.block_on(begin(screen, setup, request)) else { return 1 };
+    let Some(session) = runtime.block_on(start_session(screen, setup, request)) else { return 1 };
     let next = || async { term::read_line_lossy().ok().flatten().ok_or(End::Input) };
     let code = runtime.block_on(piped(screen, &session, next));
     runtime.block_on(end(screen, &session, code))
 }
 
-async fn begin(screen: &Console, setup: &Setup, request: &ConsoleRequest) -> Option<Arc<Session>> {
+async fn start_session(screen: &Console, setup: &Setup, request: &ConsoleRequest) -> Option<Arc<Session>> {
     let (session, diagnostics) = console::open(setup, request).await;
     let unsound = diagnostics.has_errors();
     screen.spaced_diagnostics(diagnostics);

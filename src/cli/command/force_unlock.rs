@@ -7,7 +7,7 @@ use crate::ops::interface::ask::NoAnswer;
 use crate::ops::state::force_unlock::{self, Outcome};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin_parsed(invocation, parse(args), |_| true) {
+    let (args, setup) = match super::parsed_and_setup(invocation, parse(args), |_| true) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

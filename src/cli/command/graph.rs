@@ -5,7 +5,7 @@ use crate::cli::args::graph::parse;
 use crate::ops::inspect::graph;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin(invocation, parse(args), |args| &args.variables) {
+    let (args, setup) = match super::arguments_and_setup(invocation, parse(args), |args| &args.variables) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

@@ -138,7 +138,7 @@ fn setup(invocation: &Invocation, input: bool) -> Result<Setup, u8> {
 }
 
 /// The arguments and the setup of a command without prompts, with the values given for variables. Errors are shown here.
-fn begin<T>(
+fn arguments_and_setup<T>(
     invocation: &Invocation,
     args: Result<T, ArgsError>,
     variables: impl Fn(&T) -> &[VariableArgument],
@@ -148,8 +148,12 @@ fn begin<T>(
     Ok((args, setup))
 }
 
-/// As [`begin`]; `asks` says whether questions may be asked.
-fn begin_parsed<T>(invocation: &Invocation, parsed: Parsed<T>, asks: impl Fn(&T) -> bool) -> Result<(T, Setup), u8> {
+/// As [`arguments_and_setup`]; `asks` says whether questions may be asked.
+fn parsed_and_setup<T>(
+    invocation: &Invocation,
+    parsed: Parsed<T>,
+    asks: impl Fn(&T) -> bool,
+) -> Result<(T, Setup), u8> {
     let (args, variables) = parsed.map_err(|error| invocation.usage_error(error))?;
     let setup = setup(invocation, asks(&args))?.with_variables(&variables);
     Ok((args, setup))

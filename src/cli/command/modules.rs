@@ -6,7 +6,7 @@ use crate::cli::view::modules::view;
 use crate::ops::inspect::modules;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin(invocation, parse(args), |args| &args.variables) {
+    let (args, setup) = match super::arguments_and_setup(invocation, parse(args), |args| &args.variables) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

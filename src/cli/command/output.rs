@@ -10,7 +10,7 @@ use crate::ops::backends::read_state;
 use crate::ops::interface::options::StateOptions;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin_parsed(invocation, parse(args), |_| false) {
+    let (args, setup) = match super::parsed_and_setup(invocation, parse(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

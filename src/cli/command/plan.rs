@@ -6,7 +6,7 @@ use crate::cli::args::plan;
 use crate::cli::view::operation::{Audience, Written, listener, view};
 use crate::model::plan::{Action, Plan};
 use crate::ops::hcp;
-use crate::ops::run::operation::Request;
+use crate::ops::run::operation::OperationRequest;
 use crate::ops::run::plan::PlanRequest;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
@@ -20,7 +20,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let request = PlanRequest {
-        operation: Request { plan: args.plan, state: args.state, variables: args.variables },
+        operation: OperationRequest { plan: args.plan, state: args.state, variables: args.variables },
         out: args.out.clone().map(Into::into),
         generate: args.generate_config_out.clone().map(Into::into),
     };

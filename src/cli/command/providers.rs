@@ -15,7 +15,7 @@ use crate::render::json;
 use crate::render::text::tree::{self, Branch};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin(invocation, parse(args), |args| &args.variables) {
+    let (args, setup) = match super::arguments_and_setup(invocation, parse(args), |args| &args.variables) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

@@ -9,10 +9,11 @@ use crate::ops::init::providers_mirror;
 use crate::render::text::style::Style;
 
 pub fn run_lock(invocation: &Invocation, args: &[String]) -> u8 {
-    let ((request, _), setup) = match super::begin(invocation, parse_lock(args), |(_, variables)| variables) {
-        Ok(begun) => begun,
-        Err(code) => return code,
-    };
+    let ((request, _), setup) =
+        match super::arguments_and_setup(invocation, parse_lock(args), |(_, variables)| variables) {
+            Ok(begun) => begun,
+            Err(code) => return code,
+        };
     let console = &invocation.console;
     let mut tell = |event: LockEvent| console.line(&fetching(&event, &console.style));
     let work = providers_lock::run(&setup, &request, &mut tell);
@@ -69,10 +70,11 @@ fn fetching(event: &LockEvent, style: &Style) -> String {
 }
 
 pub fn run_mirror(invocation: &Invocation, args: &[String]) -> u8 {
-    let ((request, _), setup) = match super::begin(invocation, parse_mirror(args), |(_, variables)| variables) {
-        Ok(begun) => begun,
-        Err(code) => return code,
-    };
+    let ((request, _), setup) =
+        match super::arguments_and_setup(invocation, parse_mirror(args), |(_, variables)| variables) {
+            Ok(begun) => begun,
+            Err(code) => return code,
+        };
     let console = &invocation.console;
     let mut tell = |event: MirrorEvent| console.line(&mirroring(&event));
     let work = providers_mirror::run(&setup, &request, &mut tell);

@@ -4,7 +4,7 @@ use crate::cli::Invocation;
 use crate::cli::args::refresh::parse;
 use crate::cli::view::operation::{listener, view};
 use crate::ops::hcp;
-use crate::ops::run::operation::Request;
+use crate::ops::run::operation::OperationRequest;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let args = match parse(args) {
@@ -16,7 +16,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(setup) => setup,
         Err(code) => return code,
     };
-    let request = Request { plan: args.plan, state: args.state, variables: args.variables };
+    let request = OperationRequest { plan: args.plan, state: args.state, variables: args.variables };
     let listener = listener(&view);
     let work = async {
         match hcp::refresh(&setup, &request, &listener).await {

@@ -7,7 +7,7 @@ use crate::ops::hcp;
 use crate::ops::inspect::show::{self, ShowSubject};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin_parsed(invocation, parse(args), |_| false) {
+    let (args, setup) = match super::parsed_and_setup(invocation, parse(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

@@ -32,7 +32,7 @@ fn one_instance() -> String {
 }
 
 pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin_parsed(invocation, parse_list(args), |_| false) {
+    let (args, setup) = match super::parsed_and_setup(invocation, parse_list(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -54,7 +54,7 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 pub fn run_identities(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin_parsed(invocation, parse_identities(args), |_| false) {
+    let (args, setup) = match super::parsed_and_setup(invocation, parse_identities(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -104,7 +104,7 @@ fn refused(lines: &Lines, refusal: Refusal) -> u8 {
 }
 
 pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin_parsed(invocation, parse_show(args), |_| false) {
+    let (args, setup) = match super::parsed_and_setup(invocation, parse_show(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -151,7 +151,7 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 pub fn run_pull(invocation: &Invocation, args: &[String]) -> u8 {
-    let ((), setup) = match super::begin_parsed(invocation, parse_pull(args), |()| false) {
+    let ((), setup) = match super::parsed_and_setup(invocation, parse_pull(args), |()| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

@@ -14,7 +14,7 @@ use crate::ops::state::edits::{self, Edited, Moved, OtherDir, ROOT, Refusal, Whi
 use super::state::no_state;
 
 pub fn run_mv(invocation: &Invocation, args: &[String]) -> u8 {
-    let ((args, json), setup) = match super::begin_parsed(invocation, args::parse_mv(args), |_| false) {
+    let ((args, json), setup) = match super::parsed_and_setup(invocation, args::parse_mv(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -49,7 +49,7 @@ pub fn run_mv(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 pub fn run_rm(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin_parsed(invocation, args::parse_rm(args), |_| false) {
+    let (args, setup) = match super::parsed_and_setup(invocation, args::parse_rm(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -75,7 +75,7 @@ pub fn run_rm(invocation: &Invocation, args: &[String]) -> u8 {
 
 pub fn run_replace_provider(invocation: &Invocation, args: &[String]) -> u8 {
     let parsed = args::parse_replace_provider(args);
-    let (args, setup) = match super::begin_parsed(invocation, parsed, |args| !args.auto_approve) {
+    let (args, setup) = match super::parsed_and_setup(invocation, parsed, |args| !args.auto_approve) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -114,7 +114,7 @@ fn show_replacement(console: &Console, from: &Provider, to: &Provider, resources
 }
 
 pub fn run_push(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin_parsed(invocation, args::parse_push(args), |_| false) {
+    let (args, setup) = match super::parsed_and_setup(invocation, args::parse_push(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

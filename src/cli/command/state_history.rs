@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 use crate::cli::Invocation;
 use crate::cli::args::state_history::{parse_history, parse_restore};
 use crate::cli::console::Console;
+use crate::cli::view::history::{operation_name, written};
 use crate::cli::view::human::Human;
 use crate::cli::view::lines::Lines;
 use crate::model::addr::AbsResourceInstance;
@@ -15,7 +16,7 @@ use crate::render::json::go;
 use super::state_edits::{refused, unsaved};
 
 pub fn run_history(invocation: &Invocation, args: &[String]) -> u8 {
-    let (json, setup) = match super::begin_parsed(invocation, parse_history(args), |_| false) {
+    let (json, setup) = match super::parsed_and_setup(invocation, parse_history(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -40,7 +41,7 @@ fn document(listing: &Listing) -> Json {
             "serial": one.serial,
             "lineage": one.lineage,
             "written": one.written,
-            "operation": operation(one),
+            "operation": operation_name(one),
             "size": one.size,
             "encrypted": one.is_encrypted,
             "current": one.is_current,
@@ -61,30 +62,20 @@ fn table(listing: &Listing) -> String {
         return format!("No snapshots of the workspace {:?} are kept on this machine.\n", listing.workspace);
     }
     let row = |one: &Snapshot| {
-        let written = one.written.split('.').next().unwrap_or_default().replace('T', " ");
         let mark = if one.is_current { "*" } else { " " };
-        [format!("{mark} {}", one.serial), written, one.size.to_string(), operation(one)]
+        [format!("{mark} {}", one.serial), written(one), one.size.to_string(), operation_name(one)]
     };
     let head = ["  SERIAL", "WRITTEN (UTC)", "BYTES", "OPERATION"].map(str::to_owned);
     let rows: Vec<[String; 4]> = [head].into_iter().chain(listing.snapshots.iter().map(row)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or_default();
-    let (serial, written, size) = (width(0), width(1), width(2));
-    let line = |[a, b, c, d]: &[String; 4]| format!("{a:serial$}  {b:written$}  {c:>size$}  {d}");
+    let (serial, time, size) = (width(0), width(1), width(2));
+    let line = |[a, b, c, d]: &[String; 4]| format!("{a:serial$}  {b:time$}  {c:>size$}  {d}");
     rows.iter().map(|row| line(row).trim_end().to_owned() + "\n").collect()
-}
-
-/// What wrote a snapshot, in the words of the commands.
-fn operation(snapshot: &Snapshot) -> String {
-    match snapshot.operation.strip_prefix("OperationType") {
-        Some(kind) => kind.to_lowercase(),
-        None if snapshot.operation.is_empty() => "(unknown)".to_owned(),
-        None => snapshot.operation.replacen("state-", "state ", 1),
-    }
 }
 
 pub fn run_restore(invocation: &Invocation, args: &[String]) -> u8 {
     let parsed = parse_restore(args);
-    let (args, setup) = match super::begin_parsed(invocation, parsed, |args| !args.auto_approve && !args.dry_run) {
+    let (args, setup) = match super::parsed_and_setup(invocation, parsed, |args| !args.auto_approve && !args.dry_run) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

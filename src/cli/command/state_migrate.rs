@@ -5,7 +5,7 @@ use crate::cli::args::state_migrate::parse;
 use crate::ops::init::migrate::{self, MigrateEvent, MigrateRequest};
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin_parsed(invocation, parse(args), |args| args.input) {
+    let (args, setup) = match super::parsed_and_setup(invocation, parse(args), |args| args.input) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

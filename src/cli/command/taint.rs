@@ -19,7 +19,7 @@ pub fn run_untaint(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 fn run(invocation: &Invocation, args: Parsed<Taint>, mark: Mark) -> u8 {
-    let (args, setup) = match super::begin_parsed(invocation, args, |_| false) {
+    let (args, setup) = match super::parsed_and_setup(invocation, args, |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

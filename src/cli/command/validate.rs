@@ -6,7 +6,7 @@ use crate::cli::view::validate::view;
 use crate::ops::inspect::validate::ValidateRequest;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let (args, setup) = match super::begin(invocation, parse(args), |args| &args.variables) {
+    let (args, setup) = match super::arguments_and_setup(invocation, parse(args), |args| &args.variables) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

@@ -8,7 +8,7 @@ use crate::ops::state::workspaces::{self, Refusal, Selected};
 
 pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    let (json, setup) = match super::begin_parsed(invocation, args::parse_list(args), |_| false) {
+    let (json, setup) = match super::parsed_and_setup(invocation, args::parse_list(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -40,7 +40,7 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
 
 pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    match super::begin_parsed(invocation, args::parse_show(args), |()| false) {
+    match super::parsed_and_setup(invocation, args::parse_show(args), |()| false) {
         Ok(((), setup)) => {
             if let Err(problems) = setup.workdir.check_workspace() {
                 let why: String = problems.iter().map(|problem| problem.summary.as_str()).collect();
@@ -56,7 +56,7 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
 
 pub fn run_new(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    let (args, setup) = match super::begin_parsed(invocation, args::parse_new(args), |_| false) {
+    let (args, setup) = match super::parsed_and_setup(invocation, args::parse_new(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -77,7 +77,7 @@ pub fn run_new(invocation: &Invocation, args: &[String]) -> u8 {
 
 pub fn run_select(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    let (args, setup) = match super::begin_parsed(invocation, args::parse_select(args), |_| false) {
+    let (args, setup) = match super::parsed_and_setup(invocation, args::parse_select(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -102,7 +102,7 @@ pub fn run_select(invocation: &Invocation, args: &[String]) -> u8 {
 
 pub fn run_delete(invocation: &Invocation, args: &[String]) -> u8 {
     warn_of_old_name(invocation);
-    let (args, setup) = match super::begin_parsed(invocation, args::parse_delete(args), |_| false) {
+    let (args, setup) = match super::parsed_and_setup(invocation, args::parse_delete(args), |_| false) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

@@ -27,10 +27,22 @@ enum Kind {
     Path,
     Address,
     Workspace,
+    /// A root output that the state holds.
+    Output,
+    /// The serial of a snapshot in the state's history.
+    Serial,
+    OneOf(&'static [&'static str]),
     Shell,
     Switch,
     Other,
 }
+
+/// The values of flags that accept only these: command, flag, values.
+const CHOICES: [(&str, &str, &[&str]); 3] = [
+    ("graph", "format", &["dot", "mermaid"]),
+    ("graph", "type", &["plan", "plan-refresh-only", "plan-destroy", "apply"]),
+    ("init", "lockfile", &["readonly"]),
+];
 
 /// Everything that may stand where the word of the line is, in the order in which to show it.
 pub fn candidates(line: &Line, sources: &dyn Sources) -> Vec<Candidate> {
@@ -38,6 +50,7 @@ pub fn candidates(line: &Line, sources: &dyn Sources) -> Vec<Candidate> {
     let words = &line.before[global..];
     let word = line.word.as_str();
     let found = match table::find(words) {
+        None if words.is_empty() && word.starts_with(CHDIR) => folders(&word[CHDIR.len()..], sources),
         None if words.is_empty() && word.starts_with('-') => globals(),
         None if words.is_empty() => commands(""),
         None => Vec::new(),
@@ -57,9 +70,17 @@ pub fn candidates(line: &Line, sources: &dyn Sources) -> Vec<Candidate> {
     found.into_iter().filter(|candidate| candidate.word.starts_with(word)).collect()
 }
 
+const CHDIR: &str = "-chdir=";
+
+/// The values of `-chdir`.
+fn folders(typed: &str, sources: &dyn Sources) -> Vec<Candidate> {
+    let paths = sources.paths(typed).into_iter().filter(|path| path.ends_with('/'));
+    paths.map(|path| Candidate::new(format!("{CHDIR}{path}"), "")).collect()
+}
+
 fn globals() -> Vec<Candidate> {
     [
-        ("-chdir=", "Switch to a different working directory first"),
+        (CHDIR, "Switch to a different working directory first"),
         ("-help", "Show help"),
         ("-install-autocomplete", "Set up completion in the shells of this user"),
         ("-uninstall-autocomplete", "Remove what -install-autocomplete set up"),
@@ -103,12 +124,12 @@ fn of_command(
         }
     }
     if let Some(arg) = waiting {
-        return values(&kind_of_flag(arg), &line.word, sources);
+        return values(&kind_of_flag(entry.name, arg), &line.word, sources);
     }
     if let (true, Some((name, value))) = (flags_may_follow, line.flag_value()) {
         let Some(arg) = flag(name) else { return Vec::new() };
         let prefixed = |c: Candidate| Candidate::new(format!("{name}={}", c.word), c.about);
-        return values(&kind_of_flag(arg), value, sources).into_iter().map(prefixed).collect();
+        return values(&kind_of_flag(entry.name, arg), value, sources).into_iter().map(prefixed).collect();
     }
     if flags_may_follow && line.word.starts_with('-') {
         return flags(command);
@@ -134,9 +155,12 @@ fn first_sentence(text: &str) -> &str {
     text.split_once(". ").map_or(text, |(first, _)| first).trim_end_matches('.')
 }
 
-fn kind_of_flag(arg: &Arg) -> Kind {
+fn kind_of_flag(command: &str, arg: &Arg) -> Kind {
     if is_switch(arg) {
         return Kind::Switch;
+    }
+    if let Some((_, _, values)) = CHOICES.iter().find(|(of, flag, _)| *of == command && arg.get_long() == Some(*flag)) {
+        return Kind::OneOf(values);
     }
     match arg.get_value_names().and_then(|names| names.first()).map(clap::builder::Str::as_str) {
         Some("path" | "PATH" | "dir" | "DIR" | "file" | "FILE") => Kind::Path,
@@ -151,6 +175,8 @@ fn kind_of_positional(command: &str, position: usize) -> Kind {
         ("workspace select" | "workspace delete" | "env select" | "env delete", 0) => Kind::Workspace,
         ("state list" | "state rm" | "taint" | "untaint", _) | ("state show", 0) | ("state mv", 0 | 1) => Kind::Address,
         ("apply" | "show" | "state push", 0) | ("fmt" | "providers mirror", _) => Kind::Path,
+        ("output", 0) => Kind::Output,
+        ("state restore", 0) => Kind::Serial,
         ("completion", 0) => Kind::Shell,
         _ => Kind::Other,
     }
@@ -162,6 +188,9 @@ fn values(kind: &Kind, typed: &str, sources: &dyn Sources) -> Vec<Candidate> {
         Kind::Path => plain(sources.paths(typed)),
         Kind::Address => plain(sources.addresses()),
         Kind::Workspace => plain(sources.workspaces()),
+        Kind::Output => plain(sources.outputs()),
+        Kind::Serial => sources.snapshots().into_iter().map(|(serial, about)| Candidate::new(serial, about)).collect(),
+        Kind::OneOf(values) => values.iter().map(|value| Candidate::new(*value, "")).collect(),
         Kind::Shell => plain(SHELLS.map(|shell| shell.name().to_string()).into()),
         Kind::Switch => plain(["true", "false"].map(str::to_string).into()),
         Kind::Other => Vec::new(),
@@ -186,6 +215,14 @@ mod tests {
         fn workspaces(&self) -> Vec<String> {
             ["default", "test"].map(str::to_string).into()
         }
+
+        fn outputs(&self) -> Vec<String> {
+            ["id", "url"].map(str::to_string).into()
+        }
+
+        fn snapshots(&self) -> Vec<(String, String)> {
+            vec![("12".to_string(), "apply, 2026-01-02 03:04:05".to_string()), ("11".to_string(), String::new())]
+        }
     }
 
     fn words(line: &str) -> Vec<String> {
@@ -194,7 +231,7 @@ mod tests {
 
     #[test]
     fn candidates_fit_their_place() {
-        let cases: [(&str, &[&str]); 20] = [
+        let cases: [(&str, &[&str]); 29] = [
             ("t pl", &["plan"]),
             ("t -chdir=x pl", &["plan"]),
             ("t -v", &["-version"]),
@@ -215,6 +252,15 @@ mod tests {
             ("t state show x.b[", &["x.b[\"k\"]"]),
             ("t providers m", &["mirror"]),
             ("t nothing ", &[]),
+            ("t -chdir=", &["-chdir=b/"]),
+            ("t graph -type=plan-", &["-type=plan-refresh-only", "-type=plan-destroy"]),
+            ("t graph -type ap", &["apply"]),
+            ("t graph -format=", &["-format=dot", "-format=mermaid"]),
+            ("t init -lockfile=", &["-lockfile=readonly"]),
+            ("t output ", &["id", "url"]),
+            ("t output -json u", &["url"]),
+            ("t state restore ", &["12", "11"]),
+            ("t state restore 12 ", &[]),
         ];
         for (line, expected) in cases {
             assert_eq!(words(line), expected, "{line}");
@@ -226,6 +272,21 @@ mod tests {
         assert!(!words("t ").contains(&"env".to_string()));
         assert_eq!(words("t env sel"), ["select"]);
         assert_eq!(words("t env select d"), ["default"]);
+    }
+
+    #[test]
+    fn the_choices_of_flags_are_accepted() {
+        for (command, flag, values) in CHOICES {
+            for value in values {
+                let args = [format!("-{flag}={value}")];
+                let accepted = match command {
+                    "graph" => crate::cli::args::graph::parse(&args).is_ok(),
+                    "init" => crate::cli::args::init::parse(&args).is_ok(),
+                    other => unreachable!("{other}"),
+                };
+                assert!(accepted, "{command} {args:?}");
+            }
+        }
     }
 
     #[test]

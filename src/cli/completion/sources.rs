@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use crate::base::env::Environment;
 use crate::base::stop::Stop;
+use crate::cli::view::history::{operation_name, written};
+use crate::ops::backends::read_state;
 use crate::ops::interface::options::StateOptions;
 use crate::ops::setup::Setup;
 use crate::ops::setup::settings;
 use crate::ops::state;
+use crate::ops::state::history::{self, Snapshot};
 use crate::ops::state::workspaces;
 
 use super::line::Line;
@@ -25,6 +28,10 @@ pub trait Sources {
     /// The addresses of what the state holds.
     fn addresses(&self) -> Vec<String>;
     fn workspaces(&self) -> Vec<String>;
+    /// The names of the root outputs in the state.
+    fn outputs(&self) -> Vec<String>;
+    /// The serials in the state's history with what wrote them and when, the newest first.
+    fn snapshots(&self) -> Vec<(String, String)>;
 }
 
 /// The project in the working directory, or in that of the line's `-chdir`.
@@ -85,5 +92,22 @@ impl Sources for Project {
 
     fn workspaces(&self) -> Vec<String> {
         self.ask(|setup| async move { workspaces::list(&setup).await.ok() }).unwrap_or_default()
+    }
+
+    fn outputs(&self) -> Vec<String> {
+        let found = self.ask(|setup| async move {
+            let (_, loaded) = read_state::current(&setup, &StateOptions::default()).await.ok()?;
+            Some(loaded.file?.state.outputs.keys().map(ToString::to_string).collect())
+        });
+        found.unwrap_or_default()
+    }
+
+    fn snapshots(&self) -> Vec<(String, String)> {
+        let found = self.ask(|setup| async move { history::list(&setup).await.ok() });
+        let mut snapshots = found.map(|listing| listing.snapshots).unwrap_or_default();
+        // Of several with one serial, `state restore` takes the newest, which comes first.
+        snapshots.dedup_by_key(|snapshot| snapshot.serial);
+        let about = |one: &Snapshot| format!("{}, {}", operation_name(one), written(one));
+        snapshots.iter().map(|one| (one.serial.to_string(), about(one))).collect()
     }
 }

@@ -60,7 +60,7 @@ pub fn write_to_the_second(console: &Console, message: &Message) {
 }
 
 /// A stream of nothing but what kept the command from beginning.
-pub fn mistakes(console: &Console, diagnostics: Diagnostics) {
+pub fn errors(console: &Console, diagnostics: Diagnostics) {
     write(console, &events::version());
     diagnostics.iter().for_each(|diagnostic| write(console, &events::diagnostic(diagnostic)));
 }

@@ -2,7 +2,7 @@
 
 use crate::base::name::PROGRAM;
 use crate::cli::console::Console;
-use crate::ops::login::{LoginEvent, Place, Source, Welcome};
+use crate::ops::login::{LoginEvent, Source, TokenStorage, Welcome};
 use crate::render::text::style::Style;
 
 pub fn show(console: &Console, event: LoginEvent) {
@@ -45,7 +45,7 @@ fn success(style: &Style, text: &str) -> String {
     style.fill("[green][bold]Success![reset] [bold]{}[reset]", &[&text])
 }
 
-fn wanted(host: &str, source: Source, place: &Place) -> String {
+fn wanted(host: &str, source: Source, place: &TokenStorage) -> String {
     let by = if source == Source::Page { "your browser" } else { "OAuth" };
     let mut text = format!("{PROGRAM} will request an API token for {host} using {by}.\n\n");
     if source == Source::Code {
@@ -53,16 +53,16 @@ fn wanted(host: &str, source: Source, place: &Place) -> String {
                  must obtain an API token by another\nmeans and configure it in the CLI configuration manually.\n\n";
     }
     text + &match place {
-        Place::Helper(name) => format!(
+        TokenStorage::Helper(name) => format!(
             "If login is successful, {PROGRAM} will store the token in the configured\n{name:?} credentials helper for use by \
              subsequent commands.\n\n"
         ),
-        Place::File(path) => format!(
+        TokenStorage::File(path) => format!(
             "If login is successful, {PROGRAM} will store the token in plain text in\nthe following file for use by subsequent \
              commands:\n    {}\n\n",
             path.display()
         ),
-        Place::Nowhere => String::new(),
+        TokenStorage::Nowhere => String::new(),
     }
 }
 
@@ -76,29 +76,29 @@ fn page(what: &str, host: &str, url: &str, opened: bool) -> String {
     }
 }
 
-fn token_wanted(place: &Place) -> String {
+fn token_wanted(place: &TokenStorage) -> String {
     let text = "Generate a token using your browser, and copy-paste it into this prompt.\n\n".to_owned();
     text + &match place {
-        Place::Helper(name) => format!(
+        TokenStorage::Helper(name) => format!(
             "{PROGRAM} will store the token in the configured {name:?} credentials helper\nfor use by subsequent commands.\n\n"
         ),
-        Place::File(path) => format!(
+        TokenStorage::File(path) => format!(
             "{PROGRAM} will store the token in plain text in the following file\nfor use by subsequent commands:\n    {}\n\n",
             path.display()
         ),
-        Place::Nowhere => String::new(),
+        TokenStorage::Nowhere => String::new(),
     }
 }
 
-fn removing(host: &str, place: &Place) -> String {
+fn removing(host: &str, place: &TokenStorage) -> String {
     match place {
-        Place::Helper(name) => {
+        TokenStorage::Helper(name) => {
             format!("Removing the stored credentials for {host} from the configured\n{name:?} credentials helper.\n\n")
         }
-        Place::File(path) => {
+        TokenStorage::File(path) => {
             format!("Removing the stored credentials for {host} from the following file:\n    {}\n\n", path.display())
         }
-        Place::Nowhere => String::new(),
+        TokenStorage::Nowhere => String::new(),
     }
 }
 

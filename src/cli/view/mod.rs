@@ -4,6 +4,7 @@
 
 mod downloads;
 pub mod get;
+pub mod history;
 pub mod human;
 pub mod init;
 pub mod json;

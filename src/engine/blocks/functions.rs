@@ -18,7 +18,7 @@ use crate::model::schema::{FunctionSignature, Parameter};
 
 use crate::engine::blocks::schemas::Schemas;
 use crate::engine::ports::Ports;
-use crate::engine::waiting::Request;
+use crate::engine::waiting::PendingRequest;
 
 /// The prefix of names of functions that come from providers.
 const NAMESPACE: &str = "provider::";
@@ -99,7 +99,7 @@ impl ProviderFunction {
             })?;
             Ok(process.call_function(&self.name, args).await)
         };
-        let request = Request { name: "CallFunction", provider: &self.provider, subject: &self.identity };
+        let request = PendingRequest { name: "CallFunction", provider: &self.provider, subject: &self.identity };
         request.answered(&self.ports, answer).await?.map_err(|error| match error.argument {
             Some(index) => FunctionError::argument(index, error.text),
             None => FunctionError::new(error.text),

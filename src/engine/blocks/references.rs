@@ -17,14 +17,14 @@ use crate::model::addr;
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{InstanceKey, Reference, ResourceMode, Subject};
 use crate::model::config::Condition;
-use crate::model::mistakes::{did_you_mean, undeclared_local, undeclared_variable};
+use crate::model::model_errors::{did_you_mean, undeclared_local, undeclared_variable};
 use crate::model::schema::decode::references_in_body;
 use crate::model::schema::{Block, NestedBlock, Nesting, Schema};
 
 use crate::engine::blocks::deprecated;
 use crate::engine::blocks::schemas::Schemas;
 use crate::engine::blocks::tree::{ModuleId, Tree};
-use crate::engine::mistakes::UNDECLARED_RESOURCE;
+use crate::engine::engine_errors::UNDECLARED_RESOURCE;
 
 /// What a reference makes its block wait for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -45,7 +45,7 @@ pub struct Needs {
     /// The locations in the block.
     pub places: Vec<(Need, Range)>,
     /// References that are invalid for any values.
-    pub mistakes: Diagnostics,
+    pub problems: Diagnostics,
     /// Variables and local values that are not declared: errors even where nothing evaluates them.
     pub undeclared: Vec<Diagnostic>,
     /// References of a block to itself: errors once there is something to make of it, not in validate.
@@ -129,9 +129,9 @@ impl<'a> Gatherer<'a> {
 
     /// References that are resolved together: after an error that shows without values, values are not looked for.
     fn together(&mut self, f: impl FnOnce(&mut Self)) {
-        let (mistakes, undeclared) = (self.needs.mistakes.len(), self.needs.undeclared.len());
+        let (errors, undeclared) = (self.needs.problems.len(), self.needs.undeclared.len());
         f(self);
-        if self.needs.mistakes.len() > mistakes {
+        if self.needs.problems.len() > errors {
             self.needs.undeclared.truncate(undeclared);
         }
     }
@@ -171,7 +171,7 @@ impl<'a> Gatherer<'a> {
     /// A condition of a resource. Each of its expressions is judged alone.
     pub fn condition(&mut self, condition: &Condition) {
         for expr in [&condition.condition, &condition.error_message] {
-            let before = self.needs.mistakes.len();
+            let before = self.needs.problems.len();
             self.expression(expr);
             self.unknown_names(expr, before);
         }
@@ -179,7 +179,7 @@ impl<'a> Gatherer<'a> {
 
     /// A condition of an output: both expressions mean nothing after an error in either.
     pub fn joint_condition(&mut self, condition: &Condition) {
-        let before = self.needs.mistakes.len();
+        let before = self.needs.problems.len();
         self.together(|this| {
             this.expression(&condition.condition);
             this.expression(&condition.error_message);
@@ -190,7 +190,7 @@ impl<'a> Gatherer<'a> {
 
     /// A condition of a check block: nothing but its message is evaluated beforehand, after both were looked at.
     pub fn assertion(&mut self, condition: &Condition) {
-        let before = self.needs.mistakes.len();
+        let before = self.needs.problems.len();
         self.together(|this| {
             this.expression(&condition.condition);
             this.expression(&condition.error_message);
@@ -200,7 +200,7 @@ impl<'a> Gatherer<'a> {
 
     /// As the reference has it: after an error none of the names means anything, which `can` and `try` do not mind.
     fn unknown_names(&mut self, expr: &Expression, before: usize) {
-        if self.needs.mistakes.len() == before {
+        if self.needs.problems.len() == before {
             return;
         }
         let guards = expr
@@ -214,12 +214,12 @@ impl<'a> Gatherer<'a> {
             let detail = format!("There is no variable named {:?}.", traversal.root_name());
             Diagnostic::error("Unknown variable", detail).at(expr.range_of(traversal.root.span))
         });
-        self.needs.mistakes.extend(unknown.collect::<Diagnostics>());
+        self.needs.problems.extend(unknown.collect::<Diagnostics>());
     }
 
     /// `depends_on`: whole objects, for order only. Only up to the first error is it checked that they exist.
     pub fn depends_on(&mut self, traversals: &[Traversal], file: &Arc<SourceFile>) {
-        let before = self.needs.mistakes.len();
+        let before = self.needs.problems.len();
         for traversal in traversals {
             match parse_reference(traversal, file) {
                 Ok(mut reference) => {
@@ -227,7 +227,7 @@ impl<'a> Gatherer<'a> {
                         let detail = "References in depends_on must be to a whole object (resource, etc), not to an \
                                       attribute of an object.";
                         let error = Diagnostic::error("Invalid depends_on reference", detail);
-                        self.needs.mistakes.push(error.at(first.span().to(last.span()).in_file(file)));
+                        self.needs.problems.push(error.at(first.span().to(last.span()).in_file(file)));
                     }
                     if let Subject::ModuleOutput(name, key, _) = &reference.subject {
                         reference.subject = match key {
@@ -235,22 +235,22 @@ impl<'a> Gatherer<'a> {
                             key => Subject::ModuleInstance(name.clone(), key.clone()),
                         };
                     }
-                    if self.needs.mistakes.len() == before {
+                    if self.needs.problems.len() == before {
                         self.check_exists(&reference);
                     }
                     self.need(&reference.subject, Some(&reference.range));
                 }
-                Err(error) => self.needs.mistakes.push(error),
+                Err(error) => self.needs.problems.push(error),
             }
         }
     }
 
     fn check_exists(&mut self, reference: &Reference) {
         if matches!(reference.subject, Subject::SelfObject) {
-            self.needs.mistakes.push(invalid_self(&reference.range));
+            self.needs.problems.push(invalid_self(&reference.range));
         }
         self.check_repetition(reference);
-        self.needs.mistakes.extend(self.undeclared(reference).map(Diagnostics::from).unwrap_or_default());
+        self.needs.problems.extend(self.undeclared(reference).map(Diagnostics::from).unwrap_or_default());
         self.check_declared(reference);
     }
 
@@ -261,7 +261,7 @@ impl<'a> Gatherer<'a> {
                 self.need(&reference.subject, Some(&reference.range));
                 self.check_declared(&reference);
             }
-            Err(error) => self.needs.mistakes.push(error),
+            Err(error) => self.needs.problems.push(error),
         }
     }
 
@@ -315,7 +315,7 @@ impl<'a> Gatherer<'a> {
     fn check(&mut self, reference: &Reference) {
         if matches!(reference.subject, Subject::SelfObject) {
             match &self.shape_of_self {
-                _ if !self.allow_self => self.needs.mistakes.push(invalid_self(&reference.range)),
+                _ if !self.allow_self => self.needs.problems.push(invalid_self(&reference.range)),
                 Some(schema) => {
                     let found = check_steps(&schema.block, &reference.remaining, &reference.range.file);
                     self.found_in_steps(found);
@@ -334,7 +334,7 @@ impl<'a> Gatherer<'a> {
         }
         self.check_repetition(reference);
         match self.undeclared(reference) {
-            Some(mistake) => self.needs.mistakes.push(mistake),
+            Some(problem) => self.needs.problems.push(problem),
             None => self.check_attribute(reference),
         }
     }
@@ -404,7 +404,7 @@ impl<'a> Gatherer<'a> {
             ),
             _ => return,
         };
-        self.needs.mistakes.push(mistake.at(reference.range.clone()));
+        self.needs.problems.push(mistake.at(reference.range.clone()));
     }
 
     /// An attribute that the resource's schema does not have.
@@ -425,7 +425,7 @@ impl<'a> Gatherer<'a> {
                  length({resource}) to count resource instances."
             );
             let mistake = Diagnostic::error("Invalid resource count attribute", detail).at(reference.range.clone());
-            self.needs.mistakes.push(mistake);
+            self.needs.problems.push(mistake);
             return;
         }
         let found = check_steps(&schema.block, &reference.remaining, &reference.range.file);
@@ -435,7 +435,7 @@ impl<'a> Gatherer<'a> {
     fn found_in_steps(&mut self, found: Diagnostics) {
         for diagnostic in found {
             match diagnostic.is_error() {
-                true => self.needs.mistakes.push(diagnostic),
+                true => self.needs.problems.push(diagnostic),
                 false => self.needs.deprecated.push(diagnostic),
             }
         }

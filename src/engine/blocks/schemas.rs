@@ -14,7 +14,7 @@ use crate::model::schema::{ProviderSchemas, Schema, check};
 use crate::model::state::State;
 
 use crate::engine::ports::Ports;
-use crate::engine::waiting::Request;
+use crate::engine::waiting::PendingRequest;
 
 #[derive(Default)]
 pub struct Schemas {
@@ -52,7 +52,7 @@ impl Schemas {
         providers.dedup();
         let loading = providers.iter().map(async |provider| {
             let addr = AbsProviderConfig::root(provider.clone());
-            let request = Request { name: "GetProviderSchema", provider, subject: &addr };
+            let request = PendingRequest { name: "GetProviderSchema", provider, subject: &addr };
             request.answered(ports, ports.providers.schemas(provider)).await
         });
         let loaded = futures_util::future::join_all(loading).await;

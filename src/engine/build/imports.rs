@@ -10,8 +10,8 @@ use crate::engine::blocks::imports::{
 use crate::engine::blocks::provider_configs::{not_present, resolve};
 use crate::engine::blocks::references::{Gatherer, Need};
 use crate::engine::blocks::tree::ROOT;
+use crate::engine::engine_errors::INVALID_IMPORT_ID;
 use crate::engine::graph::{Node, NodeId};
-use crate::engine::mistakes::INVALID_IMPORT_ID;
 use crate::engine::run::Verb;
 use crate::lang::syntax::ast::{ExprKind, Expression};
 use crate::model::addr::{AbsProviderConfig, LocalProviderConfig};
@@ -52,7 +52,7 @@ pub fn collect(builder: &mut Builder<'_>, verb: Verb, generate: bool) -> Imports
 /// Errors that are reported during the walk, so that resources with a block are still validated and planned.
 fn fail_in_walk(builder: &mut Builder<'_>, errors: Diagnostics) {
     let node = builder.add(Node::Gate);
-    builder.needs[node as usize].mistakes.extend(errors);
+    builder.needs[node as usize].problems.extend(errors);
 }
 
 /// Makes the blocks that imports are for wait for what those refer to, and nothing else.
@@ -102,13 +102,13 @@ fn wait(builder: &mut Builder<'_>, node: NodeId, statement: &Statement, block: O
         {
             let detail = "The import ID cannot reference the resource being imported.";
             let error = Diagnostic::error(INVALID_IMPORT_ID, detail).at(import.by.expression().range());
-            builder.needs[node as usize].mistakes.push(error);
+            builder.needs[node as usize].problems.push(error);
             continue;
         }
         let to = builder.node_of(&need);
         builder.graph.connect(node, to);
     }
-    builder.needs[node as usize].mistakes.extend(needs.mistakes);
+    builder.needs[node as usize].problems.extend(needs.problems);
 }
 
 /// The keys of an address that are expressions.

@@ -8,9 +8,9 @@ mod visits;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use super::engine_errors;
 use super::graph::walk::{End, WalkEnd, walk};
 use super::graph::{Node, NodeId};
-use super::mistakes;
 use super::run::Run;
 use super::step::{ephemeral, resource};
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -39,12 +39,13 @@ pub async fn execute(run: Arc<Run>) -> (Arc<Run>, Diagnostics) {
         never = forward_stop(&run.ports) => match never {},
     };
     for (node, text) in &end.panicked {
-        run.report(*node, mistakes::panicked(&name(&run, *node), text).into());
+        run.report(*node, engine_errors::panicked(&name(&run, *node), text).into());
     }
     let left_open = ephemeral::close_rest(&run).await;
     run.report(NodeId::MAX, left_open);
     // Each step that an interrupt cut short reports it; once is enough.
-    let mut diagnostics: Diagnostics = run.take_diagnostics().into_iter().filter(|d| !mistakes::is_halted(d)).collect();
+    let mut diagnostics: Diagnostics =
+        run.take_diagnostics().into_iter().filter(|d| !engine_errors::is_halted(d)).collect();
     diagnostics.extend(incomplete(&run, &end, diagnostics.has_errors()));
     (run, diagnostics)
 }
@@ -66,13 +67,13 @@ fn release_waiters(run: &Run, node: NodeId) {
 /// The error about a walk that was cut short, unless other errors explain it.
 fn incomplete(run: &Run, end: &WalkEnd, has_errors: bool) -> Option<Diagnostic> {
     if run.ports.stop.is_stopping() {
-        return Some(mistakes::halted());
+        return Some(engine_errors::halted());
     }
     if has_errors || end.unfinished.is_empty() {
         return None;
     }
     let names = end.unfinished.iter().take(LISTED).map(|node| name(run, *node));
-    Some(mistakes::unfinished(&names.collect::<Vec<_>>(), end.unfinished.len().saturating_sub(LISTED)))
+    Some(engine_errors::unfinished(&names.collect::<Vec<_>>(), end.unfinished.len().saturating_sub(LISTED)))
 }
 
 /// The name of a node in messages.

@@ -43,7 +43,7 @@ impl Names<'_> {
 pub fn report(graph: &Dag<Node>, needs: &[Needs], names: &Names) -> Diagnostics {
     let cycle = |nodes: Vec<NodeId>| {
         let all: Vec<String> = nodes.iter().filter_map(|id| names.of(*graph.node(*id))).collect();
-        Diagnostic { detail: detail(graph, needs, names, &nodes), ..crate::engine::mistakes::cycle(&all) }
+        Diagnostic { detail: detail(graph, needs, names, &nodes), ..crate::engine::engine_errors::cycle(&all) }
     };
     graph.cycles().into_iter().map(cycle).collect()
 }

@@ -15,7 +15,7 @@ use crate::engine::blocks::tree::{ModuleId, Tree};
 use crate::engine::change::write_only;
 use crate::engine::ports::Ports;
 use crate::engine::run::object::nonconforming;
-use crate::engine::waiting::Request;
+use crate::engine::waiting::PendingRequest;
 use crate::lang::value::text::text_bytes;
 use crate::lang::value::{Value, json};
 use crate::model::addr::{self, AbsProviderConfig, AbsResourceInstance};
@@ -91,7 +91,7 @@ impl Crossing<'_> {
             ));
         }
         let request = self.request()?;
-        let waiting = Request { name: "MoveResourceState", provider, subject: self.addr };
+        let waiting = PendingRequest { name: "MoveResourceState", provider, subject: self.addr };
         let answer = async {
             let provider = ports.providers.unconfigured(provider).await?;
             Ok::<_, Diagnostics>(provider.move_resource_state(request).await)

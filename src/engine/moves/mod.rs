@@ -30,48 +30,48 @@ pub(super) type Moved = BTreeMap<AbsResourceInstance, AbsResourceInstance>;
 
 /// What moves as one, and finds its place taken as one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum Movable {
     Module(ModuleInstance),
     Resource(AbsResource),
     Instance(AbsResourceInstance),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Movable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Module(addr) => addr.fmt(f),
-            Place::Resource(addr) => addr.fmt(f),
-            Place::Instance(addr) => addr.fmt(f),
+            Movable::Module(addr) => addr.fmt(f),
+            Movable::Resource(addr) => addr.fmt(f),
+            Movable::Instance(addr) => addr.fmt(f),
         }
     }
 }
 
 /// The place of an instance, as a statement moves it.
-fn place(statement: &Statement, addr: &AbsResourceInstance) -> Place {
+fn place(statement: &Statement, addr: &AbsResourceInstance) -> Movable {
     match &statement.to.resource {
-        None => Place::Module(addr.module.clone()),
-        Some(_) if statement.whole => Place::Resource(addr.containing_resource()),
-        Some(_) => Place::Instance(addr.clone()),
+        None => Movable::Module(addr.module.clone()),
+        Some(_) if statement.whole => Movable::Resource(addr.containing_resource()),
+        Some(_) => Movable::Instance(addr.clone()),
     }
 }
 
-fn is_taken(state: &State, place: &Place) -> bool {
+fn is_taken(state: &State, place: &Movable) -> bool {
     match place {
-        Place::Module(module) => state.resources.keys().any(|resource| resource.module == *module),
-        Place::Resource(resource) => state.resources.contains_key(resource),
-        Place::Instance(instance) => state.instance(instance).is_some(),
+        Movable::Module(module) => state.resources.keys().any(|resource| resource.module == *module),
+        Movable::Resource(resource) => state.resources.contains_key(resource),
+        Movable::Instance(instance) => state.instance(instance).is_some(),
     }
 }
 
 /// Addresses that could not change, each with what it should have become, in the order in which they were found.
 #[derive(Default)]
 struct Blocked {
-    pairs: Vec<(Place, Place)>,
-    known: BTreeSet<(Place, Place)>,
+    pairs: Vec<(Movable, Movable)>,
+    known: BTreeSet<(Movable, Movable)>,
 }
 
 impl Blocked {
-    fn add(&mut self, from: Place, to: Place) {
+    fn add(&mut self, from: Movable, to: Movable) {
         if self.known.insert((from.clone(), to.clone())) {
             self.pairs.push((from, to));
         }
@@ -120,7 +120,7 @@ pub(super) fn apply(config: &Config, state: &mut State) -> ((Moved, Origins), Di
     let mut by_block = ByBlock::of(state, &statements);
     for statement in &statements {
         let moves = by_block.moves(state, statement);
-        let mut taken: BTreeSet<Place> = moves.iter().map(|(to, _)| place(statement, to)).collect();
+        let mut taken: BTreeSet<Movable> = moves.iter().map(|(to, _)| place(statement, to)).collect();
         taken.retain(|place| is_taken(state, place));
         for (to, from) in moves {
             if from.mode() == ResourceMode::Managed {
@@ -252,7 +252,7 @@ fn apply_implied(config: &Config, state: &mut State, moved: &mut Moved, blocked:
         };
         if resource.instances.contains_key(&to) {
             if resource.instances.contains_key(&from) {
-                blocked.add(Place::Instance(addr.instance(from)), Place::Instance(addr.instance(to)));
+                blocked.add(Movable::Instance(addr.instance(from)), Movable::Instance(addr.instance(to)));
             }
             continue;
         }
@@ -274,7 +274,7 @@ pub(super) fn without_blocked(diagnostics: Diagnostics) -> Diagnostics {
     diagnostics.into_iter().filter(|d| d.kind != Kind::BlockedMoves).collect()
 }
 
-fn blocked_warning(blocked: &[(Place, Place)]) -> Diagnostic {
+fn blocked_warning(blocked: &[(Movable, Movable)]) -> Diagnostic {
     let lines: Vec<String> = blocked.iter().map(|(from, to)| format!("\n  - {from} could not move to {to}")).collect();
     Diagnostic::warning(
         "Unresolved resource instance address changes",

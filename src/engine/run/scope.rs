@@ -18,7 +18,7 @@ use crate::lang::syntax::ast::Traversal;
 use crate::lang::value::{Marks, Type, Value};
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{InstanceKey, Resource, ResourceInstance, ResourceMode, Subject};
-use crate::model::mistakes::{undeclared_local, undeclared_variable};
+use crate::model::model_errors::{undeclared_local, undeclared_variable};
 use crate::model::plan::{Action, ResourceChange};
 
 use crate::engine::blocks::tree::ModuleId;

@@ -2,9 +2,9 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::engine::blocks::tree::ModuleId;
+use crate::engine::engine_errors;
 use crate::engine::event::{EphemeralVerb, Event};
 use crate::engine::graph::walk::Turn;
-use crate::engine::mistakes;
 use crate::engine::ports::Ports;
 use crate::engine::run::renewal::{Due, Renewal};
 use crate::engine::run::results::{OpenEphemeral, ResourceSlots};
@@ -160,7 +160,7 @@ async fn close_one(ports: &Ports, addr: AbsResourceInstance, open: OpenEphemeral
     if let Some(renewal) = open.renewal {
         match renewal.end().await {
             Ok(reported) => diagnostics.extend(about_body(warnings(reported), None, Some(&address))),
-            Err(text) => diagnostics.push(mistakes::panicked(&address, &text)),
+            Err(text) => diagnostics.push(engine_errors::panicked(&address, &text)),
         }
     }
     let verb = EphemeralVerb::Close;

@@ -1,7 +1,7 @@
 //! `count`, `for_each` and `enabled`: the instances of a block.
 
 use crate::base::name::PROGRAM;
-use crate::engine::mistakes::INVALID_FOR_EACH;
+use crate::engine::engine_errors::INVALID_FOR_EACH;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};

@@ -74,8 +74,8 @@ pub async fn run_node(run: Arc<Run>, id: NodeId, mut turn: Turn) -> End {
 fn report_references(run: &Run, id: NodeId) -> End {
     let Some(needs) = run.schedule.needs.get(id as usize) else { return End::Done };
     if is_evaluated(run, id) {
-        if needs.mistakes.has_errors() {
-            return fail_by_references(run, id, &needs.mistakes);
+        if needs.problems.has_errors() {
+            return fail_by_references(run, id, &needs.problems);
         }
         if run.verb != Verb::Validate && needs.to_itself.has_errors() {
             return fail_by_references(run, id, &needs.to_itself);

@@ -4,7 +4,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::engine::blocks::Blocks;
 use crate::engine::blocks::tree::{ModuleId, ROOT};
-use crate::engine::mistakes::EPHEMERAL_VALUE;
+use crate::engine::engine_errors::EPHEMERAL_VALUE;
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
 use crate::lang::eval::evaluate;

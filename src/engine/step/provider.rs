@@ -7,7 +7,7 @@ use crate::engine::ports::{Configuring, Ports};
 use crate::engine::run::results::Each;
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
-use crate::engine::waiting::Request;
+use crate::engine::waiting::PendingRequest;
 use crate::lang::syntax::ast::Body;
 use crate::lang::syntax::body::BodySchema;
 
@@ -115,7 +115,7 @@ async fn configure(run: &Run, index: u32, config: Value, marks: Marks, body: Opt
     }
     let reusable = !marks.contains(Marks::EPHEMERAL);
     let how = Configuring { reusable, deferral_allowed: run.is_apply() };
-    let request = Request { name: "ConfigureProvider", provider: &addr.provider, subject: addr };
+    let request = PendingRequest { name: "ConfigureProvider", provider: &addr.provider, subject: addr };
     match request.answered(&run.ports, run.ports.providers.configured(addr, config, how)).await {
         Ok((provider, found)) => {
             let failed = has_errors(&found);
@@ -138,7 +138,7 @@ async fn validate(ports: &Ports, addr: &AbsProviderConfig, config: Value) -> Res
         let provider = ports.providers.unconfigured(&addr.provider).await?;
         Ok(provider.validate_provider_config(config).await.1)
     };
-    let request = Request { name: "ValidateProviderConfig", provider: &addr.provider, subject: addr };
+    let request = PendingRequest { name: "ValidateProviderConfig", provider: &addr.provider, subject: addr };
     request.answered(ports, answer).await
 }
 

@@ -4,15 +4,15 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
 use crate::engine::blocks::deprecated;
 use crate::engine::blocks::tree::{ModuleId, ROOT};
+use crate::engine::engine_errors::EPHEMERAL_VALUE;
 use crate::engine::input::Origin;
-use crate::engine::mistakes::EPHEMERAL_VALUE;
 use crate::engine::run::results::Each;
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
 use crate::lang::eval::evaluate;
 use crate::lang::value::{Marks, Value, convert};
 use crate::model::config::Variable;
-use crate::model::mistakes::UNSUITABLE_FOR_VARIABLE;
+use crate::model::model_errors::UNSUITABLE_FOR_VARIABLE;
 
 use super::condition::{Checked, check_variable};
 

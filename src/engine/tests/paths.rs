@@ -219,7 +219,7 @@ async fn a_failed_creation_taints_and_conditions_stop() {
 #[tokio::test]
 async fn a_block_may_not_refer_to_itself() {
     let world = World::new();
-    let mistakes = [
+    let problems = [
         (
             r#"resource "test_thing" "c" { name = test_thing.c.id }"#,
             "Configuration for test_thing.c may not refer to itself.",
@@ -232,7 +232,7 @@ async fn a_block_may_not_refer_to_itself() {
             "Configuration for test_thing.d[0] may not refer to itself.",
         ),
     ];
-    for (text, detail) in mistakes {
+    for (text, detail) in problems {
         let (_, found) = plan(&world, &config(&[("main.tf", text)]), &State::default(), Options::default()).await;
         assert_eq!(texts(&found), [format!("Self-referential block: {detail}")]);
     }

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use super::check_results;
 use super::planned::parse_time;
-use super::prepare::{Request, prepare};
+use super::prepare::{RunRequest, prepare};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::{COMMAND, PROGRAM};
+use crate::engine::engine_errors;
 use crate::engine::execute::execute;
 use crate::engine::input::{ApplyInput, ApplyOutcome, GivenVariable, GivenVariables, Origin};
-use crate::engine::mistakes;
 use crate::engine::ports::Ports;
 use crate::engine::run::results::Results;
 use crate::engine::run::{Inputs, Verb};
-use crate::model::mistakes::MISSING_VALUE;
+use crate::model::model_errors::MISSING_VALUE;
 use crate::model::plan::{Action, Mode, Plan};
 
 pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnostics) {
@@ -36,7 +36,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     if let Err(errors) = ports.sink.begin(&state).await {
         return (ApplyOutcome { state }, errors);
     }
-    let request = Request {
+    let request = RunRequest {
         inputs: Inputs {
             variables,
             targets: plan.targets.clone(),
@@ -46,7 +46,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
         },
         changes: plan.changes.iter().cloned().map(Arc::new).collect(),
         calls: plan.function_results.clone(),
-        ..Request::new(verb, &input.config, state.clone(), input.parallelism)
+        ..RunRequest::new(verb, &input.config, state.clone(), input.parallelism)
     };
     let (run, mut diagnostics) = match prepare(request, ports).await {
         Ok(run) => execute(run).await,
@@ -59,8 +59,8 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
         Mode::RefreshOnly => (!plan.checks.is_empty()).then(|| plan.checks.clone()),
         _ => check_results::results(&run, checks, Some(&plan.checks)),
     };
-    if ports.stop.is_stopping() && !diagnostics.iter().any(mistakes::is_halted) {
-        diagnostics.push(mistakes::halted());
+    if ports.stop.is_stopping() && !diagnostics.iter().any(engine_errors::is_halted) {
+        diagnostics.push(engine_errors::halted());
     }
     let is_whole = plan.targets.is_empty() && plan.excludes.is_empty();
     let mut all = if is_whole { Diagnostics::new() } else { incomplete() };
@@ -87,7 +87,7 @@ fn incomplete() -> Diagnostics {
         format!("The plan was created with the -target option in effect, so some changes requested in the configuration may have been \
          ignored and the output values may not be fully updated. Run the following command to verify that no other changes \
          are pending:\n    {COMMAND} plan\n\nNote that the -target option is not suitable for routine use, and is provided only \
-         for exceptional situations such as recovering from errors or mistakes, or when {PROGRAM} specifically suggests to use \
+         for exceptional situations such as recovering from errors or engine_errors, or when {PROGRAM} specifically suggests to use \
          it as part of an error message."),
     )
     .into()

@@ -2,7 +2,7 @@
 
 use super::evaluation::Evaluation;
 use super::plan;
-use super::prepare::{Request, prepare};
+use super::prepare::{RunRequest, prepare};
 use crate::base::diag::Diagnostics;
 use crate::engine::execute::execute;
 use crate::engine::input::{EvaluateInput, PlanInput};
@@ -11,10 +11,10 @@ use crate::engine::run::{Inputs, Verb};
 use crate::model::addr::ModuleInstance;
 
 pub async fn evaluate(input: EvaluateInput, ports: &Ports) -> (Option<Evaluation>, Diagnostics) {
-    let request = Request {
+    let request = RunRequest {
         // Without a plan there is no time of planning.
         inputs: Inputs { variables: input.variables, ..Inputs::default() },
-        ..Request::new(Verb::Evaluate, &input.config, input.state, input.parallelism)
+        ..RunRequest::new(Verb::Evaluate, &input.config, input.state, input.parallelism)
     };
     let (run, found) = match prepare(request, ports).await {
         Ok(run) => execute(run).await,

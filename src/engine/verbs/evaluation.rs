@@ -42,9 +42,9 @@ impl Evaluation {
     pub fn evaluate(&self, expr: &Expression) -> (Value, Diagnostics) {
         let mut gatherer = Gatherer::new(&self.run.blocks.tree, &self.run.blocks.schemas, self.module.id);
         gatherer.expression(expr);
-        let mistakes = gatherer.needs.mistakes;
-        if mistakes.has_errors() {
-            return (Value::dynamic(), mistakes);
+        let problems = gatherer.needs.problems;
+        if problems.has_errors() {
+            return (Value::dynamic(), problems);
         }
         evaluate(expr, &ConsoleScope(ModuleScope::new(&self.run, &self.module).with_changing_files()))
     }

@@ -1,6 +1,6 @@
 //! The import command: one object becomes managed.
 
-use super::prepare::{Request, prepare};
+use super::prepare::{RunRequest, prepare};
 use crate::base::diag::Diagnostics;
 use crate::engine::blocks::imports::Requested;
 use crate::engine::execute::execute;
@@ -10,11 +10,11 @@ use crate::engine::run::{Inputs, Verb};
 use crate::model::state::State;
 
 pub async fn import(input: ImportInput, ports: &Ports) -> (Option<State>, Diagnostics) {
-    let request = Request {
+    let request = RunRequest {
         // The reference does not know the time of a plan here.
         inputs: Inputs { variables: input.variables, ..Inputs::default() },
         import: Some(Requested { addr: input.addr, id: input.id }),
-        ..Request::new(Verb::Import, &input.config, input.state, input.parallelism)
+        ..RunRequest::new(Verb::Import, &input.config, input.state, input.parallelism)
     };
     let (run, found) = match prepare(request, ports).await {
         Ok(run) => execute(run).await,

@@ -1,4 +1,4 @@
-//! The verbs, a file each: the input becomes a [`prepare::Request`], `prepare` runs the passes that create a run from it,
+//! The verbs, a file each: the input becomes a [`prepare::RunRequest`], `prepare` runs the passes that create a run from it,
 //! the walk executes it, and the verb combines the results. Never knows what a node does.
 
 mod apply;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::planned::{self, is_applyable};
-use super::prepare::{Request, prepare};
+use super::prepare::{RunRequest, prepare};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::engine::build::config::Builder;
@@ -44,7 +44,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
         };
         (state, calls, refreshed) = (ahead.state, ahead.calls, Some(ahead.previous));
     }
-    let request = Request { calls, ..request(&input, verb, state, now) };
+    let request = RunRequest { calls, ..request(&input, verb, state, now) };
     let (run, found) = match prepare(request, ports).await {
         Ok(run) => execute(run).await,
         Err(found) => return (None, with(warnings, found)),
@@ -88,7 +88,7 @@ async fn plan_ahead_of_destroy(
     ports: &Ports,
 ) -> Result<AheadOfDestroy, Diagnostics> {
     let verb = Verb::Plan { refresh_only: false, pre_destroy: true };
-    let request = Request { generate_config: false, ..request(input, verb, input.state.clone(), now) };
+    let request = RunRequest { generate_config: false, ..request(input, verb, input.state.clone(), now) };
     let (run, found) = execute(prepare(request, ports).await?).await;
     // They may be why the rest failed.
     let invalid = moves::valid::validate(&run);
@@ -116,8 +116,8 @@ fn with(mut first: Diagnostics, then: Diagnostics) -> Diagnostics {
 }
 
 /// The request of a plan. `state`: what it starts from.
-pub fn request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) -> Request {
-    Request {
+pub fn request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) -> RunRequest {
+    RunRequest {
         inputs: Inputs {
             variables: input.variables.clone(),
             refresh: input.refresh && verb != Verb::PlanDestroy,
@@ -127,7 +127,7 @@ pub fn request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) -> 
             plan_time: Some(now),
         },
         generate_config: input.generate_config,
-        ..Request::new(verb, &input.config, state, input.parallelism)
+        ..RunRequest::new(verb, &input.config, state, input.parallelism)
     }
 }
 
@@ -156,7 +156,7 @@ fn target_warning(input: &PlanInput) -> Diagnostics {
         "Resource targeting is in effect",
         format!("You are creating a plan with the -target option, which means that the result of this plan may not represent all of \
          the changes requested by the current configuration.\n\nThe -target option is not for routine use, and is provided \
-         only for exceptional situations such as recovering from errors or mistakes, or when {PROGRAM} specifically suggests \
+         only for exceptional situations such as recovering from errors or engine_errors, or when {PROGRAM} specifically suggests \
          to use it as part of an error message."),
     )
     .into()

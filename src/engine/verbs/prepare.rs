@@ -27,7 +27,7 @@ use crate::model::plan::{FunctionResults, ResourceChange};
 use crate::model::state::State;
 
 /// The inputs of a run; the rest follows from configuration and state.
-pub struct Request {
+pub struct RunRequest {
     pub verb: Verb,
     pub config: Arc<Config>,
     pub state: State,
@@ -43,9 +43,9 @@ pub struct Request {
     pub calls: FunctionResults,
 }
 
-impl Request {
-    pub fn new(verb: Verb, config: &Arc<Config>, state: State, parallelism: usize) -> Request {
-        Request {
+impl RunRequest {
+    pub fn new(verb: Verb, config: &Arc<Config>, state: State, parallelism: usize) -> RunRequest {
+        RunRequest {
             verb,
             config: config.clone(),
             state,
@@ -63,7 +63,7 @@ impl Request {
 type Moved = BTreeMap<AbsResourceInstance, AbsResourceInstance>;
 
 /// The passes in their order. Errors that make a walk pointless are the error.
-pub async fn prepare(mut request: Request, ports: &Ports) -> Result<Arc<Run>, Diagnostics> {
+pub async fn prepare(mut request: RunRequest, ports: &Ports) -> Result<Arc<Run>, Diagnostics> {
     let (schemas, mut diagnostics) = Schemas::load(&request.config, Some(&request.state), ports).await;
     if diagnostics.has_errors() {
         return Err(diagnostics);
@@ -112,7 +112,7 @@ pub async fn prepare(mut request: Request, ports: &Ports) -> Result<Arc<Run>, Di
 
 /// In a plan, objects go where `moved` blocks say.
 async fn follow_moves(
-    request: &mut Request,
+    request: &mut RunRequest,
     tree: &Tree,
     schemas: &Schemas,
     ports: &Ports,
@@ -130,7 +130,7 @@ async fn follow_moves(
 }
 
 /// The graph: blocks, then what only the state knows, then imports, then what the verb makes of it.
-fn build(request: &mut Request, tree: &Tree, schemas: &Schemas) -> (VerbGraph, Imports) {
+fn build(request: &mut RunRequest, tree: &Tree, schemas: &Schemas) -> (VerbGraph, Imports) {
     let mut builder = Builder::new(tree, schemas);
     let orphans = match request.verb {
         Verb::Plan { .. } => orphans::add(&mut builder, &request.state, false),

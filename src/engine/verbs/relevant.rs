@@ -62,7 +62,7 @@ fn module_outputs(run: &Run) -> Vec<(ModuleInstance, Arc<str>)> {
 
 /// Where an expression stands: its module instance, and the block whose `count` or `for_each` it may mean.
 #[derive(Clone)]
-struct Place {
+struct Surroundings {
     module: ModuleInstance,
     block: Option<Resource>,
 }
@@ -72,7 +72,7 @@ struct Walker<'a> {
     schemas: &'a Schemas,
     seen: FxHashSet<String>,
     found: Vec<(AbsResourceInstance, Path)>,
-    queue: VecDeque<(Place, Reference)>,
+    queue: VecDeque<(Surroundings, Reference)>,
 }
 
 impl Walker<'_> {
@@ -86,7 +86,7 @@ impl Walker<'_> {
         self.config.module(&instance.module()).cloned()
     }
 
-    fn traversal(&mut self, place: &Place, traversal: &Traversal, file: &Arc<SourceFile>) {
+    fn traversal(&mut self, place: &Surroundings, traversal: &Traversal, file: &Arc<SourceFile>) {
         let Ok(reference) = parse_reference(traversal, file) else { return };
         // What each traversal leads to depends on the module instance alone, except for the block's own keys.
         let own = matches!(reference.subject, Subject::Each(_) | Subject::Count(_)).then_some(&place.block);
@@ -95,7 +95,7 @@ impl Walker<'_> {
         }
     }
 
-    fn expression(&mut self, place: &Place, expression: &Expression) {
+    fn expression(&mut self, place: &Surroundings, expression: &Expression) {
         for traversal in expression.variables() {
             self.traversal(place, traversal, &expression.file);
         }
@@ -105,7 +105,7 @@ impl Walker<'_> {
     fn body(&mut self, module: &ModuleInstance, resource: &Resource, argument: Option<&str>) {
         let Some(declared) = self.module(module).and_then(|m| m.resources.get(resource).cloned()) else { return };
         let Some(schema) = self.schemas.resource(&declared.provider, resource) else { return };
-        let place = Place { module: module.clone(), block: Some(resource.clone()) };
+        let place = Surroundings { module: module.clone(), block: Some(resource.clone()) };
         match argument {
             None => {
                 for (traversal, expression) in references_in_body(&declared.body, &schema.block) {
@@ -123,14 +123,14 @@ impl Walker<'_> {
 
     fn output(&mut self, module: &ModuleInstance, name: &str) {
         let Some(output) = self.module(module).and_then(|m| m.outputs.get(name).cloned()) else { return };
-        self.expression(&Place { module: module.clone(), block: None }, &output.value);
+        self.expression(&Surroundings { module: module.clone(), block: None }, &output.value);
     }
 
-    fn follow(&mut self, place: &Place, reference: &Reference) {
+    fn follow(&mut self, place: &Surroundings, reference: &Reference) {
         match &reference.subject {
             Subject::Local(name) => {
                 if let Some(local) = self.module(&place.module).and_then(|m| m.locals.get(name).cloned()) {
-                    self.expression(&Place { block: None, ..place.clone() }, &local.expr);
+                    self.expression(&Surroundings { block: None, ..place.clone() }, &local.expr);
                 }
             }
             Subject::Variable(name) => self.variable(&place.module, name),
@@ -160,21 +160,21 @@ impl Walker<'_> {
         let Some(call) = self.module(&parent).and_then(|m| m.calls.get(&step.name).cloned()) else { return };
         let (attributes, _) = call.body.just_attributes();
         if let Some(attribute) = attributes.get(name) {
-            self.expression(&Place { module: parent, block: None }, &attribute.expr);
+            self.expression(&Surroundings { module: parent, block: None }, &attribute.expr);
         }
     }
 
     /// What `each` and `count` of a block come from.
-    fn repetition(&mut self, place: &Place) {
+    fn repetition(&mut self, place: &Surroundings) {
         let Some(resource) = &place.block else { return };
         let declared = self.module(&place.module).and_then(|m| m.resources.get(resource).cloned());
         let Some(declared) = declared else { return };
         for expression in declared.repetition().expressions() {
-            self.expression(&Place { block: None, ..place.clone() }, expression);
+            self.expression(&Surroundings { block: None, ..place.clone() }, expression);
         }
     }
 
-    fn resource(&mut self, place: &Place, resource: &Resource, key: InstanceKey, remaining: &[TraversalStep]) {
+    fn resource(&mut self, place: &Surroundings, resource: &Resource, key: InstanceKey, remaining: &[TraversalStep]) {
         let addr = AbsResourceInstance { module: place.module.clone(), resource: resource.instance(key) };
         let path = path_of(remaining);
         if self.seen.insert(format!("= {addr}{path}")) {
@@ -191,7 +191,7 @@ impl Walker<'_> {
     }
 
     /// Whether a part of a resource is made of any number of blocks.
-    fn is_collection(&self, place: &Place, resource: &Resource, part: &str) -> bool {
+    fn is_collection(&self, place: &Surroundings, resource: &Resource, part: &str) -> bool {
         let declared = self.module(&place.module).and_then(|m| m.resources.get(resource).cloned());
         let schema = declared.and_then(|declared| self.schemas.resource(&declared.provider, resource));
         let nesting = schema.and_then(|schema| schema.block.blocks.get(part).map(|nested| nested.nesting));

@@ -22,7 +22,7 @@ use crate::model::deps::{Hash, Lock, LockedProvider, Version};
 use crate::model::version::language_version;
 
 use super::download;
-use super::fetch::{self, Fetch, Place};
+use super::fetch::{self, Destination, Fetch};
 use super::relay::{Relay, Tell};
 use super::resolve::{InstallPlan, Selection};
 use super::{PACKAGES_DIR, SIDE_BY_SIDE};
@@ -163,7 +163,7 @@ impl Work<'_> {
             None => {
                 let package = self.package().await?;
                 self.say_of(|provider, version| InstallEvent::FetchStarted { provider, version });
-                self.fetch(package, Place::Own(target)).await
+                self.fetch(package, Destination::Own(target)).await
             }
         }
     }
@@ -195,7 +195,7 @@ impl Work<'_> {
             return Ok(placed);
         }
         self.say_of(|provider, version| InstallEvent::FetchStarted { provider, version });
-        let placed = self.fetch(package, Place::Cache(reservation)).await?;
+        let placed = self.fetch(package, Destination::Cache(reservation)).await?;
         link::link(&cached, target).map_err(Problem::link)?;
         Ok(placed)
     }
@@ -221,7 +221,7 @@ impl Work<'_> {
         Ok(self.input.source.package(self.provider, self.version(), &platform()).await?)
     }
 
-    async fn fetch(&self, package: Package, place: Place) -> Result<Placed, Problem> {
+    async fn fetch(&self, package: Package, place: Destination) -> Result<Placed, Problem> {
         let fetch = Fetch {
             provider: self.provider,
             version: self.version(),

@@ -27,17 +27,17 @@ pub(super) struct Fetch<'a> {
 }
 
 /// Where a package goes.
-pub(super) enum Place {
+pub(super) enum Destination {
     /// Into the working directory.
     Own(PathBuf),
     Cache(Reservation),
 }
 
-impl Place {
+impl Destination {
     fn dir(&self) -> &Path {
         match self {
-            Place::Own(dir) => dir,
-            Place::Cache(reservation) => reservation.dir(),
+            Destination::Own(dir) => dir,
+            Destination::Cache(reservation) => reservation.dir(),
         }
     }
 }
@@ -57,7 +57,7 @@ pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
 }
 
 impl Fetch<'_> {
-    pub async fn install(&self, package: Package, place: Place) -> Result<(Placed, Authentication), Problem> {
+    pub async fn install(&self, package: Package, place: Destination) -> Result<(Placed, Authentication), Problem> {
         let local = match &package.location {
             PackageLocation::Unpacked(dir) => {
                 let local = self.link(dir, place).await?;
@@ -99,7 +99,7 @@ impl Fetch<'_> {
         Ok(Local { path: done.file.path().to_path_buf(), sha256: done.sha256, _file: Some(done) })
     }
 
-    async fn unpack(&self, local: Local, place: Place) -> Result<Hash, Problem> {
+    async fn unpack(&self, local: Local, place: Destination) -> Result<Hash, Problem> {
         let zip_hash = Hash::new(Scheme::Zh, &hex(&local.sha256));
         let (provider, limits, stop) = (self.provider.clone(), self.input.limits, self.input.http.stop().clone());
         let target = place.dir().to_path_buf();
@@ -110,8 +110,8 @@ impl Fetch<'_> {
             return Err(Problem::Failed(FailedStep::Hash, self.not_locked("current", "")));
         }
         let placed = match place {
-            Place::Own(_) => staged.finish(),
-            Place::Cache(reservation) => reservation.store(staged, Some(&zip_hash)),
+            Destination::Own(_) => staged.finish(),
+            Destination::Cache(reservation) => reservation.store(staged, Some(&zip_hash)),
         };
         let unpacked = placed.map_err(|e| Problem::package(FailedStep::Unpacking, e))?;
         self.input.stamps.note(&unpacked.dir, &hash);
@@ -121,7 +121,7 @@ impl Fetch<'_> {
     }
 
     /// A folder of a mirror: its packages are linked, not copied.
-    async fn link(&self, dir: &Path, place: Place) -> Result<Hash, Problem> {
+    async fn link(&self, dir: &Path, place: Destination) -> Result<Hash, Problem> {
         let (stamps, from) = (self.input.stamps.clone(), dir.to_path_buf());
         let local = blocking(move || stamps.hash_of(&from)).await?;
         let local = local.map_err(|e| Problem::Failed(FailedStep::Hash, e.to_string()))?;
@@ -133,8 +133,8 @@ impl Fetch<'_> {
         let found = runnable(dir, self.provider);
         found.map_err(|e| Problem::Failed(FailedStep::Executable, format!("provider binary not found: {e}")))?;
         match place {
-            Place::Own(target) => link::link(dir, &target).map_err(Problem::link)?,
-            Place::Cache(reservation) => {
+            Destination::Own(target) => link::link(dir, &target).map_err(Problem::link)?,
+            Destination::Cache(reservation) => {
                 reservation.link(dir).map_err(|e| Problem::package(FailedStep::Link, e))?;
             }
         }

@@ -44,7 +44,7 @@ pub enum Location {
 }
 
 /// What a helper is asked to do.
-enum Request<'a> {
+enum HelperRequest<'a> {
     Get,
     Store(&'a Secret),
     Forget,
@@ -109,7 +109,7 @@ impl Credentials {
             Location::File { path, .. } => credentials_file::change(&path, host, token),
             Location::Helper(_) => match self.helper() {
                 Some((helper, program)) => {
-                    let request = token.map_or(Request::Forget, Request::Store);
+                    let request = token.map_or(HelperRequest::Forget, HelperRequest::Store);
                     self.run(helper, &program, host, &request).await.map(drop)
                 }
                 None => Err(self.no_helper()),
@@ -125,7 +125,7 @@ impl Credentials {
             crate::log!(Error, "{}; ignoring", self.no_helper());
             return Ok(None);
         };
-        let output = self.run(helper, &program, host, &Request::Get).await;
+        let output = self.run(helper, &program, host, &HelperRequest::Get).await;
         let output = output.map_err(|why| why.trim_end().to_owned())?;
         let answer: serde_json::Value = serde_json::from_str(&output)
             .map_err(|_| format!("malformed output from {}: not a JSON object", program.display()))?;
@@ -153,12 +153,12 @@ impl Credentials {
         helper: &CredentialHelper,
         program: &Path,
         host: &Host,
-        request: &Request<'_>,
+        request: &HelperRequest<'_>,
     ) -> Result<String, String> {
         let (verb, input) = match request {
-            Request::Get => ("get", None),
-            Request::Store(token) => ("store", Some(serde_json::json!({ "token": token.reveal() }).to_string())),
-            Request::Forget => ("forget", None),
+            HelperRequest::Get => ("get", None),
+            HelperRequest::Store(token) => ("store", Some(serde_json::json!({ "token": token.reveal() }).to_string())),
+            HelperRequest::Forget => ("forget", None),
         };
         let shown = program.display();
         let mut command = tokio::process::Command::new(program);

@@ -1,7 +1,7 @@
 //! Function calls: arguments to parameters, what unknowns, nulls and marks do to a call, and the functions that take
 //! expressions instead of values.
 
-use crate::lang::syntax::mistakes::{FUNCTIONS_MEAN_NOTHING, NO_FUNCTIONS};
+use crate::lang::syntax::syntax_errors::{FUNCTIONS_MEAN_NOTHING, NO_FUNCTIONS};
 use std::borrow::Cow;
 
 use crate::base::diag::{Diagnostic, FunctionCall};

@@ -2,7 +2,7 @@
 //!
 //! Knows the shape of a `dynamic` block and what it may generate; never knows what the blocks mean.
 
-use crate::lang::syntax::mistakes::{UNSUPPORTED_BLOCK, not_a_list, not_a_reference};
+use crate::lang::syntax::syntax_errors::{UNSUPPORTED_BLOCK, not_a_list, not_a_reference};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! What names mean where an expression stands.
 
-use crate::lang::syntax::mistakes::no_variables;
+use crate::lang::syntax::syntax_errors::no_variables;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

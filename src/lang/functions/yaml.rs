@@ -35,7 +35,7 @@ fn encode(a: &[Value], _: &CallContext<'_>) -> Outcome {
         return Ok(Value::unknown(Type::String));
     }
     let mut emitter = Emitter { out: String::new() };
-    let plain = emitter.node(&a[0], -1, Place::Root);
+    let plain = emitter.node(&a[0], -1, NodePosition::Root);
     if !emitter.out.ends_with('\n') {
         emitter.out.push('\n');
     }
@@ -47,7 +47,7 @@ fn encode(a: &[Value], _: &CallContext<'_>) -> Outcome {
 
 /// Where a node is written.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum NodePosition {
     Root,
     /// Behind `- `.
     Item,
@@ -72,18 +72,18 @@ impl Emitter {
     }
 
     /// Answers whether the node was a plain scalar, which a document must mark its end after.
-    fn node(&mut self, value: &Value, parent: i32, place: Place) -> bool {
+    fn node(&mut self, value: &Value, parent: i32, place: NodePosition) -> bool {
         let deeper = if parent < 0 { 0 } else { parent + 2 };
         let empty = value.is_empty();
         if value.is_null() || value.ty().is_primitive() {
-            if place == Place::Member {
+            if place == NodePosition::Member {
                 self.out.push(' ');
             }
             return self.scalar(value, if parent < 0 { 2 } else { parent + 2 });
         }
         let is_mapping = value.ty().is_map() || value.ty().is_object();
         if empty {
-            if place == Place::Member {
+            if place == NodePosition::Member {
                 self.out.push(' ');
             }
             self.out.push_str(if is_mapping { "{}" } else { "[]" });
@@ -91,23 +91,23 @@ impl Emitter {
         }
         if is_mapping {
             for (i, (key, v)) in value.entries().iter().enumerate() {
-                if i > 0 || place == Place::Member {
+                if i > 0 || place == NodePosition::Member {
                     self.line(deeper);
                 }
                 self.double_quoted(key, deeper, false);
                 self.out.push(':');
-                self.node(v, deeper, Place::Member);
+                self.node(v, deeper, NodePosition::Member);
             }
             return false;
         }
         // A list that is a member of a mapping is not indented any further.
-        let indent = if place == Place::Member { parent } else { deeper };
+        let indent = if place == NodePosition::Member { parent } else { deeper };
         for (i, v) in value.elements().iter().enumerate() {
-            if i > 0 || place == Place::Member {
+            if i > 0 || place == NodePosition::Member {
                 self.line(indent);
             }
             self.out.push_str("- ");
-            self.node(v, indent, Place::Item);
+            self.node(v, indent, NodePosition::Item);
         }
         false
     }

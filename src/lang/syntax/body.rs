@@ -2,7 +2,7 @@
 //!
 //! A [`Body`] is cheap to clone; what a partial read took is hidden from the remaining body, never removed.
 
-use crate::lang::syntax::mistakes::{DUPLICATE_ARGUMENT, UNSUPPORTED_BLOCK, argument_not_set, missing_argument};
+use crate::lang::syntax::syntax_errors::{DUPLICATE_ARGUMENT, UNSUPPORTED_BLOCK, argument_not_set, missing_argument};
 use std::fmt;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Bodies in JSON syntax, read by schema: which properties are arguments and which are blocks, with how many labels, is
 //! known only from there.
 
-use crate::lang::syntax::mistakes::{DUPLICATE_ARGUMENT, missing_argument};
+use crate::lang::syntax::syntax_errors::{DUPLICATE_ARGUMENT, missing_argument};
 use std::sync::Arc;
 
 use indexmap::IndexMap;

@@ -1,7 +1,7 @@
 //! Expressions that must be constant: no variables, no functions, of a given simple type.
 
-use crate::lang::syntax::mistakes::{no_functions, no_variables};
-use crate::model::mistakes::UNSUITABLE_VALUE;
+use crate::lang::syntax::syntax_errors::{no_functions, no_variables};
+use crate::model::model_errors::UNSUITABLE_VALUE;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};

@@ -17,7 +17,7 @@ use crate::lang::syntax::body::Body;
 use crate::lang::value::{Marks, Type, Value, convert};
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{self, Subject};
-use crate::model::mistakes::{MISSING_VALUE, UNSUITABLE_FOR_VARIABLE, undeclared_local, undeclared_variable};
+use crate::model::model_errors::{MISSING_VALUE, UNSUITABLE_FOR_VARIABLE, undeclared_local, undeclared_variable};
 
 use super::block::{ByName, Local, ModuleCall, Variable};
 use super::module::Module;

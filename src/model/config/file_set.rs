@@ -1,8 +1,8 @@
 //! The files of a module's folder: which ones count, and in which order.
 
-use crate::lang::syntax::mistakes::NOT_UTF8;
-use crate::model::mistakes::UNREADABLE_FILE;
-use crate::model::mistakes::UNREADABLE_MODULE;
+use crate::lang::syntax::syntax_errors::NOT_UTF8;
+use crate::model::model_errors::UNREADABLE_FILE;
+use crate::model::model_errors::UNREADABLE_MODULE;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

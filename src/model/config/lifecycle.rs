@@ -1,6 +1,6 @@
 //! `lifecycle` blocks of resources.
 
-use crate::model::mistakes::INVALID_TRIGGER;
+use crate::model::model_errors::INVALID_TRIGGER;
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};

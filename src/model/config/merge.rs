@@ -1,6 +1,6 @@
 //! Files to a module: everything that the files declare in one place, with duplicates reported.
 
-use crate::model::mistakes::DUPLICATE_BACKEND;
+use crate::model::model_errors::DUPLICATE_BACKEND;
 use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! `module` blocks: calls of other modules.
 
 use crate::base::name::PROGRAM;
-use crate::lang::syntax::mistakes::INVALID_EXPRESSION;
+use crate::lang::syntax::syntax_errors::INVALID_EXPRESSION;
 use std::sync::LazyLock;
 
 use crate::base::diag::{Diagnostic, Diagnostics};

@@ -3,8 +3,8 @@
 
 use crate::base::identifier::is_identifier;
 use crate::base::name::PROGRAM;
-use crate::lang::syntax::mistakes::{not_a_list, not_a_reference};
-use crate::model::mistakes::INVALID_LOCAL_NAME;
+use crate::lang::syntax::syntax_errors::{not_a_list, not_a_reference};
+use crate::model::model_errors::INVALID_LOCAL_NAME;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};

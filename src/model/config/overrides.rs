@@ -4,7 +4,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
 use crate::lang::syntax::ast::{Attribute, Block};
 use crate::lang::syntax::body::{Body, BodySchema, NativeBody};
-use crate::model::mistakes::DUPLICATE_BACKEND;
+use crate::model::model_errors::DUPLICATE_BACKEND;
 
 use super::terraform_block::{self, TerraformBlock};
 use super::{names, output, variable};

@@ -2,7 +2,7 @@
 //! called before any provider starts.
 
 use crate::base::name::PROGRAM;
-use crate::model::mistakes::INVALID_LOCAL_NAME;
+use crate::model::model_errors::INVALID_LOCAL_NAME;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

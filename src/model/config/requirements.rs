@@ -1,6 +1,6 @@
 //! `required_providers`: which providers a module uses, under which names, in which versions.
 
-use crate::model::mistakes::INVALID_VERSION_CONSTRAINT;
+use crate::model::model_errors::INVALID_VERSION_CONSTRAINT;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 //!
 //! The caller decides which of them apply, and in which order.
 
-use crate::model::mistakes::MISSING_VALUE;
+use crate::model::model_errors::MISSING_VALUE;
 use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexMap;

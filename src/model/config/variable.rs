@@ -110,11 +110,11 @@ fn decode_default(attribute: &Attribute, variable: &Variable, diags: &mut Diagno
 pub fn default_conflict(body: &Body) -> Option<String> {
     let schema = BodySchema::new().attribute("type").attribute("default");
     let (content, _, _) = body.partial_content(&schema);
-    let mut mistakes = Diagnostics::new();
-    let (ty, defaults) = decode_type(&content.attribute("type")?.expr, &mut mistakes);
-    let written = mistakes.take(constant::value(&content.attribute("default")?.expr));
+    let mut problems = Diagnostics::new();
+    let (ty, defaults) = decode_type(&content.attribute("type")?.expr, &mut problems);
+    let written = problems.take(constant::value(&content.attribute("default")?.expr));
     let conflict = fit(written, &ty, defaults.as_deref()).err();
-    conflict.filter(|_| !mistakes.has_errors()).map(|error| error.to_string())
+    conflict.filter(|_| !problems.has_errors()).map(|error| error.to_string())
 }
 
 /// A default with the optional attributes that its type fills in, as that type has it.

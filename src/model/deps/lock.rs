@@ -3,7 +3,7 @@
 //! The one module that knows the file's format.
 
 use crate::base::name::{self, PROGRAM};
-use crate::model::mistakes::UNSUITABLE_VALUE;
+use crate::model::model_errors::UNSUITABLE_VALUE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
@@ -11,13 +11,13 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile};
 use crate::lang::syntax::ast::{Attribute, Block, ExprKind, Expression};
 use crate::lang::syntax::body::{BodySchema, Content};
-use crate::lang::syntax::{mistakes, parser};
+use crate::lang::syntax::{parser, syntax_errors};
 use crate::model::addr::Provider;
 use crate::model::version::language_version;
 
 use super::constraint::Constraints;
 use super::hash::Hash;
-use super::lock_comments::{Comments, Place};
+use super::lock_comments::{Comments, LockFileLine};
 use super::version::Version;
 
 const INVALID_CONSTRAINTS: &str = "Invalid provider version constraints";
@@ -146,22 +146,22 @@ impl Lock {
 
 fn write_provider(text: &mut String, provider: &Provider, locked: &LockedProvider, comments: &Comments) {
     let name = provider.to_string();
-    let mut line = |place: Place, line: String| comments.write_line(text, &name, &place, &line);
+    let mut line = |place: LockFileLine, line: String| comments.write_line(text, &name, &place, &line);
     let constraints = locked.constraints.to_string();
     let width = if constraints.is_empty() { VERSION.len() } else { CONSTRAINTS.len() };
-    line(Place::Block, format!("provider \"{provider}\" {{"));
-    line(Place::argument(VERSION), format!("  {VERSION:width$} = \"{}\"", locked.version));
+    line(LockFileLine::Block, format!("provider \"{provider}\" {{"));
+    line(LockFileLine::argument(VERSION), format!("  {VERSION:width$} = \"{}\"", locked.version));
     if !constraints.is_empty() {
-        line(Place::argument(CONSTRAINTS), format!("  {CONSTRAINTS:width$} = \"{constraints}\""));
+        line(LockFileLine::argument(CONSTRAINTS), format!("  {CONSTRAINTS:width$} = \"{constraints}\""));
     }
     if !locked.hashes.is_empty() {
-        line(Place::argument(HASHES), format!("  {HASHES} = ["));
+        line(LockFileLine::argument(HASHES), format!("  {HASHES} = ["));
         for hash in &locked.hashes {
-            line(Place::Hash(hash.as_str().into()), format!("    \"{hash}\","));
+            line(LockFileLine::Hash(hash.as_str().into()), format!("    \"{hash}\","));
         }
-        line(Place::HashesEnd, "  ]".to_owned());
+        line(LockFileLine::HashesEnd, "  ]".to_owned());
     }
-    line(Place::BlockEnd, "}".to_owned());
+    line(LockFileLine::BlockEnd, "}".to_owned());
 }
 
 fn decode_provider(block: &Block, diags: &mut Diagnostics) -> Option<(Provider, LockedProvider)> {
@@ -220,7 +220,7 @@ fn text_of(expr: &Expression) -> Result<Option<Arc<str>>, Diagnostic> {
         ExprKind::Number(text) => Ok(Some(text.clone())),
         ExprKind::Bool(value) => Ok(Some(value.to_string().into())),
         _ => Err(match expr.variables().first() {
-            Some(_) => mistakes::no_variables().at(expr.range()),
+            Some(_) => syntax_errors::no_variables().at(expr.range()),
             None => unsuitable("string required").at(expr.range()),
         }),
     }
@@ -235,7 +235,7 @@ fn decode_version(block: &Block, content: &Content, provider: &Provider, diags: 
     let text = match text_of(&attribute.expr) {
         Ok(Some(text)) => text,
         Ok(None) => {
-            diags.push(mistakes::missing_argument(VERSION, block.body.missing_item_range()));
+            diags.push(syntax_errors::missing_argument(VERSION, block.body.missing_item_range()));
             return None;
         }
         Err(problem) => {
@@ -295,7 +295,7 @@ fn decode_constraints(content: &Content, provider: &Provider, diags: &mut Diagno
 fn decode_hashes(attribute: &Attribute, diags: &mut Diagnostics) -> BTreeSet<Hash> {
     let mut hashes = BTreeSet::new();
     let Some(items) = attribute.expr.as_static_list() else {
-        diags.push(mistakes::not_a_list(attribute.expr.range()));
+        diags.push(syntax_errors::not_a_list(attribute.expr.range()));
         return hashes;
     };
     if items.is_empty() {

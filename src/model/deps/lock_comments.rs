@@ -15,7 +15,7 @@ use super::lock::{HASHES, MANUAL_EDITS};
 
 /// A line of the file that comments may be about, within the block of a provider.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum LockFileLine {
     Block,
     Argument(Box<str>),
     Hash(Box<str>),
@@ -23,9 +23,9 @@ pub enum Place {
     BlockEnd,
 }
 
-impl Place {
-    pub fn argument(name: &str) -> Place {
-        Place::Argument(name.into())
+impl LockFileLine {
+    pub fn argument(name: &str) -> LockFileLine {
+        LockFileLine::Argument(name.into())
     }
 }
 
@@ -35,7 +35,7 @@ pub struct Comments {
     /// Before everything else and apart from it.
     top: Vec<Above>,
     /// By the provider's address and the place.
-    places: BTreeMap<(Box<str>, Place), Attached>,
+    places: BTreeMap<(Box<str>, LockFileLine), Attached>,
     /// Behind everything else.
     end: Vec<Above>,
 }
@@ -61,7 +61,7 @@ struct Above {
 struct Anchor {
     span: Span,
     provider: Box<str>,
-    place: Place,
+    place: LockFileLine,
 }
 
 impl Comments {
@@ -122,18 +122,18 @@ impl Comments {
     }
 
     /// Writes a line with the comments above it and behind it. A block is set apart from what is above.
-    pub fn write_line(&self, text: &mut String, provider: &str, place: &Place, line: &str) {
-        if *place == Place::Block {
+    pub fn write_line(&self, text: &mut String, provider: &str, place: &LockFileLine, line: &str) {
+        if *place == LockFileLine::Block {
             text.push('\n');
         }
         let attached = self.places.get(&(provider.into(), place.clone()));
         if let Some(attached) = attached {
             let indent = &line[..line.len() - line.trim_start().len()];
             // What ends something is indented less than the comments within.
-            let within = matches!(place, Place::HashesEnd | Place::BlockEnd);
+            let within = matches!(place, LockFileLine::HashesEnd | LockFileLine::BlockEnd);
             let indent = if within { format!("{indent}  ") } else { indent.to_owned() };
-            write_above(text, &attached.above, &indent, *place != Place::Block);
-            if attached.apart && *place == Place::Block {
+            write_above(text, &attached.above, &indent, *place != LockFileLine::Block);
+            if attached.apart && *place == LockFileLine::Block {
                 text.push('\n');
             }
         }
@@ -166,20 +166,21 @@ fn anchors(text: &str, tokens: &[Token]) -> Vec<Anchor> {
         // What is said of blocks that are not kept is not kept either: no provider has the empty name.
         let kept = block.kind.as_str() == "provider";
         let provider: Box<str> = if kept { (&**block.label(0)).into() } else { "".into() };
-        let mut add = |span: Span, place: Place| anchors.push(Anchor { span, provider: provider.clone(), place });
-        add(block.kind.span.to(block.open), Place::Block);
+        let mut add =
+            |span: Span, place: LockFileLine| anchors.push(Anchor { span, provider: provider.clone(), place });
+        add(block.kind.span.to(block.open), LockFileLine::Block);
         for attribute in block.body.attributes() {
-            let place = Place::argument(attribute.name.as_str());
+            let place = LockFileLine::argument(attribute.name.as_str());
             match elements(attribute, tokens) {
                 Some((open, elements, close)) => {
                     add(attribute.name.span.to(open), place);
-                    elements.into_iter().for_each(|(span, hash)| add(span, Place::Hash(hash)));
-                    add(close, Place::HashesEnd);
+                    elements.into_iter().for_each(|(span, hash)| add(span, LockFileLine::Hash(hash)));
+                    add(close, LockFileLine::HashesEnd);
                 }
                 None => add(attribute.span, place),
             }
         }
-        add(closing(block, text), Place::BlockEnd);
+        add(closing(block, text), LockFileLine::BlockEnd);
     }
     anchors.sort_by_key(|anchor| anchor.span.start);
     anchors

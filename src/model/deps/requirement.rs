@@ -1,6 +1,6 @@
 //! Which providers are needed in which versions: from the configuration and from the state.
 
-use crate::model::mistakes::INVALID_VERSION_CONSTRAINT;
+use crate::model::model_errors::INVALID_VERSION_CONSTRAINT;
 use std::collections::BTreeMap;
 
 use crate::base::diag::{Diagnostic, Diagnostics};

@@ -14,17 +14,17 @@ pub struct Item {
     pub labels: Vec<String>,
     pub value: Node,
     /// Where the key is, and where the value begins.
-    pub at: Place,
-    pub value_at: Place,
+    pub at: LineColumn,
+    pub value_at: LineColumn,
     /// Written with an equals sign.
     pub assigned: bool,
 }
 
 /// A line and a column, both from 1: `3:5`. Unknown in JSON: `-`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place(Option<(usize, usize)>);
+pub struct LineColumn(Option<(usize, usize)>);
 
-impl fmt::Display for Place {
+impl fmt::Display for LineColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some((line, column)) => write!(f, "{line}:{column}"),
@@ -195,11 +195,11 @@ impl Reader<'_> {
         Err(format!("At {}: {what}", self.place()))
     }
 
-    fn place(&mut self) -> Place {
+    fn place(&mut self) -> LineColumn {
         let at = self.chars.peek().map_or(self.text.len(), |(i, _)| *i);
         let before = &self.text[..at];
         let line = before.matches('\n').count() + 1;
-        Place(Some((line, at - before.rfind('\n').map_or(0, |i| i + 1) + 1)))
+        LineColumn(Some((line, at - before.rfind('\n').map_or(0, |i| i + 1) + 1)))
     }
 
     fn peek(&mut self) -> Option<char> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::model::addr::Provider;
 
-use super::cli_file::{Item, Node, Place};
+use super::cli_file::{Item, LineColumn, Node};
 use super::pattern::Pattern;
 use super::repository_template::RepositoryTemplate;
 
@@ -47,7 +47,7 @@ pub enum Location {
 pub struct Decoded {
     pub installation: ProviderInstallation,
     /// Errors in the block itself.
-    pub mistakes: Diagnostics,
+    pub problems: Diagnostics,
     /// Errors in the arguments of methods, which the installer reports.
     pub of_methods: Diagnostics,
 }
@@ -75,11 +75,11 @@ impl ProviderInstallation {
     pub fn decode(block: &Item, builtins: &BTreeSet<Provider>) -> Decoded {
         let mut decoded = Decoded::default();
         let Some(items) = block.value.as_items().filter(|_| !block.assigned) else {
-            decoded.mistakes.push(invalid_block(block.at, "must not be introduced with an equals sign"));
+            decoded.problems.push(invalid_block(block.at, "must not be introduced with an equals sign"));
             return decoded;
         };
         if !block.labels.is_empty() {
-            decoded.mistakes.push(invalid_block(block.at, "must not have any labels"));
+            decoded.problems.push(invalid_block(block.at, "must not have any labels"));
         }
         let mut reader = Reader { at: block.at, builtins, decoded };
         items.iter().for_each(|item| reader.method(item));
@@ -87,7 +87,7 @@ impl ProviderInstallation {
     }
 }
 
-fn invalid_block(at: Place, why: &str) -> Diagnostic {
+fn invalid_block(at: LineColumn, why: &str) -> Diagnostic {
     let detail = format!("The provider_installation block at {at} {why}.");
     Diagnostic::error("Invalid provider_installation block", detail)
 }
@@ -98,7 +98,7 @@ fn invalid(detail: impl Into<String>) -> Diagnostic {
 
 struct Reader<'a> {
     /// Where the whole block is.
-    at: Place,
+    at: LineColumn,
     builtins: &'a BTreeSet<Provider>,
     decoded: Decoded,
 }
@@ -116,11 +116,11 @@ impl Reader<'_> {
         let at = self.at;
         let Some(body) = item.value.as_items().filter(|_| !item.assigned) else {
             let detail = format!("The items inside the provider_installation block at {at} must all be blocks.");
-            return self.decoded.mistakes.push(invalid(detail));
+            return self.decoded.problems.push(invalid(detail));
         };
         if !item.labels.is_empty() {
             let detail = format!("The blocks inside the provider_installation block at {at} may not have any labels.");
-            return self.decoded.mistakes.push(invalid(detail));
+            return self.decoded.problems.push(invalid(detail));
         }
         if item.key == "dev_overrides" {
             return self.dev_overrides(item, body);
@@ -131,7 +131,7 @@ impl Reader<'_> {
                     self.decoded.installation.methods.push(method);
                 }
             }
-            Err(problems) => self.decoded.mistakes.extend(problems),
+            Err(problems) => self.decoded.problems.extend(problems),
         }
     }
 
@@ -196,9 +196,9 @@ impl Reader<'_> {
     }
 
     fn dev_overrides(&mut self, item: &Item, body: &[Item]) {
-        let mistakes = &mut self.decoded.mistakes;
+        let problems = &mut self.decoded.problems;
         if !self.decoded.installation.methods.is_empty() {
-            return mistakes.push(invalid(format!(
+            return problems.push(invalid(format!(
                 "The dev_overrides block at {} must appear before all other installation methods, because development \
                  overrides always have the highest priority.",
                 item.at
@@ -208,14 +208,14 @@ impl Reader<'_> {
             let path = match text(body, &entry.key) {
                 Ok(path) => path.unwrap_or_default(),
                 Err(why) => {
-                    return mistakes.push(invalid(format!("Invalid dev_overrides block at {}: {why}.", self.at)));
+                    return problems.push(invalid(format!("Invalid dev_overrides block at {}: {why}.", self.at)));
                 }
             };
             match Provider::parse_source(&entry.key) {
                 Ok(provider) => {
                     self.decoded.installation.dev_overrides.insert(provider, path.into());
                 }
-                Err(problem) => mistakes.push(Diagnostic::error(
+                Err(problem) => problems.push(Diagnostic::error(
                     "Invalid provider installation dev overrides",
                     format!(
                         "The entry {:?} in {} is not a valid provider source string.\n\n{}: {}",
@@ -315,7 +315,7 @@ mod tests {
              [\"example.com/*/*\"] }\n  builtin { include = [\"hashicorp/random\", \"hashicorp/*\"] }\n  network_mirror { url = \
              \"https://m.example/x\" trust_all_hashes = true }\n  direct { exclude = [\"example.com/*/*\"] }\n}",
         );
-        assert!(decoded.mistakes.is_empty() && decoded.of_methods.is_empty(), "{decoded:?}");
+        assert!(decoded.problems.is_empty() && decoded.of_methods.is_empty(), "{decoded:?}");
         let provider = Provider::new("example.com", "acme", "foo");
         let installation = decoded.installation;
         let applies: Vec<bool> = installation.methods.iter().map(|m| m.applies_to(&provider)).collect();
@@ -334,7 +334,7 @@ mod tests {
             r#"{"provider_installation": {"dev_overrides": {"a/b": "/x"}, "filesystem_mirror": [{"path": "/1"}],
                 "network_mirror": [{"url": "https://m.example/"}], "filesystem_mirror": [{"path": "/2"}], "direct": {}}}"#,
         );
-        assert!(decoded.mistakes.is_empty() && decoded.of_methods.is_empty(), "{decoded:?}");
+        assert!(decoded.problems.is_empty() && decoded.of_methods.is_empty(), "{decoded:?}");
         let locations: Vec<Location> = decoded.installation.methods.into_iter().map(|m| m.location).collect();
         let folder = |path: &str| Location::FilesystemMirror(path.into());
         let url = Location::NetworkMirror("https://m.example/".into());
@@ -379,13 +379,13 @@ mod tests {
             ),
         ];
         for (text, expected) in cases {
-            let mistakes: Vec<String> =
-                decode(&format!("provider_installation {text}")).mistakes.into_iter().map(|d| d.detail).collect();
-            assert_eq!(mistakes, [expected], "{text}");
+            let problems: Vec<String> =
+                decode(&format!("provider_installation {text}")).problems.into_iter().map(|d| d.detail).collect();
+            assert_eq!(problems, [expected], "{text}");
         }
         for fine in ["{}", "{ direct { x = 1 } }", "{ direct {}\n direct {} }", "{ filesystem_mirror { path = 5 } }"] {
             let decoded = decode(&format!("provider_installation {fine}"));
-            assert!(decoded.mistakes.is_empty(), "{fine}: {decoded:?}");
+            assert!(decoded.problems.is_empty(), "{fine}: {decoded:?}");
         }
     }
 

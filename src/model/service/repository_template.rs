@@ -3,7 +3,7 @@
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::model::addr::Provider;
 
-use super::cli_file::Place;
+use super::cli_file::LineColumn;
 use super::pattern::Pattern;
 
 /// Texts and parts of a provider's address that make the address of a repository.
@@ -30,7 +30,7 @@ pub struct Repository {
 impl RepositoryTemplate {
     /// Every part of the address must be in the template that the patterns of `include` (None: they are wrong, which is said
     /// elsewhere) do not make certain: otherwise providers would share a repository. Texts as OpenTofu has them.
-    pub fn parse(text: &str, include: Option<&[Pattern]>, at: Place) -> Result<RepositoryTemplate, Diagnostics> {
+    pub fn parse(text: &str, include: Option<&[Pattern]>, at: LineColumn) -> Result<RepositoryTemplate, Diagnostics> {
         let mut problems = Diagnostics::new();
         let mut invalid = |why: &str| {
             let detail = format!("Invalid oci_mirror block at {at}: {why}.");
@@ -136,7 +136,7 @@ mod tests {
 
     fn parse(text: &str, include: &[&str]) -> Result<RepositoryTemplate, Vec<String>> {
         let include: Vec<Pattern> = include.iter().map(|text| Pattern::parse(text).unwrap()).collect();
-        let parsed = RepositoryTemplate::parse(text, Some(&include), Place::default());
+        let parsed = RepositoryTemplate::parse(text, Some(&include), LineColumn::default());
         parsed.map_err(|problems| problems.into_iter().map(|d| d.detail).collect())
     }
 

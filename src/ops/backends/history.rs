@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::encryption;
-use crate::backend::{Backend, RecordedBackend, UserKey};
+use crate::backend::{Backend, BackendWithHistory, UserKey};
 use crate::base::diag::Diagnostics;
 use crate::base::env::{Environment, TERRANE_STATE_HISTORY};
 use crate::ops::interface::options::StateOptions;
@@ -25,7 +25,7 @@ pub async fn recorded(
     let cipher = encryption::of(setup).await?.state.clone();
     let dir = setup.workdir.data_dir.join("history");
     let user_key = user_data::folder(&setup.environment).map(|folder| UserKey::at(folder.join("history.key")));
-    Ok(Arc::new(RecordedBackend { inner: backend, dir, limit, cipher, user_key }))
+    Ok(Arc::new(BackendWithHistory { inner: backend, dir, limit, cipher, user_key }))
 }
 
 /// A text that is no number does not count.

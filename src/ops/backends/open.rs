@@ -188,7 +188,7 @@ fn cloud_init_needed(reason: &str) -> Diagnostics {
 }
 
 /// A state that was read, under its lock if there is one.
-pub struct Held {
+pub struct HeldState {
     pub store: Arc<dyn StateStore>,
     pub loaded: Loaded,
     lock: Option<String>,
@@ -203,7 +203,7 @@ pub async fn hold(
     options: &StateOptions,
     setup: &Setup,
     listener: Option<&dyn Listener>,
-) -> Result<Held, Diagnostics> {
+) -> Result<HeldState, Diagnostics> {
     hold_store(&opened.store, operation, options, setup, listener).await
 }
 
@@ -214,7 +214,7 @@ pub async fn hold_store(
     options: &StateOptions,
     setup: &Setup,
     listener: Option<&dyn Listener>,
-) -> Result<Held, Diagnostics> {
+) -> Result<HeldState, Diagnostics> {
     let store = store.clone();
     let lock = if options.lock {
         crate::log!(Trace, "backend/local: requesting state lock for workspace {:?}", setup.workdir.workspace);
@@ -243,10 +243,10 @@ pub async fn hold_store(
                 ),
                 None => crate::log!(Debug, "state read: there is none yet"),
             }
-            Ok(Held { store, loaded, lock, lost: OnceLock::new() })
+            Ok(HeldState { store, loaded, lock, lost: OnceLock::new() })
         }
         Err(mut diagnostics) => {
-            let held = Held { store, loaded: Loaded::default(), lock, lost: OnceLock::new() };
+            let held = HeldState { store, loaded: Loaded::default(), lock, lost: OnceLock::new() };
             diagnostics.extend(held.release().await);
             Err(diagnostics)
         }
@@ -266,11 +266,11 @@ fn report_replay(
     Ok(loaded)
 }
 
-impl Held {
+impl HeldState {
     /// To be called before the state is written: what an interrupted run had done is written first, where that was not
     /// done under the lock.
     pub async fn take_up_journal(&mut self, listener: &dyn Listener) -> Result<(), Diagnostics> {
-        if !self.loaded.overlaid {
+        if !self.loaded.includes_journal {
             return Ok(());
         }
         let taken = crate::backend::take_up(&*self.store, &mut self.loaded).await;

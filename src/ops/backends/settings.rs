@@ -18,7 +18,7 @@ use crate::lang::value::json::{from_json, to_json};
 use crate::lang::value::set::hash_key;
 use crate::lang::value::{Type, Value, convert};
 use crate::model::config::{self, Early, NoNames};
-use crate::model::mistakes::INVALID_BACKEND_TYPE;
+use crate::model::model_errors::INVALID_BACKEND_TYPE;
 use crate::model::schema::decode::decode_body;
 use crate::model::schema::{AttributeShape, Block, Nesting, Schema};
 

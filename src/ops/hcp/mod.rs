@@ -28,7 +28,7 @@ use crate::ops::backends::{self, read_state};
 use crate::ops::interface::ask::{Ask, Question};
 use crate::ops::interface::listen::{Listener, RemoteLine};
 use crate::ops::run::apply::ApplyRequest;
-use crate::ops::run::operation::Request;
+use crate::ops::run::operation::OperationRequest;
 use crate::ops::run::plan::PlanRequest;
 use crate::ops::setup::Setup;
 
@@ -49,7 +49,7 @@ pub struct Outcome {
 /// Plans, if operations of the workspace run on the service. None: they run here.
 pub async fn plan(setup: &Setup, request: &PlanRequest, listener: &Arc<dyn Listener>) -> Option<Outcome> {
     let options = Options {
-        verb: Verb::Plan,
+        verb: OperationKind::Plan,
         out: request.out.clone(),
         generate: request.generate.clone(),
         approver: None,
@@ -61,7 +61,7 @@ pub async fn plan(setup: &Setup, request: &PlanRequest, listener: &Arc<dyn Liste
 /// Plans and applies, or applies a plan that the service saved. None: operations run here.
 pub async fn apply(setup: &Setup, request: &ApplyRequest, listener: &Arc<dyn Listener>) -> Option<Outcome> {
     let options = Options {
-        verb: Verb::Apply,
+        verb: OperationKind::Apply,
         out: None,
         generate: None,
         approver: request.approver.clone(),
@@ -71,8 +71,8 @@ pub async fn apply(setup: &Setup, request: &ApplyRequest, listener: &Arc<dyn Lis
 }
 
 /// `refresh` is a refresh-only plan that is applied without a question.
-pub async fn refresh(setup: &Setup, request: &Request, listener: &Arc<dyn Listener>) -> Option<Outcome> {
-    let options = Options { verb: Verb::Refresh, out: None, generate: None, approver: None, plan_file: None };
+pub async fn refresh(setup: &Setup, request: &OperationRequest, listener: &Arc<dyn Listener>) -> Option<Outcome> {
+    let options = Options { verb: OperationKind::Refresh, out: None, generate: None, approver: None, plan_file: None };
     let mut request = request.clone();
     request.plan.mode = Mode::RefreshOnly;
     request.plan.refresh = true;
@@ -80,7 +80,7 @@ pub async fn refresh(setup: &Setup, request: &Request, listener: &Arc<dyn Listen
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verb {
+enum OperationKind {
     Plan,
     Apply,
     Refresh,
@@ -88,7 +88,7 @@ enum Verb {
 
 /// The options of a command that other commands do not have.
 struct Options {
-    verb: Verb,
+    verb: OperationKind,
     /// Where to write the bookmark of a plan that the service saves.
     out: Option<PathBuf>,
     /// Where to write the configuration of imports that have none.
@@ -125,7 +125,7 @@ fn error(summary: impl Into<String>, detail: impl Into<String>) -> Ended {
 /// An operation that runs on the service.
 struct Operation<'a> {
     setup: &'a Setup,
-    request: &'a Request,
+    request: &'a OperationRequest,
     options: Options,
     listener: &'a Arc<dyn Listener>,
     hcp: &'a Hcp,
@@ -135,7 +135,10 @@ struct Operation<'a> {
 }
 
 /// The backend and its workspace, if operations run on the service.
-async fn place(setup: &Setup, request: &Request) -> Result<Option<(Arc<dyn Backend>, Workspace)>, Diagnostics> {
+async fn place(
+    setup: &Setup,
+    request: &OperationRequest,
+) -> Result<Option<(Arc<dyn Backend>, Workspace)>, Diagnostics> {
     // Most commands return here, without reading the configuration.
     let recorded = backends::recorded(setup)?;
     if !recorded.is_some_and(|record| matches!(record.kind.as_str(), "cloud" | "remote")) {
@@ -186,7 +189,12 @@ fn not_found(hcp: &Hcp) -> String {
     )
 }
 
-async fn run(setup: &Setup, request: &Request, options: Options, listener: &Arc<dyn Listener>) -> Option<Outcome> {
+async fn run(
+    setup: &Setup,
+    request: &OperationRequest,
+    options: Options,
+    listener: &Arc<dyn Listener>,
+) -> Option<Outcome> {
     let (backend, workspace) = match place(setup, request).await {
         Ok(place) => place?,
         Err(diagnostics) => return Some(Outcome { failed: true, diagnostics, ..Outcome::default() }),
@@ -204,16 +212,16 @@ async fn run(setup: &Setup, request: &Request, options: Options, listener: &Arc<
 impl Operation<'_> {
     async fn carry_out(&self) -> Result<(), Ended> {
         match self.options.verb {
-            Verb::Plan => self.run_plan().await,
-            Verb::Apply => self.run_apply().await,
-            Verb::Refresh if self.hcp.flavor == Flavor::Remote => {
+            OperationKind::Plan => self.run_plan().await,
+            OperationKind::Apply => self.run_apply().await,
+            OperationKind::Refresh if self.hcp.flavor == Flavor::Remote => {
                 let text = format!(
                     "{NOT_STARTED}\n\nThe \"refresh\" operation is not supported when using the \"remote\" backend. Use \"{COMMAND} \
                      apply -refresh-only\" instead."
                 );
                 Err(error(text, ""))
             }
-            Verb::Refresh => {
+            OperationKind::Refresh => {
                 let template = "[bold][yellow]Proceeding with '{} apply -refresh-only -auto-approve'.[reset]\n";
                 self.say(template, &[&COMMAND.to_string()]);
                 self.run_apply().await
@@ -223,7 +231,7 @@ impl Operation<'_> {
 
     /// The result after the work ended. A run that was interrupted may be canceled.
     async fn outcome(&self, done: Result<(), Ended>) -> Outcome {
-        let planned = done.is_ok() && self.options.verb == Verb::Plan && self.hcp.flavor == Flavor::Cloud;
+        let planned = done.is_ok() && self.options.verb == OperationKind::Plan && self.hcp.flavor == Flavor::Cloud;
         let mut outcome = Outcome { planned, ..Outcome::default() };
         let ended = match done {
             Err(Ended::Failed(diagnostics)) => return Outcome { failed: true, diagnostics, ..outcome },
@@ -321,7 +329,7 @@ impl Operation<'_> {
 
     /// Whether the run is applied after its plan.
     fn applies(&self) -> bool {
-        self.options.verb != Verb::Plan
+        self.options.verb != OperationKind::Plan
     }
 }
 

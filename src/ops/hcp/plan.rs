@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::expression::expression;
 use super::saved::Bookmark;
 use super::slug;
-use super::{Ended, Operation, Verb, error};
+use super::{Ended, Operation, OperationKind, error};
 use crate::backend::hcp::{Flavor, NewRun, Phase, Purpose, Run};
 use crate::base::atomic;
 use crate::base::diag::Diagnostics;
@@ -110,13 +110,13 @@ impl Operation<'_> {
             return;
         }
         let advice = match self.options.verb {
-            Verb::Plan => format!(
+            OperationKind::Plan => format!(
                 "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, \
                  which is normally not what is desired. If you would like to destroy everything, please run plan with the \
                  \"-destroy\" flag or create a single empty configuration file. Otherwise, please create a {PROGRAM} configuration \
                  file in the path being executed and try again."
             ),
-            Verb::Apply | Verb::Refresh => format!(
+            OperationKind::Apply | OperationKind::Refresh => format!(
                 "Apply requires configuration to be present. Applying without a configuration would mark everything for destruction, \
                  which is normally not what is desired. If you would like to destroy everything, please run '{COMMAND} destroy' which \
                  does not require any configuration files."
@@ -178,11 +178,11 @@ impl Operation<'_> {
             Flavor::Remote => "the remote backend",
         };
         let template = match self.options.verb {
-            Verb::Plan => {
+            OperationKind::Plan => {
                 "[reset][yellow]Running plan in {}. Output will stream here. Pressing Ctrl-C\nwill stop streaming the logs, but will \
                  not stop the plan running remotely.[reset]\n\nPreparing the remote plan...\n"
             }
-            Verb::Apply | Verb::Refresh => {
+            OperationKind::Apply | OperationKind::Refresh => {
                 "[reset][yellow]Running apply in {}. Output will stream here. Pressing Ctrl-C\nwill cancel the remote apply if it's \
                  still pending. If the apply started it\nwill stop streaming the logs, but will not stop the apply running \
                  remotely.[reset]\n\nPreparing the remote apply...\n"
@@ -194,9 +194,9 @@ impl Operation<'_> {
     /// Uploads the configuration. Returns its ID once the service has it.
     async fn upload(&self) -> Result<String, Ended> {
         let purpose = match (self.options.verb, &self.options.out) {
-            (Verb::Plan, None) => Purpose::PlanOnly,
-            (Verb::Plan, Some(_)) => Purpose::SavedPlan,
-            (Verb::Apply | Verb::Refresh, _) => Purpose::Apply,
+            (OperationKind::Plan, None) => Purpose::PlanOnly,
+            (OperationKind::Plan, Some(_)) => Purpose::SavedPlan,
+            (OperationKind::Apply | OperationKind::Refresh, _) => Purpose::Apply,
         };
         let created = self.hcp.create_configuration(&self.workspace, purpose).await;
         let created = created.map_err(self.failed("Failed to create configuration version"))?;

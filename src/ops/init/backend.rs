@@ -99,13 +99,13 @@ impl Step<'_, '_> {
                 }
             };
         };
-        let (settings, overlaid, problems) = self.wanted(block, root)?;
+        let (settings, is_overridden, problems) = self.wanted(block, root)?;
         let Some(recorded) = recorded.filter(|_| !self.request.reconfigure) else {
             return self.first(settings, problems).await;
         };
         let unchanged = settings.hash == recorded.hash && settings.kind.name() == recorded.kind;
         let same = !problems.has_errors() && settings.is_recorded(&recorded);
-        if (unchanged && !overlaid) || same {
+        if (unchanged && !is_overridden) || same {
             let saved = BackendSettings { body: settings.body.clone(), ..settings_of(Some(&recorded))? };
             let backend = self.open(&saved).await?;
             if recorded.hash != settings.hash {
@@ -133,10 +133,10 @@ impl Step<'_, '_> {
         if found.has_errors() {
             return Err(found);
         }
-        let overlaid = overlay.is_some();
+        let is_overridden = overlay.is_some();
         let (settings, problems) = BackendSettings::of_block(block, overlay);
         let Some(settings) = settings else { return Err(problems) };
-        Ok((settings, overlaid, problems))
+        Ok((settings, is_overridden, problems))
     }
 
     /// Opens a backend; warnings about its settings are kept.

@@ -24,7 +24,7 @@ use crate::install::source::oci_access::Access;
 use crate::model::addr;
 use crate::model::deps::Requirements;
 use crate::model::deps::lock::{LOCK_FILE, Lock};
-use crate::model::mistakes::UNWRITABLE_LOCK;
+use crate::model::model_errors::UNWRITABLE_LOCK;
 use crate::model::state::State;
 
 use super::{InitEvent, InitRequest, Tell};
@@ -89,7 +89,7 @@ pub async fn run(
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    diagnostics.extend(stand_ins::keep(setup, &requirements, &wanted.unmanaged));
+    diagnostics.extend(stand_ins::write(setup, &requirements, &wanted.unmanaged));
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(diagnostics) }
 }
 

@@ -12,7 +12,7 @@ use crate::base::name::PROGRAM;
 use crate::engine::event::Event;
 use crate::engine::ports::Observer;
 use crate::model::state::file::{self, StateFile, problems_text};
-use crate::ops::backends::{Held, hold_store, version};
+use crate::ops::backends::{HeldState, hold_store, version};
 use crate::ops::interface::ask::{Ask, NoAnswer, Question};
 use crate::ops::interface::listen::Listener;
 use crate::ops::interface::options::StateOptions;
@@ -234,7 +234,7 @@ impl Migration<'_> {
     }
 
     /// Locks a state and reads it, with what an interrupted run left.
-    async fn hold(&mut self, store: &Arc<dyn StateStore>, operation: &str) -> Result<Held, String> {
+    async fn hold(&mut self, store: &Arc<dyn StateStore>, operation: &str) -> Result<HeldState, String> {
         let gathered = DiagnosticCollector::default();
         let held = hold_store(store, operation, self.options, self.setup, Some(&gathered)).await;
         self.found.extend(gathered.0.into_inner().unwrap_or_else(|e| e.into_inner()));
@@ -242,7 +242,7 @@ impl Migration<'_> {
     }
 
     /// Copies a state if that is wanted; false if it is not.
-    async fn copy(&self, from: &Held, to: &Held, force: bool) -> Result<bool, String> {
+    async fn copy(&self, from: &HeldState, to: &HeldState, force: bool) -> Result<bool, String> {
         let Some(source) = from.loaded.file.as_ref().filter(|file| !is_empty(file)) else { return Ok(true) };
         let present = to.loaded.file.as_ref().filter(|file| !is_empty(file));
         if !force {

@@ -16,7 +16,7 @@ use crate::install::source::network_mirror::NetworkMirror;
 use crate::install::source::registry::Registry;
 use crate::model::addr::Provider;
 use crate::model::deps::Requirements;
-use crate::model::mistakes::UNWRITABLE_LOCK;
+use crate::model::model_errors::UNWRITABLE_LOCK;
 
 use crate::ops::configuration::load;
 use crate::ops::plugins::lock_file;

@@ -18,7 +18,7 @@ use crate::model::plan::Mode;
 use crate::render::text::snippet::CONSOLE_INPUT;
 use crate::render::text::value::console_text;
 
-use crate::ops::backends::{self, Held};
+use crate::ops::backends::{self, HeldState};
 use crate::ops::configuration::load;
 use crate::ops::configuration::variables::{self, Collected};
 use crate::ops::interface::options::{StateOptions, VariableArgument};
@@ -44,7 +44,7 @@ pub struct Session {
     evaluation: Evaluation,
     factories: Arc<Factories>,
     /// None once it is given back.
-    held: Mutex<Option<Held>>,
+    held: Mutex<Option<HeldState>>,
     /// Gathered when first asked for.
     names: OnceLock<Names>,
 }
@@ -82,8 +82,8 @@ async fn attempt(setup: &Setup, request: &ConsoleRequest) -> (Option<Session>, D
         Ok(held) => held,
         Err(problems) => return (None, joined(diagnostics, problems)),
     };
-    let begun = begin(setup, request, config, collected, held.as_ref(), &mut diagnostics).await;
-    let Some((evaluation, factories)) = begun else {
+    let started = start_evaluation(setup, request, config, collected, held.as_ref(), &mut diagnostics).await;
+    let Some((evaluation, factories)) = started else {
         if let Some(held) = held {
             diagnostics.extend(held.release().await);
         }
@@ -110,7 +110,7 @@ async fn hold(
     request: &ConsoleRequest,
     config: &Config,
     warnings: &mut Diagnostics,
-) -> Result<Option<Held>, Diagnostics> {
+) -> Result<Option<HeldState>, Diagnostics> {
     let mut opened = backends::open(setup, config.root.backend.as_ref(), &request.state).await?;
     warnings.extend(std::mem::take(&mut opened.warnings));
     if !is_configured() {
@@ -120,12 +120,12 @@ async fn hold(
 }
 
 /// Evaluates the configuration. None with errors that leave nothing to ask.
-async fn begin(
+async fn start_evaluation(
     setup: &Setup,
     request: &ConsoleRequest,
     config: Arc<Config>,
     collected: Collected,
-    held: Option<&Held>,
+    held: Option<&HeldState>,
     diagnostics: &mut Diagnostics,
 ) -> Option<(Evaluation, Arc<Factories>)> {
     diagnostics.extend(held.into_iter().flat_map(|held| held.loaded.warnings.iter().cloned()));

@@ -1,6 +1,6 @@
 //! `validate`: checks the configuration, also with the schemas of its providers.
 
-use crate::model::mistakes::UNREADABLE_MODULE;
+use crate::model::model_errors::UNREADABLE_MODULE;
 use crate::ops::run::operation::{CANCELED, watched_ports};
 use std::collections::BTreeSet;
 use std::path::Path;

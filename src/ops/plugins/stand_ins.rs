@@ -38,7 +38,7 @@ fn read(setup: &Setup) -> Record {
 }
 
 /// For `init`: records the versions of those that are needed and not `unmanaged`. Warns of those that changed.
-pub fn keep(
+pub fn write(
     setup: &Setup,
     requirements: &Requirements,
     unmanaged: &BTreeMap<addr::Provider, bool>,

@@ -18,7 +18,7 @@ use crate::model::addr::{AbsResourceInstance, ResourceMode};
 use crate::model::plan::{Action, Mode};
 use crate::model::state::State;
 
-use super::operation::{self, Request, Session, Verb};
+use super::operation::{self, OperationKind, OperationRequest, Session};
 use super::plan_file;
 use crate::ops::interface::ask::{Ask, NoAnswer, Question};
 use crate::ops::interface::listen::Listener;
@@ -31,7 +31,7 @@ const ERRORED_STATE: &str = "errored.tfstate";
 
 #[derive(Clone)]
 pub struct ApplyRequest {
-    pub operation: Request,
+    pub operation: OperationRequest,
     /// None: carry the plan out without asking.
     pub approver: Option<Arc<dyn Ask>>,
     /// A plan that was kept, in place of a new one.
@@ -63,8 +63,8 @@ pub async fn run(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listen
 
 async fn attempt(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
     let begun = match &request.plan_file {
-        Some(path) => plan_file::begin(setup, path, &request.operation, listener.clone()).await,
-        None => begin(setup, &request.operation, listener.clone()).await,
+        Some(path) => plan_file::open_kept(setup, path, &request.operation, listener.clone()).await,
+        None => make_plan(setup, &request.operation, listener.clone()).await,
     };
     let (mut session, planned, variables, mut diagnostics) = match begun {
         Ok(begun) => begun,
@@ -104,7 +104,7 @@ async fn attempt(setup: &Setup, request: &ApplyRequest, listener: Arc<dyn Listen
 
 /// Writes the changes of an interrupted run that are only in its journal so far. What is known of that run is reported first.
 pub async fn take_up_journal(session: &mut Session, diagnostics: &mut Diagnostics) -> Result<(), Diagnostics> {
-    if !session.held.loaded.overlaid {
+    if !session.held.loaded.includes_journal {
         return Ok(());
     }
     let listener = session.listener.clone();
@@ -118,7 +118,7 @@ fn is_of_check(diagnostic: &Diagnostic) -> bool {
 }
 
 /// `refresh`: the state brought up to date, nothing shown or asked.
-pub async fn refresh(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
+pub async fn refresh(setup: &Setup, request: &OperationRequest, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
     loop {
         let applied = attempt_refresh(setup, request, listener.clone()).await;
         if !setup.restart.take() {
@@ -127,8 +127,12 @@ pub async fn refresh(setup: &Setup, request: &Request, listener: Arc<dyn Listene
     }
 }
 
-async fn attempt_refresh(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) -> (Applied, Diagnostics) {
-    let begun = operation::begin(setup, request, operation::REFRESH, Verb::Refresh, listener).await;
+async fn attempt_refresh(
+    setup: &Setup,
+    request: &OperationRequest,
+    listener: Arc<dyn Listener>,
+) -> (Applied, Diagnostics) {
+    let begun = operation::open_session(setup, request, operation::REFRESH, OperationKind::Refresh, listener).await;
     let (mut session, mut diagnostics) = match begun {
         Ok(begun) => begun,
         Err(diagnostics) => return (Applied::default(), diagnostics),
@@ -146,7 +150,7 @@ async fn attempt_refresh(setup: &Setup, request: &Request, listener: Arc<dyn Lis
     let mut applied = Applied { mode: Mode::RefreshOnly, ..Applied::default() };
     if let Some(planned) = planned.filter(|_| !failed && !setup.restart.get()) {
         match take_up_journal(&mut session, &mut diagnostics).await {
-            Ok(()) => diagnostics.extend(keep(&session, &planned.plan.prior_state).await),
+            Ok(()) => diagnostics.extend(write_unapplied(&session, &planned.plan.prior_state).await),
             Err(problems) => diagnostics.extend(problems),
         }
         applied.state = Some(planned.plan.prior_state.clone());
@@ -158,9 +162,13 @@ async fn attempt_refresh(setup: &Setup, request: &Request, listener: Arc<dyn Lis
 pub(super) type PreparedApply = (Session, Planned, GivenVariables, Diagnostics);
 
 /// Makes the plan that is to be carried out.
-async fn begin(setup: &Setup, request: &Request, listener: Arc<dyn Listener>) -> Result<PreparedApply, Diagnostics> {
+async fn make_plan(
+    setup: &Setup,
+    request: &OperationRequest,
+    listener: Arc<dyn Listener>,
+) -> Result<PreparedApply, Diagnostics> {
     let (session, mut diagnostics) =
-        operation::begin(setup, request, "OperationTypeApply", Verb::Apply, listener.clone()).await?;
+        operation::open_session(setup, request, "OperationTypeApply", OperationKind::Apply, listener.clone()).await?;
     let (planned, variables, found) = session.plan(&request.plan).await;
     if setup.restart.get() {
         diagnostics.extend(session.end().await);
@@ -283,7 +291,7 @@ async fn carry_out(
 }
 
 /// Writes a state that a walk found without any change outside.
-pub async fn keep(session: &Session, state: &State) -> Diagnostics {
+pub async fn write_unapplied(session: &Session, state: &State) -> Diagnostics {
     let journal = match JournaledState::new(session.store(), &session.held.loaded) {
         Ok(journal) => journal,
         Err(problems) => return problems,

@@ -186,7 +186,7 @@ async fn import(session: &mut Session, request: &ImportRequest, addr: &AbsResour
     cached_schemas::check(&setup, &session.factories, diagnostics.has_errors()).await;
     if let Some(state) = state.filter(|_| !setup.restart.get()) {
         match apply::take_up_journal(session, &mut diagnostics).await {
-            Ok(()) => diagnostics.extend(apply::keep(session, &state).await),
+            Ok(()) => diagnostics.extend(apply::write_unapplied(session, &state).await),
             Err(problems) => diagnostics.extend(problems),
         }
     }

@@ -18,7 +18,7 @@ use crate::model::state::State;
 
 use super::event_log;
 use super::sink::NoSink;
-use crate::ops::backends::{self, Held, Opened};
+use crate::ops::backends::{self, HeldState, Opened};
 use crate::ops::configuration::load;
 use crate::ops::configuration::load::LoadedConfig;
 use crate::ops::configuration::variables::{self, Collected};
@@ -44,7 +44,7 @@ pub const NO_CONFIGURATION: &str = "No configuration files";
 
 /// What an operation on the working directory's configuration is asked for.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub struct OperationRequest {
     pub plan: PlanOptions,
     pub state: StateOptions,
     pub variables: Vec<VariableArgument>,
@@ -57,25 +57,25 @@ pub struct Session {
     /// The configuration's files as they were read.
     pub snapshot: ConfigSnapshot,
     pub opened: Opened,
-    pub held: Held,
+    pub held: HeldState,
     pub factories: Arc<Factories>,
     pub collected: Collected,
     pub listener: Arc<dyn Listener>,
 }
 
 /// Loads, opens, locks and reads; starts the providers. `operation` names what the lock is for.
-pub async fn begin(
+pub async fn open_session(
     setup: &Setup,
-    request: &Request,
+    request: &OperationRequest,
     operation: &str,
-    verb: Verb,
+    verb: OperationKind,
     listener: Arc<dyn Listener>,
 ) -> Result<(Session, Diagnostics), Diagnostics> {
     crate::log!(Info, "backend/local: starting {verb:?} operation");
     let mut diagnostics = Diagnostics::new();
     let collected = sound(&mut diagnostics, variables::collect(setup, &request.variables))?;
     let destroys = request.plan.mode == Mode::Destroy;
-    if !destroys && verb != Verb::Refresh && !load::has_configuration() {
+    if !destroys && verb != OperationKind::Refresh && !load::has_configuration() {
         return Err(no_configuration(verb));
     }
     if request.plan.mode != Mode::Normal && !request.plan.force_replace.is_empty() {
@@ -142,7 +142,7 @@ pub fn show_overrides(setup: &Setup, listener: &dyn Listener) {
 
 /// The command, where messages depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
+pub enum OperationKind {
     Plan,
     Apply,
     Refresh,
@@ -159,16 +159,16 @@ async fn start(setup: &Setup, config: &Config, diagnostics: &mut Diagnostics) ->
     Ok(factories)
 }
 
-fn no_configuration(verb: Verb) -> Diagnostics {
+fn no_configuration(verb: OperationKind) -> Diagnostics {
     let detail = match verb {
-        Verb::Plan => {
+        OperationKind::Plan => {
             format!(
                 "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, \
              which is normally not what is desired. If you would like to destroy everything, run plan with the -destroy option. \
              Otherwise, create a {PROGRAM} configuration file (.tf file) and try again."
             )
         }
-        Verb::Apply | Verb::Refresh => {
+        OperationKind::Apply | OperationKind::Refresh => {
             format!(
                 "Apply requires configuration to be present. Applying without a configuration would mark everything for destruction, \
              which is normally not what is desired. If you would like to destroy everything, run '{COMMAND} destroy' instead."

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::base::diag::Diagnostics;
 
 use super::generated_file;
-use super::operation::{self, Request, Verb};
+use super::operation::{self, OperationKind, OperationRequest};
 use super::plan_file;
 use crate::ops::interface::listen::Listener;
 use crate::ops::interface::planning::Planned;
@@ -14,7 +14,7 @@ use crate::ops::setup::Setup;
 
 #[derive(Clone, Debug, Default)]
 pub struct PlanRequest {
-    pub operation: Request,
+    pub operation: OperationRequest,
     /// Where to keep the plan.
     pub out: Option<PathBuf>,
     /// Where to write the configuration of imports that have none: a new file.
@@ -33,7 +33,9 @@ pub async fn run(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listene
 }
 
 async fn attempt(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listener>) -> (Option<Planned>, Diagnostics) {
-    let begun = operation::begin(setup, &request.operation, operation::PLAN, Verb::Plan, listener.clone()).await;
+    let begun =
+        operation::open_session(setup, &request.operation, operation::PLAN, OperationKind::Plan, listener.clone())
+            .await;
     let (session, mut diagnostics) = match begun {
         Ok(begun) => begun,
         Err(diagnostics) => return (None, diagnostics),

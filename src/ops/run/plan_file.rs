@@ -21,7 +21,7 @@ use crate::ops::backends::encryption;
 use crate::ops::backends::record::BackendRecord;
 
 use super::apply::PreparedApply;
-use super::operation::{Request, Session};
+use super::operation::{OperationRequest, Session};
 use crate::ops::backends;
 use crate::ops::configuration::load;
 use crate::ops::configuration::variables::{self, Collected};
@@ -66,10 +66,10 @@ fn meta_of(session: &Session) -> StateMeta {
 }
 
 /// Opens what a kept plan needs: its own configuration, its backend, the state under its lock.
-pub async fn begin(
+pub async fn open_kept(
     setup: &Setup,
     path: &Path,
-    request: &Request,
+    request: &OperationRequest,
     listener: Arc<dyn Listener>,
 ) -> Result<PreparedApply, Diagnostics> {
     let setup = &setup.with_variables(&request.variables);

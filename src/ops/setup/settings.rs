@@ -159,7 +159,7 @@ fn read(path: &Path, text: &str, environment: &Environment, settings: &mut Setti
                 blocks += 1;
                 let builtins = public_built_ins().into_keys().collect();
                 let decoded = ProviderInstallation::decode(item, &builtins);
-                diagnostics.extend(decoded.mistakes);
+                diagnostics.extend(decoded.problems);
                 // Of several blocks the first counts.
                 if settings.installation.is_none() {
                     settings.installation = Some(decoded.installation);

@@ -1,6 +1,6 @@
 //! `encode_tfvars`, `decode_tfvars`, `encode_expr`.
 
-use crate::lang::syntax::mistakes::{no_functions, no_variables};
+use crate::lang::syntax::syntax_errors::{no_functions, no_variables};
 use std::sync::Arc;
 
 use super::encode;

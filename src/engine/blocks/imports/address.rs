@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::engine::mistakes::INVALID_IMPORT_TARGET;
+use crate::engine::engine_errors::INVALID_IMPORT_TARGET;
 use crate::lang::eval::describe::with_values;
 use crate::lang::eval::{Scope, evaluate};
 use crate::lang::syntax::ast::{Expr, ExprKind, Expression, IndexKey, TraversalStep};
-use crate::lang::syntax::mistakes::no_functions;
+use crate::lang::syntax::syntax_errors::no_functions;
 use crate::lang::syntax::visit::each_child;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, InstanceKey, ModuleInstance, Resource};

@@ -12,7 +12,7 @@ use super::tree::{ModuleId, Tree};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
 use crate::lang::syntax::ast::{ExprKind, Expression, TraversalStep};
-use crate::lang::syntax::mistakes::not_a_reference;
+use crate::lang::syntax::syntax_errors::not_a_reference;
 use crate::lang::value::Value;
 use crate::model::addr::parse::{INSTANCE_REQUIRED, INVALID_ADDRESS};
 use crate::model::addr::{AbsResourceInstance, ConfigResource, LocalProviderConfig};

@@ -2,7 +2,9 @@
 
 use crate::base::name::PROGRAM;
 use crate::engine::blocks::BlockId;
-use crate::engine::mistakes::{INVALID_FOR_EACH, INVALID_IMPORT_ID, INVALID_IMPORT_IDENTITY, INVALID_IMPORT_TARGET};
+use crate::engine::engine_errors::{
+    INVALID_FOR_EACH, INVALID_IMPORT_ID, INVALID_IMPORT_IDENTITY, INVALID_IMPORT_TARGET,
+};
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};

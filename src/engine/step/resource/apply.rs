@@ -1,7 +1,7 @@
 //! Applying a planned change of one instance: plan again with the values that are known now, check, apply, check, record.
 
 use crate::base::name::PROGRAM;
-use crate::engine::mistakes::{INVALID_PROVIDER_OBJECT, halted};
+use crate::engine::engine_errors::{INVALID_PROVIDER_OBJECT, halted};
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -28,19 +28,19 @@ use crate::engine::run::object::{Stored, mark, nonconforming, unknown_as_null, u
 const INVALID_RESULT: &str = "Provider returned invalid result object after apply";
 
 /// The slot of an instance: the index of its block in its module, and the position among its instances.
-struct Place {
+struct InstanceSlot {
     module: Arc<ModuleSlots>,
     block: u32,
     position: usize,
 }
 
-impl Place {
-    fn of(run: &Run, task: &Task) -> Option<Place> {
+impl InstanceSlot {
+    fn of(run: &Run, task: &Task) -> Option<InstanceSlot> {
         let addr = &task.change.addr;
         let module = run.results.find_module(&run.blocks.tree, &addr.module)?;
         let (_, block) = task.block?;
         let position = module.resources[block as usize].get()?.expansion.index_of(addr.key())?;
-        Some(Place { module, block, position })
+        Some(InstanceSlot { module, block, position })
     }
 
     fn slots(&self) -> Option<&ResourceSlots> {
@@ -56,7 +56,7 @@ impl Place {
 
 /// Lets those who wait for the value of a task's instance know that there will be none, if there is none yet.
 pub fn publish_no_value(run: &Run, index: u32) {
-    if let Some(place) = Place::of(run, &run.schedule.tasks[index as usize]) {
+    if let Some(place) = InstanceSlot::of(run, &run.schedule.tasks[index as usize]) {
         place.publish(None);
     }
 }
@@ -65,7 +65,7 @@ pub async fn run(run: &Run, index: u32, turn: &mut Turn) -> Diagnostics {
     let task = &run.schedule.tasks[index as usize];
     let addr = &task.change.addr;
     let module = run.results.find_module(&run.blocks.tree, &addr.module);
-    let place = Place::of(run, task);
+    let place = InstanceSlot::of(run, task);
     let each =
         place.as_ref().and_then(|place| Some(place.slots()?.expansion.each(place.position))).unwrap_or(Each::None);
     let instance = match Instance::new(run, addr.clone(), task.block, task.provider, module, each) {

@@ -8,9 +8,9 @@ use tokio::task::JoinSet;
 
 use crate::base::diag::Diagnostics;
 use crate::engine::blocks::tree::ModuleId;
+use crate::engine::engine_errors;
 use crate::engine::graph::NodeId;
 use crate::engine::graph::walk::{End, Turn, catch_panic};
-use crate::engine::mistakes;
 use crate::engine::run::results::{Expansion, ModuleSlots, ResourceSlots};
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Prior, Run, Verb};
@@ -229,7 +229,7 @@ async fn do_one(run: &Run, job: Job, work: Work) -> End {
     });
     let diagnostics = done.await.unwrap_or_else(|text| {
         let address = work.address(&run.blocks, job).map_or_else(String::new, |addr| addr.to_string());
-        mistakes::panicked(&address, &text).into()
+        engine_errors::panicked(&address, &text).into()
     });
     let end = if diagnostics.has_errors() { End::Failed } else { End::Done };
     run.report(job.node, diagnostics);

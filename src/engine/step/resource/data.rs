@@ -1,6 +1,6 @@
 //! Data sources: read in plan if their dependencies have no pending changes, otherwise in apply.
 
-use crate::engine::mistakes::{INVALID_PROVIDER_OBJECT, unexpected_deferral};
+use crate::engine::engine_errors::{INVALID_PROVIDER_OBJECT, unexpected_deferral};
 
 use crate::base::diag::{Diagnostic, Diagnostics, Severity};
 use crate::engine::change::proposed::planned_data_object;

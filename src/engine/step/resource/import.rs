@@ -1,7 +1,7 @@
 //! Importing an existing object by its ID or identity.
 
 use crate::base::name::COMMAND;
-use crate::engine::mistakes::{INVALID_IMPORT_IDENTITY, INVALID_PROVIDER_OBJECT, unexpected_deferral};
+use crate::engine::engine_errors::{INVALID_IMPORT_IDENTITY, INVALID_PROVIDER_OBJECT, unexpected_deferral};
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};

@@ -31,7 +31,7 @@ use crate::engine::change::write_only;
 use crate::engine::run::Run;
 use crate::engine::run::results::{Each, ModuleSlots};
 use crate::engine::run::scope::ModuleScope;
-use crate::engine::waiting::Request;
+use crate::engine::waiting::PendingRequest;
 use crate::lang::syntax::ast::Body;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsProviderConfig, AbsResourceInstance};
@@ -96,7 +96,7 @@ impl<'r> Instance<'r> {
 
     /// Waits for the provider's answer to a request about this instance; `request` is its name in the plugin protocol.
     pub async fn answered<T>(&self, request: &'static str, answer: impl Future<Output = T>) -> T {
-        let request = Request { name: request, provider: &self.provider_addr.provider, subject: &self.addr };
+        let request = PendingRequest { name: request, provider: &self.provider_addr.provider, subject: &self.addr };
         request.answered(&self.run.ports, answer).await
     }
 

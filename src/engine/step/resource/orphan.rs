@@ -1,7 +1,7 @@
 //! Planning to destroy: orphaned objects, deposed objects, and all objects in a destroy.
 
 use crate::base::diag::Diagnostics;
-use crate::engine::mistakes::INVALID_PROVIDER_PLAN;
+use crate::engine::engine_errors::INVALID_PROVIDER_PLAN;
 use crate::engine::run::results::Expansion;
 use crate::lang::value::Value;
 use crate::model::addr::{InstanceKey, ResourceMode};

@@ -4,7 +4,7 @@ use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::engine::change::go_text::go_path;
 use crate::engine::change::{ignore, plan_valid, proposed, replace};
-use crate::engine::mistakes::{self, INVALID_PROVIDER_PLAN};
+use crate::engine::engine_errors::{self, INVALID_PROVIDER_PLAN};
 use crate::engine::run::scope::ModuleScope;
 use crate::lang::eval::evaluate;
 use crate::lang::syntax::ast::{Expression, IndexKey, Traversal, TraversalStep};
@@ -268,7 +268,7 @@ impl Planner<'_, '_> {
 pub fn unexpected_deferral(instance: &Instance<'_>) -> Diagnostic {
     let addr = &instance.addr;
     if !instance.run.is_apply() {
-        return mistakes::unexpected_deferral(addr);
+        return engine_errors::unexpected_deferral(addr);
     }
     let detail = format!(
         "{PROGRAM} has encountered a bug where a provider would mark the resource \"{addr}\" as deferred during apply, but not \

@@ -1,14 +1,14 @@
 //! Provisioners: they run after an object was created, or before it is destroyed.
 
-use crate::lang::syntax::mistakes::missing_argument;
+use crate::lang::syntax::syntax_errors::missing_argument;
 use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::Range;
 use crate::engine::blocks::connection::connection_schema;
+use crate::engine::engine_errors;
 use crate::engine::event::Event;
 use crate::engine::graph::walk::Turn;
-use crate::engine::mistakes;
 use crate::engine::run::results::ResourceSlots;
 use crate::engine::run::scope::ModuleScope;
 use crate::lang::syntax::ast::Body;
@@ -35,7 +35,7 @@ pub async fn run(
     let mut diagnostics = Diagnostics::new();
     for block in instance.provisioners().0.iter().filter(|p| p.when == when) {
         if instance.run.ports.stop.is_stopping() {
-            diagnostics.push(mistakes::halted());
+            diagnostics.push(engine_errors::halted());
             break;
         }
         if let Some(turn) = &mut turn {

@@ -1,8 +1,8 @@
 //! Refreshing: reading the current object from the provider.
 
 use crate::base::diag::Diagnostics;
+use crate::engine::engine_errors::{INVALID_PROVIDER_OBJECT, unexpected_deferral};
 use crate::engine::event::Event;
-use crate::engine::mistakes::{INVALID_PROVIDER_OBJECT, unexpected_deferral};
 use crate::model::provider::{ReadRequest, has_errors};
 use crate::model::state::DeposedKey;
 

@@ -1,7 +1,7 @@
 //! Whether an object is replaced because something else changes: `replace_triggered_by`.
 
 use crate::base::diag::{Diagnostic, Diagnostics, Kind};
-use crate::engine::mistakes::UNDECLARED_RESOURCE;
+use crate::engine::engine_errors::UNDECLARED_RESOURCE;
 use crate::engine::run::Run;
 use crate::engine::run::results::Expansion;
 use crate::engine::run::scope::ModuleScope;
@@ -11,7 +11,7 @@ use crate::lang::value::Value;
 use crate::model::addr::parse::parse_reference;
 use crate::model::addr::{AbsResource, InstanceKey, Resource, Subject};
 use crate::model::config::names::static_traversal;
-use crate::model::mistakes::INVALID_TRIGGER;
+use crate::model::model_errors::INVALID_TRIGGER;
 use crate::model::plan::{Action, ResourceChange};
 
 use super::Instance;

@@ -18,13 +18,13 @@ use crate::engine::run::scope::ModuleScope;
 use crate::engine::step::expansion::expand;
 use crate::engine::step::imports;
 use crate::engine::step::resource::provision::missing_host;
-use crate::engine::waiting::Request;
+use crate::engine::waiting::PendingRequest;
 use crate::lang::eval::{evaluate, evaluate_to};
 use crate::lang::syntax::body::{Body, BodySchema};
 use crate::lang::value::{Type, Value};
 use crate::model::addr::ResourceMode;
 use crate::model::config::{IgnoreChanges, PreventDestroy, ProvisionerBlock, Resource};
-use crate::model::mistakes::did_you_mean;
+use crate::model::model_errors::did_you_mean;
 use crate::model::provider::{ProviderDiagnostics, about_body};
 use crate::model::schema::decode::decode_body;
 use crate::model::schema::{Block, Schema};
@@ -90,7 +90,7 @@ async fn by_provider(
             ResourceMode::Ephemeral => provider.validate_ephemeral_config(kind, bare).await,
         })
     };
-    Request { name, provider: &config.provider, subject: &address }.answered(ports, answer).await
+    PendingRequest { name, provider: &config.provider, subject: &address }.answered(ports, answer).await
 }
 
 /// Errors in conditions that do not depend on their results.

@@ -1,7 +1,7 @@
 //! Files as bytes: comments may hold what is no UTF-8, and keep it.
 
 use super::super::lexer::{self, Start};
-use super::super::mistakes::NOT_UTF8;
+use super::super::syntax_errors::NOT_UTF8;
 use super::super::token::TokenKind;
 use super::format;
 use crate::base::diag::{Diagnostic, Diagnostics};

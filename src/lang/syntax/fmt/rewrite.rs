@@ -21,7 +21,7 @@ pub struct Rewritten<'a> {
 /// `bold`: values of several lines are taken out of their templates.
 pub fn rewrite<'a>(body: &Body, text: &'a str, tokens: &[Token], bold: bool) -> Rewritten<'a> {
     let mut rewriter = Rewriter { text, tokens, bold, risky: false, edits: Vec::new() };
-    rewriter.body(body, Place::Root);
+    rewriter.body(body, BodyKind::Root);
     let Rewriter { mut edits, risky, .. } = rewriter;
     edits.sort_by_key(|edit| edit.tokens.start);
     Rewritten { edits, risky }
@@ -32,7 +32,7 @@ type Pieces<'a> = Vec<(TokenKind, Cow<'a, str>)>;
 
 /// Where a body is, as far as it matters.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum BodyKind {
     Root,
     Variable,
     Other,
@@ -47,23 +47,23 @@ struct Rewriter<'a, 't> {
 }
 
 impl<'a> Rewriter<'a, '_> {
-    fn body(&mut self, body: &Body, place: Place) {
+    fn body(&mut self, body: &Body, place: BodyKind) {
         for attribute in body.attributes() {
             self.attribute(attribute, place);
         }
         for block in body.blocks() {
             self.labels(block);
             let inner = match place {
-                Place::Root if block.kind.as_str() == "variable" => Place::Variable,
-                _ => Place::Other,
+                BodyKind::Root if block.kind.as_str() == "variable" => BodyKind::Variable,
+                _ => BodyKind::Other,
             };
             self.body(&block.body, inner);
         }
     }
 
-    fn attribute(&mut self, attribute: &Attribute, place: Place) {
+    fn attribute(&mut self, attribute: &Attribute, place: BodyKind) {
         let span = attribute.expr.node.span;
-        let found = if place == Place::Variable && attribute.name.as_str() == "type" {
+        let found = if place == BodyKind::Variable && attribute.name.as_str() == "type" {
             self.type_in(span)
         } else if self.source(span).starts_with("\"${") {
             self.value_in(span)

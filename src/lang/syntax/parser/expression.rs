@@ -1,6 +1,6 @@
 //! Expressions: operators by precedence, terms, steps behind terms, constructors and calls.
 
-use crate::lang::syntax::mistakes::INVALID_EXPRESSION;
+use crate::lang::syntax::syntax_errors::INVALID_EXPRESSION;
 use std::sync::Arc;
 
 use super::super::ast::{BinaryOp, Call, Expr, ExprKind, IndexKey, ObjectItem, Traversal, TraversalStep, UnaryOp};

@@ -3,7 +3,7 @@
 //!
 //! Also reads what strings hold: templates, references and calls in native syntax, with their places in the file.
 
-use crate::lang::syntax::mistakes::{EXTRA_AFTER_EXPRESSION, TOO_DEEP};
+use crate::lang::syntax::syntax_errors::{EXTRA_AFTER_EXPRESSION, TOO_DEEP};
 use std::sync::Arc;
 
 use super::super::ast::{Expr, ExprKind, Traversal};

@@ -16,7 +16,7 @@ use super::lexer::{self, Start};
 use super::token::{self, Token, TokenKind};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile, Span};
-use crate::lang::syntax::mistakes::{EXTRA_AFTER_EXPRESSION, TOO_DEEP};
+use crate::lang::syntax::syntax_errors::{EXTRA_AFTER_EXPRESSION, TOO_DEEP};
 
 mod body;
 mod expression;

@@ -6,22 +6,22 @@ use super::super::ast::{Expr, ExprKind, Ident, TemplatePart, Traversal, Traversa
 use crate::base::source::Span;
 
 /// From an offset in the text that was parsed to one in the file.
-type Place<'p> = &'p dyn Fn(u32) -> u32;
+type ToFile<'p> = &'p dyn Fn(u32) -> u32;
 
-pub fn span(span: Span, place: Place<'_>) -> Span {
+pub fn span(span: Span, place: ToFile<'_>) -> Span {
     Span { start: place(span.start), end: place(span.end) }
 }
 
-fn all<'s>(spans: impl IntoIterator<Item = &'s mut Span>, place: Place<'_>) {
+fn all<'s>(spans: impl IntoIterator<Item = &'s mut Span>, place: ToFile<'_>) {
     spans.into_iter().for_each(|s| *s = span(*s, place));
 }
 
-pub fn traversal(found: &mut Traversal, place: Place<'_>) {
+pub fn traversal(found: &mut Traversal, place: ToFile<'_>) {
     all([&mut found.span, &mut found.root.span], place);
     steps(&mut found.steps, place);
 }
 
-fn steps(steps: &mut [TraversalStep], place: Place<'_>) {
+fn steps(steps: &mut [TraversalStep], place: ToFile<'_>) {
     for step in steps {
         match step {
             TraversalStep::Attr { name: Ident { span: inner, .. }, span } => all([inner, span], place),
@@ -31,7 +31,7 @@ fn steps(steps: &mut [TraversalStep], place: Place<'_>) {
 }
 
 /// As deep as the tree is high, which the parser limits.
-pub fn expr(found: &mut Expr, place: Place<'_>) {
+pub fn expr(found: &mut Expr, place: ToFile<'_>) {
     let mut found = found;
     // Along a chain of operators in a loop.
     while matches!(found.kind, ExprKind::Binary { .. }) {
@@ -46,7 +46,7 @@ pub fn expr(found: &mut Expr, place: Place<'_>) {
     shift_parts(found, place);
 }
 
-fn shift_parts(found: &mut Expr, place: Place<'_>) {
+fn shift_parts(found: &mut Expr, place: ToFile<'_>) {
     match &mut found.kind {
         ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Null | ExprKind::SplatItem | ExprKind::Error => {}
         ExprKind::JsonString(_) | ExprKind::JsonObject { .. } => {}
@@ -95,12 +95,12 @@ fn shift_parts(found: &mut Expr, place: Place<'_>) {
     }
 }
 
-fn children<'e>(found: impl IntoIterator<Item = &'e mut Arc<Expr>>, place: Place<'_>) {
+fn children<'e>(found: impl IntoIterator<Item = &'e mut Arc<Expr>>, place: ToFile<'_>) {
     found.into_iter().for_each(|inner| child(inner, place));
 }
 
 /// A new tree from the parser has no other owner.
-fn child(found: &mut Arc<Expr>, place: Place<'_>) {
+fn child(found: &mut Arc<Expr>, place: ToFile<'_>) {
     match Arc::get_mut(found) {
         Some(inner) => expr(inner, place),
         None => debug_assert!(false, "a node is shared"),

@@ -103,7 +103,7 @@ fn templates() {
 }
 
 /// Summary, subject (and context, if any) of each error.
-fn mistakes(text: &str) -> String {
+fn errors(text: &str) -> String {
     let (_, diagnostics) = parse_file(SourceFile::new("t", text));
     let shown = diagnostics.iter().map(|d| {
         let range = |r: &crate::base::source::Range| format!("{:?}", r).replace("t:", "");
@@ -136,7 +136,7 @@ fn all_errors_are_reported() {
         ("a = x ? 1\n", "Missing false expression in conditional @1,10-2,1 in 1,5-2,1"),
     ];
     for (text, expected) in cases {
-        assert_eq!(mistakes(text), expected, "{text:?}");
+        assert_eq!(errors(text), expected, "{text:?}");
     }
 }
 

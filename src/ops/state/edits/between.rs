@@ -78,8 +78,24 @@ async fn hold_here(setup: &Setup, wanted: &Move, listener: &dyn Listener) -> Res
 }
 
 async fn hold_there(setup: &Setup, wanted: &Move, opened: Opened, listener: &dyn Listener) -> Result<Editing, Refusal> {
-    let which = if matches!(wanted.other, Some(OtherDir::From(_))) { Which::Source } else { Which::Destination };
-    Editing::of_store(setup, wanted.options.locking, opened.store, OPERATION, which, listener).await
+    let (which, dir) = match &wanted.other {
+        Some(OtherDir::From(dir)) => (Which::Source, dir),
+        Some(OtherDir::To(dir)) => (Which::Destination, dir),
+        None => return Err(Refusal::NoState),
+    };
+    let held = Editing::of_store(setup, wanted.options.locking, opened.store, OPERATION, which, listener).await;
+    held.map_err(|refusal| of_other_state(refusal, dir))
+}
+
+/// Says in errors whose state they are about: two states are locked and read.
+fn of_other_state(refusal: Refusal, dir: &Path) -> Refusal {
+    let Refusal::Diagnostics(problems) = refusal else { return refusal };
+    let named = problems.into_iter().map(|mut problem| {
+        let detail = problem.detail.trim_end();
+        problem.detail = format!("{detail}\n\nThis is about the state of {}.", dir.display()).trim_start().to_owned();
+        problem
+    });
+    Refusal::Diagnostics(named.collect())
 }
 
 async fn carry(

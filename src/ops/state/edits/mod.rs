@@ -23,7 +23,7 @@ use crate::model::state::file::problems_text;
 use crate::ops::backends::encryption;
 
 use crate::ops::backends::read_state;
-use crate::ops::backends::{self, Held};
+use crate::ops::backends::{self, HeldState};
 use crate::ops::configuration::load;
 use crate::ops::interface::listen::Listener;
 use crate::ops::interface::options::StateOptions;
@@ -109,7 +109,7 @@ fn check_backend(setup: &Setup, options: &EditOptions) -> Result<(), Diagnostics
 
 /// A state that is locked and read, to be changed and written once.
 pub(super) struct Editing {
-    held: Held,
+    held: HeldState,
     writer: JournaledState,
     /// As it was read.
     state: State,
@@ -221,7 +221,7 @@ async fn hold(
     operation: &str,
     which: Which,
     listener: &dyn Listener,
-) -> Result<Held, Refusal> {
+) -> Result<HeldState, Refusal> {
     let Locking { lock, lock_timeout, .. } = locking;
     let options = StateOptions { lock, lock_timeout, ..StateOptions::default() };
     let held = backends::hold_store(&store, operation, &options, setup, Some(listener)).await;
@@ -259,9 +259,30 @@ fn plain_file_store(path: &Path, backup: Option<PathBuf>) -> Arc<dyn StateStore>
     Arc::new(LocalStore::new(StatePaths { read: path.to_path_buf(), write: path.to_path_buf(), backup }))
 }
 
-/// The name of a backup that is made now.
+/// The name of a backup that is made now: that of no earlier one, though one may have been made in this second.
 fn dated(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.backup", jiff::Timestamp::now().as_second()));
-    name.into()
+    let second = jiff::Timestamp::now().as_second();
+    let named = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{second}{suffix}.backup"));
+        PathBuf::from(name)
+    };
+    let later = (2..).map(|count| named(&format!("-{count}")));
+    let mut names = std::iter::once(named("")).chain(later);
+    names.find(|name| name.symlink_metadata().is_err()).unwrap_or_else(|| named(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_backup_takes_the_place_of_an_earlier_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().join("terraform.tfstate");
+        for _ in 0..3 {
+            std::fs::write(dated(&state), "").unwrap();
+        }
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 3);
+    }
 }

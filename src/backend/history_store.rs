@@ -17,7 +17,7 @@ use crate::encryption::Cipher;
 use crate::model::state::StateMeta;
 
 /// A backend with a history per workspace.
-pub struct RecordedBackend {
+pub struct BackendWithHistory {
     pub inner: Arc<dyn Backend>,
     /// The folder with a folder per workspace.
     pub dir: PathBuf,
@@ -28,7 +28,7 @@ pub struct RecordedBackend {
 }
 
 #[async_trait]
-impl Backend for RecordedBackend {
+impl Backend for BackendWithHistory {
     async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
         self.inner.workspaces().await
     }
@@ -45,7 +45,7 @@ impl Backend for RecordedBackend {
         }
         let history = History::new(self.dir.join(workspace), self.limit, self.cipher.clone());
         let history = history.with_user_key(self.user_key.clone(), is_elsewhere);
-        Ok(Arc::new(RecordedStore { inner, history, run: Mutex::default() }))
+        Ok(Arc::new(StoreWithHistory { inner, history, run: Mutex::default() }))
     }
 
     fn hcp(&self) -> Option<&Hcp> {
@@ -53,15 +53,15 @@ impl Backend for RecordedBackend {
     }
 }
 
-struct RecordedStore {
+struct StoreWithHistory {
     inner: Arc<dyn StateStore>,
     history: History,
-    run: Mutex<Run>,
+    run: Mutex<Unkept>,
 }
 
 /// What there is to keep at the end.
 #[derive(Default)]
-struct Run {
+struct Unkept {
     /// What the lock was taken for; none: there is none.
     operation: Option<String>,
     /// What was stored before, if it is not kept yet.
@@ -72,14 +72,14 @@ struct Run {
 /// What begins the operations that copy states from one backend to another.
 const MIGRATION: &str = "migration ";
 
-impl RecordedStore {
-    fn run(&self) -> MutexGuard<'_, Run> {
+impl StoreWithHistory {
+    fn run(&self) -> MutexGuard<'_, Unkept> {
         self.run.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Keeps what was written.
     async fn keep(&self) {
-        let Run { operation, before, last } = std::mem::take(&mut *self.run());
+        let Unkept { operation, before, last } = std::mem::take(&mut *self.run());
         let operation = operation.unwrap_or_default();
         // A copy is no new state: lineage and serial are those of the source.
         let Some(last) = last.filter(|_| !operation.starts_with(MIGRATION)) else { return };
@@ -92,7 +92,7 @@ impl RecordedStore {
 }
 
 #[async_trait]
-impl StateStore for RecordedStore {
+impl StateStore for StoreWithHistory {
     async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         self.inner.read().await
     }
@@ -170,7 +170,7 @@ impl StateStore for RecordedStore {
         self.inner.cipher()
     }
 
-    fn remember(&self, meta: &StateMeta, content: &dyn Fn() -> Vec<u8>) {
+    fn keep_stored(&self, meta: &StateMeta, content: &dyn Fn() -> Vec<u8>) {
         if !self.history.has(meta) {
             self.run().before = Some(content().into());
         }
@@ -197,7 +197,7 @@ mod tests {
 
     async fn store(dir: &std::path::Path) -> Arc<dyn StateStore> {
         let inner = Arc::new(MemoryBackend::default());
-        let backend = RecordedBackend {
+        let backend = BackendWithHistory {
             inner,
             dir: dir.to_path_buf(),
             limit: 9,
@@ -217,14 +217,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = store(dir.path()).await;
         let id = store.lock(&LockInfo::new("state-rm")).await.unwrap();
-        store.remember(&meta(4), &|| snapshot(4).to_vec());
+        store.keep_stored(&meta(4), &|| snapshot(4).to_vec());
         store.write(snapshot(5)).await.unwrap();
         store.write(snapshot(6)).await.unwrap();
         assert!(kept(&*store).is_empty());
         store.unlock(&id).await.unwrap();
         assert_eq!(kept(&*store), [(6, "state-rm".into()), (4, String::new())]);
         let id = store.lock(&LockInfo::new("state-mv")).await.unwrap();
-        store.remember(&meta(6), &|| unreachable!("it is kept"));
+        store.keep_stored(&meta(6), &|| unreachable!("it is kept"));
         store.unlock(&id).await.unwrap();
         assert_eq!(kept(&*store).len(), 2, "nothing was written");
         store.write(snapshot(7)).await.unwrap();

@@ -10,7 +10,7 @@ use super::store::{ErrorKind, StoreError};
 
 /// A lock. The task that keeps it ends with the last clone.
 #[derive(Clone)]
-pub struct Held {
+pub struct WatchedLock {
     pub id: String,
     loss: Loss,
     _keeper: Arc<Keeper>,
@@ -28,16 +28,16 @@ impl Drop for Keeper {
     }
 }
 
-impl Held {
+impl WatchedLock {
     /// `keep` runs until it gives the reason why the lock is lost.
-    pub fn new(id: String, keep: impl Future<Output = String> + Send + 'static) -> Held {
+    pub fn new(id: String, keep: impl Future<Output = String> + Send + 'static) -> WatchedLock {
         let loss = Loss(Arc::new(watch::Sender::new(None)));
         let reported = loss.clone();
         let task = tokio::spawn(async move {
             let why = keep.await;
             reported.report(why);
         });
-        Held { id, loss, _keeper: Arc::new(Keeper(task.abort_handle())) }
+        WatchedLock { id, loss, _keeper: Arc::new(Keeper(task.abort_handle())) }
     }
 
     /// An error if the lock is known to be lost.
@@ -67,7 +67,7 @@ impl Loss {
 }
 
 /// The lock of one store, if it holds one.
-pub struct Slot(watch::Sender<Option<Held>>);
+pub struct Slot(watch::Sender<Option<WatchedLock>>);
 
 impl Default for Slot {
     fn default() -> Slot {
@@ -76,11 +76,11 @@ impl Default for Slot {
 }
 
 impl Slot {
-    pub fn get(&self) -> Option<Held> {
+    pub fn get(&self) -> Option<WatchedLock> {
         self.0.borrow().clone()
     }
 
-    pub fn put(&self, held: Held) {
+    pub fn put(&self, held: WatchedLock) {
         self.0.send_replace(Some(held));
     }
 
@@ -89,7 +89,7 @@ impl Slot {
     }
 
     /// The lock, which must have this id. None if there is no lock.
-    pub fn of_id(&self, id: &str) -> Result<Option<Held>, StoreError> {
+    pub fn of_id(&self, id: &str) -> Result<Option<WatchedLock>, StoreError> {
         let Some(held) = self.get() else { return Ok(None) };
         if held.id == id { Ok(Some(held)) } else { Err(mismatch(id, &held.id)) }
     }
@@ -140,9 +140,9 @@ mod tests {
         let waiting = async { tokio::time::timeout(Duration::from_secs(5), slot.lost()).await.unwrap() };
         let losing = async {
             tokio::task::yield_now().await;
-            slot.put(Held::new("a".into(), std::future::pending()));
+            slot.put(WatchedLock::new("a".into(), std::future::pending()));
             slot.clear();
-            slot.put(Held::new("b".into(), async { told.await.unwrap() }));
+            slot.put(WatchedLock::new("b".into(), async { told.await.unwrap() }));
             assert!(slot.get().unwrap().check().is_ok());
             tell.send("gone".into()).unwrap();
         };
@@ -157,7 +157,7 @@ mod tests {
         let slot: Slot = Slot::default();
         let alive = Arc::new(());
         let kept = alive.clone();
-        slot.put(Held::new("a".into(), async move {
+        slot.put(WatchedLock::new("a".into(), async move {
             let _kept = kept;
             std::future::pending().await
         }));

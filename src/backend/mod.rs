@@ -8,6 +8,7 @@ use crate::model::version::language_version;
 
 pub mod azurerm;
 pub mod consul;
+pub mod cos;
 pub mod gcs;
 mod gzip;
 pub mod hcp;

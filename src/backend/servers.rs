@@ -4,6 +4,8 @@
 pub mod clouds;
 #[path = "../../tests/support/consul.rs"]
 pub mod consul;
+#[path = "../../tests/support/cos.rs"]
+pub mod cos;
 #[path = "../../tests/support/hcp.rs"]
 pub mod hcp;
 #[path = "../../tests/support/hcp_runs.rs"]

@@ -11,13 +11,13 @@ use sha2::{Digest, Sha256};
 use crate::base::diag::{self, Diagnostic};
 use crate::base::env::Environment;
 use crate::base::hex::hex;
-use crate::base::name::PROGRAM;
 use crate::lang::value::{Path, Type, Value};
 use crate::model::provider::ProviderDiagnostic;
 use crate::model::schema::{Attribute, Block};
 
 use super::azurerm;
 use super::consul;
+use super::cos;
 use super::gcs;
 use super::hcp;
 use super::http;
@@ -119,6 +119,7 @@ pub const KINDS: &[&dyn Kind] = &[
     &azurerm::AzureRm,
     &hcp::Cloud,
     &consul::ConsulKind,
+    &cos::Cos,
     &gcs::Gcs,
     &http::Http,
     &memory::InMemory,
@@ -132,17 +133,10 @@ pub const KINDS: &[&dyn Kind] = &[
 
 const REMOVED: &[&str] = &["artifactory", "etcd", "etcdv3", "manta", "swift"];
 
-/// Kinds that the reference has and this version does not.
-const LATER: &[&str] = &["cos"];
-
 /// The backend of a name, or why there is none (for the caller to attach the place).
 pub fn find(name: &str) -> Result<&'static dyn Kind, Diagnostic> {
     if let Some(kind) = KINDS.iter().find(|kind| kind.name() == name) {
         return Ok(*kind);
-    }
-    if LATER.contains(&name) {
-        let detail = format!("This version of {PROGRAM} does not have the backend {name:?} yet.");
-        return Err(Diagnostic::error("Backend is not supported yet", detail));
     }
     Err(no_backend(match name {
         "azure" => "The \"azure\" backend name has been removed, please use \"azurerm\".".to_string(),

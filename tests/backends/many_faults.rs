@@ -245,6 +245,12 @@ fn oss() {
 
 #[test]
 #[ignore = "takes minutes"]
+fn cos() {
+    shower("cos", Some(places::cos()), OVER_HTTP);
+}
+
+#[test]
+#[ignore = "takes minutes"]
 fn pg() {
     shower("pg", places::pg(), OTHERS);
 }

@@ -2,6 +2,7 @@
 
 mod clouds;
 mod consul;
+mod cos;
 mod counted;
 mod hcp;
 mod hcp_runs;

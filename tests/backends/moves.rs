@@ -72,6 +72,11 @@ fn oss() {
 }
 
 #[test]
+fn cos() {
+    there_and_back(Some(places::cos()), "cos", true);
+}
+
+#[test]
 fn pg() {
     there_and_back(places::pg(), "pg", true);
 }

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::clouds::{Store, azurerm, gcs, s3};
+use super::clouds::{Front, Store, azurerm, gcs, s3};
 use crate::support::Project;
 use crate::support::consul::ConsulStub;
+use crate::support::cos::{self, CosStub};
 use crate::support::faulty::Way;
 use crate::support::kubernetes::KubernetesStub;
 use crate::support::oss::{ACCESS_KEY, BUCKET, OssStub, SECRET_KEY, TABLE};
 use crate::support::postgres::Postgres;
+use crate::support::proxy::Proxy;
 use crate::support::relay::Relay;
 use crate::support::stub::{Answer, Call, Stub};
 
@@ -164,4 +166,26 @@ pub fn oss() -> Place {
         project.set("ALICLOUD_ACCESS_KEY", ACCESS_KEY);
         project.set("ALICLOUD_SECRET_KEY", SECRET_KEY);
     })
+}
+
+pub fn cos() -> Place {
+    let stub = CosStub::start();
+    let (way, authority) = Way::secure(stub.stub.port);
+    let front = Front { authority, proxy: Proxy::start(way.port) };
+    Place::new(Some(way), move |project, name| {
+        let _ = &stub;
+        front.use_in(project);
+        project.write("work/backend.tf", &block(&cos_block(name)));
+    })
+}
+
+/// The block for states below a prefix.
+pub fn cos_block(prefix: &str) -> String {
+    format!(
+        "\"cos\" {{\n    bucket     = \"{}\"\n    region     = \"ap-test\"\n    prefix     = \"{prefix}\"\n    \
+         secret_id  = \"{}\"\n    secret_key = \"{}\"\n  }}",
+        cos::BUCKET,
+        cos::SECRET_ID,
+        cos::SECRET_KEY
+    )
 }

@@ -75,6 +75,7 @@ cases!(
     colours,
     console_input,
     console_values,
+    cos_settings,
     cycles,
     deprecations,
     destroys,

@@ -8,6 +8,8 @@ pub mod catalogue;
 pub mod clouds;
 #[allow(dead_code)]
 pub mod consul;
+#[allow(dead_code)]
+pub mod cos;
 pub mod faulty;
 #[allow(dead_code)]
 pub mod hcp;

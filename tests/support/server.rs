@@ -135,8 +135,15 @@ impl Server {
 }
 
 /// The names that the tests' host goes by; all but the first two need a proxy that leads to it.
-const NAMES: [&str; 5] =
-    ["127.0.0.1", "localhost", "registry.example.com", "registry.terraform.io", "account.blob.core.windows.net"];
+const NAMES: [&str; 7] = [
+    "127.0.0.1",
+    "localhost",
+    "registry.example.com",
+    "registry.terraform.io",
+    "account.blob.core.windows.net",
+    "states-1250000000.cos.ap-test.myqcloud.com",
+    "tag.tencentcloudapi.com",
+];
 
 /// The certificate of an authority, and of a host that it vouches for, with the host's key.
 pub fn certified() -> (String, rcgen::Certificate, KeyPair) {

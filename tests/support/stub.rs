@@ -151,7 +151,7 @@ fn serve(stream: &TcpStream, shared: &Shared, handler: &Handler) -> std::io::Res
             calls.len() - 1
         };
         let fault = shared.faults.lock().unwrap().remove(&number);
-        let answer = match fault {
+        let mut answer = match fault {
             Some(Fault::Lost) => return reset(stream),
             Some(Fault::Status(status)) => Answer::new(status, "trouble"),
             _ => handler(&call),
@@ -164,10 +164,13 @@ fn serve(stream: &TcpStream, shared: &Shared, handler: &Handler) -> std::io::Res
         if *shared.down.lock().unwrap() {
             return Ok(());
         }
+        let is_last = call.headers.get("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
+        if is_last {
+            answer = answer.with("Connection", "close");
+        }
         let bytes = encoded(&answer);
         let whole = if fault == Some(Fault::Truncated) { &bytes[..bytes.len() - 1] } else { &bytes[..] };
         (&*stream).write_all(whole)?;
-        let is_last = call.headers.get("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
         if is_last || fault == Some(Fault::Truncated) {
             return Ok(());
         }

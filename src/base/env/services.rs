@@ -391,4 +391,30 @@ variables! {
     ALICLOUD_ASSUME_ROLE_SESSION_NAME;
     /// How long the keys of the role are valid, in seconds (3600).
     ALICLOUD_ASSUME_ROLE_SESSION_EXPIRATION;
+    /// The ID of the key of Tencent Cloud for the backend "cos".
+    TENCENTCLOUD_SECRET_ID;
+    /// The key of TENCENTCLOUD_SECRET_ID.
+    TENCENTCLOUD_SECRET_KEY;
+    /// The token of temporary keys of Tencent Cloud.
+    TENCENTCLOUD_SECURITY_TOKEN;
+    /// The region of the backend "cos".
+    TENCENTCLOUD_REGION;
+    /// Where the backend "cos" finds COS inside of the cloud.
+    TENCENTCLOUD_ENDPOINT;
+    /// The domain of Tencent Cloud's interfaces (tencentcloudapi.com).
+    TENCENTCLOUD_DOMAIN;
+    /// The role that the backend "cos" assumes; with TENCENTCLOUD_ASSUME_ROLE_SESSION_NAME.
+    TENCENTCLOUD_ASSUME_ROLE_ARN;
+    /// What the use of TENCENTCLOUD_ASSUME_ROLE_ARN is called.
+    TENCENTCLOUD_ASSUME_ROLE_SESSION_NAME;
+    /// How long the keys of the role are valid, in seconds (7200).
+    TENCENTCLOUD_ASSUME_ROLE_SESSION_DURATION;
+    /// The ID that the role expects.
+    TENCENTCLOUD_ASSUME_ROLE_EXTERNAL_ID;
+    /// The folder with profiles of the backend "cos", instead of `~/.tccli`.
+    TENCENTCLOUD_SHARED_CREDENTIALS_DIR;
+    /// The profile whose keys the backend "cos" uses (default).
+    TENCENTCLOUD_PROFILE;
+    /// The role of the machine whose keys the backend "cos" uses.
+    TENCENTCLOUD_CAM_ROLE_NAME;
 }

@@ -1,0 +1,233 @@
+//! Workspaces and states in a bucket, with locks as objects beside them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use md5::{Digest, Md5};
+use serde_json::{Value as Json, json};
+
+use crate::backend::lock::LockInfo;
+use crate::backend::object_path::joined;
+use crate::backend::store::{
+    Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError,
+};
+use crate::backend::table::Context;
+use crate::backend::workspace;
+use crate::base::hex::hex;
+
+use super::api::{Api, Failure, Repeat};
+use super::client::Objects;
+
+const LOCK: &str = ".tflock";
+const TAG: &str = "tencentcloud-terraform-lock";
+/// The tag is there: another process makes a lock.
+const EXISTS: &str = "ResourceInUse.TagDuplicate";
+/// How often the removal of the tag is tried.
+const ATTEMPTS: u32 = 30;
+const PAUSE: Duration = Duration::from_secs(1);
+/// Longer than any process needs to make a lock.
+const UNCERTAIN: Duration = if cfg!(test) { Duration::from_millis(50) } else { Duration::from_secs(5) };
+
+pub struct CosBackend {
+    pub place: Arc<Place>,
+    pub prefix: String,
+    pub key: String,
+    pub context: Context,
+}
+
+/// Where objects and tags are.
+pub struct Place {
+    pub objects: Objects,
+    pub api: Api,
+}
+
+struct CosStore {
+    place: Arc<Place>,
+    state: String,
+    lock: String,
+    journal: PathBuf,
+}
+
+fn failed(why: String) -> StoreError {
+    StoreError::new(why)
+}
+
+impl CosBackend {
+    fn key(&self, workspace: &str) -> String {
+        match workspace {
+            DEFAULT_WORKSPACE => joined(&[&self.prefix, &self.key]),
+            name => joined(&[&self.prefix, name, &self.key]),
+        }
+    }
+
+    fn workspace_store(&self, workspace: &str) -> CosStore {
+        let state = self.key(workspace);
+        let journal = self.context.journal_of(workspace, &[&self.place.objects.base, &state]);
+        CosStore { place: self.place.clone(), lock: format!("{state}{LOCK}"), state, journal }
+    }
+}
+
+#[async_trait]
+impl Backend for CosBackend {
+    async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
+        let folder = joined(&[&self.prefix]);
+        let folder = if folder.is_empty() { folder } else { format!("{folder}/") };
+        let keys = self.place.objects.list(&folder).await.map_err(failed)?;
+        let of = |key: &String| {
+            let (name, _) = key.strip_prefix(&folder)?.split_once('/')?;
+            (!name.is_empty() && *key == self.key(name)).then(|| name.to_owned())
+        };
+        let mut others: Vec<String> = keys.iter().filter_map(of).filter(|name| name != DEFAULT_WORKSPACE).collect();
+        others.sort();
+        others.insert(0, DEFAULT_WORKSPACE.to_owned());
+        Ok(others)
+    }
+
+    async fn delete_workspace(&self, name: &str, _force: bool) -> Result<(), StoreError> {
+        if name == DEFAULT_WORKSPACE || name.is_empty() {
+            return Err(StoreError::new("default state is not allow to delete"));
+        }
+        self.place.objects.delete(&self.key(name)).await.map_err(failed)
+    }
+
+    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        if workspace.trim().is_empty() {
+            return Err(StoreError::new("state name not allow to be empty"));
+        }
+        let store = self.workspace_store(workspace);
+        if workspace != DEFAULT_WORKSPACE && !self.place.objects.exists(&store.state).await.map_err(failed)? {
+            workspace::create(&store, "cos", "TencentCloud cos").await?;
+        }
+        Ok(Arc::new(store))
+    }
+}
+
+impl CosStore {
+    /// The value of the tag that guards this lock.
+    fn guard(&self) -> String {
+        hex(&Md5::digest(format!("{}:{}", self.place.objects.bucket, self.lock)))
+    }
+
+    async fn tag(&self, action: &str, repeat: Repeat) -> Result<Json, Failure> {
+        let keys = self.place.objects.keys.get().await.map_err(Failure::without_keys)?;
+        let input = json!({ "TagKey": TAG, "TagValue": self.guard() });
+        self.place.api.call(("tag", action), &input, &keys, repeat).await
+    }
+
+    async fn create_tag(&self) -> Result<(), LockError> {
+        let Err(failure) = self.tag("CreateTag", Repeat::Never).await else { return Ok(()) };
+        let reason = format!("failed to create tag: {TAG} -> {}: {failure}", self.guard());
+        let busy = failure.code == EXISTS;
+        if failure.code.is_empty() {
+            // The tag may have been made. It is another process's if that makes its lock meanwhile.
+            tokio::time::sleep(UNCERTAIN).await;
+            if let Ok(None) = self.holder().await {
+                self.remove_tag().await.map_err(|why| LockError::new(format!("{reason}\n{why}")))?;
+            }
+        }
+        Err(self.refused(reason, busy).await)
+    }
+
+    async fn has_tag(&self) -> Result<bool, String> {
+        let found = self.tag("DescribeTags", Repeat::Allowed).await.map_err(|why| why.to_string())?;
+        let guard = self.guard();
+        let tags = found["Tags"].as_array().map(Vec::as_slice).unwrap_or_default();
+        Ok(tags.iter().any(|tag| tag["TagKey"] == TAG && tag["TagValue"] == *guard))
+    }
+
+    async fn remove_tag(&self) -> Result<(), String> {
+        let mut attempt = 0;
+        loop {
+            let Err(failure) = self.tag("DeleteTag", Repeat::Allowed).await else { return Ok(()) };
+            if !self.has_tag().await? {
+                return Ok(());
+            }
+            attempt += 1;
+            if attempt == ATTEMPTS {
+                return Err(format!("failed to delete tag: {TAG} -> {}: {failure}", self.guard()));
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// The lock owner. Its ID is the checksum of the lock.
+    async fn holder(&self) -> Result<Option<LockInfo>, String> {
+        let Some(object) = self.place.objects.get(&self.lock).await? else { return Ok(None) };
+        let info = LockInfo::from_json(&object.content).ok_or("the lock is not valid JSON")?;
+        Ok(Some(LockInfo { id: object.checksum, ..info }))
+    }
+
+    async fn refused(&self, reason: String, busy: bool) -> LockError {
+        match self.holder().await {
+            Ok(Some(holder)) => LockError { reason, holder: Some(holder), busy: true },
+            Ok(None) => {
+                LockError { reason: format!("{reason}\nlock file {} not exists", self.lock), holder: None, busy }
+            }
+            Err(why) => LockError { reason: format!("{reason}\n{why}"), holder: None, busy },
+        }
+    }
+
+    /// Makes the lock, under its guard.
+    async fn make(&self, info: &LockInfo) -> Result<String, LockError> {
+        match self.place.objects.exists(&self.lock).await {
+            Ok(false) => {}
+            Ok(true) => return Err(self.refused(format!("lock file {} exists", self.lock), true).await),
+            Err(why) => return Err(LockError::new(why)),
+        }
+        let written = self.place.objects.put(&self.lock, Bytes::from(info.to_json())).await;
+        written.map_err(LockError::new)
+    }
+}
+
+#[async_trait]
+impl StateStore for CosStore {
+    async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        let object = self.place.objects.get(&self.state).await.map_err(failed)?;
+        Ok(object.map(|object| object.content).filter(|content| !content.is_empty()))
+    }
+
+    async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError> {
+        self.place.objects.put(&self.state, Bytes::from_owner(snapshot)).await.map(|_| ()).map_err(failed)
+    }
+
+    async fn lock(&self, info: &LockInfo) -> Result<String, LockError> {
+        let info = LockInfo { path: self.lock.clone(), ..info.clone() };
+        self.create_tag().await?;
+        let made = self.make(&info).await;
+        if let Err(why) = self.remove_tag().await {
+            crate::log!(Warn, "the tag that guards locks stays: {why}");
+        }
+        made
+    }
+
+    async fn unlock(&self, id: &str) -> Result<(), StoreError> {
+        if id == self.guard() {
+            // Left by a process that was killed while it made a lock.
+            return self.remove_tag().await.map_err(failed);
+        }
+        let gone = |text: String| StoreError { kind: ErrorKind::LockGone, text };
+        let holder = self.holder().await.map_err(failed)?;
+        let holder = holder.ok_or_else(|| gone(format!("lock file {} not exists", self.lock)))?;
+        if holder.id != id {
+            return Err(gone(format!("lock id mismatch, {} != {id}\n{holder}", holder.id)));
+        }
+        let with_holder = |why: String| StoreError::new(format!("{why}\n{holder}"));
+        self.place.objects.delete(&self.lock).await.map_err(with_holder)?;
+        // The process that made the lock may have failed to remove it.
+        if self.has_tag().await.map_err(failed)? {
+            self.remove_tag().await.map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.journal.clone()
+    }
+
+    fn snapshot_pause(&self) -> Duration {
+        REMOTE_SNAPSHOT_PAUSE
+    }
+}

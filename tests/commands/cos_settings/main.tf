@@ -1,0 +1,5 @@
+terraform {
+  backend "cos" {
+    region = "r"
+  }
+}

@@ -20,6 +20,7 @@ pub mod kubernetes;
 pub mod local;
 pub mod lock;
 pub mod memory;
+pub mod oss;
 pub mod pg;
 pub mod recovery;
 pub mod s3;
@@ -28,6 +29,7 @@ pub mod settings;
 mod watched_lock;
 
 mod history_store;
+mod object_path;
 mod sealed;
 mod sealed_journal;
 pub mod store;

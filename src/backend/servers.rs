@@ -10,6 +10,8 @@ pub mod hcp;
 pub mod hcp_runs;
 #[path = "../../tests/support/kubernetes.rs"]
 pub mod kubernetes;
+#[path = "../../tests/support/oss.rs"]
+pub mod oss;
 #[path = "../../tests/support/postgres.rs"]
 pub mod postgres;
 #[path = "../../tests/support/stub.rs"]

@@ -24,6 +24,7 @@ use super::http;
 use super::kubernetes;
 use super::local;
 use super::memory;
+use super::oss;
 use super::pg;
 use super::s3;
 use super::services::SharedServices;
@@ -123,6 +124,7 @@ pub const KINDS: &[&dyn Kind] = &[
     &memory::InMemory,
     &kubernetes::Kubernetes,
     &local::Local,
+    &oss::Oss,
     &pg::Pg,
     &hcp::Remote,
     &s3::S3,
@@ -131,7 +133,7 @@ pub const KINDS: &[&dyn Kind] = &[
 const REMOVED: &[&str] = &["artifactory", "etcd", "etcdv3", "manta", "swift"];
 
 /// Kinds that the reference has and this version does not.
-const LATER: &[&str] = &["cos", "oss"];
+const LATER: &[&str] = &["cos"];
 
 /// The backend of a name, or why there is none (for the caller to attach the place).
 pub fn find(name: &str) -> Result<&'static dyn Kind, Diagnostic> {

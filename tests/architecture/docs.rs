@@ -16,7 +16,7 @@ fn page(name: &str) -> String {
 /// The variables as the page's table has them.
 fn environment_table() -> String {
     let mut table = String::from("| Variable | What it does |\n|---|---|\n");
-    for variable in env::ALL {
+    for variable in env::all() {
         let name = variable.name.strip_suffix('_').map_or(variable.name.to_string(), |name| format!("{name}_*"));
         let doc = variable.doc.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
         let _ = writeln!(table, "| `{name}` | {doc} |");
@@ -52,13 +52,13 @@ fn variables_are_declared_and_read() {
                 "{path} reads a variable that is not in base/env.rs"
             );
         }
-        if path != "base/env.rs" {
+        if !path.starts_with("base/env") {
             read.push_str(code);
         }
     }
     let words: BTreeSet<&str> = read.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let idle = |variable: &&env::Variable| !words.contains(variable.name) && !variable.doc.contains("ignored");
-    let idle: Vec<_> = env::ALL.iter().filter(idle).map(|variable| variable.name).collect();
+    let idle: Vec<_> = env::all().filter(|variable| idle(variable)).map(|variable| variable.name).collect();
     assert!(idle.is_empty(), "declared and never read: {idle:?}");
 }
 

@@ -239,6 +239,12 @@ fn azurerm() {
 
 #[test]
 #[ignore = "takes minutes"]
+fn oss() {
+    shower("oss", Some(places::oss()), OVER_HTTP);
+}
+
+#[test]
+#[ignore = "takes minutes"]
 fn pg() {
     shower("pg", places::pg(), OTHERS);
 }

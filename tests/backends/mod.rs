@@ -9,6 +9,7 @@ mod http;
 mod kubernetes;
 mod many_faults;
 mod moves;
+mod oss;
 mod pg;
 mod places;
 mod shared;

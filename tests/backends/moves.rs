@@ -67,6 +67,11 @@ fn azurerm() {
 }
 
 #[test]
+fn oss() {
+    there_and_back(Some(places::oss()), "oss", true);
+}
+
+#[test]
 fn pg() {
     there_and_back(places::pg(), "pg", true);
 }

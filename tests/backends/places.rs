@@ -9,6 +9,7 @@ use crate::support::Project;
 use crate::support::consul::ConsulStub;
 use crate::support::faulty::Way;
 use crate::support::kubernetes::KubernetesStub;
+use crate::support::oss::{ACCESS_KEY, BUCKET, OssStub, SECRET_KEY, TABLE};
 use crate::support::postgres::Postgres;
 use crate::support::relay::Relay;
 use crate::support::stub::{Answer, Call, Stub};
@@ -146,5 +147,21 @@ pub fn kubernetes() -> Place {
         project.write("work/kubeconfig", &format!(
             "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts:\n- name: c\n  context: {{cluster: k, user: u}}\nclusters:\n- name: k\n  cluster:\n    server: {url}\nusers:\n- name: u\n  user: {{token: t}}\n"
         ));
+    })
+}
+
+pub fn oss() -> Place {
+    let stub = OssStub::start();
+    let way = Way::to(stub.stub.port);
+    let url = format!("http://127.0.0.1:{}", way.port);
+    Place::new(Some(way), move |project, name| {
+        let _ = &stub;
+        let text = format!(
+            "\"oss\" {{\n    bucket              = \"{BUCKET}\"\n    prefix              = \"{name}\"\n    endpoint            = \"{url}\"\n    \
+             tablestore_endpoint = \"{url}\"\n    tablestore_table    = \"{TABLE}\"\n  }}"
+        );
+        project.write("work/backend.tf", &block(&text));
+        project.set("ALICLOUD_ACCESS_KEY", ACCESS_KEY);
+        project.set("ALICLOUD_SECRET_KEY", SECRET_KEY);
     })
 }

@@ -96,6 +96,7 @@ cases!(
     migrations,
     moved_types,
     newer_names,
+    oss_settings,
     output_values,
     provider_instances,
     provider_tree,

@@ -16,6 +16,8 @@ pub mod hcp_runs;
 #[allow(dead_code)]
 pub mod kubernetes;
 pub mod mirror;
+#[allow(dead_code)]
+pub mod oss;
 pub mod postgres;
 pub mod processes;
 pub mod proxy;

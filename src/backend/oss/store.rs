@@ -1,0 +1,244 @@
+//! Workspaces and states in a bucket, with locks and checksums in a table.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use md5::{Digest, Md5};
+use tokio::time::Instant;
+
+use crate::backend::lock::LockInfo;
+use crate::backend::object_path::joined;
+use crate::backend::store::{
+    Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError,
+};
+use crate::backend::table::Context;
+use crate::backend::workspace;
+use crate::base::hex::hex;
+
+use super::client::Objects;
+use super::table::{EXISTS, Existing, Table};
+
+/// How long a state may take to match the checksum that is recorded for it.
+const CONSISTENCY: Duration = if cfg!(test) { Duration::from_millis(100) } else { Duration::from_secs(10) };
+const CONSISTENCY_PAUSE: Duration = if cfg!(test) { Duration::from_millis(20) } else { Duration::from_secs(2) };
+
+const INFO: &str = "Info";
+/// The column with the checksum of the state, which is the reference's, and that of a state that is being uploaded.
+const DIGEST: &str = "Digest";
+const PENDING: &str = "PendingDigest";
+
+pub struct OssBackend {
+    pub place: Arc<Place>,
+    /// Without slashes around it.
+    pub prefix: String,
+    pub key: String,
+    pub context: Context,
+}
+
+/// Where objects and rows are.
+pub struct Place {
+    pub objects: Objects,
+    pub table: Option<Table>,
+}
+
+struct OssStore {
+    place: Arc<Place>,
+    key: String,
+    journal: PathBuf,
+    /// The checksum of the content that was read or written last.
+    known: Mutex<Option<String>>,
+}
+
+impl OssBackend {
+    fn key(&self, workspace: &str) -> String {
+        match workspace {
+            DEFAULT_WORKSPACE => joined(&[&self.prefix, &self.key]),
+            name => joined(&[&self.prefix, name, &self.key]),
+        }
+    }
+
+    fn workspace_store(&self, workspace: &str) -> OssStore {
+        let key = self.key(workspace);
+        let journal = self.context.journal_of(workspace, &[&self.place.objects.base, &key]);
+        OssStore { place: self.place.clone(), key, journal, known: Mutex::default() }
+    }
+}
+
+#[async_trait]
+impl Backend for OssBackend {
+    async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
+        let folder = if self.prefix.is_empty() { String::new() } else { format!("{}/", self.prefix) };
+        let keys = self.place.objects.list(&folder).await.map_err(|why| StoreError::new(why.to_string()))?;
+        let of = |key: &String| {
+            let (name, _) = key.strip_prefix(&folder)?.split_once('/')?;
+            (!name.is_empty() && *key == self.key(name)).then(|| name.to_owned())
+        };
+        let mut others: Vec<String> = keys.iter().filter_map(of).filter(|name| name != DEFAULT_WORKSPACE).collect();
+        others.sort();
+        others.insert(0, DEFAULT_WORKSPACE.to_owned());
+        Ok(others)
+    }
+
+    async fn delete_workspace(&self, name: &str, _force: bool) -> Result<(), StoreError> {
+        if name == DEFAULT_WORKSPACE || name.is_empty() {
+            return Err(StoreError::new("can't delete default state"));
+        }
+        let store = self.workspace_store(name);
+        let deleted = self.place.objects.delete(&store.key).await;
+        deleted.map_err(|why| StoreError::new(format!("error deleting state {}: {why}", store.key)))?;
+        if let Some(table) = &self.place.table
+            && let Err(why) = table.delete(&store.digest_id()).await
+        {
+            crate::log!(Error, "the state's checksum was not deleted: {why}");
+        }
+        Ok(())
+    }
+
+    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        if workspace.is_empty() {
+            return Err(StoreError::new("missing state name"));
+        }
+        let store = self.workspace_store(workspace);
+        if workspace != DEFAULT_WORKSPACE {
+            let exists = self.place.objects.exists(&store.key).await;
+            let failed = |why| StoreError::new(format!("estimating object {} is exist got an error: {why}", store.key));
+            if !exists.map_err(failed)? {
+                workspace::create(&store, "OSS", "Alibaba Cloud OSS").await?;
+            }
+        }
+        Ok(Arc::new(store))
+    }
+}
+
+impl OssStore {
+    /// The id of the lock's row.
+    fn path(&self) -> String {
+        format!("{}/{}", self.place.objects.bucket, self.key)
+    }
+
+    fn digest_id(&self) -> String {
+        format!("{}-md5", self.path())
+    }
+
+    async fn read_object(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        let content = self.place.objects.get(&self.key).await;
+        let content = content.map_err(|why| StoreError::new(format!("error getting object: {why}")))?;
+        Ok(content.filter(|content| !content.is_empty()))
+    }
+
+    /// The checksum that is recorded for the state, and that of a state that is being uploaded, or was when a process ended.
+    /// None if there is none, or it cannot be read.
+    async fn digests(&self) -> [Option<String>; 2] {
+        let Some(table) = &self.place.table else { return [None, None] };
+        match table.get(&self.digest_id(), &[DIGEST, PENDING]).await {
+            Ok(mut columns) => [DIGEST, PENDING].map(|name| columns.remove(name).filter(|digest| digest.len() == 32)),
+            Err(why) => {
+                crate::log!(Warn, "the state's checksum cannot be read: {why}");
+                [None, None]
+            }
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Option<String>> {
+        self.known.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    async fn record(&self, table: &Table, digests: &[(&str, &str)]) -> Result<(), StoreError> {
+        let written = table.put(&self.digest_id(), digests, Existing::Replaced).await;
+        written.map_err(|why| StoreError::new(format!("failed to store state MD5: {why}")))
+    }
+
+    async fn holder(&self, table: &Table) -> Result<Option<LockInfo>, String> {
+        let mut columns = table.get(&self.path(), &[INFO]).await.map_err(|why| why.to_string())?;
+        let Some(text) = columns.remove(INFO) else { return Ok(None) };
+        LockInfo::from_json(text.as_bytes()).map(Some).ok_or_else(|| "the lock is not valid JSON".to_owned())
+    }
+}
+
+const NO_LOCK: &str = "unexpected end of JSON input";
+
+#[async_trait]
+impl StateStore for OssStore {
+    async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        let deadline = Instant::now() + CONSISTENCY;
+        loop {
+            let (content, [expected, pending]) = tokio::join!(self.read_object(), self.digests());
+            let content = content?;
+            let actual = content.as_ref().map(|content| hex(&Md5::digest(content))).unwrap_or_default();
+            let is_known = |digest: String| digest.eq_ignore_ascii_case(&actual);
+            if expected.is_none_or(is_known) || pending.is_some_and(is_known) {
+                *self.known() = Some(actual).filter(|digest| !digest.is_empty());
+                return Ok(content);
+            }
+            if Instant::now() >= deadline {
+                return Err(StoreError::new(format!(
+                    "state data in OSS does not have the expected content.\n\nThis may be caused by unusually long delays in OSS processing a previous state\nupdate.  Please wait for a minute or two and try again. If this problem\npersists, and neither OSS nor TableStore are experiencing an outage, you may need\nto manually verify the remote state and update the Digest value stored in the\nTableStore table to the following value: {actual}"
+                )));
+            }
+            tokio::time::sleep(CONSISTENCY_PAUSE).await;
+        }
+    }
+
+    async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError> {
+        let digest = hex(&Md5::digest(&snapshot));
+        let table = self.place.table.as_ref();
+        if let Some(table) = table {
+            // If this process ends before the new checksum is recorded, the state that it uploaded is still known.
+            let old = self.known().clone();
+            let old = old.iter().map(|old| (DIGEST, old.as_str()));
+            self.record(table, &old.chain([(PENDING, &*digest)]).collect::<Vec<_>>()).await?;
+        }
+        let written = self.place.objects.put(&self.key, Bytes::from_owner(snapshot)).await;
+        written.map_err(|why| StoreError::new(format!("failed to upload state {}: {why}", self.key)))?;
+        if let Some(table) = table {
+            // Without it, the next read of Terraform would fail.
+            self.record(table, &[(DIGEST, &digest)]).await?;
+        }
+        *self.known() = Some(digest);
+        Ok(())
+    }
+
+    async fn lock(&self, info: &LockInfo) -> Result<String, LockError> {
+        let Some(table) = &self.place.table else { return Ok(String::new()) };
+        let info = LockInfo { path: self.path(), ..info.clone() };
+        let json = String::from_utf8_lossy(&info.to_json()).into_owned();
+        let Err(failure) = table.put(&self.path(), &[(INFO, &json)], Existing::Refused).await else {
+            return Ok(info.id);
+        };
+        let reason = format!("invoking PutRow got an error: {failure}");
+        match self.holder(table).await {
+            // A request that was repeated finds what it made itself.
+            Ok(Some(holder)) if holder.id == info.id => Ok(info.id),
+            Ok(Some(holder)) => Err(LockError { reason, busy: !holder.id.is_empty(), holder: Some(holder) }),
+            // Released between the two requests.
+            Ok(None) => {
+                let reason = format!("{reason}\n\ngetting lock info got an error: {NO_LOCK}");
+                Err(LockError { reason, holder: None, busy: failure.code == EXISTS })
+            }
+            Err(why) => Err(LockError::new(format!("{reason}\n\ngetting lock info got an error: {why}"))),
+        }
+    }
+
+    async fn unlock(&self, id: &str) -> Result<(), StoreError> {
+        let Some(table) = &self.place.table else { return Ok(()) };
+        let holder = self.holder(table).await;
+        let holder = holder.map_err(|why| StoreError::new(format!("failed to retrieve lock info: {why}")))?;
+        let gone = |text: String| StoreError { kind: ErrorKind::LockGone, text };
+        let holder = holder.ok_or_else(|| gone(format!("failed to retrieve lock info: {NO_LOCK}")))?;
+        if holder.id != id {
+            return Err(gone(format!("lock id {id:?} does not match existing lock\n{holder}")));
+        }
+        table.delete(&self.path()).await.map_err(|why| StoreError::new(format!("{why}\n{holder}")))
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.journal.clone()
+    }
+
+    fn snapshot_pause(&self) -> Duration {
+        REMOTE_SNAPSHOT_PAUSE
+    }
+}

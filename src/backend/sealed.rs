@@ -107,7 +107,8 @@ struct SealedStore {
 
 impl From<SealError> for StoreError {
     fn from(error: SealError) -> StoreError {
-        StoreError { kind: ErrorKind::Sealed, text: error.to_string() }
+        let kind = if matches!(error, SealError::NotSealed) { ErrorKind::NotSealed } else { ErrorKind::Sealed };
+        StoreError { kind, text: error.to_string() }
     }
 }
 

@@ -137,6 +137,8 @@ pub enum ErrorKind {
     LockGone,
     /// The state cannot be encrypted, or decrypted.
     Sealed,
+    /// The stored state is not encrypted, and only encrypted ones are accepted.
+    NotSealed,
 }
 
 impl StoreError {

@@ -4,10 +4,10 @@
 //! What is expected was recorded from the reference: `tests/record.sh` does it again.
 
 mod completion;
+mod invalid_configurations;
 mod live;
 mod login;
 mod logs;
-mod mistakes;
 mod names;
 pub mod normal;
 mod prompt;
@@ -88,7 +88,7 @@ cases!(
     imports_by_command,
     init_streams,
     installation_settings,
-    json_mistakes,
+    json_errors,
     json_syntax,
     json_values,
     lifecycles,

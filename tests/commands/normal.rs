@@ -24,8 +24,10 @@ static SERIALS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(\"serial\": )[0-
 static COMMANDS: LazyLock<Regex> = LazyLock::new(|| Regex::new("(^|[ \"'`\n])terraform ([a-z-])").unwrap());
 /// What is reported in any order.
 static PROGRESS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(␛\[0m␛\[1m)?\S+: (Creating|Creation complete|Destroying|Destruction complete|Modifying|Modifications complete|Refreshing state|Reading|Read complete)|^(Would move|Move) |^  (module\.\S+\.)?null_resource\.\w$").unwrap()
+    Regex::new(r"^(␛\[0m␛\[1m)?\S+: (Creating|Creation complete|Destroying|Destruction complete|Modifying|Modifications complete|Refreshing state|Reading|Read complete|Provisioning with )|^(␛\[0m␛\[1m)?\S+(␛\[0m)? \([a-z-]+\): |^(Would move|Move) |^  (module\.\S+\.)?null_resource\.\w$").unwrap()
 });
+/// The object that a line of progress is about.
+static SUBJECT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(␛\[0m␛\[1m)?\S+?(␛\[0m)?(: | \()").unwrap());
 
 /// One stream of a command that calls itself `name` and ran below `place`.
 pub fn screen(text: &str, name: &str, place: &Path) -> String {
@@ -106,15 +108,20 @@ fn sorted(document: &Value) -> Value {
     }
 }
 
-/// Lines of progress come in any order: each run of them is sorted.
+/// Lines of progress about different objects come in any order: each run of them is sorted by its objects.
 fn in_order(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     for run in lines.chunk_by_mut(|a, b| PROGRESS.is_match(*a) == PROGRESS.is_match(*b)) {
         if PROGRESS.is_match(run[0]) {
-            run.sort_unstable();
+            run.sort_by_key(|line| subject(line));
         }
     }
     lines.into_iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn subject(line: &str) -> &str {
+    let found = SUBJECT.find(line).map_or(line, |found| &line[found.range()]);
+    found.trim_end_matches([' ', ':', '(']).trim_end_matches("␛[0m")
 }
 
 /// Our name in place of the reference's.

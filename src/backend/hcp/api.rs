@@ -180,7 +180,8 @@ impl Api {
     }
 }
 
-fn broken(text: String) -> ApiError {
+/// The error for an answer that makes no sense.
+pub(super) fn broken(text: String) -> ApiError {
     ApiError { status: None, text, retried: false }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::api::ApiError;
+use super::api::{ApiError, broken};
 use super::{Hcp, Phase};
 
 /// The most bytes that one request asks for.
@@ -12,6 +12,9 @@ impl Hcp {
     /// Gives the lines of a log to `line` until the plan or apply has ended.
     pub async fn follow_log(&self, phase: Phase, id: &str, mut line: impl FnMut(&str) + Send) -> Result<(), ApiError> {
         let mut status = self.phase(phase, id).await?;
+        if status.log_url.is_empty() {
+            return Err(broken(format!("{id} does not have a log URL")));
+        }
         let mut log = Log::default();
         let mut idle = 0u32;
         loop {

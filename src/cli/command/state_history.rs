@@ -61,16 +61,29 @@ fn table(listing: &Listing) -> String {
     if listing.snapshots.is_empty() {
         return format!("No snapshots of the workspace {:?} are kept on this machine.\n", listing.workspace);
     }
-    let row = |one: &Snapshot| {
+    let row = |(at, one): (usize, &Snapshot)| {
         let mark = if one.is_current { "*" } else { " " };
-        [format!("{mark} {}", one.serial), written(one), one.size.to_string(), operation_name(one)]
+        [format!("{mark} {}", one.serial), written(one), one.size.to_string(), operation_name(one) + note(listing, at)]
     };
     let head = ["  SERIAL", "WRITTEN (UTC)", "BYTES", "OPERATION"].map(str::to_owned);
-    let rows: Vec<[String; 4]> = [head].into_iter().chain(listing.snapshots.iter().map(row)).collect();
+    let rows: Vec<[String; 4]> = [head].into_iter().chain(listing.snapshots.iter().enumerate().map(row)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or_default();
     let (serial, time, size) = (width(0), width(1), width(2));
     let line = |[a, b, c, d]: &[String; 4]| format!("{a:serial$}  {b:time$}  {c:>size$}  {d}");
     rows.iter().map(|row| line(row).trim_end().to_owned() + "\n").collect()
+}
+
+/// Why `state restore` does not take a snapshot by its serial alone.
+fn note(listing: &Listing, at: usize) -> &'static str {
+    let one = &listing.snapshots[at];
+    let is_same = |other: &Snapshot| other.serial == one.serial && other.lineage == one.lineage;
+    if listing.current.as_ref().is_some_and(|meta| meta.lineage != one.lineage) {
+        " (another lineage)"
+    } else if listing.snapshots[..at].iter().any(is_same) {
+        " (there is a newer one with this serial)"
+    } else {
+        ""
+    }
 }
 
 pub fn run_restore(invocation: &Invocation, args: &[String]) -> u8 {
@@ -118,4 +131,38 @@ fn show(console: &Console, serial: u64, difference: &Difference) {
     }
     let Difference { added, changed, removed, .. } = difference;
     console.line(&format!("\n{} to add, {} to change, {} to forget.", added.len(), changed.len(), removed.len()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::state::StateMeta;
+
+    fn snapshot(serial: u64, lineage: &str) -> Snapshot {
+        Snapshot {
+            serial,
+            lineage: lineage.into(),
+            written: "2026-01-02T03:04:05.6Z".into(),
+            operation: "OperationTypeApply".into(),
+            size: 10,
+            is_encrypted: false,
+            is_current: false,
+        }
+    }
+
+    #[test]
+    fn the_list_says_which_snapshots_a_serial_does_not_mean() {
+        let current = StateMeta { terraform_version: "1.11.4".into(), serial: 2, lineage: "a".into() };
+        let snapshots = vec![snapshot(2, "a"), snapshot(1, "a"), snapshot(1, "b"), snapshot(1, "a")];
+        let mut listing = Listing { workspace: "default".into(), current: Some(current), snapshots };
+        let notes = |listing: &Listing| -> Vec<&str> { (0..4).map(|at| note(listing, at)).collect() };
+        let older = " (there is a newer one with this serial)";
+        assert_eq!(notes(&listing), ["", "", " (another lineage)", older]);
+        listing.current = None;
+        assert_eq!(notes(&listing), ["", "", "", older]);
+        assert!(
+            table(&listing)
+                .ends_with("  1       2026-01-02 03:04:05     10  apply (there is a newer one with this serial)\n")
+        );
+    }
 }

@@ -87,7 +87,7 @@ fn incomplete() -> Diagnostics {
         format!("The plan was created with the -target option in effect, so some changes requested in the configuration may have been \
          ignored and the output values may not be fully updated. Run the following command to verify that no other changes \
          are pending:\n    {COMMAND} plan\n\nNote that the -target option is not suitable for routine use, and is provided only \
-         for exceptional situations such as recovering from errors or engine_errors, or when {PROGRAM} specifically suggests to use \
+         for exceptional situations such as recovering from errors or mistakes, or when {PROGRAM} specifically suggests to use \
          it as part of an error message."),
     )
     .into()

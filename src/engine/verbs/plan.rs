@@ -156,7 +156,7 @@ fn target_warning(input: &PlanInput) -> Diagnostics {
         "Resource targeting is in effect",
         format!("You are creating a plan with the -target option, which means that the result of this plan may not represent all of \
          the changes requested by the current configuration.\n\nThe -target option is not for routine use, and is provided \
-         only for exceptional situations such as recovering from errors or engine_errors, or when {PROGRAM} specifically suggests \
+         only for exceptional situations such as recovering from errors or mistakes, or when {PROGRAM} specifically suggests \
          to use it as part of an error message."),
     )
     .into()

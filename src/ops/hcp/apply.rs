@@ -3,12 +3,13 @@
 use super::confirm::{Answer, Subject};
 use super::plan::ONLY_BY_REPOSITORY;
 use super::saved::Bookmark;
-use super::{Ended, Operation, OperationKind, error};
+use super::{Ended, Operation, error};
 use crate::backend::hcp::{Flavor, Phase, Run};
 use crate::base::diag::Diagnostics;
 use crate::base::name::PROGRAM;
 use crate::model::plan::Mode;
 use crate::ops::interface::ask::Question;
+use crate::ops::run::operation::OperationKind;
 
 /// How the apply of a run starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ impl Operation<'_> {
             let done = self.hcp.act_on_run(&run.id, "apply").await;
             done.map_err(self.failed("Failed to approve the apply command"))?;
         }
-        let is_asked = self.options.approver.is_some() && self.options.verb == OperationKind::Apply;
+        let is_asked = self.options.approver.is_some() && self.options.kind == OperationKind::Apply;
         if self.hcp.flavor == Flavor::Remote && (self.workspace.auto_apply || !is_asked) {
             self.say("", &[]);
         }
@@ -127,7 +128,7 @@ impl Operation<'_> {
             return Ok(None);
         }
         let run = self.read(&run.id).await?;
-        let is_approved = self.options.approver.is_none() || self.options.verb == OperationKind::Refresh;
+        let is_approved = self.options.approver.is_none() || self.options.kind == OperationKind::Refresh;
         match self.hcp.flavor {
             Flavor::Cloud if is_approved => {
                 // The run was created with its approval.

@@ -1,6 +1,9 @@
 //! `.terraformignore`: the files of a configuration that are not uploaded.
 
+use std::io;
 use std::path::Path;
+
+use crate::base::files::named;
 
 /// The rules of a folder. The last rule that matches a path decides.
 #[derive(Clone, Debug)]
@@ -46,9 +49,14 @@ const DEFAULTS: [&str; 3] = [".terraform/", "!.terraform/modules/", ".git/"];
 
 impl IgnoreRules {
     /// The rules of the file in a folder, after the defaults.
-    pub fn of_folder(folder: &Path) -> IgnoreRules {
-        let text = std::fs::read_to_string(folder.join(".terraformignore")).unwrap_or_default();
-        IgnoreRules::parse(&text)
+    pub fn of_folder(folder: &Path) -> io::Result<IgnoreRules> {
+        let path = folder.join(".terraformignore");
+        match std::fs::read(&path) {
+            Ok(content) => Ok(IgnoreRules::parse(&String::from_utf8_lossy(&content))),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(IgnoreRules::parse("")),
+            // Without the rules, files would be uploaded that must not leave this machine.
+            Err(e) => Err(named(e, "read", &path)),
+        }
     }
 
     pub fn parse(text: &str) -> IgnoreRules {
@@ -195,5 +203,16 @@ mod tests {
         }
         assert!(IgnoreRules::parse("docs/").ignores_all_of("docs/"));
         assert!(!IgnoreRules::parse("docs/\n!docs/a").ignores_all_of("docs/"));
+    }
+
+    #[test]
+    fn rules_that_cannot_be_read_are_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(IgnoreRules::of_folder(dir.path()).is_ok());
+        std::fs::write(dir.path().join(".terraformignore"), b"secret\xff\n*.key\n").unwrap();
+        assert!(IgnoreRules::of_folder(dir.path()).unwrap().ignores("a.key"));
+        std::fs::remove_file(dir.path().join(".terraformignore")).unwrap();
+        std::fs::create_dir(dir.path().join(".terraformignore")).unwrap();
+        assert!(IgnoreRules::of_folder(dir.path()).is_err());
     }
 }

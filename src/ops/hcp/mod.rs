@@ -28,7 +28,7 @@ use crate::ops::backends::{self, read_state};
 use crate::ops::interface::ask::{Ask, Question};
 use crate::ops::interface::listen::{Listener, RemoteLine};
 use crate::ops::run::apply::ApplyRequest;
-use crate::ops::run::operation::OperationRequest;
+use crate::ops::run::operation::{OperationKind, OperationRequest};
 use crate::ops::run::plan::PlanRequest;
 use crate::ops::setup::Setup;
 
@@ -49,7 +49,7 @@ pub struct Outcome {
 /// Plans, if operations of the workspace run on the service. None: they run here.
 pub async fn plan(setup: &Setup, request: &PlanRequest, listener: &Arc<dyn Listener>) -> Option<Outcome> {
     let options = Options {
-        verb: OperationKind::Plan,
+        kind: OperationKind::Plan,
         out: request.out.clone(),
         generate: request.generate.clone(),
         approver: None,
@@ -61,7 +61,7 @@ pub async fn plan(setup: &Setup, request: &PlanRequest, listener: &Arc<dyn Liste
 /// Plans and applies, or applies a plan that the service saved. None: operations run here.
 pub async fn apply(setup: &Setup, request: &ApplyRequest, listener: &Arc<dyn Listener>) -> Option<Outcome> {
     let options = Options {
-        verb: OperationKind::Apply,
+        kind: OperationKind::Apply,
         out: None,
         generate: None,
         approver: request.approver.clone(),
@@ -72,23 +72,16 @@ pub async fn apply(setup: &Setup, request: &ApplyRequest, listener: &Arc<dyn Lis
 
 /// `refresh` is a refresh-only plan that is applied without a question.
 pub async fn refresh(setup: &Setup, request: &OperationRequest, listener: &Arc<dyn Listener>) -> Option<Outcome> {
-    let options = Options { verb: OperationKind::Refresh, out: None, generate: None, approver: None, plan_file: None };
+    let options = Options { kind: OperationKind::Refresh, out: None, generate: None, approver: None, plan_file: None };
     let mut request = request.clone();
     request.plan.mode = Mode::RefreshOnly;
     request.plan.refresh = true;
     run(setup, &request, options, listener).await
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OperationKind {
-    Plan,
-    Apply,
-    Refresh,
-}
-
 /// The options of a command that other commands do not have.
 struct Options {
-    verb: OperationKind,
+    kind: OperationKind,
     /// Where to write the bookmark of a plan that the service saves.
     out: Option<PathBuf>,
     /// Where to write the configuration of imports that have none.
@@ -211,7 +204,7 @@ async fn run(
 
 impl Operation<'_> {
     async fn carry_out(&self) -> Result<(), Ended> {
-        match self.options.verb {
+        match self.options.kind {
             OperationKind::Plan => self.run_plan().await,
             OperationKind::Apply => self.run_apply().await,
             OperationKind::Refresh if self.hcp.flavor == Flavor::Remote => {
@@ -231,7 +224,7 @@ impl Operation<'_> {
 
     /// The result after the work ended. A run that was interrupted may be canceled.
     async fn outcome(&self, done: Result<(), Ended>) -> Outcome {
-        let planned = done.is_ok() && self.options.verb == OperationKind::Plan && self.hcp.flavor == Flavor::Cloud;
+        let planned = done.is_ok() && self.options.kind == OperationKind::Plan && self.hcp.flavor == Flavor::Cloud;
         let mut outcome = Outcome { planned, ..Outcome::default() };
         let ended = match done {
             Err(Ended::Failed(diagnostics)) => return Outcome { failed: true, diagnostics, ..outcome },
@@ -329,7 +322,7 @@ impl Operation<'_> {
 
     /// Whether the run is applied after its plan.
     fn applies(&self) -> bool {
-        self.options.verb != OperationKind::Plan
+        self.options.kind != OperationKind::Plan
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::expression::expression;
 use super::saved::Bookmark;
 use super::slug;
-use super::{Ended, Operation, OperationKind, error};
+use super::{Ended, Operation, error};
 use crate::backend::hcp::{Flavor, NewRun, Phase, Purpose, Run};
 use crate::base::atomic;
 use crate::base::diag::Diagnostics;
@@ -16,6 +16,7 @@ use crate::model::plan::Mode;
 use crate::ops::configuration::{load, variables};
 use crate::ops::interface::options::{PlanOptions, VariableArgument};
 use crate::ops::run::generated_file;
+use crate::ops::run::operation::OperationKind;
 
 /// The pause between two looks at an uploaded configuration, and how many looks there are.
 const UPLOAD_LOOKS: (Duration, u32) = (Duration::from_millis(500), 60);
@@ -109,7 +110,7 @@ impl Operation<'_> {
         if load::has_configuration() || self.request.plan.mode == Mode::Destroy {
             return;
         }
-        let advice = match self.options.verb {
+        let advice = match self.options.kind {
             OperationKind::Plan => format!(
                 "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, \
                  which is normally not what is desired. If you would like to destroy everything, please run plan with the \
@@ -177,7 +178,7 @@ impl Operation<'_> {
             Flavor::Cloud => self.hcp.app_name,
             Flavor::Remote => "the remote backend",
         };
-        let template = match self.options.verb {
+        let template = match self.options.kind {
             OperationKind::Plan => {
                 "[reset][yellow]Running plan in {}. Output will stream here. Pressing Ctrl-C\nwill stop streaming the logs, but will \
                  not stop the plan running remotely.[reset]\n\nPreparing the remote plan...\n"
@@ -193,7 +194,7 @@ impl Operation<'_> {
 
     /// Uploads the configuration. Returns its ID once the service has it.
     async fn upload(&self) -> Result<String, Ended> {
-        let purpose = match (self.options.verb, &self.options.out) {
+        let purpose = match (self.options.kind, &self.options.out) {
             (OperationKind::Plan, None) => Purpose::PlanOnly,
             (OperationKind::Plan, Some(_)) => Purpose::SavedPlan,
             (OperationKind::Apply | OperationKind::Refresh, _) => Purpose::Apply,

@@ -18,7 +18,7 @@ const DEEPEST: usize = 100;
 pub fn pack(folder: &Path) -> io::Result<Vec<u8>> {
     let root = folder.canonicalize().map_err(|e| named(e, "open", folder))?;
     let encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    let rules = IgnoreRules::of_folder(&root);
+    let rules = IgnoreRules::of_folder(&root)?;
     let mut packer = Packer { root: root.clone(), rules, archive: Builder::new(encoder) };
     packer.folder(&root, "", 0)?;
     packer.archive.into_inner()?.finish()

@@ -259,30 +259,9 @@ fn plain_file_store(path: &Path, backup: Option<PathBuf>) -> Arc<dyn StateStore>
     Arc::new(LocalStore::new(StatePaths { read: path.to_path_buf(), write: path.to_path_buf(), backup }))
 }
 
-/// The name of a backup that is made now: that of no earlier one, though one may have been made in this second.
+/// The name of a backup that is made now. As with the reference, one of the same second is overwritten; the history has both.
 fn dated(path: &Path) -> PathBuf {
-    let second = jiff::Timestamp::now().as_second();
-    let named = |suffix: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{second}{suffix}.backup"));
-        PathBuf::from(name)
-    };
-    let later = (2..).map(|count| named(&format!("-{count}")));
-    let mut names = std::iter::once(named("")).chain(later);
-    names.find(|name| name.symlink_metadata().is_err()).unwrap_or_else(|| named(""))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_backup_takes_the_place_of_an_earlier_one() {
-        let dir = tempfile::tempdir().unwrap();
-        let state = dir.path().join("terraform.tfstate");
-        for _ in 0..3 {
-            std::fs::write(dated(&state), "").unwrap();
-        }
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 3);
-    }
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.backup", jiff::Timestamp::now().as_second()));
+    name.into()
 }

@@ -1,7 +1,7 @@
 //! Configurations with errors, and every word that is said about them.
 //!
-//! `mistakes.txt` has a case per `### COMMAND; COMMAND # NAME`, with the text of `main.tf`; `--- FILE` begins another file. What
-//! is expected was recorded from the reference into `mistakes_expected.txt`: `tests/record.sh` does it again.
+//! `invalid_configurations.txt` has a case per `### COMMAND; COMMAND # NAME`, with the text of `main.tf`; `--- FILE` begins another file. What
+//! is expected was recorded from the reference into `invalid_configurations_expected.txt`: `tests/record.sh` does it again.
 
 use std::path::Path;
 
@@ -63,8 +63,8 @@ fn play_all(cases: &[Case], player: fn(&Path) -> Player) -> String {
 #[test]
 fn errors_have_the_texts_of_the_reference() {
     let folder = super::folder();
-    let cases = cases(&std::fs::read_to_string(folder.join("mistakes.txt")).unwrap());
-    let expected = folder.join("mistakes_expected.txt");
+    let cases = cases(&std::fs::read_to_string(folder.join("invalid_configurations.txt")).unwrap());
+    let expected = folder.join("invalid_configurations_expected.txt");
     if std::env::var_os("TERRANE_TEST_RECORD").is_some() {
         std::fs::write(&expected, play_all(&cases, Player::reference)).unwrap();
         return;

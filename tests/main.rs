@@ -15,6 +15,7 @@ mod interop;
 mod model;
 mod modules;
 mod providers;
+mod state_stores;
 mod support;
 mod syntax;
 

@@ -50,7 +50,9 @@ async fn locks_exclude(backend: &dyn Backend, name: &str) {
     let info = LockInfo::new("OperationTypeApply");
     let id = mine.lock(&info).await.unwrap();
     let refused = yours.lock(&LockInfo::new("x")).await.unwrap_err();
-    assert_eq!(refused.holder.unwrap().id, id);
+    // Some stores do not say who holds a lock.
+    assert!(refused.holder.is_none_or(|holder| holder.id == id));
+    assert!(refused.busy);
     assert!(mine.unlock("wrong").await.is_err());
 
     // A waiter gets it as soon as it tries again after it was given back.
@@ -69,7 +71,8 @@ async fn locks_exclude(backend: &dyn Backend, name: &str) {
 
     stop.stop();
     let stopped = acquire(&*mine, &info, Duration::from_secs(20), &stop, || {}).await;
-    assert_eq!(stopped.unwrap_err().holder.unwrap().id, waiter, "asked to stop, it does not wait");
+    let holder = stopped.unwrap_err().holder;
+    assert!(holder.is_none_or(|holder| holder.id == waiter), "asked to stop, it does not wait");
     yours.unlock(&waiter).await.unwrap();
     assert!(yours.unlock(&waiter).await.is_err());
 }

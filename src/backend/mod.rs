@@ -23,6 +23,7 @@ pub mod lock;
 pub mod memory;
 pub mod oss;
 pub mod pg;
+pub mod provided;
 pub mod recovery;
 pub mod s3;
 pub mod services;
@@ -44,7 +45,7 @@ pub mod workspace;
 pub const STATE_NOT_SAVED: &str = "Failed to save state";
 
 #[cfg(test)]
-mod contract;
+pub mod contract;
 #[cfg(test)]
 #[allow(dead_code, clippy::print_stdout)]
 mod servers;

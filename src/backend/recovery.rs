@@ -85,7 +85,10 @@ fn unreadable(error: &StoreError, access: Access, store: &dyn StateStore) -> Dia
     }
     match access {
         Access::ReadOnly => Diagnostic::error("Failed to load state", error.text.clone()).into(),
-        _ => lock_failed(error).into(),
+        _ => match error.summary_and_detail() {
+            Some((summary, detail)) => Diagnostic::error(summary, detail).into(),
+            None => lock_failed(error).into(),
+        },
     }
 }
 

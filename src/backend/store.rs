@@ -139,11 +139,22 @@ pub enum ErrorKind {
     Sealed,
     /// The stored state is not encrypted, and only encrypted ones are accepted.
     NotSealed,
+    /// The words of a provider: a summary of so many bytes, then what else it says.
+    Provider {
+        summary: usize,
+    },
 }
 
 impl StoreError {
     pub fn new(text: impl Into<String>) -> StoreError {
         StoreError { kind: ErrorKind::Failed, text: text.into() }
+    }
+
+    /// Summary and detail, if they are a provider's words.
+    pub fn summary_and_detail(&self) -> Option<(&str, &str)> {
+        let ErrorKind::Provider { summary } = self.kind else { return None };
+        let (summary, rest) = self.text.split_at_checked(summary)?;
+        Some((summary, rest.trim_start_matches([':', '\n']).trim_start()))
     }
 
     pub fn workspaces_unsupported() -> StoreError {

@@ -33,7 +33,7 @@ use super::store::Backend;
 /// A backend that configurations may name.
 #[async_trait]
 pub trait Kind: Send + Sync {
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// The settings that its block has.
     fn schema(&self) -> Block;
@@ -41,6 +41,11 @@ pub trait Kind: Send + Sync {
     /// What is wrong with settings of the schema's type, as far as they alone show it. Connects to nothing. A problem with an
     /// attribute is shown at its place in the block, or at the block if it is not written there; one without, at no place.
     fn check(&self, _config: &Value, _context: &Context) -> Vec<ProviderDiagnostic> {
+        Vec::new()
+    }
+
+    /// What the provider that implements the backend says about settings, warnings included. Other backends say nothing.
+    async fn ask(&self, _config: &Value) -> Vec<ProviderDiagnostic> {
         Vec::new()
     }
 

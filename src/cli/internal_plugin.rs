@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::base::env::Environment;
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::builtin::table::{self, Make, PLUGINS, Services};
-use crate::ops::backends::remote_states::Backends;
+use crate::ops::plugins::other_states::Backends;
 use crate::ops::setup::services;
 use crate::plugin::serve::{self, Caller, Plugin};
 

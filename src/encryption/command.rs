@@ -148,7 +148,7 @@ struct Header {
 
 fn check_header(line: &[u8], protocol: &Protocol) -> Result<(), String> {
     let header: Header = serde_json::from_slice(line).map_err(|error| {
-        let why = super::payload::syntax_error(line, &error);
+        let why = crate::lang::value::json_error::syntax_error(line, &error);
         format!("failed to unmarshal header from {} ({why})", protocol.unread)
     })?;
     let magic = header.magic.unwrap_or_default();

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::payload::{string, syntax_error};
+use super::payload::string;
+use crate::lang::value::json_error::syntax_error;
 
 /// The first value of a stream; what follows it is not looked at.
 pub fn first_value(text: &[u8]) -> Result<Json, String> {

@@ -14,6 +14,8 @@ use serde::de::{self, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
+use crate::lang::value::json_error::syntax_error;
+
 /// The version of the format.
 pub const VERSION: &str = "v0";
 
@@ -258,27 +260,6 @@ fn visit<'c>(content: &'c [u8], found: &mut dyn FnMut(&str, &'c RawValue) -> Res
         Err(error) => Err(syntax_error(content, &error)),
         Ok(Some(kind)) => Err(format!("json: cannot unmarshal {kind} into Go value of type encryption.basedata")),
         Ok(None) => problem,
-    }
-}
-
-/// What is wrong with a text that is no JSON, as Go words it.
-pub fn syntax_error(content: &[u8], error: &serde_json::Error) -> String {
-    let start = content.iter().position(|b| !b.is_ascii_whitespace());
-    let Some(start) = start.filter(|_| !error.is_eof()) else { return "unexpected end of JSON input".into() };
-    // Go counts bytes here: each byte of a longer character is quoted separately.
-    let quoted = |byte: u8| format!("{:?}", char::from(byte));
-    let begins = matches!(content[start], b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n');
-    if !begins {
-        return format!("invalid character {} looking for beginning of value", quoted(content[start]));
-    }
-    let line_start: usize =
-        content.split_inclusive(|b| *b == b'\n').take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();
-    match content.get(line_start + error.column().saturating_sub(1)) {
-        Some(byte) if error.to_string().starts_with("trailing characters") => {
-            format!("invalid character {} after top-level value", quoted(*byte))
-        }
-        Some(byte) => format!("invalid character {}", quoted(*byte)),
-        None => "unexpected end of JSON input".into(),
     }
 }
 

@@ -20,11 +20,11 @@ pub enum InstallEvent {
         provider: Provider,
         overridden: bool,
     },
-    /// Its source is asked for versions; `locked`: for the one of the lock file.
+    /// Its source is asked for versions; `locked`: the one of the lock file, if that is reused.
     QueryStarted {
         provider: Provider,
         constraints: Constraints,
-        locked: bool,
+        locked: Option<Version>,
     },
     /// A version is decided on.
     Selected {

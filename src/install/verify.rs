@@ -23,7 +23,8 @@ pub struct InstalledPackage {
     pub hash: Hash,
 }
 
-const INCONSISTENT_LOCK: &str = "Inconsistent dependency lock file";
+/// The summary where the lock file does not fit the configuration.
+pub const INCONSISTENT_LOCK: &str = "Inconsistent dependency lock file";
 
 /// Reports requirements that the lock file does not meet. `unmanaged` are not locked.
 pub fn check_lock(requirements: &Requirements, lock: &Lock, unmanaged: &BTreeSet<Provider>) -> Option<Diagnostic> {

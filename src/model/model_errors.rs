@@ -16,6 +16,8 @@ pub const UNREADABLE_MODULE: &str = "Failed to read module directory";
 pub const UNREADABLE_FILE: &str = "Failed to read file";
 /// The dependency lock file cannot be written.
 pub const UNWRITABLE_LOCK: &str = "Failed to write dependency lock file";
+/// More than one configuration of a provider.
+pub const DUPLICATE_PROVIDER: &str = "Duplicate provider block";
 /// More than one backend.
 pub const DUPLICATE_BACKEND: &str = "Duplicate backend configuration";
 /// An element of `replace_triggered_by` that names no resource.

@@ -18,6 +18,7 @@ mod small_rsa;
 pub mod stdio;
 pub mod tls;
 
+mod function_client;
 mod import_client;
 pub mod provider_client;
 pub mod provisioner_client;
@@ -26,6 +27,8 @@ pub mod provider_server;
 pub mod provisioner_server;
 pub mod serve;
 mod socket;
+mod state_store_client;
+mod state_store_server;
 
 pub mod grpc;
 pub mod wire;

@@ -1,6 +1,7 @@
 //! A provider in another process, as `model::provider` wants one: every call goes over the wire and back.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -21,13 +22,13 @@ use super::wire::protocol::{Call, Protocol};
 use super::wire::schema::WireSchemas;
 use super::wire::v6::message as wire;
 use super::wire::value::{bytes_of, shared};
-use super::wire::{diagnostic, function, value};
+use super::wire::{diagnostic, value};
 use crate::lang::value::{Type, Value};
 use crate::model::provider::{
     ApplyRequest, ApplyResponse, ConfigureRequest, FunctionError, IdentitySchema, ImportResponse, MoveRequest,
     MoveResponse, OpenEphemeralResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic, ProviderDiagnostics,
-    RawState, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse, UpgradeRequest,
-    has_errors,
+    RawState, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse, StateStores,
+    UpgradeRequest, has_errors,
 };
 use crate::model::schema::{ProviderSchemas, Schema};
 
@@ -43,14 +44,16 @@ pub type CacheKey = (SchemaCache, String);
 pub type Saving = Arc<Mutex<Option<JoinHandle<()>>>>;
 
 pub struct ProviderClient<P> {
-    channel: Channel,
+    pub(super) channel: Channel,
     process: Arc<Process>,
     /// The source address, for messages.
     name: String,
     /// By the number of the call.
-    methods: Vec<Method>,
+    pub(super) methods: Vec<Method>,
     cache: Option<CacheKey>,
     saving: Saving,
+    /// Agreed on for states, in bytes; 0 before that.
+    pub(super) chunk_size: AtomicUsize,
     schemas: OnceCell<Arc<WireSchemas<P>>>,
     /// Asked for where an object's identity is met first.
     pub(super) identities: OnceCell<BTreeMap<String, IdentitySchema>>,
@@ -67,6 +70,7 @@ impl<P: Protocol> ProviderClient<P> {
             methods: Call::all().map(|call| Method::new(&P::path(call))).collect(),
             cache,
             saving: Saving::default(),
+            chunk_size: AtomicUsize::new(0),
             schemas: OnceCell::new(),
             identities: OnceCell::new(),
             asked: Arc::default(),
@@ -77,7 +81,7 @@ impl<P: Protocol> ProviderClient<P> {
         self.saving.clone()
     }
 
-    async fn wire_schemas(&self) -> Result<&Arc<WireSchemas<P>>, ProviderDiagnostics> {
+    pub(super) async fn wire_schemas(&self) -> Result<&Arc<WireSchemas<P>>, ProviderDiagnostics> {
         self.schemas.get_or_try_init(|| self.load_schemas()).await
     }
 
@@ -127,8 +131,12 @@ impl<P: Protocol> ProviderClient<P> {
         });
     }
 
-    pub(super) async fn raw_call<A: Message + 'static>(&self, call: Call, request: A) -> Result<Bytes, Status> {
+    pub(super) fn log_call(&self, call: Call) {
         crate::log!(Trace, "GRPCProvider: {}: {}", call.name_for_people(), self.name);
+    }
+
+    pub(super) async fn raw_call<A: Message + 'static>(&self, call: Call, request: A) -> Result<Bytes, Status> {
+        self.log_call(call);
         self.channel.call(&self.methods[call as usize], request).await
     }
 
@@ -207,7 +215,7 @@ impl<P: Protocol> ProviderClient<P> {
         value::from_wire_like(value, ty, request).map_err(|error| diagnostics.push(self.garbage(call, error))).ok()
     }
 
-    async fn validate<A: Message + 'static>(&self, call: Call, request: A) -> ProviderDiagnostics {
+    pub(super) async fn validate<A: Message + 'static>(&self, call: Call, request: A) -> ProviderDiagnostics {
         // All validating calls answer with diagnostics in the same field.
         match self.call::<_, wire::validate_resource_config::Response>(call, request).await {
             Ok(response) => diagnostic::from_wire(response.diagnostics),
@@ -372,32 +380,6 @@ impl<P: Protocol> ProviderClient<P> {
             diagnostics,
         })
     }
-
-    async fn try_function(&self, name: &str, arguments: &[Value]) -> Result<Value, FunctionError> {
-        let text = |diagnostics: ProviderDiagnostics| {
-            let first = diagnostics.into_iter().next();
-            let text = first.map(|d| format!("{}: {}", d.summary, d.detail)).unwrap_or_default();
-            FunctionError { text, argument: None }
-        };
-        let schemas = self.wire_schemas().await.map_err(text)?;
-        let signature = require(schemas.function(name), || format!("unknown function {name:?}")).map_err(text)?;
-        let mut encoded = Vec::with_capacity(arguments.len());
-        for (position, argument) in arguments.iter().enumerate() {
-            let Some(ty) = function::argument_type(&signature, position) else {
-                let text = format!("the function {name} takes no more than {position} arguments");
-                return Err(FunctionError { text, argument: Some(position) });
-            };
-            encoded.extend(value::to_wire(argument, ty));
-        }
-        let request = wire::call_function::Request { name: name.to_owned(), arguments: encoded };
-        let response: wire::call_function::Response =
-            self.call(Call::CallFunction, request).await.map_err(|failure| text(vec![failure]))?;
-        if let Some(error) = response.error {
-            return Err(function::from_error(error));
-        }
-        value::from_wire(response.result, &signature.returns)
-            .map_err(|error| text(vec![self.garbage(Call::CallFunction, error)]))
-    }
 }
 
 pub(super) fn one(diagnostic: ProviderDiagnostic) -> ProviderDiagnostics {
@@ -408,7 +390,7 @@ fn unreadable(error: String) -> ProviderDiagnostic {
     ProviderDiagnostic::error("Invalid schema from provider", format!("The provider's schema cannot be read: {error}."))
 }
 
-fn require<T>(
+pub(super) fn require<T>(
     result: Result<Option<Arc<T>>, String>,
     missing: impl FnOnce() -> String,
 ) -> Result<Arc<T>, ProviderDiagnostics> {
@@ -589,6 +571,10 @@ impl<P: Protocol> Provider for ProviderClient<P> {
 
     async fn call_function(&self, name: &str, arguments: Vec<Value>) -> Result<Value, FunctionError> {
         self.try_function(name, &arguments).await
+    }
+
+    fn state_stores(&self) -> Option<&dyn StateStores> {
+        (P::VERSION >= 6).then_some(self as &dyn StateStores)
     }
 
     async fn stop(&self) -> Result<(), String> {

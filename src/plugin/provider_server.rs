@@ -4,6 +4,7 @@ use crate::plugin::wire::INVALID_CALL;
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use bytes::Bytes;
 use prost::Message;
@@ -25,15 +26,17 @@ use crate::model::schema::{ProviderSchemas, Schema};
 pub struct ProviderServer<P> {
     provider: Arc<dyn Provider>,
     schemas: OnceCell<Arc<dyn ProviderSchemas>>,
+    /// Agreed on for states, in bytes.
+    pub(super) chunk_size: AtomicUsize,
     protocol: PhantomData<fn() -> P>,
 }
 
 /// An answer, or the diagnostics that stand in for it.
-type Answer<T> = Result<T, ProviderDiagnostics>;
+pub(super) type Answer<T> = Result<T, ProviderDiagnostics>;
 
 impl<P: Protocol> ProviderServer<P> {
     pub fn new(provider: Arc<dyn Provider>) -> ProviderServer<P> {
-        ProviderServer { provider, schemas: OnceCell::new(), protocol: PhantomData }
+        ProviderServer { provider, schemas: OnceCell::new(), chunk_size: AtomicUsize::new(0), protocol: PhantomData }
     }
 
     /// Answers a call, if the path is one of a provider.
@@ -69,10 +72,16 @@ impl<P: Protocol> ProviderServer<P> {
             Call::CloseEphemeralResource => self.close_ephemeral(read(request)?).await,
             Call::GetResourceIdentitySchemas => self.identity_schemas().await,
             Call::UpgradeResourceIdentity => Err(grpc::unimplemented(&P::path(call))),
+            // The other calls are those of state stores.
+            _ => self.answer_store(call, request).await,
         }
     }
 
-    async fn schemas(&self) -> Answer<&Arc<dyn ProviderSchemas>> {
+    pub(super) fn provider(&self) -> &dyn Provider {
+        &*self.provider
+    }
+
+    pub(super) async fn schemas(&self) -> Answer<&Arc<dyn ProviderSchemas>> {
         self.schemas.get_or_try_init(|| self.provider.schemas()).await
     }
 
@@ -465,7 +474,7 @@ impl<P: Protocol> ProviderServer<P> {
     }
 }
 
-fn read<M: Message + Default>(request: Bytes) -> Result<M, Status> {
+pub(super) fn read<M: Message + Default>(request: Bytes) -> Result<M, Status> {
     M::decode(request).map_err(|error| Status::internal(format!("the request cannot be read: {error}")))
 }
 
@@ -477,7 +486,7 @@ fn bad(error: impl std::fmt::Display) -> ProviderDiagnostic {
     ProviderDiagnostic::error(INVALID_CALL, format!("The request cannot be read: {error}."))
 }
 
-fn require<T>(result: Result<Option<Arc<T>>, String>, missing: impl FnOnce() -> String) -> Answer<Arc<T>> {
+pub(super) fn require<T>(result: Result<Option<Arc<T>>, String>, missing: impl FnOnce() -> String) -> Answer<Arc<T>> {
     match result {
         Ok(Some(found)) => Ok(found),
         Ok(None) => Err(vec![ProviderDiagnostic::error(missing(), "")]),
@@ -485,7 +494,7 @@ fn require<T>(result: Result<Option<Arc<T>>, String>, missing: impl FnOnce() -> 
     }
 }
 
-fn decode(value: Option<DynamicValue>, ty: &Type) -> Answer<Value> {
+pub(super) fn decode(value: Option<DynamicValue>, ty: &Type) -> Answer<Value> {
     decode_like(value, ty, &[])
 }
 
@@ -512,16 +521,16 @@ fn identity_schema(schema: &IdentitySchema) -> wire::ResourceIdentitySchema {
     wire::ResourceIdentitySchema { version: schema.version, identity_attributes }
 }
 
-fn answer_or<T>(answer: Answer<T>, failed: impl FnOnce(Vec<wire::Diagnostic>) -> T) -> T {
+pub(super) fn answer_or<T>(answer: Answer<T>, failed: impl FnOnce(Vec<wire::Diagnostic>) -> T) -> T {
     answer.unwrap_or_else(|failures| failed(diagnostic::to_wire(failures)))
 }
 
-fn either(answer: Answer<ProviderDiagnostics>) -> ProviderDiagnostics {
+pub(super) fn either(answer: Answer<ProviderDiagnostics>) -> ProviderDiagnostics {
     answer.unwrap_or_else(|failures| failures)
 }
 
 /// The answer of every call that has only diagnostics, which are its first field.
-fn only_diagnostics(diagnostics: ProviderDiagnostics) -> Reply {
+pub(super) fn only_diagnostics(diagnostics: ProviderDiagnostics) -> Reply {
     reply(&wire::validate_resource_config::Response { diagnostics: diagnostic::to_wire(diagnostics) })
 }
 

@@ -230,7 +230,16 @@ impl Services {
         Services { main, shutdown: Notify::new() }
     }
 
-    async fn answer(&self, path: &str, request: Bytes) -> Option<Result<Reply, Status>> {
+    async fn answer(&self, path: &str, messages: Messages) -> Option<Result<Reply, Status>> {
+        if let Main::Provider6(provider) = &self.main
+            && provider.is_upload(path)
+        {
+            return Some(provider.write_state(messages).await);
+        }
+        let request = match messages.single().await {
+            Ok(request) => request,
+            Err(status) => return Some(Err(status)),
+        };
         match &self.main {
             Main::Provider5(provider) => provider.answer(path, request).await,
             Main::Provider6(provider) => provider.answer(path, request).await,
@@ -257,10 +266,7 @@ impl Service for Services {
             }
             "/grpc.health.v1.Health/Check" => Ok(Reply::Message(serving())),
             "/grpc.health.v1.Health/Watch" => Ok(Reply::Stream(silence(Some(serving())))),
-            path => {
-                let request = messages.single().await?;
-                self.answer(path, request).await.unwrap_or_else(|| Err(grpc::unimplemented(path)))
-            }
+            path => self.answer(path, messages).await.unwrap_or_else(|| Err(grpc::unimplemented(path))),
         }
     }
 }

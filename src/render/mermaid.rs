@@ -10,7 +10,7 @@ pub fn resources(resources: &[Resource], edges: &[(u32, u32)]) -> String {
     let mut ids = Ids::default();
     let mut out = String::from(HEAD);
     for (module, members) in dot::by_module(resources) {
-        let lines: String = members.iter().map(|one| node(&mut ids, &one.whole(), &one.whole())).collect();
+        let lines: String = members.iter().map(|one| node(&mut ids, &one.whole(), &one.name)).collect();
         match module {
             "" => out += &lines,
             module => {
@@ -82,7 +82,7 @@ mod tests {
     fn names_that_mean_something_are_replaced() {
         let shown = |module: &str, name: &str| Resource { module: module.to_string(), name: name.to_string() };
         let all = [shown("", "a.b"), shown("module.m", "data.c.d")];
-        let expected = "flowchart LR\n  a.b[\"a.b\"]\n  subgraph module.m\n    module.m.data.c.d[\"module.m.data.c.d\"]\n  end\n  a.b --> \
+        let expected = "flowchart LR\n  a.b[\"a.b\"]\n  subgraph module.m\n    module.m.data.c.d[\"data.c.d\"]\n  end\n  a.b --> \
              module.m.data.c.d\n";
         assert_eq!(resources(&all, &[(0, 1)]), expected);
         let node = |name: &str, label: Option<&str>| Node {

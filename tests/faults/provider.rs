@@ -12,7 +12,7 @@ use terrane::builtin::table::{self, Make, Services};
 use terrane::lang::value::{Type, Value};
 use terrane::model::provider::*;
 use terrane::model::schema::{ProviderSchemas, StaticSchemas};
-use terrane::ops::backends::remote_states::Backends;
+use terrane::ops::plugins::other_states::Backends;
 use terrane::plugin::serve::{self, Caller, Plugin};
 
 use crate::support::Project;

@@ -20,6 +20,7 @@ pub struct BuiltIn {
     data: BTreeMap<&'static str, Box<dyn DataSource>>,
     ephemeral: BTreeMap<&'static str, Box<dyn Ephemeral>>,
     functions: BTreeMap<&'static str, Function>,
+    state_stores: Option<Arc<dyn StateStores>>,
     schemas: Arc<StaticSchemas>,
     stop: Stop,
 }
@@ -38,6 +39,7 @@ impl BuiltIn {
             data: data.iter().map(|(kind, it)| (Arc::from(*kind), it.shape().schema.clone())).collect(),
             ephemeral: ephemeral.iter().map(|(kind, it)| (Arc::from(*kind), it.shape().schema.clone())).collect(),
             functions: functions.iter().map(|it| (Arc::from(it.name), it.signature.clone())).collect(),
+            state_stores: Default::default(),
             capabilities: Capabilities {
                 plan_destroy: false,
                 get_provider_schema_optional: true,
@@ -50,9 +52,22 @@ impl BuiltIn {
             data: data.into_iter().collect(),
             ephemeral: ephemeral.into_iter().collect(),
             functions: functions.into_iter().map(|function| (function.name, function)).collect(),
+            state_stores: None,
             schemas: Arc::new(schemas),
             stop: Stop::new(),
         }
+    }
+
+    /// With state stores: the schema of each type, and what answers for all of them.
+    pub fn with_state_stores(
+        mut self,
+        schemas: impl IntoIterator<Item = (&'static str, Schema)>,
+        stores: Arc<dyn StateStores>,
+    ) -> BuiltIn {
+        let schemas = schemas.into_iter().map(|(kind, schema)| (Arc::from(kind), Arc::new(schema)));
+        Arc::make_mut(&mut self.schemas).state_stores = schemas.collect();
+        self.state_stores = Some(stores);
+        self
     }
 
     fn resource(&self, kind: &str) -> Result<&dyn Resource, ProviderDiagnostic> {
@@ -253,6 +268,10 @@ impl Provider for BuiltIn {
             Some(function) => (function.call)(&arguments),
             None => Err(FunctionError { text: format!("there is no function named {name:?}"), argument: None }),
         }
+    }
+
+    fn state_stores(&self) -> Option<&dyn StateStores> {
+        self.state_stores.as_deref()
     }
 
     async fn stop(&self) -> Result<(), String> {

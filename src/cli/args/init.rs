@@ -28,6 +28,7 @@ pub struct Init {
     pub json: bool,
     pub lock: bool,
     pub lock_timeout: std::time::Duration,
+    pub state_provider_lock_file: Option<PathBuf>,
     pub variables: Vec<VariableArgument>,
 }
 
@@ -42,6 +43,7 @@ pub fn command() -> Command {
             switch("backend", true, "Do not configure the backend; use what an earlier init configured."),
             switch("cloud", true, "The same as -backend.").hide(true),
             list("backend-config", "path|key=value", "A setting of the backend, or a file of settings, in addition to the backend block. May be repeated."),
+            switch("enable-pluggable-state-storage-experiment", false, "State stores need no option.").hide(true),
             switch("force-copy", false, "Answer yes to all questions about copying the state."),
             text("from-module", "source", "Copy this module into the working directory first, which must be empty."),
             switch("get", true, "Do not download modules."),
@@ -54,6 +56,7 @@ pub fn command() -> Command {
             switch("migrate-state", false, "Configure the backend anew, and copy the existing state to it."),
             list("plugin-dir", "path", "Install providers from this folder only. May be repeated."),
             switch("reconfigure", false, "Configure the backend anew, and ignore the existing configuration and state."),
+            text("state-provider-lock-file", "path", "A dependency lock file that selects the provider of the state store."),
             test_directory_flag(),
             switch("upgrade", false, "Install the newest modules and providers that the version constraints allow, not those in the dependency lock file."),
         ])
@@ -102,6 +105,7 @@ pub fn parse(args: &[String]) -> Result<Init, ArgsError> {
         json,
         lock: given.on("lock"),
         lock_timeout: given.duration("lock-timeout"),
+        state_provider_lock_file: given.text("state-provider-lock-file").map(PathBuf::from),
         variables: variable_arguments(&given),
     })
 }

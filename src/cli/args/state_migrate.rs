@@ -1,9 +1,11 @@
 //! `state migrate`
 
+use std::path::PathBuf;
+
 use clap::Command;
 
 use super::common::{input_flag, lock_flags, variable_arguments, variable_flags, view_flags};
-use super::flags::{self, Given, switch};
+use super::flags::{self, Given, switch, text};
 use super::{ArgsError, Parsed};
 use crate::ops::interface::options::StateOptions;
 
@@ -12,6 +14,9 @@ pub struct Migrate {
     pub force_copy: bool,
     pub input: bool,
     pub options: StateOptions,
+    pub source_lock: Option<PathBuf>,
+    pub destination_lock: Option<PathBuf>,
+    pub upgrade: bool,
 }
 
 pub fn command() -> Command {
@@ -23,7 +28,10 @@ pub fn command() -> Command {
         )
         .args([
             switch("force-copy", false, "Answer all questions about copying states with yes."),
+            text("destination-provider-lock-file", "path", "A dependency lock file that selects the provider of the destination, if that is a state store."),
             input_flag(),
+            text("source-provider-lock-file", "path", "A dependency lock file that selects the provider of the source, if that is a state store."),
+            switch("upgrade", false, "Select the newest versions of the providers of state stores that the version constraints allow."),
         ])
         .args(lock_flags())
         .args(variable_flags())
@@ -40,6 +48,14 @@ pub fn parse(args: &[String]) -> Parsed<Migrate> {
         lock_timeout: given.duration("lock-timeout"),
         ..StateOptions::default()
     };
-    let wanted = Migrate { force_copy: given.on("force-copy"), input: given.on("input"), options };
+    let path = |name: &str| given.text(name).map(PathBuf::from);
+    let wanted = Migrate {
+        force_copy: given.on("force-copy"),
+        input: given.on("input"),
+        options,
+        source_lock: path("source-provider-lock-file"),
+        destination_lock: path("destination-provider-lock-file"),
+        upgrade: given.on("upgrade"),
+    };
     Ok((wanted, variable_arguments(&given)))
 }

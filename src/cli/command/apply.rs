@@ -51,7 +51,7 @@ fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool)
             None => Ok(crate::ops::run::apply::run(&setup, &request, listener.clone()).await),
         }
     };
-    let (applied, diagnostics) = match super::run_operation(invocation, &setup.stop, &view, work) {
+    let (applied, diagnostics) = match super::run_operation(invocation, &setup, &view, work) {
         Ok(Ok(done)) => done,
         Ok(Err(outcome)) => return super::remote_end(&*view, outcome),
         Err(code) => return code,

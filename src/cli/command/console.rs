@@ -46,7 +46,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     };
     // A prompt that is left by a signal cannot clean up behind itself.
     let _mode = term::Mode::keep();
-    super::run_with(invocation, &setup.stop, work).unwrap_or_else(|code| code)
+    super::run_with(invocation, &setup, work).unwrap_or_else(|code| code)
 }
 
 /// Without configuration and without a prompt there is neither a lock to give back nor a process to end: an interrupt may end us at once.

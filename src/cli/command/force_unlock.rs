@@ -12,7 +12,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let work = force_unlock::run(&setup, &args.id, args.force);
-    match super::run_with(invocation, &setup.stop, work) {
+    match super::run_with(invocation, &setup, work) {
         Ok(Ok(outcome)) => show(invocation, outcome),
         Ok(Err(diagnostics)) => super::finish(&invocation.console, diagnostics),
         Err(code) => code,

@@ -16,7 +16,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
             view.module(&event);
         }
     };
-    let diagnostics = match super::run_with(invocation, &setup.stop, init::get(&setup, args.update, &mut tell)) {
+    let diagnostics = match super::run_with(invocation, &setup, init::get(&setup, args.update, &mut tell)) {
         Ok(diagnostics) => diagnostics,
         Err(code) => return code,
     };

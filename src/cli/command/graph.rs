@@ -15,7 +15,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     }
     let work = graph::run(&setup, &args.request);
     let console = &invocation.console;
-    match super::run_with(invocation, &setup.stop, work) {
+    match super::run_with(invocation, &setup, work) {
         Ok(Ok((text, _))) => {
             // The graph is for another program: warnings may not stand beside it.
             console.print(&text);

@@ -21,7 +21,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let console = &invocation.console;
     let listener = Arc::new(Human::new(console.clone(), super::plan::in_automation(invocation)));
-    match super::run_with(invocation, &setup.stop, import::run(&setup, &args.request, listener)) {
+    match super::run_with(invocation, &setup, import::run(&setup, &args.request, listener)) {
         Ok(Ok(diagnostics)) => {
             console.line(&console.style.fill(SUCCESS, &[&PROGRAM, &PROGRAM]));
             super::finish_spaced(console, diagnostics)

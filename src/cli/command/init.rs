@@ -30,11 +30,12 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         plugin_dirs: args.plugin_dirs,
         lockfile_readonly: args.lockfile_readonly,
         test_dir: Some(args.test_dir),
+        state_provider_lock_file: args.state_provider_lock_file,
     };
     let view = view(console, super::plan::audience(invocation, args.json));
     let mut tell = |event: InitEvent| view.event(&event);
     let work = init::run(&setup, &request, &mut tell);
-    let outcome = match super::run_with(invocation, &setup.stop, work) {
+    let outcome = match super::run_with(invocation, &setup, work) {
         Ok(outcome) => outcome,
         Err(code) => return code,
     };

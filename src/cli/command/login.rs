@@ -32,7 +32,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let prompt = Prompt { console: console.clone(), stop: setup.stop.clone() };
     let work = async { login::login(&setup, args.host.as_deref(), &prompt, &mut |event| show(console, event)).await };
     // An interrupt ends the login at once: nothing is left half done.
-    match super::run_heard(invocation, &setup.stop, |_| {}, work) {
+    match super::run_heard(invocation, &setup, |_| {}, work) {
         Ok(diagnostics) => super::finish_spaced(console, diagnostics),
         Err(code) => code,
     }
@@ -49,7 +49,7 @@ pub fn run_logout(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let console = &invocation.console;
     let work = async { login::logout(&setup, host.as_deref(), &mut |event| show(console, event)).await };
-    match super::run_heard(invocation, &setup.stop, |_| {}, work) {
+    match super::run_heard(invocation, &setup, |_| {}, work) {
         Ok(diagnostics) => super::finish_spaced(console, diagnostics),
         Err(code) => code,
     }

@@ -57,9 +57,9 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Runs an operation to its end, handles interrupts, and returns its result.
 ///
 /// The first interrupt lets it end what runs, the second abandons that.
-fn run_with<T>(invocation: &Invocation, stop: &Stop, work: impl Future<Output = T>) -> Result<T, u8> {
+fn run_with<T>(invocation: &Invocation, setup: &Setup, work: impl Future<Output = T>) -> Result<T, u8> {
     let console = invocation.console.clone();
-    run_heard(invocation, stop, move |stage| announce_interrupt(&console, stage), work)
+    run_heard(invocation, setup, move |stage| announce_interrupt(&console, stage), work)
 }
 
 /// Shows the diagnostics of an operation that ran on a service. Returns the exit code.
@@ -72,17 +72,17 @@ fn remote_end(view: &dyn OperationView, outcome: Outcome) -> u8 {
 /// As `run_with`, for an operation that a view follows: it says what an interrupt does.
 fn run_operation<T>(
     invocation: &Invocation,
-    stop: &Stop,
+    setup: &Setup,
     view: &Arc<dyn OperationView>,
     work: impl Future<Output = T>,
 ) -> Result<T, u8> {
     let view = view.clone();
-    run_heard(invocation, stop, move |stage| view.interrupted(stage), work)
+    run_heard(invocation, setup, move |stage| view.interrupted(stage), work)
 }
 
 fn run_heard<T>(
     invocation: &Invocation,
-    stop: &Stop,
+    setup: &Setup,
     heard: impl Fn(Stage) + Send + Sync + 'static,
     work: impl Future<Output = T>,
 ) -> Result<T, u8> {
@@ -97,14 +97,17 @@ fn run_heard<T>(
             return Err(1);
         }
     };
+    let stop = &setup.stop;
     let done = runtime.block_on(async {
         if let Err(e) = stop::listen(stop.clone(), heard) {
             crate::log!(Warn, "interrupts cannot be handled: {e}");
         }
-        tokio::select! {
+        let done = tokio::select! {
             done = work => Some(done),
             () = hangs(stop) => None,
-        }
+        };
+        setup.stores.end().await;
+        done
     });
     // A read from standard input may still wait; it must not hold us.
     runtime.shutdown_background();

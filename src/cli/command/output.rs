@@ -17,7 +17,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let options = StateOptions { state: args.state.clone().map(Into::into), ..StateOptions::default() };
     let work = async { read_state::current(&setup, &options).await };
     let mut of_backend;
-    let state = match super::run_with(invocation, &setup.stop, work) {
+    let state = match super::run_with(invocation, &setup, work) {
         Ok(Ok((opened, loaded))) => {
             invocation.console.diagnostics(loaded.warnings);
             of_backend = opened.warnings;

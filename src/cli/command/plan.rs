@@ -32,7 +32,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         }
     };
     let written = Written { plan: args.out.as_deref(), generated: args.generate_config_out.as_deref() };
-    let (planned, diagnostics) = match super::run_operation(invocation, &setup.stop, &view, work) {
+    let (planned, diagnostics) = match super::run_operation(invocation, &setup, &view, work) {
         Ok(Ok(done)) => done,
         Ok(Err(outcome)) => {
             let (has_changes, planned) = (outcome.has_changes, outcome.planned);

@@ -19,7 +19,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(begun) => begun,
         Err(code) => return code,
     };
-    let (needs, warnings) = match super::run_with(invocation, &setup.stop, providers::tree(&setup, &args.test_dir)) {
+    let (needs, warnings) = match super::run_with(invocation, &setup, providers::tree(&setup, &args.test_dir)) {
         Ok(Ok(found)) => found,
         Ok(Err(diagnostics)) => return super::finish_spaced(&invocation.console, diagnostics),
         Err(code) => return code,
@@ -60,7 +60,7 @@ pub fn run_schema(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(setup) => setup.with_variables(&variables),
         Err(code) => return code,
     };
-    let schemas = match super::run_with(invocation, &setup.stop, provider_schemas::all(&setup, &variables)) {
+    let schemas = match super::run_with(invocation, &setup, provider_schemas::all(&setup, &variables)) {
         Ok(Ok(schemas)) => schemas,
         Ok(Err(diagnostics)) => return super::finish_spaced(console, diagnostics),
         Err(code) => return code,

@@ -17,7 +17,7 @@ pub fn run_lock(invocation: &Invocation, args: &[String]) -> u8 {
     let console = &invocation.console;
     let mut tell = |event: LockEvent| console.line(&fetching(&event, &console.style));
     let work = providers_lock::run(&setup, &request, &mut tell);
-    let (tracked, diagnostics) = match super::run_with(invocation, &setup.stop, work) {
+    let (tracked, diagnostics) = match super::run_with(invocation, &setup, work) {
         Ok(done) => done,
         Err(code) => return code,
     };
@@ -78,7 +78,7 @@ pub fn run_mirror(invocation: &Invocation, args: &[String]) -> u8 {
     let console = &invocation.console;
     let mut tell = |event: MirrorEvent| console.line(&mirroring(&event));
     let work = providers_mirror::run(&setup, &request, &mut tell);
-    match super::run_with(invocation, &setup.stop, work) {
+    match super::run_with(invocation, &setup, work) {
         Ok(diagnostics) => super::finish_spaced(console, diagnostics),
         Err(code) => code,
     }

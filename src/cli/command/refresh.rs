@@ -24,7 +24,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
             None => Ok(crate::ops::run::apply::refresh(&setup, &request, listener.clone()).await),
         }
     };
-    let (applied, diagnostics) = match super::run_operation(invocation, &setup.stop, &view, work) {
+    let (applied, diagnostics) = match super::run_operation(invocation, &setup, &view, work) {
         Ok(Ok(done)) => done,
         Ok(Err(outcome)) => return super::remote_end(&*view, outcome),
         Err(code) => return code,

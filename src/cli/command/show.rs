@@ -20,7 +20,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
         }
         show::run(&setup, args.path.as_deref()).await.map(Ok)
     };
-    let (found, warnings) = match super::run_with(invocation, &setup.stop, work) {
+    let (found, warnings) = match super::run_with(invocation, &setup, work) {
         Ok(Ok(Ok(found))) => found,
         Ok(Ok(Err(run))) => {
             console.print(&view(console, args.json).run(&run));

@@ -39,7 +39,7 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
     let options = StateOptions { state: args.state, ..StateOptions::default() };
     let lines = Lines::new(&invocation.console, args.json);
     let work = state::list(&setup, &options, &args.addresses, args.id.as_deref());
-    match super::run_with(invocation, &setup.stop, work) {
+    match super::run_with(invocation, &setup, work) {
         Ok(Ok((found, warnings))) => {
             match args.json {
                 true => lines.finish(warnings),
@@ -65,7 +65,7 @@ pub fn run_identities(invocation: &Invocation, args: &[String]) -> u8 {
     }
     let options = StateOptions { state: args.state, ..StateOptions::default() };
     let work = state::identities(&setup, &options, &args.addresses, args.id.as_deref());
-    match super::run_with(invocation, &setup.stop, work) {
+    match super::run_with(invocation, &setup, work) {
         Ok(Ok((found, warnings))) => {
             let read = |(addr, text): (String, Arc<str>)| {
                 serde_json::from_str::<BTreeMap<String, Json>>(&text).map(|identity| (addr, identity))
@@ -112,7 +112,7 @@ pub fn run_show(invocation: &Invocation, args: &[String]) -> u8 {
     let work = state::show(&setup, &options, &args.address);
     let console = &invocation.console;
     let lines = Lines::new(console, args.json);
-    match super::run_with(invocation, &setup.stop, work) {
+    match super::run_with(invocation, &setup, work) {
         Ok(Ok(found)) if args.json => {
             lines.finish(found.warnings);
             let file = StateFile { meta: StateMeta::default(), state: found.state };
@@ -155,7 +155,7 @@ pub fn run_pull(invocation: &Invocation, args: &[String]) -> u8 {
         Ok(begun) => begun,
         Err(code) => return code,
     };
-    match super::run_with(invocation, &setup.stop, state::pull(&setup)) {
+    match super::run_with(invocation, &setup, state::pull(&setup)) {
         Ok(Ok(content)) => {
             if let Some(content) = content {
                 // The file ends in a line ending, and the reference adds another one.

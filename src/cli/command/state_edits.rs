@@ -35,7 +35,7 @@ pub fn run_mv(invocation: &Invocation, args: &[String]) -> u8 {
         };
         lines.say(&format!("{verb} {:?}{from_where} to {to:?}{to_where}", moved.from.to_string()));
     };
-    match super::run_with(invocation, &setup.stop, edits::mv(&setup, &args, &lines, moved)) {
+    match super::run_with(invocation, &setup, edits::mv(&setup, &args, &lines, moved)) {
         Ok(Ok(Edited { outcome: count, warnings })) => {
             lines.finish(warnings);
             if !args.dry_run {
@@ -58,7 +58,7 @@ pub fn run_rm(invocation: &Invocation, args: &[String]) -> u8 {
     let verb = if args.dry_run { "Would remove" } else { "Removed" };
     let removed = |addr: &AbsResourceInstance| lines.say(&format!("{verb} {addr}"));
     let work = edits::remove(&setup, &args.options, &args.addresses, args.dry_run, &lines, removed);
-    match super::run_with(invocation, &setup.stop, work) {
+    match super::run_with(invocation, &setup, work) {
         Ok(Ok(Edited { outcome: count, warnings })) => {
             lines.finish(warnings);
             match (args.dry_run, count) {
@@ -85,7 +85,7 @@ pub fn run_replace_provider(invocation: &Invocation, args: &[String]) -> u8 {
         show_replacement(console, from, to, resources, args.auto_approve);
     };
     let work = edits::replace_provider(&setup, &args, &listener, planned);
-    match super::run_with(invocation, &setup.stop, work) {
+    match super::run_with(invocation, &setup, work) {
         Ok(Ok(Edited { outcome, warnings })) => {
             super::finish_spaced(console, warnings);
             console.line(&match outcome {
@@ -121,7 +121,7 @@ pub fn run_push(invocation: &Invocation, args: &[String]) -> u8 {
     let console = &invocation.console;
     let lines = Lines::new(console, args.json);
     let work = edits::push(&setup, &args.path, args.force, args.locking, &lines, term::read_all);
-    match super::run_with(invocation, &setup.stop, work) {
+    match super::run_with(invocation, &setup, work) {
         Ok(Ok(())) => 0,
         Ok(Err(refusal)) => {
             let unsaved = |reason: &str| match args.json {

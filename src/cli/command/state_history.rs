@@ -21,7 +21,7 @@ pub fn run_history(invocation: &Invocation, args: &[String]) -> u8 {
         Err(code) => return code,
     };
     let console = &invocation.console;
-    match super::run_with(invocation, &setup.stop, history::list(&setup)) {
+    match super::run_with(invocation, &setup, history::list(&setup)) {
         Ok(Ok(listing)) if json => {
             console.line(&go::compact(&document(&listing)));
             0
@@ -95,7 +95,7 @@ pub fn run_restore(invocation: &Invocation, args: &[String]) -> u8 {
     let console = &invocation.console;
     let listener = Human::new(console.clone(), false);
     let planned = |difference: &Difference| show(console, args.serial, difference);
-    match super::run_with(invocation, &setup.stop, history::restore(&setup, &args, &listener, planned)) {
+    match super::run_with(invocation, &setup, history::restore(&setup, &args, &listener, planned)) {
         Ok(Ok(Edited { outcome, warnings })) => {
             super::finish_spaced(console, warnings);
             match outcome {

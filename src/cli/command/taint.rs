@@ -39,7 +39,7 @@ fn run(invocation: &Invocation, args: Parsed<Taint>, mark: Mark) -> u8 {
         return 1;
     }
     let wanted = Marking { selectors, mark, allow_missing: args.allow_missing, options: args.options };
-    match super::run_with(invocation, &setup.stop, edits::mark(&setup, &wanted, &lines)) {
+    match super::run_with(invocation, &setup, edits::mark(&setup, &wanted, &lines)) {
         Ok(Ok(Edited { outcome, warnings })) => {
             lines.finish(warnings);
             outcome.into_iter().for_each(|marked| show(&lines, mark, marked));

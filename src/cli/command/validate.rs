@@ -14,7 +14,7 @@ pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
     let view = view(&invocation.console, args.json);
     let observer = view.observer();
     let work = crate::ops::inspect::validate::run(&setup, &request, &observer);
-    let diagnostics = match super::run_with(invocation, &setup.stop, work) {
+    let diagnostics = match super::run_with(invocation, &setup, work) {
         Ok(diagnostics) => diagnostics,
         Err(code) => return code,
     };

@@ -14,7 +14,7 @@ pub fn run_list(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let console = &invocation.console;
     let out = Lines::new(console, json);
-    match super::run_with(invocation, &setup.stop, workspaces::list(&setup)) {
+    match super::run_with(invocation, &setup, workspaces::list(&setup)) {
         Ok(Ok(names)) if json => {
             out.workspaces(&setup.workdir.workspace, &names);
             if setup.workdir.workspace_overridden {
@@ -64,7 +64,7 @@ pub fn run_new(invocation: &Invocation, args: &[String]) -> u8 {
     let lines = Lines::new(console, args.json);
     let created = || say_created(&lines, &args.name);
     let work = workspaces::create(&setup, &args.name, args.state.as_deref(), &args.options, &lines, created);
-    match super::run_with(invocation, &setup.stop, work) {
+    match super::run_with(invocation, &setup, work) {
         Ok(Ok(())) => 0,
         Ok(Err(Refusal::Overridden)) => {
             lines.refuse_plainly(OVERRIDDEN_NEW);
@@ -83,7 +83,7 @@ pub fn run_select(invocation: &Invocation, args: &[String]) -> u8 {
     };
     let console = &invocation.console;
     let lines = Lines::new(console, args.json);
-    match super::run_with(invocation, &setup.stop, workspaces::select(&setup, &args.name, args.or_create)) {
+    match super::run_with(invocation, &setup, workspaces::select(&setup, &args.name, args.or_create)) {
         Ok(Ok(Selected::Already)) => 0,
         Ok(Ok(Selected::Created)) => {
             say_created(&lines, &args.name);
@@ -109,7 +109,7 @@ pub fn run_delete(invocation: &Invocation, args: &[String]) -> u8 {
     let console = &invocation.console;
     let lines = Lines::new(console, args.json);
     let work = workspaces::delete(&setup, &args.name, args.force, &args.options, &lines);
-    match super::run_with(invocation, &setup.stop, work) {
+    match super::run_with(invocation, &setup, work) {
         Ok(Ok(forgotten)) => {
             let name = format!("{:?}", args.name);
             let text = console.style.fill("[reset][green]Deleted workspace {}!", &[&name]);

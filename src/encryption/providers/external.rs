@@ -79,7 +79,7 @@ impl KeyProvider for Provider {
 /// The input of the program.
 fn stored_data(metadata: &[u8]) -> Result<Option<Json>, ProvideError> {
     let read: Json = serde_json::from_slice(metadata)
-        .map_err(|error| ProvideError::Metadata(crate::encryption::payload::syntax_error(metadata, &error)))?;
+        .map_err(|error| ProvideError::Metadata(crate::lang::value::json_error::syntax_error(metadata, &error)))?;
     if read.is_null() {
         return Ok(None);
     }

@@ -88,7 +88,8 @@ pub const KINDS: [&dyn Kind; 6] = [
 /// Reads what a provider kept.
 fn stored<'m, T: serde::Deserialize<'m> + Default>(metadata: Option<&'m [u8]>) -> Result<T, ProvideError> {
     let Some(text) = metadata else { return Ok(T::default()) };
-    serde_json::from_slice(text).map_err(|error| ProvideError::Metadata(super::payload::syntax_error(text, &error)))
+    serde_json::from_slice(text)
+        .map_err(|error| ProvideError::Metadata(crate::lang::value::json_error::syntax_error(text, &error)))
 }
 
 /// Bytes in a field of metadata.

@@ -21,6 +21,8 @@ pub struct ResolveInput<'a> {
     pub source: &'a dyn Source,
     /// Select the newest versions and ignore the lock.
     pub upgrade: bool,
+    /// The provider that keeps the version of the lock also in an upgrade.
+    pub keep: Option<&'a Provider>,
     /// The names of the providers within this program.
     pub builtins: &'a [&'a str],
     /// The providers within this program that stand in for public ones, with the versions that they behave like.
@@ -80,10 +82,12 @@ pub async fn resolve(input: &ResolveInput<'_>, tell: Tell<'_>) -> (InstallPlan, 
                 Err(problem) => diags.push(problem),
             }
         } else {
-            let locked = !input.upgrade && input.lock.get(provider).is_some();
-            let constraints_told = constraints.clone();
-            tell(InstallEvent::QueryStarted { provider: provider.clone(), constraints: constraints_told, locked });
-            let locked = input.lock.get(provider).filter(|_| !input.upgrade);
+            let locked = input.lock.get(provider).filter(|_| !input.upgrade || input.keep == Some(provider));
+            tell(InstallEvent::QueryStarted {
+                provider: provider.clone(),
+                constraints: constraints.clone(),
+                locked: locked.map(|locked| locked.version.clone()),
+            });
             match need(provider, constraints, locked, input.present.contains(provider)) {
                 Ok(need) => questions.push((provider, constraints, need)),
                 Err(problem) => diags.push(query_failed(provider, &SourceError::Failed(problem), None, input.builtins)),

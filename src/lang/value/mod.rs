@@ -7,6 +7,7 @@ mod big_float;
 pub mod convert;
 mod decimal;
 pub mod json;
+pub mod json_error;
 pub mod marks;
 pub mod msgpack;
 pub mod number;

@@ -16,8 +16,8 @@ use crate::model::addr::{self, ResourceMode, provider::parse_part};
 use super::block::{ProviderBlock, Resource};
 use super::module::{Backend, Module, ProviderRequirement};
 use super::module_file::ModuleFile;
-use super::overrides;
 use super::terraform_block::TerraformBlock;
+use super::{overrides, state_store};
 
 /// Puts the files of a module together. `module` comes with its path and folder and nothing else; `overriding` holds
 /// the `terraform` blocks of each override file.
@@ -32,11 +32,11 @@ pub fn merge(
         module.requirements.extend(entries.clone());
     }
     let mut metas = Metas::new();
-    let mut cloud = None;
+    let (mut cloud, mut store) = (None, None);
     merge_encryption(&files, &mut module, diags);
     for file in files {
         for block in file.terraform {
-            add_terraform(block, &mut module, &mut metas, &mut cloud, diags);
+            add_terraform(block, &mut module, &mut metas, (&mut cloud, &mut store), diags);
         }
         for provider in file.providers {
             add_provider(provider, &mut module, diags);
@@ -71,9 +71,21 @@ pub fn merge(
         module.imports.extend(file.imports);
     }
     for file in overriding {
-        override_terraform(file, &mut module, &mut metas, diags);
+        override_terraform(file, &mut module, &mut metas, &mut store, diags);
     }
-    if let (Some(backend), Some(cloud)) = (&module.backend, &cloud) {
+    settle_places(&mut module, cloud, store, diags);
+    imply_by_imports(&mut module);
+    module.provider_metas = metas.into_iter().map(|(name, (body, _))| (name, body)).collect();
+    module
+}
+
+/// Decides on the block that says where states are.
+fn settle_places(module: &mut Module, cloud: Option<Backend>, store: Option<Backend>, diags: &mut Diagnostics) {
+    let range = |block: &Option<Backend>| block.as_ref().map(|block| block.range.clone());
+    let (backend_range, cloud_range) = (range(&module.backend), range(&cloud));
+    if let Some(store) = &store {
+        diags.extend(state_store::conflict(&store.range, backend_range.as_ref(), cloud_range.as_ref()));
+    } else if let (Some(backend), Some(cloud)) = (&module.backend, &cloud) {
         let (hosted, kept) = (&cloud.range, &backend.range);
         let detail = format!(
             "A module may declare either one 'cloud' block OR one 'backend' block configuring a state backend. The 'cloud' \
@@ -82,10 +94,8 @@ pub fn merge(
         );
         diags.push(Diagnostic::error("Both a backend and cloud configuration are present", detail).at(kept.clone()));
     }
-    module.backend = module.backend.or(cloud);
-    imply_by_imports(&mut module);
-    module.provider_metas = metas.into_iter().map(|(name, (body, _))| (name, body)).collect();
-    module
+    module.backend = module.backend.take().or(cloud).or(store);
+    state_store::resolve(module, diags);
 }
 
 /// The error for a duplicate: the summary, with `NAME` as a placeholder, and the detail before and after name and location.
@@ -199,7 +209,7 @@ fn add_terraform(
     block: TerraformBlock,
     module: &mut Module,
     metas: &mut Metas,
-    cloud: &mut Option<Backend>,
+    (cloud, store): (&mut Option<Backend>, &mut Option<Backend>),
     diags: &mut Diagnostics,
 ) {
     module.required_versions.extend(block.required_version);
@@ -218,6 +228,12 @@ fn add_terraform(
         match cloud {
             Some(previous) => diags.push(duplicate_cloud(previous, &found)),
             None => *cloud = Some(found),
+        }
+    }
+    for found in block.stores {
+        match store {
+            Some(previous) => diags.push(state_store::duplicate(&previous.range, &found.range)),
+            None => *store = Some(found),
         }
     }
     for (name, body, range) in block.provider_metas {
@@ -244,9 +260,16 @@ fn duplicate_cloud(previous: &Backend, found: &Backend) -> Diagnostic {
 }
 
 /// What the `terraform` blocks of an override file say replaces what was said before.
-fn override_terraform(file: Vec<TerraformBlock>, module: &mut Module, metas: &mut Metas, diags: &mut Diagnostics) {
+fn override_terraform(
+    file: Vec<TerraformBlock>,
+    module: &mut Module,
+    metas: &mut Metas,
+    store: &mut Option<Backend>,
+    diags: &mut Diagnostics,
+) {
     let mut versions = Vec::new();
     let (mut backend, mut cloud): (Option<Backend>, Option<Backend>) = (None, None);
+    let mut new_store: Option<Backend> = None;
     let mut encryption: Option<Range> = None;
     for block in file {
         versions.extend(block.required_version);
@@ -270,6 +293,12 @@ fn override_terraform(file: Vec<TerraformBlock>, module: &mut Module, metas: &mu
                 None => cloud = Some(found),
             }
         }
+        for found in block.stores {
+            match &new_store {
+                Some(first) => diags.push(state_store::duplicate(&first.range, &found.range)),
+                None => new_store = Some(found),
+            }
+        }
         for found in block.backends {
             match &backend {
                 Some(first) => diags.push(overrides::duplicate_backend(&first.range, &found.range)),
@@ -281,8 +310,10 @@ fn override_terraform(file: Vec<TerraformBlock>, module: &mut Module, metas: &mu
     if !versions.is_empty() {
         module.required_versions = versions;
     }
-    if backend.is_some() {
+    // One place for states takes the place of another.
+    if backend.is_some() || new_store.is_some() {
         module.backend = backend;
+        *store = new_store;
     }
 }
 

@@ -8,8 +8,8 @@ use crate::base::source::Range;
 use crate::lang::syntax::ast::Block;
 use crate::lang::syntax::body::BodySchema;
 
-use super::Backend;
-use super::file_set;
+use super::module::ProviderRequirement;
+use super::{Backend, StoreProvider, file_set, requirements, state_store};
 
 const SUFFIX: &str = ".tfmigrate.hcl";
 const FROM: &str = "from";
@@ -19,12 +19,14 @@ const PROVIDER: &str = "state_store_provider";
 #[derive(Default)]
 struct Blocks {
     from: Option<Range>,
-    backend: Option<Backend>,
-    store: Option<Range>,
+    /// The backend or the state store.
+    place: Option<Backend>,
+    /// The entry of the block about the provider of a state store.
+    requirement: Option<ProviderRequirement>,
     provider: Option<Range>,
 }
 
-/// The backend that the files of a folder name in their `from` block. None with an error.
+/// The backend or the state store that the files of a folder name in their `from` block. None with an error.
 pub fn migration_source(dir: &Path, files: &dyn Files) -> (Option<Backend>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let mut blocks = Blocks::default();
@@ -43,8 +45,12 @@ pub fn migration_source(dir: &Path, files: &dyn Files) -> (Option<Backend>, Diag
     if !diagnostics.has_errors() {
         diagnostics.extend(combination(&blocks));
     }
-    let backend = blocks.backend.filter(|_| !diagnostics.has_errors());
-    (backend, diagnostics)
+    let Blocks { place, requirement, .. } = blocks;
+    let mut place = place.filter(|_| !diagnostics.has_errors());
+    if let Some(store) = place.as_mut().and_then(|place| place.store.as_mut()) {
+        store.requirement = requirement;
+    }
+    (place, diagnostics)
 }
 
 fn from(block: &Block, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
@@ -57,22 +63,23 @@ fn from(block: &Block, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
     let (content, problems) = block.body.content(&schema);
     diagnostics.extend(problems);
     for inner in &content.blocks {
-        if blocks.backend.is_some() || blocks.store.is_some() {
+        if blocks.place.is_some() {
             let detail = "A \"from\" block has one \"backend\" or one \"state_store\" block.";
             diagnostics.push(Diagnostic::error("Several sources in \"from\" block", detail).at(inner.header_range()));
             return;
         }
         match inner.kind.as_str() {
             "backend" => {
-                blocks.backend = Some(Backend {
+                blocks.place = Some(Backend {
                     kind: inner.label(0).clone(),
                     is_cloud_block: false,
+                    store: None,
                     kind_range: inner.label_range(0),
                     body: inner.body.clone(),
                     range: inner.header_range(),
                 });
             }
-            _ => blocks.store = Some(inner.header_range()),
+            _ => blocks.place = state_store::decode(inner, diagnostics),
         }
     }
 }
@@ -83,13 +90,13 @@ fn provider(block: &Block, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
         return;
     }
     blocks.provider = Some(block.header_range());
-    let (attributes, problems) = block.body.just_attributes();
-    diagnostics.extend(problems);
-    if attributes.len() != 1 {
-        let detail = format!(
-            "The \"{PROVIDER}\" block is only expected to include a single provider, but {} were found.",
-            attributes.len()
-        );
+    let mut found = requirements::decode(block, diagnostics).unwrap_or_default();
+    let count = block.body.attributes().len();
+    if count == 1 {
+        blocks.requirement = found.pop_first().map(|(_, requirement)| requirement);
+    } else {
+        let detail =
+            format!("The \"{PROVIDER}\" block is only expected to include a single provider, but {count} were found.");
         let summary = format!("Unexpected number of providers described in \"{PROVIDER}\" configuration block.");
         diagnostics.push(Diagnostic::error(summary, detail).at(block.header_range()));
     }
@@ -100,36 +107,42 @@ fn duplicate(kind: &str, block: &Block) -> Diagnostic {
     Diagnostic::error(format!("Duplicate {kind:?} configuration block"), detail).at(block.header_range())
 }
 
+fn other_provider(store: &StoreProvider, place: &Range) -> Diagnostic {
+    let detail = format!(
+        "The state store uses the provider {:?}, which must be the one that the \"{PROVIDER}\" block describes.",
+        &*store.name
+    );
+    Diagnostic::error(format!("Unknown provider in \"{PROVIDER}\" block"), detail).at(place.clone())
+}
+
 /// What does not go together, or is missing.
 fn combination(blocks: &Blocks) -> Option<Diagnostic> {
-    match (&blocks.backend, &blocks.store, &blocks.provider) {
-        (Some(_), _, Some(_)) => Some(Diagnostic::error(
+    let store = blocks.place.as_ref().and_then(|place| place.store.as_ref());
+    match (&blocks.place, store, &blocks.provider) {
+        (Some(_), None, Some(_)) => Some(Diagnostic::error(
             format!("Invalid combination of \"backend\" and \"{PROVIDER}\""),
             format!(
                 "The \"{PROVIDER}\" block can only be used in combination with a \"state_store\" block. Either remove the unused \
                  \"{PROVIDER}\" block, or update your \"from\" block to contain a \"state_store\" block instead."
             ),
         )),
-        (Some(_), _, None) => None,
-        (None, Some(_), None) => Some(Diagnostic::error(
+        (Some(_), None, None) => None,
+        (_, Some(_), None) => Some(Diagnostic::error(
             format!("Missing \"{PROVIDER}\" block for state store migration"),
             format!(
                 "The configuration includes a \"state_store\" block but is missing the required \"{PROVIDER}\" block. Add a \
                  \"{PROVIDER}\" block to specify the provider to use when migrating state out of that state store."
             ),
         )),
-        (None, Some(range), Some(_)) => Some(
-            Diagnostic::error(
-                "State stores are not supported",
-                "States cannot be migrated from a state store, which a provider implements: this version supports backends only.",
-            )
-            .at(range.clone()),
-        ),
+        (_, Some(store), Some(range)) => match &blocks.requirement {
+            Some(requirement) if requirement.local_name == store.name => None,
+            _ => Some(other_provider(store, range)),
+        },
         (None, None, _) => Some(Diagnostic::error(
             "Unknown migration source",
             format!(
                 "No configuration was provided for where to migrate the state from. Ensure that a file with the extension {SUFFIX} \
-                 is present and has a \"from\" block with a \"backend\" block in it."
+                 is present and has a \"from\" block with a \"backend\" or a \"state_store\" block in it."
             ),
         )),
     }
@@ -155,12 +168,16 @@ mod tests {
         let store = "from {\n  state_store \"s\" {\n    provider \"p\" {}\n  }\n}\n";
         let provider = "state_store_provider {\n  p = {\n    source = \"a/p\"\n  }\n}\n";
         assert_eq!(read(from), Ok("local".into()));
+        assert_eq!(read(&format!("{store}{provider}")), Ok("s".into()));
         let cases = [
             (String::new(), "Unknown migration source"),
             (from.repeat(2), "Duplicate \"from\" configuration block"),
             (format!("{from}{provider}"), "Invalid combination of \"backend\" and \"state_store_provider\""),
             (store.to_owned(), "Missing \"state_store_provider\" block for state store migration"),
-            (format!("{store}{provider}"), "State stores are not supported"),
+            (
+                format!("{store}{}", provider.replace("  p =", "  q =")),
+                "Unknown provider in \"state_store_provider\" block",
+            ),
             (
                 format!("{store}state_store_provider {{}}\n"),
                 "Unexpected number of providers described in \"state_store_provider\" configuration block.",

@@ -19,6 +19,7 @@ use super::import::Import;
 use super::language_block::Compatibility;
 use super::moved::Moved;
 use super::removed::Removed;
+use super::state_store::StoreProvider;
 
 /// The whole configuration: the root module, with its children inside.
 #[derive(Clone, Debug)]
@@ -111,11 +112,13 @@ pub struct ProviderRequirement {
     pub range: Range,
 }
 
-/// `backend "type" {}`, or `cloud {}`, whose kind is `cloud`.
+/// `backend "type" {}`, `state_store "type" {}`, or `cloud {}`, whose kind is `cloud`.
 #[derive(Clone, Debug)]
 pub struct Backend {
     pub kind: Arc<str>,
     pub is_cloud_block: bool,
+    /// The provider of a `state_store` block; other blocks have none.
+    pub store: Option<StoreProvider>,
     pub kind_range: Range,
     pub body: Body,
     pub range: Range,

@@ -85,10 +85,13 @@ fn instances(target: &str, expr: &Expression, early: &Early) -> (Elements, Diagn
     (elements, diags)
 }
 
-/// Puts values in place of the backend's arguments that are more than constants.
+/// Puts values in place of the arguments of the backend, and of its provider, that are more than constants.
 pub fn settle_backend(module: &mut Module, early: &Early, diags: &mut Diagnostics) {
     let Some(backend) = &mut module.backend else { return };
     backend.body = settle_settings(&backend.body, &backend.kind, &backend.range, early, diags);
+    if let Some(provider) = &mut backend.store {
+        provider.body = settle_settings(&provider.body, &backend.kind, &backend.range, early, diags);
+    }
 }
 
 /// The settings of a backend of a kind with values in place of all that is more than a constant. `place`: where the block

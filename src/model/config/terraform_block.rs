@@ -14,7 +14,7 @@ use crate::model::version::{OPENTOFU_VERSION, PROGRAM_VERSION, language_version}
 use super::encryption::{self, Encryption};
 use super::language_block::{Compatibility, Program};
 use super::module::{Backend, Config, ProviderRequirement};
-use super::{constant, names, requirements};
+use super::{constant, names, requirements, state_store};
 
 static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -26,6 +26,7 @@ static SCHEMA: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("encryption", &[])
         .block("required_providers", &[])
         .block("provider_meta", &["provider"])
+        .block("state_store", &["type"])
 });
 
 /// A module that needs another edition of the language.
@@ -39,6 +40,7 @@ pub struct TerraformBlock {
     pub required_version: Option<(String, Range)>,
     pub backends: Vec<Backend>,
     pub clouds: Vec<Backend>,
+    pub stores: Vec<Backend>,
     /// The `encryption` blocks without errors, each with its range.
     pub encryptions: Vec<(Encryption, Range)>,
     /// With the range of each `required_providers` block.
@@ -70,6 +72,7 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
             "backend" => parts.backends.push(Backend {
                 kind: inner.label(0).clone(),
                 is_cloud_block: false,
+                store: None,
                 kind_range: inner.label_range(0),
                 body: inner.body.clone(),
                 range: inner.header_range(),
@@ -77,10 +80,12 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> TerraformBlock {
             "cloud" => parts.clouds.push(Backend {
                 kind: "cloud".into(),
                 is_cloud_block: true,
+                store: None,
                 kind_range: inner.kind_range(),
                 body: inner.body.clone(),
                 range: inner.header_range(),
             }),
+            "state_store" => parts.stores.extend(state_store::decode(inner, diags)),
             "encryption" => {
                 let found = diags.take(encryption::decode(&inner.body, inner.header_range()));
                 parts.encryptions.extend(found.map(|found| (found, inner.header_range())));

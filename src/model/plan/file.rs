@@ -58,6 +58,20 @@ pub struct BackendSettings {
     pub workspace: String,
     /// The backend's configuration as JSON text, without what was given on the command line or in the environment.
     pub config: String,
+    /// The provider of a state store; backends have none.
+    pub provider: Option<StoreProviderSettings>,
+}
+
+/// The provider of a state store with its configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoreProviderSettings {
+    pub source: String,
+    /// None if no lock file selects it.
+    pub version: Option<String>,
+    /// How the provider comes to commands: "managed_by_terraform" and so on.
+    pub supply: String,
+    /// Its configuration as JSON text.
+    pub config: String,
 }
 
 /// The configuration's files as they were read: paths as the loader named them.

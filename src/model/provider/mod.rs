@@ -6,6 +6,7 @@ mod about_body;
 mod message;
 mod provisioner;
 mod remote_state;
+mod state_store;
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ pub use about_body::about_body;
 pub use message::*;
 pub use provisioner::{Output, ProvisionRequest, Provisioner};
 pub use remote_state::RemoteStates;
+pub use state_store::StateStores;
 
 use crate::lang::value::Value;
 use crate::model::schema::ProviderSchemas;
@@ -62,6 +64,11 @@ pub trait Provider: Send + Sync {
     async fn close_ephemeral(&self, kind: &str, private: Vec<u8>) -> ProviderDiagnostics;
 
     async fn call_function(&self, name: &str, arguments: Vec<Value>) -> Result<Value, FunctionError>;
+
+    /// The calls of its state stores. None: it speaks a protocol without them.
+    fn state_stores(&self) -> Option<&dyn StateStores> {
+        None
+    }
 
     /// Asks for what is in flight to end soon.
     async fn stop(&self) -> Result<(), String>;

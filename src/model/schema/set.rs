@@ -23,6 +23,15 @@ pub trait ProviderSchemas: Send + Sync {
     fn function_names(&self) -> Vec<Arc<str>>;
     fn capabilities(&self) -> Capabilities;
 
+    /// The settings of a state store.
+    fn state_store(&self, _kind: &str) -> Result<Option<Arc<Schema>>, String> {
+        Ok(None)
+    }
+
+    fn state_store_names(&self) -> Vec<Arc<str>> {
+        Vec::new()
+    }
+
     /// Shows all types of a mode in the order of their names, for those who want them all and once: nothing needs to be
     /// kept.
     fn for_each(&self, mode: ResourceMode, visit: &mut dyn FnMut(&str, &Schema)) -> Result<(), String> {
@@ -82,6 +91,7 @@ pub struct StaticSchemas {
     pub data: BTreeMap<Arc<str>, Arc<Schema>>,
     pub ephemeral: BTreeMap<Arc<str>, Arc<Schema>>,
     pub functions: BTreeMap<Arc<str>, Arc<FunctionSignature>>,
+    pub state_stores: BTreeMap<Arc<str>, Arc<Schema>>,
     pub capabilities: Capabilities,
 }
 
@@ -128,5 +138,13 @@ impl ProviderSchemas for StaticSchemas {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+
+    fn state_store(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+        Ok(self.state_stores.get(kind).cloned())
+    }
+
+    fn state_store_names(&self) -> Vec<Arc<str>> {
+        self.state_stores.keys().cloned().collect()
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::open::{self, Opened};
 use super::record::BackendRecord;
-use super::settings::{self, BackendSettings};
+use super::settings::{self, BackendSettings, KindRef};
 use crate::backend::local::{DEFAULT_STATE_FILE, DEFAULT_WORKSPACE_DIR};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::lang::value::Value;
@@ -35,8 +35,8 @@ async fn open_here(setup: &Setup, dir: &Path, backup: impl Fn(&Path) -> PathBuf)
     workdir.data_dir = dir.join(&workdir.data_dir);
     let setup = Setup { workdir, sealing: Default::default(), ..setup.clone() };
     setup.workdir.check_workspace()?;
-    let record = read_state::record(&setup)?;
-    let mut wanted = open::settings_of(record.as_ref())?;
+    let record = read_state::record(&setup).await?;
+    let mut wanted = open::settings_of(&setup, record.as_ref()).await?;
     make_absolute(&mut wanted, dir);
     let state = identity(&setup, &wanted);
     let options = StateOptions {
@@ -49,30 +49,40 @@ async fn open_here(setup: &Setup, dir: &Path, backup: impl Fn(&Path) -> PathBuf)
 }
 
 /// What tells the state of the working directory's workspace from all others.
-pub fn identity_here(setup: &Setup, record: Option<&BackendRecord>) -> Result<String, Diagnostics> {
-    let mut wanted = open::settings_of(record)?;
+pub async fn identity_here(setup: &Setup, record: Option<&BackendRecord>) -> Result<String, Diagnostics> {
+    let mut wanted = open::settings_of(setup, record).await?;
     make_absolute(&mut wanted, &std::env::current_dir().unwrap_or_default());
     Ok(identity(setup, &wanted))
 }
 
 fn identity(setup: &Setup, settings: &BackendSettings) -> String {
     let record = settings.record();
-    match record.kind.as_str() {
-        LOCAL => {
+    match (record.kind.as_str(), &record.provider) {
+        (LOCAL, None) => {
             let path = local_path(settings, &setup.workdir.workspace);
             let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
             let path = folder.and_then(|folder| Some(folder.join(path.file_name()?))).unwrap_or(path);
             format!("{LOCAL} {}", path.display())
         }
-        kind => format!("{kind} {} {}", record.config, setup.workdir.workspace),
+        (kind, None) => format!("{kind} {} {}", record.config, setup.workdir.workspace),
+        // Only the provider knows which of its settings are paths.
+        (kind, Some(provider)) => {
+            let folder = std::env::current_dir().unwrap_or_default();
+            let settings = format!("{} {} {}", provider.source, provider.config, record.config);
+            format!("{kind} {settings} {} {}", folder.display(), setup.workdir.workspace)
+        }
     }
 }
 
 const LOCAL: &str = "local";
 
+fn is_local(settings: &BackendSettings) -> bool {
+    matches!(settings.kind, KindRef::Own(_)) && settings.kind.name() == LOCAL
+}
+
 /// The settings of the local backend that are paths, from a folder.
 fn make_absolute(wanted: &mut BackendSettings, dir: &Path) {
-    if wanted.kind.name() != LOCAL {
+    if !is_local(wanted) {
         return;
     }
     for (name, default) in [("path", DEFAULT_STATE_FILE), ("workspace_dir", DEFAULT_WORKSPACE_DIR)] {
@@ -86,8 +96,8 @@ fn make_absolute(wanted: &mut BackendSettings, dir: &Path) {
 fn local_path(wanted: &BackendSettings, workspace: &str) -> PathBuf {
     let path = |name: &str| wanted.config.get(name).and_then(Value::as_str).map(PathBuf::from);
     let backend = crate::backend::local::LocalBackend {
-        path: path("path").filter(|_| wanted.kind.name() == LOCAL),
-        workspace_dir: path("workspace_dir").filter(|_| wanted.kind.name() == LOCAL),
+        path: path("path").filter(|_| is_local(wanted)),
+        workspace_dir: path("workspace_dir").filter(|_| is_local(wanted)),
         ..Default::default()
     };
     backend.paths(workspace).write

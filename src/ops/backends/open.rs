@@ -7,6 +7,7 @@ use super::encryption;
 use super::history;
 use super::record::{self, BackendRecord};
 use super::settings::{BackendSettings, not_found_elsewhere};
+use super::state_store;
 use crate::backend::table::{self, Context, StateFiles};
 use crate::backend::{Access, Backend, Loaded, LockInfo, StateStore, StoreError};
 use crate::base::diag::{Diagnostic, Diagnostics};
@@ -42,13 +43,19 @@ pub async fn open(
     options: &StateOptions,
 ) -> Result<Opened, Diagnostics> {
     setup.workdir.check_workspace()?;
-    open_record(setup, in_use(setup, block)?.as_ref(), options, &setup.workdir.workspace).await
+    open_record(setup, in_use(setup, block).await?.as_ref(), options, &setup.workdir.workspace).await
 }
 
 /// The record of the backend that `init` opened, if it is still the one that the configuration asks for. None: the local
 /// one with its defaults.
-pub fn in_use(setup: &Setup, block: Option<&config::Backend>) -> Result<Option<BackendRecord>, Diagnostics> {
+pub async fn in_use(setup: &Setup, block: Option<&config::Backend>) -> Result<Option<BackendRecord>, Diagnostics> {
     let recorded = recorded(setup)?;
+    if let Some((block, store)) = block.and_then(|block| Some((block, block.store.as_ref()?))) {
+        return state_store::in_use(setup, block, store, recorded).await.map(Some);
+    }
+    if let Some(recorded) = recorded.as_ref().filter(|recorded| recorded.provider.is_some()) {
+        return Err(state_store::left(recorded, block));
+    }
     let Some(block) = block else {
         return match recorded {
             None => Ok(None),
@@ -92,7 +99,7 @@ pub async fn open_record(
     options: &StateOptions,
     workspace: &str,
 ) -> Result<Opened, Diagnostics> {
-    let settings = settings_of(record)?;
+    let settings = settings_of(setup, record).await?;
     let (backend, warnings) = open_settings(setup, &settings, options).await?;
     let store = backend.store(workspace).await.map_err(|e| not_opened(&e))?;
     Ok(Opened { backend, store, warnings })
@@ -108,13 +115,22 @@ pub async fn backend_of(
     record: Option<&BackendRecord>,
     options: &StateOptions,
 ) -> Result<Arc<dyn Backend>, Diagnostics> {
-    Ok(open_settings(setup, &settings_of(record)?, options).await?.0)
+    Ok(open_settings(setup, &settings_of(setup, record).await?, options).await?.0)
 }
 
 /// The settings of a record (none: the local backend with its defaults).
-pub fn settings_of(record: Option<&BackendRecord>) -> Result<BackendSettings, Diagnostics> {
-    let default = BackendRecord { kind: "local".into(), config: "{}".into(), hash: 0 };
-    BackendSettings::of_record(record.unwrap_or(&default))
+pub async fn settings_of(setup: &Setup, record: Option<&BackendRecord>) -> Result<BackendSettings, Diagnostics> {
+    match record.map(|record| (record, &record.provider)) {
+        None => default_settings(),
+        Some((record, None)) => BackendSettings::of_record(record),
+        Some((record, Some(provider))) => state_store::of_record(setup, record, provider).await,
+    }
+}
+
+/// The settings of the local backend with its defaults.
+pub fn default_settings() -> Result<BackendSettings, Diagnostics> {
+    let default = BackendRecord { kind: "local".into(), config: "{}".into(), hash: 0, provider: None };
+    BackendSettings::of_record(&default)
 }
 
 /// Opens the backend of these settings, if they are sound; gives warnings about them too.
@@ -134,6 +150,9 @@ pub async fn open_settings(
     let mut problems = settings.kind.check(&settings.config, &context);
     if !has_errors(&problems) {
         problems.extend(table::missing_setting(&settings.kind.schema(), &settings.config));
+    }
+    if !has_errors(&problems) {
+        problems.extend(settings.kind.ask(&settings.config).await);
     }
     if has_errors(&problems) {
         return Err(placed(problems, &settings.body));
@@ -166,6 +185,26 @@ fn init_needed(joint: &str, reason: &str) -> Diagnostics {
              up the new configuration, copy existing state, etc. Please run\n\"{COMMAND} init\" with either the \"-reconfigure\" or \
              \"-migrate-state\" flags to\nuse the current configuration.\n\nIf the change reason above is incorrect, please verify \
              your configuration\nhasn't changed and try again. At this point, no changes to your existing\nconfiguration or state \
+             have been made.",
+        ),
+    )
+    .into()
+}
+
+/// The error for a state store in the configuration where a backend is recorded.
+pub fn to_state_store(reason: &str) -> Diagnostics {
+    Diagnostic::error(
+        format!(
+            "Backend initialization required, please run \"{COMMAND} state migrate\" or \"{COMMAND} init -reconfigure\""
+        ),
+        format!(
+            "Reason: {reason}\n\nThe \"backend\" is the interface that {PROGRAM} uses to store state,\nperform operations, etc. If \
+             this message is showing up, it means that the\n{PROGRAM} configuration you're using is using a custom configuration \
+             for\nthe {PROGRAM} backend.\n\nChanges to backend configurations require reinitialization. This allows\n{PROGRAM} to set \
+             up the new configuration, copy existing state, etc. Please run\n\"{COMMAND} state migrate\" to migrate existing state \
+             to the new state store,\nor run \"{COMMAND} init -reconfigure\" to use the current configuration \
+             without\nmigrating existing state.\n\nIf the change reason above is incorrect, please verify your \
+             configuration\nhasn't changed and try again. At this point, no changes to your existing\nconfiguration or state \
              have been made.",
         ),
     )

@@ -23,13 +23,13 @@ pub async fn current(setup: &Setup, options: &StateOptions) -> Result<(Opened, L
 /// The backend that the root module asks for, without a look at its workspaces.
 pub async fn backend(setup: &Setup) -> Result<Arc<dyn Backend>, Diagnostics> {
     setup.workdir.check_override()?;
-    open::backend_of(setup, record(setup)?.as_ref(), &StateOptions::default()).await
+    open::backend_of(setup, record(setup).await?.as_ref(), &StateOptions::default()).await
 }
 
 /// The record of the backend in use. None: the local one with its defaults.
-pub fn record(setup: &Setup) -> Result<Option<BackendRecord>, Diagnostics> {
+pub async fn record(setup: &Setup) -> Result<Option<BackendRecord>, Diagnostics> {
     let module = backend_module(setup)?;
-    open::in_use(setup, block_of(&module))
+    open::in_use(setup, block_of(&module)).await
 }
 
 /// The backend that the root module asks for. Only as much of the configuration is read as that needs.

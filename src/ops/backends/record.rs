@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use crate::base::atomic;
 use crate::base::files::named;
 use crate::base::name::{self, Name};
+use crate::model::plan::file::StoreProviderSettings;
 use crate::model::state::file::go_json;
 use crate::model::version::language_version;
 
@@ -21,6 +22,8 @@ pub struct BackendRecord {
     pub config: String,
     /// Of the settings in the configuration; the reference's own way of hashing is not ours, so only equality counts.
     pub hash: u32,
+    /// The provider of a state store; backends have none.
+    pub provider: Option<StoreProviderSettings>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -31,6 +34,8 @@ struct File {
     terraform_version: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     backend: Option<Record>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    state_store: Option<StoreRecord>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -39,6 +44,24 @@ struct Record {
     kind: String,
     config: Box<RawValue>,
     hash: u64,
+}
+
+/// The fields in the order in which the reference writes them.
+#[derive(Serialize, Deserialize)]
+struct StoreRecord {
+    #[serde(rename = "type")]
+    kind: String,
+    provider: ProviderRecord,
+    config: Box<RawValue>,
+    hash: u64,
+    provider_supply_mode: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ProviderRecord {
+    version: Option<String>,
+    source: String,
+    config: Box<RawValue>,
 }
 
 fn record_path(data_dir: &Path) -> PathBuf {
@@ -53,8 +76,27 @@ pub fn read(data_dir: &Path) -> io::Result<Option<BackendRecord>> {
         other => other.map_err(|e| named(e, "open", &path))?,
     };
     let file: File = serde_json::from_slice(&content).map_err(|e| named(e.into(), "read", &path))?;
+    if let Some(store) = file.state_store.filter(|record| !record.kind.is_empty()) {
+        return Ok(Some(of_store(store)));
+    }
     let record = file.backend.filter(|record| !record.kind.is_empty());
-    Ok(record.map(|r| BackendRecord { kind: r.kind, config: r.config.get().to_string(), hash: r.hash as u32 }))
+    Ok(record.map(|r| BackendRecord {
+        kind: r.kind,
+        config: r.config.get().to_string(),
+        hash: r.hash as u32,
+        provider: None,
+    }))
+}
+
+fn of_store(record: StoreRecord) -> BackendRecord {
+    let provider = StoreProviderSettings {
+        source: record.provider.source,
+        version: record.provider.version,
+        supply: record.provider_supply_mode,
+        config: record.provider.config.get().to_string(),
+    };
+    let (kind, config, hash) = (record.kind, record.config.get().to_string(), record.hash as u32);
+    BackendRecord { kind, config, hash, provider: Some(provider) }
 }
 
 /// Records a backend; None: records that there is none.
@@ -63,20 +105,42 @@ pub fn write(data_dir: &Path, record: Option<&BackendRecord>) -> io::Result<()> 
     if record.is_none() && !path.exists() {
         return Ok(());
     }
-    let backend = record.map(|record| -> io::Result<Record> {
-        let config = RawValue::from_string(record.config.clone()).map_err(|e| named(e.into(), "write", &path))?;
-        Ok(Record { kind: record.kind.clone(), config, hash: record.hash.into() })
-    });
-    let content = encode(backend.transpose()?, name::current()).map_err(|e| named(e, "write", &path))?;
+    let content =
+        place(record).and_then(|place| encode(place, name::current())).map_err(|e| named(e, "write", &path))?;
     std::fs::create_dir_all(data_dir).map_err(|e| named(e, "mkdir", data_dir))?;
     atomic::write(&path, &content)
 }
 
+/// Where states are.
+enum Place {
+    Unset,
+    Backend(Record),
+    Store(StoreRecord),
+}
+
+fn place(record: Option<&BackendRecord>) -> io::Result<Place> {
+    let Some(record) = record else { return Ok(Place::Unset) };
+    let (kind, hash) = (record.kind.clone(), record.hash.into());
+    let config = RawValue::from_string(record.config.clone())?;
+    let Some(of) = &record.provider else { return Ok(Place::Backend(Record { kind, config, hash })) };
+    let provider = ProviderRecord {
+        version: of.version.clone(),
+        source: of.source.clone(),
+        config: RawValue::from_string(of.config.clone())?,
+    };
+    Ok(Place::Store(StoreRecord { kind, provider, config, hash, provider_supply_mode: of.supply.clone() }))
+}
+
 /// The content of the file as a program lays it out.
-fn encode(backend: Option<Record>, program: Name) -> io::Result<Vec<u8>> {
+fn encode(place: Place, program: Name) -> io::Result<Vec<u8>> {
+    let (backend, state_store) = match place {
+        Place::Unset => (None, None),
+        Place::Backend(backend) => (Some(backend), None),
+        Place::Store(store) => (None, Some(store)),
+    };
     let is_opentofu = program == Name::OpenTofu;
     let terraform_version = (!is_opentofu).then(|| language_version().to_owned());
-    let text = serde_json::to_string(&File { version: 3, terraform_version, backend })?;
+    let text = serde_json::to_string(&File { version: 3, terraform_version, backend, state_store })?;
     let content = go_json(&text);
     Ok(if is_opentofu { deeper(&content) } else { content })
 }
@@ -103,7 +167,7 @@ mod tests {
         let data = dir.path().join(".terraform");
         assert!(read(&data).unwrap().is_none());
         let config = "{\"path\":\"x/<y>.tfstate\",\"workspace_dir\":null}";
-        let record = BackendRecord { kind: "local".into(), config: config.into(), hash: 1293398979 };
+        let record = BackendRecord { kind: "local".into(), config: config.into(), hash: 1293398979, provider: None };
         write(&data, Some(&record)).unwrap();
         let expected = "{\n  \"version\": 3,\n  \"terraform_version\": \"1.11.4\",\n  \"backend\": {\n    \"type\": \"local\",\n    \"config\": {\n      \"path\": \"x/\\u003cy\\u003e.tfstate\",\n      \"workspace_dir\": null\n    },\n    \"hash\": 1293398979\n  }\n}";
         assert_eq!(std::fs::read_to_string(data.join("terraform.tfstate")).unwrap(), expected);
@@ -116,9 +180,29 @@ mod tests {
     }
 
     #[test]
+    fn a_state_store_is_recorded_with_its_provider() {
+        let dir = tempfile::tempdir().unwrap();
+        let provider = StoreProviderSettings {
+            source: "registry.terraform.io/a/p".into(),
+            version: Some("1.0.0".into()),
+            supply: "managed_by_terraform".into(),
+            config: "{\"label\":null}".into(),
+        };
+        let record =
+            BackendRecord { kind: "p_s".into(), config: "{\"dir\":\"d\"}".into(), hash: 5, provider: Some(provider) };
+        write(dir.path(), Some(&record)).unwrap();
+        let expected = "{\n  \"version\": 3,\n  \"terraform_version\": \"1.11.4\",\n  \"state_store\": {\n    \"type\": \"p_s\",\n    \"provider\": {\n      \"version\": \"1.0.0\",\n      \"source\": \"registry.terraform.io/a/p\",\n      \"config\": {\n        \"label\": null\n      }\n    },\n    \"config\": {\n      \"dir\": \"d\"\n    },\n    \"hash\": 5,\n    \"provider_supply_mode\": \"managed_by_terraform\"\n  }\n}";
+        assert_eq!(std::fs::read_to_string(dir.path().join("terraform.tfstate")).unwrap(), expected);
+        let again = read(dir.path()).unwrap().unwrap();
+        assert_eq!((again.kind, again.config.replace([' ', '\n'], ""), again.hash), (record.kind, record.config, 5));
+        let (was, is) = (record.provider.unwrap(), again.provider.unwrap());
+        assert_eq!((is.source, is.version, is.supply), (was.source, was.version, was.supply));
+    }
+
+    #[test]
     fn the_record_of_opentofu_is_indented_deeper_and_has_no_version() {
         let config = RawValue::from_string("{\"path\":\"x\"}".into()).unwrap();
-        let content = encode(Some(Record { kind: "local".into(), config, hash: 7 }), Name::OpenTofu).unwrap();
+        let content = encode(Place::Backend(Record { kind: "local".into(), config, hash: 7 }), Name::OpenTofu).unwrap();
         let expected = "{\n    \"version\": 3,\n    \"backend\": {\n        \"type\": \"local\",\n        \"config\": {\n            \"path\": \"x\"\n        },\n        \"hash\": 7\n    }\n}\n";
         assert_eq!(String::from_utf8(content).unwrap(), expected);
     }

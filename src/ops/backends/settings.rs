@@ -3,11 +3,13 @@
 //!
 //! Never opens a backend; values from the environment are never part of settings.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
 use super::record::BackendRecord;
+use super::state_store::ProvidedKind;
 use crate::backend::table::{self, Kind};
 use crate::base::diag::{self, Diagnostic, Diagnostics};
 use crate::base::name::COMMAND;
@@ -22,10 +24,28 @@ use crate::model::model_errors::INVALID_BACKEND_TYPE;
 use crate::model::schema::decode::decode_body;
 use crate::model::schema::{AttributeShape, Block, Nesting, Schema};
 
+/// A kind of backend: of this program, or of a provider.
+#[derive(Clone)]
+pub enum KindRef {
+    Own(&'static dyn Kind),
+    Provided(Arc<ProvidedKind>),
+}
+
+impl Deref for KindRef {
+    type Target = dyn Kind;
+
+    fn deref(&self) -> &(dyn Kind + 'static) {
+        match self {
+            KindRef::Own(kind) => *kind,
+            KindRef::Provided(kind) => &**kind,
+        }
+    }
+}
+
 /// A kind of backend with settings of its schema's type, unmarked and known.
 #[derive(Clone)]
 pub struct BackendSettings {
-    pub kind: &'static dyn Kind,
+    pub kind: KindRef,
     pub config: Value,
     /// Of what the block alone says: the reference's hash.
     pub hash: u32,
@@ -51,21 +71,26 @@ impl BackendSettings {
                 (config, body, found)
             }
         };
-        (Some(BackendSettings { kind, config, hash, body }), diagnostics)
+        (Some(BackendSettings { kind: KindRef::Own(kind), config, hash, body }), diagnostics)
     }
 
     /// The settings that `init` recorded.
     pub fn of_record(record: &BackendRecord) -> Result<BackendSettings, Diagnostics> {
         let kind = table::find(&record.kind)?;
         let body = Body::empty(&SourceFile::new("", ""));
-        Ok(BackendSettings { kind, config: recorded_value(kind, record)?, hash: record.hash, body })
+        let config = value_of_json(&record.config, &kind.schema())?;
+        Ok(BackendSettings { kind: KindRef::Own(kind), config, hash: record.hash, body })
     }
 
     /// What the record keeps: every setting of the schema, null where it is not set.
     pub fn record(&self) -> BackendRecord {
         let schema = Schema::new(0, self.kind.schema());
         let config = to_json(&self.config, schema.implied_type()).unwrap_or_else(|_| "{}".to_owned());
-        BackendRecord { kind: self.kind.name().to_owned(), config, hash: self.hash }
+        let provider = match &self.kind {
+            KindRef::Own(_) => None,
+            KindRef::Provided(kind) => Some(kind.recorded()),
+        };
+        BackendRecord { kind: self.kind.name().to_owned(), config, hash: self.hash, provider }
     }
 
     /// The record holds these very settings; what a record holds besides those of the schema is another setting.
@@ -75,14 +100,15 @@ impl BackendSettings {
         let is_known = |name: &str| block.attributes.contains_key(name) || block.blocks.contains_key(name);
         self.kind.name() == record.kind
             && config.is_some_and(|config| config.iter().all(|(name, value)| value.is_null() || is_known(name)))
-            && recorded_value(self.kind, record).is_ok_and(|value| value == self.config)
+            && record.provider.is_none()
+            && value_of_json(&record.config, &block).is_ok_and(|value| value == self.config)
     }
 }
 
 /// The record's settings with null for those of the schema that it lacks, and without any others.
-fn recorded_value(kind: &dyn Kind, record: &BackendRecord) -> Result<Value, Diagnostics> {
-    let schema = Schema::new(0, kind.schema());
-    let given: Map<String, Json> = serde_json::from_str(&record.config).unwrap_or_default();
+pub fn value_of_json(config: &str, block: &Block) -> Result<Value, Diagnostics> {
+    let schema = Schema::new(0, block.clone());
+    let given: Map<String, Json> = serde_json::from_str(config).unwrap_or_default();
     let names = schema.block.attributes.keys().chain(schema.block.blocks.keys());
     let empty = |name: &str| match schema.block.blocks.get(name).map(|nested| nested.nesting) {
         Some(Nesting::List | Nesting::Set) => Json::Array(Vec::new()),
@@ -103,7 +129,11 @@ fn recorded_value(kind: &dyn Kind, record: &BackendRecord) -> Result<Value, Diag
 
 /// The reference's hash of a block (1.11.4): CRC-32 of the text that it hashes a tuple of kind and settings by.
 fn reference_hash(kind: &str, config: &Value) -> u32 {
-    let text = hash_key(&Value::tuple(vec![Value::string(kind), config.unmark_deep().0]));
+    hash_of(vec![Value::string(kind), config.unmark_deep().0])
+}
+
+pub fn hash_of(parts: Vec<Value>) -> u32 {
+    let text = hash_key(&Value::tuple(parts));
     let mut crc = flate2::Crc::new();
     crc.update(text.as_bytes());
     crc.sum()

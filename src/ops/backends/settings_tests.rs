@@ -15,6 +15,7 @@ fn block(text: &str) -> config::Backend {
     config::Backend {
         kind: if is_cloud_block { "cloud".into() } else { block.label(0).clone() },
         is_cloud_block,
+        store: None,
         kind_range: block.kind_range(),
         body: block.body.clone(),
         range: block.header_range(),

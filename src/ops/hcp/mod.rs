@@ -24,6 +24,7 @@ use crate::backend::hcp::{ApiError, Flavor, Hcp, Run, Workspace};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::COMMAND;
 use crate::model::plan::Mode;
+use crate::ops::backends::record::BackendRecord;
 use crate::ops::backends::{self, read_state};
 use crate::ops::interface::ask::{Ask, Question};
 use crate::ops::interface::listen::{Listener, RemoteLine};
@@ -134,10 +135,12 @@ async fn place(
 ) -> Result<Option<(Arc<dyn Backend>, Workspace)>, Diagnostics> {
     // Most commands return here, without reading the configuration.
     let recorded = backends::recorded(setup)?;
-    if !recorded.is_some_and(|record| matches!(record.kind.as_str(), "cloud" | "remote")) {
+    let is_hcp =
+        |record: &BackendRecord| record.provider.is_none() && matches!(record.kind.as_str(), "cloud" | "remote");
+    if !recorded.as_ref().is_some_and(is_hcp) {
         return Ok(None);
     }
-    let Some(record) = read_state::record(setup)? else { return Ok(None) };
+    let Some(record) = read_state::record(setup).await? else { return Ok(None) };
     let backend = backends::backend_of(setup, Some(&record), &request.state).await?;
     let Some(hcp) = backend.hcp().filter(|hcp| !hcp.force_local) else { return Ok(None) };
     let name = &setup.workdir.workspace;

@@ -64,7 +64,7 @@ pub enum RunPlan {
 /// The saved plan that a bookmark file refers to. None: the file is no bookmark.
 pub async fn show(setup: &Setup, path: &Path, json: bool) -> Result<Option<ShownRun>, Diagnostics> {
     let Some(bookmark) = Bookmark::read(path) else { return Ok(None) };
-    let record = read_state::record(setup)?;
+    let record = read_state::record(setup).await?;
     let backend = backend_of(setup, record.as_ref(), &StateOptions::default()).await?;
     let failed = |why: String| {
         Diagnostics::from(Diagnostic::error("Couldn't show cloud plan", format!("Plan read error: {why}")))

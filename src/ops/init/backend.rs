@@ -11,8 +11,8 @@ use crate::base::name::{COMMAND, PROGRAM};
 use crate::lang::value::{Value, convert};
 use crate::model::config::{self, Module};
 use crate::ops::backends::record::{self, BackendRecord};
-use crate::ops::backends::settings::{self, BackendSettings};
-use crate::ops::backends::{open_settings, recorded, settings_of};
+use crate::ops::backends::settings::{self, BackendSettings, KindRef};
+use crate::ops::backends::{default_settings, open_settings, recorded, settings_of, state_store};
 use crate::ops::interface::ask::Question;
 use crate::ops::interface::options::StateOptions;
 use crate::ops::setup::Setup;
@@ -55,7 +55,7 @@ pub async fn run(setup: &Setup, root: &Module, request: &InitRequest, tell: Tell
 /// The backend of the record, for an `init` that does not look at the configuration's.
 pub async fn saved(setup: &Setup) -> Result<InUse, Diagnostics> {
     setup.workdir.check_workspace()?;
-    let settings = settings_of(recorded(setup)?.as_ref())?;
+    let settings = settings_of(setup, recorded(setup)?.as_ref()).await?;
     let (backend, _) = open_settings(setup, &settings, &StateOptions::default()).await?;
     Ok(InUse { backend, workspace: setup.workdir.workspace.clone() })
 }
@@ -88,6 +88,12 @@ struct Step<'a, 't> {
 impl Step<'_, '_> {
     async fn configure(&mut self, root: &Module) -> Result<Arc<dyn Backend>, Diagnostics> {
         let recorded = recorded(self.setup)?;
+        if let Some((block, store)) = root.backend.as_ref().and_then(|block| Some((block, block.store.as_ref()?))) {
+            return self.configure_store((block, store), recorded, root).await;
+        }
+        if let Some(old) = recorded.as_ref().filter(|old| old.provider.is_some() && !self.request.reconfigure) {
+            return Err(state_store::left(old, root.backend.as_ref()));
+        }
         let Some(block) = &root.backend else {
             return match recorded {
                 Some(old) if !self.request.reconfigure => self.unset(&old).await,
@@ -95,7 +101,7 @@ impl Step<'_, '_> {
                     if recorded.is_some() {
                         self.write(None)?;
                     }
-                    self.open(&settings_of(None)?).await
+                    self.open(&default_settings()?).await
                 }
             };
         };
@@ -106,7 +112,8 @@ impl Step<'_, '_> {
         let unchanged = settings.hash == recorded.hash && settings.kind.name() == recorded.kind;
         let same = !problems.has_errors() && settings.is_recorded(&recorded);
         if (unchanged && !is_overridden) || same {
-            let saved = BackendSettings { body: settings.body.clone(), ..settings_of(Some(&recorded))? };
+            let saved = settings_of(self.setup, Some(&recorded)).await?;
+            let saved = BackendSettings { body: settings.body.clone(), ..saved };
             let backend = self.open(&saved).await?;
             if recorded.hash != settings.hash {
                 self.write(Some(&BackendRecord { hash: settings.hash, ..recorded }))?;
@@ -119,6 +126,26 @@ impl Step<'_, '_> {
             return Err(changed());
         }
         self.change(&recorded, settings, problems).await
+    }
+
+    /// There is a `state_store` block. States are moved to or from a state store by another command.
+    async fn configure_store(
+        &mut self,
+        (block, store): (&config::Backend, &config::StoreProvider),
+        recorded: Option<BackendRecord>,
+        root: &Module,
+    ) -> Result<Arc<dyn Backend>, Diagnostics> {
+        let given = (&self.request.backend_config[..], root.early.as_ref());
+        let Some(recorded) = recorded.filter(|_| !self.request.reconfigure) else {
+            let settings = state_store::of_block(self.setup, block, store, given).await?;
+            return self.first(settings, Diagnostics::new()).await;
+        };
+        if let Some(problems) = state_store::change(self.setup, (block, store), &recorded, given).await? {
+            return Err(problems);
+        }
+        let backend = self.open(&settings_of(self.setup, Some(&recorded)).await?).await?;
+        self.select(&backend).await?;
+        Ok(backend)
     }
 
     /// The settings that are asked for, whether the command line adds any, and what is wrong with them.
@@ -187,7 +214,7 @@ impl Step<'_, '_> {
         mut settings: BackendSettings,
         problems: Diagnostics,
     ) -> Result<Arc<dyn Backend>, Diagnostics> {
-        let local = self.open(&settings_of(None)?).await?;
+        let local = self.open(&default_settings()?).await?;
         let filled = filled_workspaces(&local).await?;
         Change::of(None, Some(settings.kind.name()), !filled.is_empty()).check_options(self.request)?;
         let backend = self.open_new(&mut settings, problems).await?;
@@ -218,7 +245,7 @@ impl Step<'_, '_> {
         if change == Change::Within {
             return self.finish(&settings, backend).await;
         }
-        let before = self.open(&settings_of(Some(old))?).await?;
+        let before = self.open(&settings_of(self.setup, Some(old)).await?).await?;
         let from = Side { kind: old.kind.clone(), backend: before };
         self.migrate(from, &settings, &backend).await?;
         self.finish(&settings, backend).await
@@ -235,9 +262,9 @@ impl Step<'_, '_> {
             Change::OutOf => InitEvent::FromCloud(None),
             _ => InitEvent::BackendUnsetting(old.kind.clone()),
         });
-        let settings = settings_of(None)?;
+        let settings = default_settings()?;
         let local = self.open(&settings).await?;
-        let before = self.open(&settings_of(Some(old))?).await?;
+        let before = self.open(&settings_of(self.setup, Some(old)).await?).await?;
         let from = Side { kind: old.kind.clone(), backend: before };
         self.migrate(from, &settings, &local).await?;
         self.write(None)?;
@@ -294,7 +321,7 @@ impl Step<'_, '_> {
             selected?;
             return Ok(backend);
         }
-        if kind != CLOUD {
+        if kind != CLOUD && matches!(settings.kind, KindRef::Own(_)) {
             (self.tell)(InitEvent::BackendSet(kind.to_owned()));
         }
         Ok(backend)

@@ -27,7 +27,7 @@ use crate::model::deps::lock::{LOCK_FILE, Lock};
 use crate::model::model_errors::UNWRITABLE_LOCK;
 use crate::model::state::State;
 
-use super::{InitEvent, InitRequest, Tell};
+use super::{InitEvent, InitRequest, Tell, store_provider};
 use crate::ops::configuration::load::LoadedTests;
 use crate::ops::plugins::lock_file;
 use crate::ops::plugins::packages;
@@ -40,6 +40,8 @@ use crate::ops::setup::network::Network;
 pub struct Needs<'a> {
     pub loaded: &'a LoadedTests,
     pub state: Option<&'a State>,
+    /// The provider of the state store.
+    pub store: Option<&'a addr::Provider>,
 }
 
 /// Installs what the configuration and the state need. Gives warnings, or errors with the warnings besides.
@@ -50,7 +52,7 @@ pub async fn run(
     request: &InitRequest,
     tell: Tell<'_>,
 ) -> Result<Diagnostics, Diagnostics> {
-    let (requirements, mut diagnostics) = requirements(needs);
+    let (requirements, mut diagnostics) = requirements(&needs);
     let lock = diagnostics.take(packages::lock_file());
     if diagnostics.has_errors() {
         return Err(diagnostics);
@@ -67,7 +69,10 @@ pub async fn run(
             return Err(diagnostics);
         }
     };
-    let wanted = Wanted { requirements: &requirements, lock: &lock, unmanaged, request };
+    let selected = store_provider::with_selections(setup, &lock);
+    let keep = needs.store.filter(|_| !request.reconfigure);
+    let wanted =
+        Wanted { requirements: &requirements, lock: &selected, unmanaged, request, upgrade: request.upgrade, keep };
     let installed = install(setup, network, &wanted, tell).await;
     diagnostics.extend(packages::overrides_warning(setup));
     diagnostics.extend(installed.diagnostics);
@@ -94,8 +99,8 @@ pub async fn run(
 }
 
 /// The providers that configuration, tests and state need.
-fn requirements(needs: Needs<'_>) -> (Requirements, Diagnostics) {
-    let Needs { loaded, state } = needs;
+fn requirements(needs: &Needs<'_>) -> (Requirements, Diagnostics) {
+    let Needs { loaded, state, .. } = needs;
     let mut diagnostics = Diagnostics::new();
     let mut requirements = diagnostics.take(Requirements::of_config(&loaded.config));
     for tested in loaded.tests.iter().flat_map(|file| &file.runs).filter_map(|run| run.under_test.as_ref()) {
@@ -120,23 +125,27 @@ fn legacy(provider: &addr::Provider) -> Diagnostic {
     Diagnostic::error("Invalid legacy provider address", detail)
 }
 
-struct Wanted<'a> {
-    requirements: &'a Requirements,
-    lock: &'a Lock,
+pub struct Wanted<'a> {
+    pub requirements: &'a Requirements,
+    pub lock: &'a Lock,
     /// Providers that are not installed; true: overridden for development.
-    unmanaged: BTreeMap<addr::Provider, bool>,
-    request: &'a InitRequest,
+    pub unmanaged: BTreeMap<addr::Provider, bool>,
+    pub request: &'a InitRequest,
+    /// Newer versions than those in the lock file are selected.
+    pub upgrade: bool,
+    /// The provider that stays in the version in the lock file.
+    pub keep: Option<&'a addr::Provider>,
 }
 
-struct Installed {
-    lock: Lock,
-    diagnostics: Diagnostics,
+pub struct Installed {
+    pub lock: Lock,
+    pub diagnostics: Diagnostics,
     /// Providers for which the lock file has hashes of this platform's packages only.
     only_here: Vec<addr::Provider>,
 }
 
 /// Decides on versions, then brings the packages to their places.
-async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell: Tell<'_>) -> Installed {
+pub async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell: Tell<'_>) -> Installed {
     let stamps = Arc::new(Stamps::load(&setup.workdir.data_dir));
     let present = present(wanted.lock, &setup.workdir.data_dir, &stamps).await.into_keys().collect();
     let source = source(setup, network, &wanted.request.plugin_dirs);
@@ -147,7 +156,8 @@ async fn install(setup: &Setup, network: &Network, wanted: &Wanted<'_>, tell: Te
         requirements: wanted.requirements,
         lock: wanted.lock,
         source: &source,
-        upgrade: wanted.request.upgrade,
+        upgrade: wanted.upgrade,
+        keep: wanted.keep,
         builtins: &builtins,
         stand_ins: &stand_ins,
         unmanaged: &wanted.unmanaged,

@@ -1,28 +1,45 @@
 //! `state migrate`: copies states from the backend that a `*.tfmigrate.hcl` file names to the one of the configuration, and takes
 //! that into use.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::Disk;
+use crate::install::event::InstallEvent;
+use crate::model::addr;
 use crate::model::config::{self, Backend};
+use crate::model::deps::Lock;
+use crate::model::model_errors::UNWRITABLE_LOCK;
 use crate::ops::backends::settings::BackendSettings;
-use crate::ops::backends::{open_settings, record};
+use crate::ops::backends::{open_settings, record, state_store};
 use crate::ops::configuration::load;
 use crate::ops::interface::options::StateOptions;
+use crate::ops::plugins::state_stores::{self, Supply};
+use crate::ops::plugins::{lock_file, packages};
 use crate::ops::setup::Setup;
+use crate::ops::setup::network::Network;
 use crate::ops::setup::workdir::select_workspace;
 
 use super::migration::{Migration, Side};
+use super::{InitEvent, InitRequest, store_provider};
 
 pub struct MigrateRequest {
     /// Copies states without asking.
     pub force_copy: bool,
     pub options: StateOptions,
+    /// Lock files that select the providers of state stores.
+    pub source_lock: Option<PathBuf>,
+    pub destination_lock: Option<PathBuf>,
+    /// The providers of state stores are upgraded.
+    pub upgrade: bool,
 }
 
-/// The kinds of the backends concerned, when copying begins and when it is done.
+/// What happens, in order. `from` and `to` describe the places concerned for people: `backend "local"`.
 pub enum MigrateEvent<'a> {
+    /// The provider of a state store is about to be installed.
+    Installing,
+    Install(InstallEvent),
+    Installed,
     Started {
         from: &'a str,
         to: &'a str,
@@ -67,9 +84,13 @@ async fn migrate(
     };
     let (source, problems) = config::migration_source(Path::new("."), &Disk);
     let Some(source) = source else { return Err(problems) };
-    let from_settings = settings(&source)?;
-    let settings = settings(wanted)?;
-    let (from, to) = (from_settings.kind.name(), settings.kind.name());
+    let network = Network::new(setup);
+    let upgrade = request.upgrade;
+    let mut places = Places { setup, network: &network, tell, warnings, upgrade, lock: Lock::default() };
+    let from_settings = places.settings(&source, request.source_lock.clone()).await?;
+    let settings = places.settings(wanted, request.destination_lock.clone()).await?;
+    let lock = places.lock;
+    let (from, to) = (&*described(&from_settings), &*described(&settings));
     tell(MigrateEvent::Started { from, to });
     let (old, found) = open_settings(setup, &from_settings, &StateOptions::default()).await?;
     warnings.extend(found);
@@ -80,8 +101,8 @@ async fn migrate(
         options: &request.options,
         force: request.force_copy,
         ignore_version: false,
-        from: Side { kind: from.to_owned(), backend: old },
-        to: Side { kind: to.to_owned(), backend: new },
+        from: Side { kind: from_settings.kind.name().to_owned(), backend: old },
+        to: Side { kind: settings.kind.name().to_owned(), backend: new },
         workspace: setup.workdir.workspace.clone(),
         found: Diagnostics::new(),
     };
@@ -98,17 +119,84 @@ async fn migrate(
     if let Some(name) = &migrated.select {
         select_workspace(&setup.workdir.data_dir, name).map_err(|e| failed(e.to_string()))?;
     }
+    keep_selection(lock)?;
     let recorded = record::write(&setup.workdir.data_dir, Some(&settings.record()));
     recorded.map_err(|e| failed(format!("Error saving the backend configuration: {e}")))?;
     tell(MigrateEvent::Finished { from, to });
     Ok(())
 }
 
-fn settings(block: &Backend) -> Result<BackendSettings, Diagnostics> {
-    match BackendSettings::of_block(block, None) {
-        (Some(settings), problems) if !problems.has_errors() => Ok(settings),
-        (_, problems) => Err(problems),
+/// Finds the settings of the places concerned; the providers of state stores are installed for that.
+struct Places<'a, 't> {
+    setup: &'a Setup,
+    network: &'a Network,
+    tell: &'t mut (dyn FnMut(MigrateEvent<'_>) + Send),
+    warnings: &'t mut Diagnostics,
+    upgrade: bool,
+    /// The provider of the destination.
+    lock: Lock,
+}
+
+impl Places<'_, '_> {
+    /// `lock`: a lock file for the provider of the place.
+    async fn settings(&mut self, block: &Backend, lock: Option<PathBuf>) -> Result<BackendSettings, Diagnostics> {
+        self.lock = Lock::default();
+        let Some(store) = &block.store else {
+            return match BackendSettings::of_block(block, None) {
+                (Some(settings), problems) if !problems.has_errors() => Ok(settings),
+                (_, problems) => Err(problems),
+            };
+        };
+        if state_stores::supply(self.setup, &store.source())? == Supply::Managed {
+            self.install(store, lock).await?;
+        }
+        let settings = state_store::of_block(self.setup, block, store, (&[], None)).await?;
+        self.lock = self.setup.stores.selected();
+        self.lock.providers.retain(|provider, _| *provider == store.source());
+        Ok(settings)
     }
+
+    async fn install(&mut self, store: &config::StoreProvider, lock: Option<PathBuf>) -> Result<(), Diagnostics> {
+        (self.tell)(MigrateEvent::Installing);
+        let tell = &mut *self.tell;
+        let mut hear = |event: InitEvent| {
+            if let InitEvent::Install(event) = event {
+                tell(MigrateEvent::Install(event));
+            }
+        };
+        let request = InitRequest { state_provider_lock_file: lock, ..InitRequest::default() };
+        let provider = store.source();
+        let wanted = (&provider, store_provider::constraints(store));
+        let found = store_provider::get(self.setup, self.network, wanted, self.upgrade, &request, &mut hear).await?;
+        self.warnings.extend(found);
+        (self.tell)(MigrateEvent::Installed);
+        Ok(())
+    }
+}
+
+/// A place of states as people read it.
+fn described(settings: &BackendSettings) -> String {
+    let kind = settings.kind.name();
+    let Some(provider) = settings.record().provider else { return format!("backend {kind:?}") };
+    let source = addr::Provider::parse_source(&provider.source);
+    let source = source.map_or(provider.source, |source| source.for_display());
+    match provider.version {
+        Some(version) => format!("state store {kind:?} ({source} {version})"),
+        None => format!("state store {kind:?} ({source})"),
+    }
+}
+
+/// Selects the provider of the new place of the states in the lock file, for the commands that follow.
+fn keep_selection(selected: Lock) -> Result<(), Diagnostics> {
+    let (lock, problems) = packages::lock_file();
+    if problems.has_errors() {
+        return Err(problems);
+    }
+    let with = lock.clone().with(selected);
+    if lock.same_packages(&with) {
+        return Ok(());
+    }
+    lock_file::write(&with).map_err(|e| Diagnostic::error(UNWRITABLE_LOCK, e.to_string()).into())
 }
 
 fn unknown_destination() -> Diagnostic {

@@ -1,5 +1,5 @@
 //! `init`: configures the backend (`backend`, `migration`) and installs modules (`modules`) and providers (`install`); `get`, `providers lock` and `providers mirror` are parts
-//! of it. Never starts a provider.
+//! of it. Starts no provider but that of a state store.
 
 mod backend;
 mod cloud;
@@ -9,6 +9,7 @@ mod migration;
 mod modules;
 pub mod providers_lock;
 pub mod providers_mirror;
+mod store_provider;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use crate::base::name::PROGRAM;
 use crate::install::event::{InstallEvent, ModuleEvent};
 use crate::model::addr;
 use crate::model::config::{self, Config, Module, test_file};
+use crate::model::deps::Constraints;
 
 use self::install::Needs;
 use crate::ops::backends::encryption;
@@ -51,6 +53,8 @@ pub struct InitRequest {
     pub lockfile_readonly: bool,
     /// The folder of test files; none: they are not looked at.
     pub test_dir: Option<String>,
+    /// A lock file that selects the provider of the state store.
+    pub state_provider_lock_file: Option<PathBuf>,
 }
 
 /// Events while a working directory is initialized.
@@ -58,6 +62,14 @@ pub enum InitEvent {
     /// There is no configuration: nothing was done.
     Empty,
     Backend,
+    /// The provider of a state store is about to be installed.
+    StoreProvider {
+        provider: addr::Provider,
+        constraints: Constraints,
+        store: String,
+    },
+    /// There is a `state_store` block, of this type.
+    StateStore(String),
     /// There is a `cloud` block.
     Cloud,
     /// The `cloud` block has other settings than before.
@@ -166,6 +178,14 @@ async fn prepare(
     if let Err(problems) = check_encryption(setup, request, &early).await {
         return Err(joined(earlier, problems));
     }
+    let store = root.backend.as_ref().and_then(|block| Some((block, block.store.as_ref()?)));
+    let earlier = match store.filter(|(_, store)| request.backend && store.is_resolved()) {
+        Some((block, store)) => match store_provider::run(setup, network, block, store, request, tell).await {
+            Ok(warnings) => joined(earlier, warnings),
+            Err(problems) => return Err(joined(earlier, problems)),
+        },
+        None => earlier,
+    };
     let (in_use, of_backend) = backend_in_use(setup, request, (&root, of_settings), tell).await;
     let state = match backend::state(in_use.as_ref()).await {
         Ok(state) => state,
@@ -198,7 +218,8 @@ async fn prepare(
         return Err(diagnostics);
     }
     add_new(&mut diagnostics, found);
-    let needs = Needs { loaded: &loaded, state: state.as_ref() };
+    let store = store.map(|(_, store)| store.source());
+    let needs = Needs { loaded: &loaded, state: state.as_ref(), store: store.as_ref() };
     let is_cloud = in_use.as_ref().is_some_and(|in_use| is_cloud(&*in_use.backend));
     let place = if is_cloud { StatePlace::Cloud } else { StatePlace::Backend };
     match install::run(setup, network, needs, request, tell).await {
@@ -279,7 +300,16 @@ async fn backend_in_use(
         };
     }
     let is_cloud = root.backend.as_ref().is_some_and(|block| block.is_cloud_block);
-    tell(if is_cloud { InitEvent::Cloud } else { InitEvent::Backend });
+    let store = root.backend.as_ref().filter(|block| block.store.is_some());
+    tell(match store {
+        Some(block) => InitEvent::StateStore(block.kind.to_string()),
+        None if is_cloud => InitEvent::Cloud,
+        None => InitEvent::Backend,
+    });
+    // What is wrong with the block itself is said of the configuration.
+    if store.and_then(|block| block.store.as_ref()).is_some_and(|store| !store.is_resolved()) {
+        return (None, Diagnostics::new());
+    }
     if is_cloud && !request.backend_config.is_empty() {
         return (None, cloud::no_backend_config().into());
     }

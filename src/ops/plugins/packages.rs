@@ -114,6 +114,23 @@ pub fn intact(setup: &Setup, requirements: &Requirements) -> Result<ProviderOrig
     Ok(look.finish())
 }
 
+/// Where one provider comes from; what is locked besides does not matter.
+pub fn of_provider(setup: &Setup, provider: &addr::Provider, lock: &Lock) -> Result<Origin, Diagnostics> {
+    let mut look = Look::new(setup)?;
+    let mut needed = Requirements::default();
+    needed.add(provider.clone(), Constraints::default());
+    if !look.has(provider) {
+        let (packages, problems) = verify::find_packages(&needed, lock, &setup.workdir.data_dir);
+        if !problems.is_empty() {
+            return Err(verify::not_installed(&problems).into());
+        }
+        look.take(packages, problems);
+        look.note_missing(&needed);
+    }
+    let origin = look.found.origins.remove(provider);
+    Ok(origin.unwrap_or_else(|| Origin::Missing(missing(provider).into())))
+}
+
 fn missing(provider: &addr::Provider) -> Diagnostic {
     if provider.is_builtin() {
         let detail = format!(

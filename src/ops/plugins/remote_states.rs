@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::other_states::{self, Backends};
 use crate::base::env::Environment;
 use crate::builtin::table::{self, Make, Services};
 use crate::encryption::Encryption;
@@ -14,7 +15,6 @@ use crate::model::provider::{
     ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse, UpgradeRequest, has_errors,
 };
 use crate::model::schema::ProviderSchemas;
-use crate::ops::backends::remote_states::{self, Backends};
 use crate::ops::setup::services;
 
 const REMOTE_STATE: &str = "terraform_remote_state";
@@ -59,7 +59,7 @@ impl Provider for EncryptedRemoteStates {
         }
         let address = request.address.clone();
         let cipher = self.encryption.remote(&label(&address)).cloned();
-        let mut response = remote_states::decrypting(cipher, self.here.read_data_source(request)).await;
+        let mut response = other_states::decrypting(cipher, self.here.read_data_source(request)).await;
         if has_errors(&response.diagnostics) {
             let summary = format!("{address}: Unable to read remote state");
             response.diagnostics.push(ProviderDiagnostic::error(summary, ""));

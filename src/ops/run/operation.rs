@@ -112,7 +112,12 @@ pub async fn open(
     let LoadedConfig { config, snapshot } = loaded;
     let opened = backends::open(setup, config.root.backend.as_ref(), locking.options).await;
     let mut opened = opened.map_err(|problems| joined(&mut diagnostics, problems))?;
-    diagnostics.extend(std::mem::take(&mut opened.warnings));
+    let warnings = std::mem::take(&mut opened.warnings);
+    match config.root.backend.as_ref().is_some_and(|block| block.store.is_some()) {
+        // What the provider of a state store says comes before the operation.
+        true if !warnings.is_empty() => listener.diagnostics(warnings),
+        _ => diagnostics.extend(warnings),
+    }
     if matches!(locking.operation, PLAN | REFRESH) {
         let warnings = setup.sealing.take_warnings();
         if !warnings.is_empty() {

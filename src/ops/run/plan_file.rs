@@ -34,14 +34,14 @@ use crate::ops::setup::Setup;
 
 /// Writes the plan with everything that applying it needs.
 pub async fn write(path: &Path, session: &Session, plan: &Plan) -> Result<(), Diagnostics> {
-    let (kind, config) = match backends::recorded(&session.setup)? {
-        Some(record) => (record.kind, record.config),
-        None => ("local".to_string(), "{}".to_string()),
+    let (kind, config, provider) = match backends::recorded(&session.setup)? {
+        Some(record) => (record.kind, record.config, record.provider),
+        None => ("local".to_string(), "{}".to_string(), None),
     };
     let saved = SavedPlan {
         plan: plan.clone(),
         state: meta_of(session),
-        backend: BackendSettings { kind, workspace: session.setup.workdir.workspace.clone(), config },
+        backend: BackendSettings { kind, workspace: session.setup.workdir.workspace.clone(), config, provider },
         config: session.snapshot.clone(),
         lock: Disk.read(Path::new(LOCK_FILE)).ok(),
         undecoded: None,
@@ -86,7 +86,7 @@ pub async fn open_kept(
         return Err(diagnostics);
     }
     let backend = saved.backend.clone();
-    let record = BackendRecord { kind: backend.kind, config: backend.config, hash: 0 };
+    let record = BackendRecord { kind: backend.kind, config: backend.config, hash: 0, provider: backend.provider };
     let opened = backends::open_record(setup, Some(&record), &request.state, &saved.backend.workspace).await?;
     let requirements = diagnostics.take(Requirements::of_config(&loaded.config));
     let found = packages::resolve_planned(setup, &requirements, &planned_lock(&saved)?)?;

@@ -7,6 +7,7 @@ mod restart;
 mod sealing;
 pub mod services;
 pub mod settings;
+pub mod store_processes;
 pub mod user_data;
 pub mod workdir;
 
@@ -18,6 +19,7 @@ use crate::base::env::Environment;
 use crate::base::stop::Stop;
 
 use self::settings::Settings;
+use self::store_processes::StoreProcesses;
 use self::workdir::WorkDir;
 use crate::ops::interface::ask::Ask;
 use crate::ops::interface::options::VariableArgument;
@@ -42,6 +44,8 @@ pub struct Setup {
     pub restart: Arc<Restart>,
     /// The encryption of states and plans.
     pub sealing: Arc<Sealing>,
+    /// The processes that serve state stores.
+    pub stores: Arc<StoreProcesses>,
 }
 
 impl Setup {
@@ -64,6 +68,7 @@ impl Setup {
             variables: Arc::default(),
             restart: Arc::default(),
             sealing: Arc::default(),
+            stores: Arc::default(),
         })
     }
 

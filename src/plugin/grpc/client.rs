@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
 use h2::client::SendRequest;
 use http::uri::PathAndQuery;
 use prost::Message;
@@ -80,6 +81,24 @@ impl Channel {
         let answer = grpc.server_streaming(outgoing(request), method.0.clone(), Bare::default()).await?;
         Ok(answer.into_inner())
     }
+
+    /// A call with any number of messages, which is answered with one; that is not decoded.
+    pub async fn upload<M: Message + 'static>(
+        &self,
+        method: &Method,
+        requests: impl Stream<Item = M> + Send + 'static,
+    ) -> Result<Bytes, Status> {
+        let mut grpc = self.grpc.clone();
+        grpc.ready().await?;
+        let requests = Request::new(requests.map(encoded));
+        let answer = grpc.client_streaming(requests, method.0.clone(), Bare::default()).await?;
+        Ok(answer.into_inner())
+    }
+}
+
+/// Messages of a stream, to be encoded.
+fn encoded<M: Message>(message: M) -> Encoded<M> {
+    Encoded(Some(message))
 }
 
 fn outgoing<M: Message>(message: M) -> Request<Encoded<M>> {
@@ -113,12 +132,13 @@ impl tower_service::Service<http::Request<tonic::body::Body>> for Connection {
         Box::pin(async move {
             let work = async {
                 let (response, mut stream) = sent?;
-                // A request is one message, which is there already.
-                match pieces {
-                    Some(pieces) => pieces.send(&mut stream, true)?,
-                    None => body::send(body, &mut stream).await?,
-                }
-                response.await
+                // The messages of a request are there already.
+                let sent = match pieces {
+                    Some(pieces) => pieces.send(&mut stream, true),
+                    None => body::send(body, &mut stream).await,
+                };
+                // Who needs no more of a request may answer before its end.
+                response.await.map_err(|error| sent.err().unwrap_or(error))
             };
             match work.await {
                 Ok(response) => Ok(response.map(|stream| Incoming::new(stream, ended))),

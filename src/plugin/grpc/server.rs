@@ -212,7 +212,14 @@ mod tests {
         let end = answer.message().await.unwrap_err();
         assert_eq!((end.code(), end.message()), (Code::FailedPrecondition, "100% enough,\nü"));
 
-        assert_eq!(channel.call(&Method::new("/t.T/Count"), text(b"m").0).await.unwrap(), [1u8][..]);
+        let count = Method::new("/t.T/Count");
+        assert_eq!(channel.call(&count, text(b"m").0).await.unwrap(), [1u8][..]);
+        for size in [1, 100_000] {
+            let messages = futures_util::stream::iter((0..7).map(move |_| vec![1u8; size]));
+            assert_eq!(channel.upload(&count, messages).await.unwrap(), [7u8][..]);
+        }
+        let refused = channel.upload(&Method::new("/t.T/No"), futures_util::stream::iter([text(b"x").0])).await;
+        assert_eq!(refused.unwrap_err().code(), Code::Unimplemented);
 
         let unknown = channel.call(&Method::new("/t.T/No"), ()).await.unwrap_err();
         assert_eq!((unknown.code(), unknown.message()), (Code::Unimplemented, "unknown method No for service t.T"));

@@ -2,6 +2,7 @@
 //!
 //! Owns the messages, not the transport. Never decides which requests are sent.
 
+pub mod chunks;
 pub mod diagnostic;
 pub mod dynamic_value;
 pub mod function;

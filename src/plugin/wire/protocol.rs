@@ -32,6 +32,15 @@ pub enum Call {
     CloseEphemeralResource,
     GetResourceIdentitySchemas,
     UpgradeResourceIdentity,
+    // From here on: of protocol 6 only.
+    ValidateStateStoreConfig,
+    ConfigureStateStore,
+    ReadStateBytes,
+    WriteStateBytes,
+    LockState,
+    UnlockState,
+    GetStates,
+    DeleteState,
 }
 
 /// One row per call, in the order of the enum: name in protocol 6, in protocol 5, in messages for people.
@@ -73,6 +82,19 @@ const CALLS: &[(Call, &str, &str, &str)] = &[
         "GetResourceIdentitySchemas",
     ),
     (Call::UpgradeResourceIdentity, "UpgradeResourceIdentity", "UpgradeResourceIdentity", "UpgradeResourceIdentity"),
+    (
+        Call::ValidateStateStoreConfig,
+        "ValidateStateStoreConfig",
+        "ValidateStateStoreConfig",
+        "ValidateStateStoreConfig",
+    ),
+    (Call::ConfigureStateStore, "ConfigureStateStore", "ConfigureStateStore", "ConfigureStateStore"),
+    (Call::ReadStateBytes, "ReadStateBytes", "ReadStateBytes", "ReadStateBytes"),
+    (Call::WriteStateBytes, "WriteStateBytes", "WriteStateBytes", "WriteStateBytes"),
+    (Call::LockState, "LockState", "LockState", "LockState"),
+    (Call::UnlockState, "UnlockState", "UnlockState", "UnlockState"),
+    (Call::GetStates, "GetStates", "GetStates", "GetStates"),
+    (Call::DeleteState, "DeleteState", "DeleteState", "DeleteState"),
 ];
 
 /// One version of the provider protocol.

@@ -25,6 +25,7 @@ pub struct WireSchemas<P> {
     data: FxHashMap<Arc<str>, Lazy<Schema>>,
     ephemeral: FxHashMap<Arc<str>, Lazy<Schema>>,
     functions: FxHashMap<Arc<str>, Lazy<FunctionSignature>>,
+    state_stores: FxHashMap<Arc<str>, Lazy<Schema>>,
     capabilities: Capabilities,
     protocol: PhantomData<fn() -> P>,
 }
@@ -59,6 +60,7 @@ impl<P: Protocol> WireSchemas<P> {
             data: lazy_map(index.data_source_schemas),
             ephemeral: lazy_map(index.ephemeral_resource_schemas),
             functions: lazy_map(index.functions),
+            state_stores: lazy_map(index.state_store_schemas),
             capabilities: Capabilities {
                 plan_destroy: capabilities.plan_destroy,
                 get_provider_schema_optional: capabilities.get_provider_schema_optional,
@@ -79,6 +81,7 @@ impl<P: Protocol> WireSchemas<P> {
             && same_types(&self.data, &other.data)
             && same_types(&self.ephemeral, &other.ephemeral)
             && same_types(&self.functions, &other.functions)
+            && same_types(&self.state_stores, &other.state_stores)
             && self.capabilities == other.capabilities
     }
 
@@ -149,6 +152,14 @@ impl<P: Protocol> ProviderSchemas for WireSchemas<P> {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+
+    fn state_store(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+        Self::find(&self.state_stores, kind)
+    }
+
+    fn state_store_names(&self) -> Vec<Arc<str>> {
+        names(&self.state_stores)
     }
 
     fn for_each(&self, mode: ResourceMode, visit: &mut dyn FnMut(&str, &Schema)) -> Result<(), String> {
@@ -334,6 +345,7 @@ pub fn to_response<P: Protocol>(schemas: &dyn ProviderSchemas) -> Result<Vec<u8>
         data_source_schemas: map(schemas.data_names(), &|name| schemas.data(name))?,
         ephemeral_resource_schemas: map(schemas.ephemeral_names(), &|name| schemas.ephemeral(name))?,
         functions: functions.collect::<Result<_, String>>()?,
+        state_store_schemas: map(schemas.state_store_names(), &|name| schemas.state_store(name))?,
         provider_meta: schemas.provider_meta()?.map(|schema| write(&schema)).unwrap_or_default(),
         server_capabilities: to_capabilities(capabilities).encode_to_vec().into(),
         ..index::Response::default()
@@ -380,7 +392,8 @@ mod tests {
             deprecated: true,
         };
         StaticSchemas {
-            managed: [(Arc::from("x_y"), Arc::new(Schema::new(3, block)))].into(),
+            managed: [(Arc::from("x_y"), Arc::new(Schema::new(3, block.clone())))].into(),
+            state_stores: [(Arc::from("x_store"), Arc::new(Schema::new(0, block)))].into(),
             capabilities: Capabilities { plan_destroy: true, ..Capabilities::default() },
             ..StaticSchemas::default()
         }
@@ -397,6 +410,8 @@ mod tests {
         let (was, is) = (schemas.managed("x_y").unwrap().unwrap(), read.managed("x_y").unwrap().unwrap());
         assert_eq!((is.version, &is.block), (3, &was.block));
         assert!(read.managed("x_z").unwrap().is_none());
+        assert_eq!(read.state_store_names(), vec![Arc::from("x_store")]);
+        assert_eq!(read.state_store("x_store").unwrap().unwrap().block, was.block);
         assert!(read.provider_meta().unwrap().is_none());
     }
 

@@ -73,6 +73,11 @@ pub fn log(text: impl Into<String>) -> Message {
     Message::new("log", text, Json::Null)
 }
 
+/// The provider of a state store is about to be installed.
+pub fn store_provider_start(text: impl Into<String>) -> Message {
+    Message::new("state_store_provider_installation_start", text, Json::Null)
+}
+
 /// A message of no kind.
 pub fn note(text: impl Into<String>) -> Message {
     Message::new("", text, Json::Null)

@@ -1,27 +1,67 @@
 //! `init` as people follow it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::base::name::{self, Name, PROGRAM};
 use crate::cli::console::Console;
 use crate::cli::view::downloads::Downloads;
 use crate::install::event::InstallEvent;
+use crate::model::addr::Provider;
+use crate::model::deps::Version;
 use crate::ops::init::{InitEvent, InitOutcome};
 use crate::render::text::style::Style;
 
 use super::InitView;
-use super::texts::{LOCK_FILE, advice, empty_text, empty_title, install_message, lock_created, message, ready};
+use super::texts::{
+    LOCK_FILE, advice, empty_text, empty_title, install_message, lock_created, message, ready, reused_version,
+};
 
 pub struct Human {
     console: Arc<Console>,
     /// Leave out advice on the next command.
     in_automation: bool,
     downloads: Downloads,
+    /// There is a state store: versions are named, and parts set apart, as by those versions of the reference that have them.
+    has_store: AtomicBool,
+}
+
+/// The lines about the installation of packages, for other commands than `init`.
+pub struct InstallLines {
+    console: Arc<Console>,
+    downloads: Downloads,
+}
+
+impl InstallLines {
+    pub fn new(console: Arc<Console>) -> InstallLines {
+        InstallLines { downloads: Downloads::new(console.clone()), console }
+    }
+
+    pub fn event(&self, event: &InstallEvent) {
+        self.downloads.hear(event);
+        if let Some((provider, version)) = reused_version(event) {
+            self.console.line(&reused_line(provider, version));
+        } else if let Some(text) = install(event, &self.console.style) {
+            self.console.line(&text);
+        }
+    }
+}
+
+fn reused_line(provider: &Provider, version: &Version) -> String {
+    format!("- Reusing version {version} of {} from the dependency lock file", provider.for_display())
 }
 
 impl Human {
     pub fn new(console: Arc<Console>, in_automation: bool) -> Human {
-        Human { downloads: Downloads::new(console.clone()), console, in_automation }
+        Human { downloads: Downloads::new(console.clone()), console, in_automation, has_store: AtomicBool::new(false) }
+    }
+}
+
+impl Human {
+    /// The version of the lock file that is named.
+    fn reused<'a>(&self, event: &'a InitEvent) -> Option<(&'a Provider, &'a Version)> {
+        let InitEvent::Install(event) = event else { return None };
+        reused_version(event).filter(|_| self.has_store.load(Ordering::Relaxed))
     }
 }
 
@@ -33,6 +73,13 @@ impl InitView for Human {
         }
         if let InitEvent::Install(event) = event {
             self.downloads.hear(event);
+        }
+        if matches!(event, InitEvent::StoreProvider { .. } | InitEvent::StateStore(_)) {
+            self.has_store.store(true, Ordering::Relaxed);
+        }
+        if let Some((provider, version)) = self.reused(event) {
+            self.console.line(&reused_line(provider, version));
+            return;
         }
         if let Some(text) = human(event, &self.console.style) {
             let apart = name::current() == Name::OpenTofu && begins_part(event);
@@ -67,6 +114,8 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
         InitEvent::Backend | InitEvent::Cloud | InitEvent::Modules { .. } | InitEvent::Providers => {
             style.fill("[reset][bold]{}", &[&plain_text(event)])
         }
+        InitEvent::StoreProvider { .. } => style.fill("[reset][bold]{}[reset]", &[&plain_text(event)]),
+        InitEvent::StateStore(_) => style.fill("\n[reset][bold]{}[reset]\n", &[&plain_text(event)]),
         InitEvent::Copying(source) => {
             style.fill("[reset][bold]Copying configuration[reset] from {}...", &[&format!("{source:?}")])
         }
@@ -98,7 +147,7 @@ fn human(event: &InitEvent, style: &Style) -> Option<String> {
 fn install(event: &InstallEvent, style: &Style) -> Option<String> {
     Some(match event {
         InstallEvent::BuiltIn { .. } | InstallEvent::Unmanaged { .. } => format!("- {}", install_message(event)?),
-        InstallEvent::QueryStarted { provider, locked: true, .. } => {
+        InstallEvent::QueryStarted { provider, locked: Some(_), .. } => {
             format!("- Reusing previous version of {} from the dependency lock file", provider.for_display())
         }
         InstallEvent::QueryStarted { provider, constraints, .. } if constraints.is_empty() => {

@@ -1,6 +1,7 @@
 //! `init` as programs follow it: a stream of JSON lines.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::base::diag::Diagnostics;
 use crate::cli::console::Console;
@@ -9,17 +10,19 @@ use crate::ops::init::{InitEvent, InitOutcome};
 use crate::render::json::events;
 
 use super::InitView;
-use super::texts::{advice, message, ready, ready_codes};
+use super::texts::{advice, message, ready, ready_codes, reused_version};
 
 pub struct Json {
     console: Arc<Console>,
+    /// There is a state store: versions are named, as by those versions of the reference that have them.
+    has_store: AtomicBool,
 }
 
 impl Json {
     /// Begins the stream.
     pub fn new(console: Arc<Console>) -> Json {
         write(&console, &events::version());
-        Json { console }
+        Json { console, has_store: AtomicBool::new(false) }
     }
 
     fn output(&self, text: &str, code: &str) {
@@ -36,6 +39,19 @@ impl InitView for Json {
         if let InitEvent::Diagnostics(diagnostics) = event {
             self.diagnostics(diagnostics);
             return;
+        }
+        if let InitEvent::StoreProvider { .. } = event {
+            self.has_store.store(true, Ordering::Relaxed);
+            let text = message(event).map(|(text, _)| text).unwrap_or_default();
+            return write(&self.console, &events::store_provider_start(text));
+        }
+        if let InitEvent::Install(event) = event
+            && let Some((provider, version)) = reused_version(event)
+            && self.has_store.load(Ordering::Relaxed)
+        {
+            let provider = provider.for_display();
+            let text = format!("{provider}: Reusing version {version} from the dependency lock file");
+            return write(&self.console, &events::log(text));
         }
         let Some((text, code)) = message(event) else { return };
         match code {

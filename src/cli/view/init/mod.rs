@@ -2,7 +2,7 @@
 //!
 //! Never decides what is done.
 
-mod human;
+pub mod human;
 mod json;
 mod texts;
 

@@ -2,6 +2,8 @@
 
 use crate::base::name::{self, COMMAND, Name, PROGRAM};
 use crate::install::event::InstallEvent;
+use crate::model::addr::Provider;
+use crate::model::deps::{Constraints, Version};
 use crate::ops::init::{InitEvent, StatePlace};
 
 pub const LOCK_FILE: &str = ".terraform.lock.hcl";
@@ -11,6 +13,12 @@ pub fn message(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
     let (text, code): (String, _) = match event {
         InitEvent::Empty => (format!("{}\n\n{}", empty_title(), empty_text()), "output_init_empty_message"),
         InitEvent::Backend => ("Initializing the backend...".into(), "initializing_backend_message"),
+        InitEvent::StoreProvider { provider, constraints, store } => {
+            return Some((installing_store_provider(provider, constraints, store), None));
+        }
+        InitEvent::StateStore(kind) => {
+            (format!("Initializing the state store {kind:?}..."), "initializing_state_store_message")
+        }
         InitEvent::Cloud => {
             let service = match name::current() {
                 Name::Terrane | Name::Terraform => "HCP Terraform",
@@ -67,6 +75,22 @@ pub fn message(event: &InitEvent) -> Option<(String, Option<&'static str>)> {
     Some((text, Some(code)))
 }
 
+fn installing_store_provider(provider: &Provider, constraints: &Constraints, store: &str) -> String {
+    let shown = provider.for_display();
+    match constraints.is_empty() {
+        true => format!("Installing provider {shown} for state store {store:?}..."),
+        false => format!("Installing provider {shown} ({constraints}) for state store {store:?}..."),
+    }
+}
+
+/// As newer versions of the reference, which alone have state stores, write of a version of the lock file.
+pub fn reused_version(event: &InstallEvent) -> Option<(&Provider, &Version)> {
+    match event {
+        InstallEvent::QueryStarted { provider, locked: Some(version), .. } => Some((provider, version)),
+        _ => None,
+    }
+}
+
 pub fn install_message(event: &InstallEvent) -> Option<String> {
     Some(match event {
         InstallEvent::BuiltIn { provider, version: None } => {
@@ -81,7 +105,7 @@ pub fn install_message(event: &InstallEvent) -> Option<String> {
         InstallEvent::Unmanaged { provider, overridden: false } => {
             format!("{} is managed outside of {PROGRAM}, not installed", provider.for_display())
         }
-        InstallEvent::QueryStarted { provider, locked: true, .. } => {
+        InstallEvent::QueryStarted { provider, locked: Some(_), .. } => {
             format!("{}: Reusing previous version from the dependency lock file", provider.for_display())
         }
         InstallEvent::QueryStarted { provider, constraints, .. } if constraints.is_empty() => {

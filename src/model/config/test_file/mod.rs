@@ -21,6 +21,7 @@ use crate::lang::syntax::ast::{Attribute, Block, Expression, Traversal};
 use crate::lang::syntax::body::{Body, BodySchema};
 use crate::lang::value::Value;
 use crate::model::addr::Target;
+use crate::model::model_errors::DUPLICATE_PROVIDER;
 
 use super::block::{ByName, Condition, ModuleCall, ProviderBlock, ProviderPassing, Variable};
 use super::module::Config;
@@ -288,7 +289,7 @@ impl TestFile {
         match self.providers.get(&key) {
             Some(first) => {
                 let detail = format!("A provider for {key} is already defined at {}.", first.name_range());
-                diags.push(Diagnostic::error("Duplicate provider block", detail).at(provider.range().clone()));
+                diags.push(Diagnostic::error(DUPLICATE_PROVIDER, detail).at(provider.range().clone()));
             }
             None => {
                 self.providers.insert(key, provider);

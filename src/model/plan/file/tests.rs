@@ -69,7 +69,7 @@ fn sample() -> SavedPlan {
     SavedPlan {
         plan,
         state: StateMeta { terraform_version: "1.11.4".into(), serial: 4, lineage: "l".into() },
-        backend: BackendSettings { kind: "local".into(), workspace: "w".into(), config: "{}".into() },
+        backend: BackendSettings { kind: "local".into(), workspace: "w".into(), config: "{}".into(), provider: None },
         config: ConfigSnapshot { files: vec![("main.tf".into(), b"a".to_vec()), ("../m/x.tf".into(), b"b".to_vec())] },
         lock: Some(b"lock".to_vec()),
         undecoded: None,

@@ -19,7 +19,7 @@ use crate::model::state::file::{module_instance, problems_text, provider_config,
 use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
 use crate::model::version::PROGRAM_VERSION;
 
-use super::{BackendSettings, FORMAT, SavedPlan, other_version};
+use super::{BackendSettings, FORMAT, SavedPlan, StoreProviderSettings, other_version};
 
 #[derive(Serialize, Deserialize)]
 struct Top {
@@ -43,6 +43,9 @@ struct Top {
     complete: bool,
     errored: bool,
     backend: (String, String, String),
+    /// Source, version, supply and configuration of the provider of a state store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    store_provider: Option<(String, Option<String>, String, String)>,
     config: Vec<String>,
 }
 
@@ -201,6 +204,7 @@ pub(super) fn encode(saved: &SavedPlan) -> Result<Vec<u8>, String> {
         complete: plan.complete,
         errored: plan.errored,
         backend: (saved.backend.kind.clone(), saved.backend.workspace.clone(), saved.backend.config.clone()),
+        store_provider: saved.backend.provider.clone().map(|of| (of.source, of.version, of.supply, of.config)),
         config: saved.config.files.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect(),
         types: writer.types,
     };
@@ -345,7 +349,13 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
     plan.timestamp = top.timestamp;
     (plan.applyable, plan.complete, plan.errored) = (top.applyable, top.complete, top.errored);
     let (kind, workspace, config) = top.backend;
-    saved.backend = BackendSettings { kind, workspace, config };
+    let provider = top.store_provider.map(|(source, version, supply, config)| StoreProviderSettings {
+        source,
+        version,
+        supply,
+        config,
+    });
+    saved.backend = BackendSettings { kind, workspace, config, provider };
     Ok((saved, top.config))
 }
 

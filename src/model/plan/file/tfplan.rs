@@ -20,7 +20,7 @@ use crate::model::state::file::{provider_config, resource_instance};
 use crate::model::state::{CheckResult, CheckStatus, DeposedKey};
 
 use super::protobuf::{Message, text};
-use super::{BackendSettings, LOCK, SavedPlan, member, states};
+use super::{BackendSettings, LOCK, SavedPlan, StoreProviderSettings, member, states};
 
 pub(super) const PLAN: &str = "tfplan";
 const MODULES: &str = "tfconfig/modules.json";
@@ -115,8 +115,7 @@ pub(super) fn read(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<Option<Sav
     if version != VERSION {
         return Err(format!("unsupported plan file format version {version}; only version {VERSION} is supported"));
     }
-    let mut saved =
-        SavedPlan { plan: plan(&message)?, backend: backend(&message.message(13)?)?, ..SavedPlan::default() };
+    let mut saved = SavedPlan { plan: plan(&message)?, backend: place_of_states(&message)?, ..SavedPlan::default() };
     states(archive, &mut saved)?;
     let modules = configuration(archive, &mut saved)?;
     saved.lock = member(archive, LOCK)?;
@@ -343,14 +342,35 @@ fn path(message: &Message<'_>) -> Result<Path, String> {
     message.messages(1).map(step).collect::<Result<Vec<_>, String>>().map(Path)
 }
 
+/// The backend, or the state store, which is described in the same way with its provider besides.
+fn place_of_states(message: &Message<'_>) -> Result<BackendSettings, String> {
+    if message.bytes(29).is_none() {
+        return backend(&message.message(13)?);
+    }
+    let store = message.message(29)?;
+    let provider = store.message(4)?;
+    let provider = StoreProviderSettings {
+        source: provider.text(1)?.to_owned(),
+        version: Some(provider.text(2)?.to_owned()),
+        // The only mode for which a plan has a version that means anything.
+        supply: "managed_by_terraform".to_owned(),
+        config: config_text(&provider.message(3)?)?,
+    };
+    Ok(BackendSettings { provider: Some(provider), ..backend(&store)? })
+}
+
 fn backend(message: &Message<'_>) -> Result<BackendSettings, String> {
-    let config = message.message(2)?;
-    let config = msgpack::to_json(config.bytes(1).unwrap_or_default()).map_err(|error| error.to_string())?;
     Ok(BackendSettings {
         kind: message.text(1)?.to_owned(),
         workspace: message.text(3)?.to_owned(),
-        config: config.to_string(),
+        config: config_text(&message.message(2)?)?,
+        provider: None,
     })
+}
+
+fn config_text(value: &Message<'_>) -> Result<String, String> {
+    let config = msgpack::to_json(value.bytes(1).unwrap_or_default()).map_err(|error| error.to_string())?;
+    Ok(config.to_string())
 }
 
 #[derive(Deserialize)]

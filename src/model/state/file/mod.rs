@@ -19,7 +19,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
-use crate::base::name::PROGRAM;
+use crate::base::name::{self, Name, PROGRAM};
+use crate::lang::value::json_error::syntax_error;
 use crate::model::version::language_version;
 
 use super::{State, StateMeta};
@@ -124,9 +125,14 @@ fn sniff_version(content: &[u8]) -> Result<u64, Diagnostics> {
         Ok(raw) => raw.get(),
         Err(error) => {
             let offset = byte_offset(content, &error);
-            return Err(both(format!(
-                "The state file could not be parsed as JSON: syntax error at byte offset {offset}."
-            )));
+            let what = format!("The state file could not be parsed as JSON: syntax error at byte offset {offset}.");
+            return Err(match name::current() {
+                Name::OpenTofu => {
+                    let why = syntax_error(content, &error);
+                    two(what, format!("The state file can not be checked for presence of encryption: {why}"))
+                }
+                _ => both(what),
+            });
         }
     };
     if !raw.starts_with('{') {
@@ -146,7 +152,11 @@ fn sniff_version(content: &[u8]) -> Result<u64, Diagnostics> {
 }
 
 fn both(first: String) -> Diagnostics {
-    vec![Diagnostic::error(UNSUPPORTED, first), Diagnostic::error(UNSUPPORTED, NO_VERSION)].into()
+    two(first, NO_VERSION)
+}
+
+fn two(first: impl Into<String>, second: impl Into<String>) -> Diagnostics {
+    vec![Diagnostic::error(UNSUPPORTED, first), Diagnostic::error(UNSUPPORTED, second)].into()
 }
 
 fn bad_version(text: &str) -> String {

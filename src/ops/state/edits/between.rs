@@ -59,7 +59,7 @@ pub async fn mv(
 /// never wait for each other.
 async fn order(setup: &Setup, dir: &Path) -> Result<(bool, Opened), Refusal> {
     let unopened = |problems: Diagnostics| Refusal::Unopened(problems_text(&problems));
-    let here = elsewhere::identity_here(setup, read_state::record(setup)?.as_ref())?;
+    let here = elsewhere::identity_here(setup, read_state::record(setup).await?.as_ref()).await?;
     let Elsewhere { identity: there, opened } = elsewhere::open(setup, dir, dated).await.map_err(unopened)?;
     if here == there {
         let detail = format!("{} has the same state as this directory.", dir.display());

@@ -103,8 +103,8 @@ pub(super) fn check_configuration(setup: &Setup) -> Result<(), Diagnostics> {
 }
 
 /// The backend must be the one that `init` opened, also where a state file is changed that it knows nothing of.
-fn check_backend(setup: &Setup, options: &EditOptions) -> Result<(), Diagnostics> {
-    if options.state.is_some() { read_state::record(setup).map(|_| ()) } else { Ok(()) }
+async fn check_backend(setup: &Setup, options: &EditOptions) -> Result<(), Diagnostics> {
+    if options.state.is_some() { read_state::record(setup).await.map(|_| ()) } else { Ok(()) }
 }
 
 /// A state that is locked and read, to be changed and written once.

@@ -53,7 +53,7 @@ pub async fn mv(
     moved: impl Fn(Moved),
 ) -> Result<Edited<usize>, Refusal> {
     check_configuration(setup)?;
-    check_legacy_options(setup, wanted)?;
+    check_legacy_options(setup, wanted).await?;
     if let Some(other) = &wanted.other {
         return between::mv(setup, wanted, other, listener, moved).await;
     }
@@ -100,7 +100,7 @@ async fn move_and_save(
     if wanted.dry_run {
         return Ok(count);
     }
-    check_backend(setup, &wanted.options)?;
+    check_backend(setup, &wanted.options).await?;
     // If only one of two can be written, the objects are in both.
     if let Some(to) = to {
         to.save().await?;
@@ -187,14 +187,14 @@ fn no_module(destination: &Target) -> Diagnostic {
 }
 
 /// Backups can be placed by hand only where the state is a file.
-fn check_legacy_options(setup: &Setup, wanted: &Move) -> Result<(), Diagnostics> {
+async fn check_legacy_options(setup: &Setup, wanted: &Move) -> Result<(), Diagnostics> {
     let options = &wanted.options;
     let given = [("-backup", options.backup.is_some()), ("-backup-out", wanted.backup_out.is_some())];
     let given: Vec<&str> = given.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
     if given.is_empty() || options.state.is_some() {
         return Ok(());
     }
-    match read_state::record(setup)? {
+    match read_state::record(setup).await? {
         Some(record) if record.kind != "local" => Err(Diagnostic::error(
             format!("Invalid command line options: {}", given.join(", ")),
             "Command line options -backup and -backup-out are legacy options that operate on a local state file only. You must \

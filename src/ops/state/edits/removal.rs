@@ -43,7 +43,7 @@ async fn remove_and_save(
     if dry_run {
         return Ok(found.len());
     }
-    check_backend(setup, options)?;
+    check_backend(setup, options).await?;
     editing.save().await?;
     if found.is_empty() {
         let detail = format!(

@@ -67,7 +67,7 @@ async fn approve_and_save(setup: &Setup, wanted: &ReplaceProvider, editing: &Edi
             Err(NoAnswer::Failed(reason)) => return Err(Refusal::NoAnswer(reason)),
         }
     }
-    check_backend(setup, &wanted.options)?;
+    check_backend(setup, &wanted.options).await?;
     editing.save().await?;
     Ok(true)
 }

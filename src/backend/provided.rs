@@ -1,0 +1,162 @@
+//! States in a store that a provider implements.
+//!
+//! Never knows how a provider's process starts or ends.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::base::diag::Severity;
+use crate::model::provider::{Provider, ProviderDiagnostics, StateStores};
+
+use super::lock::LockInfo;
+use super::store::{Backend, DEFAULT_WORKSPACE, ErrorKind, LockError, REMOTE_SNAPSHOT_PAUSE, StateStore, StoreError};
+use super::table::Context;
+
+/// A configured store of a provider. Its states are named as the workspaces.
+pub struct ProvidedBackend {
+    shared: Arc<Shared>,
+    context: Context,
+    /// What tells this store from others: provider and settings.
+    place: String,
+}
+
+struct Shared {
+    provider: Arc<dyn Provider>,
+    kind: String,
+}
+
+impl ProvidedBackend {
+    /// `provider` is a process in which the store was configured.
+    pub fn new(provider: Arc<dyn Provider>, kind: &str, place: String, context: Context) -> ProvidedBackend {
+        ProvidedBackend { shared: Arc::new(Shared { provider, kind: kind.to_owned() }), context, place }
+    }
+}
+
+impl Shared {
+    fn stores(&self) -> Result<&dyn StateStores, StoreError> {
+        self.provider.state_stores().ok_or_else(|| StoreError::new("The provider has no state stores"))
+    }
+
+    async fn states(&self) -> Result<Vec<String>, StoreError> {
+        self.stores()?.states(&self.kind).await.map_err(|problems| failed(&problems))
+    }
+
+    async fn write(&self, state: &str, content: Arc<[u8]>) -> Result<(), StoreError> {
+        done(self.stores()?.write_state(&self.kind, state, content).await)
+    }
+}
+
+/// The errors as one text, in the form of the reference.
+fn failed(problems: &ProviderDiagnostics) -> StoreError {
+    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+    let texts: Vec<String> = errors
+        .map(|problem| match problem.detail.as_str() {
+            "" => problem.summary.clone(),
+            detail => format!("{}: {detail}", problem.summary),
+        })
+        .collect();
+    let summary =
+        problems.iter().find(|problem| problem.severity == Severity::Error).map_or(0, |first| first.summary.len());
+    StoreError { kind: ErrorKind::Provider { summary }, text: texts.join("\n") }
+}
+
+/// The end of a call that answers with diagnostics only.
+fn done(said: ProviderDiagnostics) -> Result<(), StoreError> {
+    if crate::model::provider::has_errors(&said) {
+        return Err(failed(&said));
+    }
+    for warning in said {
+        crate::log!(Warn, "state store: {}: {}", warning.summary, warning.detail);
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl Backend for ProvidedBackend {
+    async fn workspaces(&self) -> Result<Vec<String>, StoreError> {
+        let mut names = self.shared.states().await?;
+        names.retain(|name| name != DEFAULT_WORKSPACE);
+        names.sort();
+        names.dedup();
+        names.insert(0, DEFAULT_WORKSPACE.to_owned());
+        Ok(names)
+    }
+
+    async fn delete_workspace(&self, name: &str, _force: bool) -> Result<(), StoreError> {
+        if name == DEFAULT_WORKSPACE {
+            return Err(StoreError::new("can't delete default state"));
+        }
+        done(self.shared.stores()?.delete_state(&self.shared.kind, name).await)
+    }
+
+    async fn store(&self, workspace: &str) -> Result<Arc<dyn StateStore>, StoreError> {
+        // The states are all that a store knows of workspaces.
+        if workspace != DEFAULT_WORKSPACE && !self.shared.states().await?.iter().any(|name| name == workspace) {
+            self.shared.write(workspace, super::empty_state()?.into()).await?;
+        }
+        let journal = self.context.journal_of(workspace, &[&self.place]);
+        Ok(Arc::new(ProvidedStore { shared: self.shared.clone(), workspace: workspace.to_owned(), journal }))
+    }
+}
+
+struct ProvidedStore {
+    shared: Arc<Shared>,
+    workspace: String,
+    journal: PathBuf,
+}
+
+#[async_trait]
+impl StateStore for ProvidedStore {
+    async fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        let read = self.shared.stores()?.read_state(&self.shared.kind, &self.workspace).await;
+        let content = read.map_err(|problems| failed(&problems))?;
+        Ok(Some(content).filter(|content| !content.is_empty()))
+    }
+
+    async fn write(&self, snapshot: Arc<[u8]>) -> Result<(), StoreError> {
+        self.shared.write(&self.workspace, snapshot).await
+    }
+
+    /// A store says that a state is locked in no other way than that it cannot be locked: every refusal counts as a busy lock.
+    async fn lock(&self, info: &LockInfo) -> Result<String, LockError> {
+        let stores = self.shared.stores().map_err(|e| LockError::new(e.text))?;
+        let taken = stores.lock_state(&self.shared.kind, &self.workspace, &info.operation).await;
+        taken.map_err(|problems| LockError { reason: failed(&problems).text, holder: None, busy: true })
+    }
+
+    async fn unlock(&self, id: &str) -> Result<(), StoreError> {
+        done(self.shared.stores()?.unlock_state(&self.shared.kind, &self.workspace, id).await)
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.journal.clone()
+    }
+
+    fn snapshot_pause(&self) -> Duration {
+        REMOTE_SNAPSHOT_PAUSE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::provider::ProviderDiagnostic;
+
+    #[test]
+    fn errors_of_a_store_are_one_text() {
+        let said = vec![
+            ProviderDiagnostic::error("State is locked", "By whom it is not known."),
+            ProviderDiagnostic::warning("Hm", "warned"),
+            ProviderDiagnostic::error("Disk full", ""),
+        ];
+        let error = done(said).unwrap_err();
+        assert_eq!(error.text, "State is locked: By whom it is not known.\nDisk full");
+        assert_eq!(error.summary_and_detail(), Some(("State is locked", "By whom it is not known.\nDisk full")));
+        let bare = done(vec![ProviderDiagnostic::error("Full: disk", "")]).unwrap_err();
+        assert_eq!(bare.summary_and_detail(), Some(("Full: disk", "")));
+        assert!(done(vec![ProviderDiagnostic::warning("Hm", "warned")]).is_ok());
+    }
+}

@@ -1,0 +1,390 @@
+//! State stores: the kind of backend that a provider's process implements, from a `state_store` block or from the record.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::sync::OnceCell;
+
+use super::record::BackendRecord;
+use super::settings::{BackendSettings, KindRef, hash_of, overlay, value_of_json};
+use crate::backend::Backend;
+use crate::backend::provided::ProvidedBackend;
+use crate::backend::table::{Context, Kind};
+use crate::base::diag::{Diagnostic, Diagnostics};
+use crate::base::name::{COMMAND, PROGRAM};
+use crate::base::source::{Range, SourceFile};
+use crate::base::suggest;
+use crate::engine::ports::Configuring;
+use crate::lang::syntax::body::Body;
+use crate::lang::value::Value;
+use crate::lang::value::json::to_json;
+use crate::model::addr::{self, AbsProviderConfig};
+use crate::model::config::{self, Early, NoNames};
+use crate::model::deps::{Constraints, Version};
+use crate::model::plan::file::StoreProviderSettings;
+use crate::model::provider::{NO_SCHEMAS, Provider, ProviderDiagnostic, ProviderDiagnostics, has_errors};
+use crate::model::schema::decode::decode_body;
+use crate::model::schema::{Block, Schema};
+use crate::ops::plugins::state_stores::{self, StoreProvider};
+use crate::ops::setup::Setup;
+use crate::ops::setup::store_processes::StoreProcesses;
+
+/// A state store with the configuration of its provider.
+pub struct ProvidedKind {
+    name: String,
+    provider: StoreProvider,
+    /// Of the type that the provider's schema implies.
+    config: Value,
+    provider_schema: Arc<Schema>,
+    schema: Arc<Schema>,
+    processes: Arc<StoreProcesses>,
+    /// The process of this store, once it was asked about the settings.
+    process: OnceCell<Arc<dyn Provider>>,
+}
+
+impl ProvidedKind {
+    /// What the record keeps of the provider.
+    pub fn recorded(&self) -> StoreProviderSettings {
+        StoreProviderSettings {
+            source: self.provider.address.to_string(),
+            version: self.provider.version.as_ref().map(Version::to_string),
+            supply: self.provider.supply.name().to_owned(),
+            config: to_json(&self.config, self.provider_schema.implied_type()).unwrap_or_else(|_| "{}".to_owned()),
+        }
+    }
+
+    /// What tells this store with these settings from all others.
+    fn place(&self, config: &Value) -> String {
+        let StoreProviderSettings { source, config: provider, .. } = self.recorded();
+        let settings = to_json(config, self.schema.implied_type()).unwrap_or_default();
+        format!("{source} {provider} {} {settings}", self.name)
+    }
+
+    /// What tells the process of this store from others: paths in settings are from the folder in which it was started.
+    fn key(&self, config: &Value) -> String {
+        let folder = std::env::current_dir().unwrap_or_default();
+        let version = self.recorded().version.unwrap_or_default();
+        format!("{version} {} {}", folder.display(), self.place(config))
+    }
+
+    /// Starts a process and configures the provider in it; asks it about the settings of the store.
+    async fn start(&self, config: &Value) -> Result<(Arc<dyn Provider>, ProviderDiagnostics), ProviderDiagnostics> {
+        let processes = &self.provider.processes;
+        let address = &self.provider.address;
+        let unconfigured = processes.unconfigured(address).await.map_err(not_started)?;
+        let (_, mut said) = unconfigured.validate_provider_config(self.config.clone()).await;
+        if has_errors(&said) {
+            return Err(said);
+        }
+        let whole =
+            AbsProviderConfig { module: addr::Module::root(), provider: address.clone(), alias: None, key: None };
+        let how = Configuring { reusable: false, deferral_allowed: false };
+        let configured = processes.configured(&whole, self.config.clone(), how).await;
+        let (provider, found) = configured.map_err(not_started)?;
+        said.extend(found);
+        if has_errors(&said) {
+            return Err(said);
+        }
+        let Some(stores) = provider.state_stores() else { return Err(vec![no_stores(&self.provider.address)]) };
+        said.extend(stores.validate_state_store(&self.name, config.clone()).await);
+        if has_errors(&said) { Err(said) } else { Ok((provider, said)) }
+    }
+}
+
+/// Problems with the settings of a provider are not places in the block of the store.
+fn unplaced(mut said: ProviderDiagnostics) -> ProviderDiagnostics {
+    said.iter_mut().for_each(|problem| problem.attribute = None);
+    said
+}
+
+fn not_started(problems: Diagnostics) -> ProviderDiagnostics {
+    let one = |problem: Diagnostic| ProviderDiagnostic::error(problem.summary, problem.detail);
+    problems.into_iter().map(one).collect()
+}
+
+fn no_stores(provider: &addr::Provider) -> ProviderDiagnostic {
+    let detail =
+        format!("There are no state stores implemented by provider {} ({:?})", provider.kind, provider.to_string());
+    ProviderDiagnostic::error(UNSUPPORTED, detail)
+}
+
+const UNSUPPORTED: &str = "Provider does not support pluggable state storage";
+
+#[async_trait]
+impl Kind for ProvidedKind {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn schema(&self) -> Block {
+        self.schema.block.clone()
+    }
+
+    async fn ask(&self, config: &Value) -> Vec<ProviderDiagnostic> {
+        if self.processes.configured(&self.key(config)).is_some() {
+            return Vec::new();
+        }
+        match self.start(config).await {
+            Ok((provider, warnings)) => {
+                let _ = self.process.set(provider);
+                unplaced(warnings)
+            }
+            Err(said) => unplaced(said),
+        }
+    }
+
+    async fn open(&self, config: &Value, context: &Context) -> Result<Arc<dyn Backend>, Vec<ProviderDiagnostic>> {
+        let key = self.key(config);
+        let provider = match (self.processes.configured(&key), self.process.get()) {
+            (Some(provider), _) => provider,
+            (None, Some(provider)) => {
+                let stores = provider.state_stores().ok_or_else(|| vec![no_stores(&self.provider.address)])?;
+                let said = stores.configure_state_store(&self.name, config.clone()).await;
+                if has_errors(&said) {
+                    return Err(unplaced(said));
+                }
+                self.processes.set_configured(&key, provider);
+                provider.clone()
+            }
+            (None, None) => return Err(vec![no_stores(&self.provider.address)]),
+        };
+        Ok(Arc::new(ProvidedBackend::new(provider, &self.name, self.place(config), context.clone())))
+    }
+}
+
+/// What the command line lays over a block, and what names in files of settings mean.
+pub type Given<'a> = (&'a [String], Option<&'a Early>);
+
+/// The settings of a `state_store` block.
+pub async fn of_block(
+    setup: &Setup,
+    block: &config::Backend,
+    store: &config::StoreProvider,
+    given: Given<'_>,
+) -> Result<BackendSettings, Diagnostics> {
+    let found = state_stores::provider(setup, &store.source())?;
+    let (provider_schema, schema) = schemas(&found, &block.kind, Some((store, &block.range))).await?;
+    let mut diagnostics = Diagnostics::new();
+    let config = diagnostics.take(decode_body(&store.body, &provider_schema.block, &NoNames));
+    let kind = ProvidedKind {
+        name: block.kind.to_string(),
+        provider: found,
+        config,
+        provider_schema,
+        schema,
+        processes: setup.stores.clone(),
+        process: OnceCell::new(),
+    };
+    let over = overlay(given.0, &kind, given.1, &mut diagnostics);
+    let body = match over {
+        Some(over) => Body::merged(block.body.clone(), over),
+        None => block.body.clone(),
+    };
+    let config = diagnostics.take(decode_body(&body, &kind.schema.block, &NoNames));
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let (written, _) = decode_body(&block.body, &kind.schema.block.none_required(), &NoNames);
+    let hash = hash(&kind, store, &written);
+    Ok(BackendSettings { kind: KindRef::Provided(Arc::new(kind)), config, hash, body })
+}
+
+/// As the reference computes it (1.17).
+fn hash(kind: &ProvidedKind, store: &config::StoreProvider, config: &Value) -> u32 {
+    let version = kind.provider.version.as_ref().map(Version::to_string).unwrap_or_default();
+    hash_of(vec![
+        Value::string(kind.name.clone()),
+        config.unmark_deep().0,
+        Value::string(kind.provider.address.to_string()),
+        Value::string(version),
+        Value::string(store.name.clone()),
+        kind.config.unmark_deep().0,
+    ])
+}
+
+/// The schemas of a provider and of one of its stores. Errors are placed at the block, if there is one.
+async fn schemas(
+    found: &StoreProvider,
+    kind: &str,
+    block: Option<(&config::StoreProvider, &Range)>,
+) -> Result<(Arc<Schema>, Arc<Schema>), Diagnostics> {
+    let address = &found.address;
+    let all = found.processes.schemas(address).await?;
+    let unread = |why: String| Diagnostics::from(Diagnostic::error(NO_SCHEMAS, format!("{address}: {why}.")));
+    let provider = all.provider().map_err(unread)?;
+    if let Some(schema) = all.state_store(kind).map_err(unread)? {
+        return Ok((provider, schema));
+    }
+    let names = all.state_store_names();
+    let local_name = block.map_or(&address.kind, |(store, _)| &store.name);
+    let place = block.map(|(_, range)| range.clone());
+    let problem = match suggest::name(kind, names.iter().map(|name| &**name)) {
+        _ if names.is_empty() => {
+            let detail =
+                format!("There are no state stores implemented by provider {local_name} ({:?})", address.to_string());
+            Diagnostic::error(UNSUPPORTED, detail)
+        }
+        suggested => {
+            let suggestion = suggested.map(|name| format!(" Did you mean {name:?}?")).unwrap_or_default();
+            let detail = format!(
+                "State store {kind:?} is not implemented by provider {local_name} ({:?}){suggestion}",
+                address.to_string()
+            );
+            Diagnostic::error("State store not implemented by the provider", detail)
+        }
+    };
+    Err(problem.at_opt(place).into())
+}
+
+/// The settings of a recorded state store.
+pub async fn of_record(
+    setup: &Setup,
+    record: &BackendRecord,
+    provider: &StoreProviderSettings,
+) -> Result<BackendSettings, Diagnostics> {
+    let found = state_stores::provider(setup, &address_of(provider)?)?;
+    let (provider_schema, schema) = schemas(&found, &record.kind, None).await?;
+    let config = value_of_json(&provider.config, &provider_schema.block)?;
+    let settings = value_of_json(&record.config, &schema.block)?;
+    let kind = ProvidedKind {
+        name: record.kind.clone(),
+        provider: found,
+        config,
+        provider_schema,
+        schema,
+        processes: setup.stores.clone(),
+        process: OnceCell::new(),
+    };
+    let body = Body::empty(&SourceFile::new("", ""));
+    Ok(BackendSettings { kind: KindRef::Provided(Arc::new(kind)), config: settings, hash: record.hash, body })
+}
+
+fn address_of(provider: &StoreProviderSettings) -> Result<addr::Provider, Diagnostics> {
+    addr::Provider::parse_source(&provider.source).map_err(|_| {
+        let detail = format!(
+            "The record of the state store names the provider {:?}, which is no provider address. Run \"{COMMAND} init \
+             -reconfigure\" to record the state store of the configuration.",
+            provider.source
+        );
+        Diagnostic::error("Invalid record of the state store", detail).into()
+    })
+}
+
+/// The record of the state store that the configuration asks for, if `init` recorded that very one.
+pub async fn in_use(
+    setup: &Setup,
+    block: &config::Backend,
+    store: &config::StoreProvider,
+    recorded: Option<BackendRecord>,
+) -> Result<BackendRecord, Diagnostics> {
+    let texts = store.requirement.iter().flat_map(|requirement| &requirement.versions);
+    let constraints =
+        texts.filter_map(|(text, _)| Constraints::parse(text).ok()).fold(Constraints::default(), |mut all, one| {
+            all.0.extend(one.0);
+            all
+        });
+    state_stores::check_selection(setup, &store.source(), &constraints)?;
+    let Some(recorded) = recorded else {
+        let reason = format!("Initial configuration of a state store {:?} in {}", &*block.kind, provider_text(store));
+        return Err(init_needed(&reason, false, Some(&block.range)));
+    };
+    if recorded.provider.is_none() {
+        return Err(from_backend(&recorded.kind, block, store));
+    }
+    match change(setup, (block, store), &recorded, (&[], None)).await? {
+        None => Ok(recorded),
+        Some(problem) => Err(problem),
+    }
+}
+
+fn provider_text(store: &config::StoreProvider) -> String {
+    format!("provider {} ({:?})", store.name, store.source().to_string())
+}
+
+/// Why the state store of the configuration is not the recorded one. None: it is.
+pub async fn change(
+    setup: &Setup,
+    (block, store): (&config::Backend, &config::StoreProvider),
+    recorded: &BackendRecord,
+    given: Given<'_>,
+) -> Result<Option<Diagnostics>, Diagnostics> {
+    let Some(old) = &recorded.provider else { return Ok(Some(from_backend(&recorded.kind, block, store))) };
+    let source = store.source();
+    let (shown, kind) = (source.for_display(), &*block.kind);
+    let supply = state_stores::supply(setup, &source)?.name();
+    let found = |reason: String, place: Option<&Range>| Ok(Some(init_needed(&reason, true, place)));
+    if old.supply != supply {
+        let reason = format!("State store {kind:?} ({shown}) supply mode changed from {:?} to {supply:?}", old.supply);
+        return found(reason, Some(&block.range));
+    }
+    if old.source != source.to_string() {
+        let was = address_of(old).map_or_else(|_| old.source.clone(), |address| address.for_display());
+        return found(format!("State store provider changed from {was} to {shown}"), Some(&store.range));
+    }
+    let version = state_stores::provider(setup, &source)?.version.map(|version| version.to_string());
+    if old.version != version {
+        let text = |version: &Option<String>| version.clone().unwrap_or_default();
+        let reason = format!(
+            "State store provider {:?} ({shown}) version changed from {} to {}",
+            &*store.name,
+            text(&old.version),
+            text(&version)
+        );
+        return found(reason, None);
+    }
+    if recorded.kind != kind {
+        let reason = format!("State store type changed from {:?} to {kind:?}", recorded.kind);
+        return found(reason, Some(&block.kind_range));
+    }
+    let new = of_block(setup, block, store, given).await?;
+    let was = of_record(setup, recorded, old).await?;
+    if new.record().provider.map(|new| new.config) != was.record().provider.map(|was| was.config) {
+        let reason = format!("State store provider {:?} ({shown}) configuration changed", &*store.name);
+        return found(reason, Some(&store.range));
+    }
+    // Settings of the command line are in the record only.
+    let unchanged = new.config == was.config || (given.0.is_empty() && new.hash == recorded.hash);
+    if !unchanged {
+        let reason = format!("State store {kind:?} ({shown}) configuration changed");
+        return found(reason, Some(&block.range));
+    }
+    Ok(None)
+}
+
+/// The error for a state store that `init` has not recorded, or has recorded otherwise. `migrate`: there may be states to move.
+pub fn init_needed(reason: &str, migrate: bool, place: Option<&Range>) -> Diagnostics {
+    let how = match migrate {
+        true => format!("\"{COMMAND} state migrate\" or \"{COMMAND} init -reconfigure\""),
+        false => format!("\"{COMMAND} init\""),
+    };
+    let detail = format!(
+        "Reason: {reason}\n\nA \"state store\" is an interface that {PROGRAM} uses to store state.\nChanges to state store \
+         configurations require reinitialization, and a\ndecision whether to migrate any existing state or not.\n\nIf you want to \
+         migrate existing state using the current configuration,\nplease run \"{COMMAND} state migrate\".\n\nIf you don't want to \
+         migrate existing state and just reconfigure how state is\nstored using the current configuration, please run \
+         \"{COMMAND} init -reconfigure\".\n\nIf the change reason above is incorrect, please verify your configuration\nhasn't \
+         changed and try again. At this point, no changes to your existing\nconfiguration or state have been made."
+    );
+    let problem = Diagnostic::error(format!("State store initialization required, please run {how}"), detail);
+    problem.at_opt(place.cloned()).into()
+}
+
+/// The error for a configuration that has a backend, or none, where a state store is recorded.
+pub fn left(recorded: &BackendRecord, block: Option<&config::Backend>) -> Diagnostics {
+    let reason = match block {
+        Some(block) => format!("Migrating from state store {:?} to backend {:?}", recorded.kind, &*block.kind),
+        None => format!("Unsetting the previously set state store {:?}", recorded.kind),
+    };
+    init_needed(&reason, true, block.map(|block| &block.range))
+}
+
+/// The error for a state store in the configuration where a backend is recorded.
+fn from_backend(kind: &str, block: &config::Backend, store: &config::StoreProvider) -> Diagnostics {
+    let reason =
+        format!("Migrating from backend {kind:?} to state store {:?} in {}", &*block.kind, provider_text(store));
+    super::open::to_state_store(&reason)
+}
+
+#[cfg(test)]
+#[path = "state_store_tests.rs"]
+mod tests;

@@ -1,0 +1,79 @@
+//! The processes of providers that keep the states: they run until the command ends, longer than those of an operation.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+
+use crate::base::diag::Diagnostics;
+use crate::engine::ports::Providers;
+use crate::model::addr;
+use crate::model::deps::Lock;
+use crate::model::provider::Provider;
+
+/// Providers whose processes live until [`Self::end`].
+#[async_trait]
+pub trait LastingProviders: Providers {
+    /// Ends all processes, and waits for them.
+    async fn end(&self);
+}
+
+/// All of one command.
+#[derive(Default)]
+pub struct StoreProcesses {
+    /// By address and version.
+    providers: Mutex<HashMap<(addr::Provider, String), Arc<dyn LastingProviders>>>,
+    /// Processes in which a store is configured, by provider, store and all settings.
+    configured: Mutex<HashMap<String, Arc<dyn Provider>>>,
+    /// Providers that this command installed and that the lock file need not have yet.
+    selected: Mutex<Lock>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl StoreProcesses {
+    /// What starts the processes of a provider in a version; `make` makes it when it is first asked for.
+    pub fn of_provider(
+        &self,
+        provider: &addr::Provider,
+        version: &str,
+        make: impl FnOnce() -> Result<Arc<dyn LastingProviders>, Diagnostics>,
+    ) -> Result<Arc<dyn LastingProviders>, Diagnostics> {
+        let key = (provider.clone(), version.to_owned());
+        let mut providers = locked(&self.providers);
+        if let Some(found) = providers.get(&key) {
+            return Ok(found.clone());
+        }
+        let made = make()?;
+        providers.insert(key, made.clone());
+        Ok(made)
+    }
+
+    /// Selects packages for the rest of the command.
+    pub fn select(&self, lock: Lock) {
+        locked(&self.selected).providers.extend(lock.providers);
+    }
+
+    pub fn selected(&self) -> Lock {
+        locked(&self.selected).clone()
+    }
+
+    pub fn configured(&self, key: &str) -> Option<Arc<dyn Provider>> {
+        locked(&self.configured).get(key).cloned()
+    }
+
+    pub fn set_configured(&self, key: &str, provider: &Arc<dyn Provider>) {
+        locked(&self.configured).insert(key.to_owned(), provider.clone());
+    }
+
+    /// Ends all processes, however the command ended.
+    pub async fn end(&self) {
+        locked(&self.configured).clear();
+        let all: Vec<_> = locked(&self.providers).drain().map(|(_, providers)| providers).collect();
+        for providers in all {
+            providers.end().await;
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A provider with a state store that keeps states as files of a folder. This very test binary serves it, when a program
+//! made by [`install`] runs it.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::FromRawFd;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use terrane::base::env::Environment;
+use terrane::builtin::sdk::BuiltIn;
+use terrane::lang::value::{Type, Value};
+use terrane::model::provider::{ProviderDiagnostic, ProviderDiagnostics, StateStores};
+use terrane::model::schema::{Attribute, Block, Schema};
+use terrane::plugin::serve::{self, Caller, Plugin};
+
+use crate::support::Project;
+
+/// Set where the test binary is the provider.
+const MARK: &str = "TERRANE_TEST_STATE_STORE";
+
+/// Writes a program that is the provider.
+pub fn install(project: &Project, program: &str) {
+    let binary = std::env::current_exe().unwrap();
+    // The harness has the standard output for itself; the handshake goes another way.
+    let text = format!(
+        "#!/bin/sh\nexport {MARK}=1\nexec {:?} --exact state_stores::provider::serves --nocapture 3>&1 >/dev/null\n",
+        binary.display().to_string()
+    );
+    project.script(program, &text);
+}
+
+/// No test: what [`install`] runs.
+#[test]
+fn serves() {
+    if std::env::var_os(MARK).is_none() {
+        return;
+    }
+    let text = |required| Attribute { required, optional: !required, ..Attribute::new(Type::String) };
+    let attributes = [(Arc::from("dir"), text(true)), (Arc::from("fail"), text(false))].into();
+    let schema = Schema::new(0, Block { attributes, ..Block::default() });
+    let provider = BuiltIn::new(Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let provider = provider.with_state_stores([("files_store", schema)], Arc::new(FileStores::default()));
+    let caller = Caller::from_environment(&Environment::process()).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let served = runtime.block_on(serve::serve(Plugin::Provider(Arc::new(provider)), 6, caller, |line| {
+        // SAFETY: the program has opened it, and nothing else uses it.
+        let mut out = unsafe { File::from_raw_fd(3) };
+        writeln!(out, "{line}").map_err(|e| e.to_string())
+    }));
+    std::process::exit(i32::from(served.is_err()));
+}
+
+/// The settings of the store.
+#[derive(Default)]
+struct FileStores(Mutex<(PathBuf, String)>);
+
+fn refused(summary: &str) -> ProviderDiagnostics {
+    vec![ProviderDiagnostic::error(summary, "The store was asked to fail.")]
+}
+
+impl FileStores {
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.lock().unwrap().0.join(name)
+    }
+
+    fn fails(&self, call: &str) -> bool {
+        self.0.lock().unwrap().1 == call
+    }
+}
+
+#[async_trait]
+impl StateStores for FileStores {
+    async fn validate_state_store(&self, _: &str, config: Value) -> ProviderDiagnostics {
+        match config.get("fail").and_then(Value::as_str) {
+            Some("validate") => refused("Invalid state store"),
+            Some("warn") => vec![ProviderDiagnostic::warning("Odd state store", "The store was asked to warn.")],
+            _ => Vec::new(),
+        }
+    }
+
+    async fn configure_state_store(&self, _: &str, config: Value) -> ProviderDiagnostics {
+        let text = |name: &str| config.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        *self.0.lock().unwrap() = (text("dir").into(), text("fail"));
+        if self.fails("configure") { refused("State store failed") } else { Vec::new() }
+    }
+
+    async fn read_state(&self, _: &str, state: &str) -> Result<Vec<u8>, ProviderDiagnostics> {
+        if self.fails("read") {
+            return Err(refused("State read failed"));
+        }
+        Ok(std::fs::read(self.file(&format!("{state}.state"))).unwrap_or_default())
+    }
+
+    async fn write_state(&self, _: &str, state: &str, content: Arc<[u8]>) -> ProviderDiagnostics {
+        if self.fails("write") {
+            return refused("State write failed");
+        }
+        std::fs::create_dir_all(self.file("")).unwrap();
+        std::fs::write(self.file(&format!("{state}.state")), content).unwrap();
+        Vec::new()
+    }
+
+    async fn lock_state(&self, _: &str, state: &str, operation: &str) -> Result<String, ProviderDiagnostics> {
+        std::fs::create_dir_all(self.file("")).unwrap();
+        let file = self.file(&format!("{state}.lock"));
+        match File::create_new(file) {
+            Ok(mut file) => {
+                write!(file, "{operation}").unwrap();
+                Ok(operation.to_owned())
+            }
+            Err(_) => Err(refused("State is locked")),
+        }
+    }
+
+    async fn unlock_state(&self, _: &str, state: &str, lock: &str) -> ProviderDiagnostics {
+        let file = self.file(&format!("{state}.lock"));
+        match std::fs::read_to_string(&file) {
+            Ok(held) if held == lock => {
+                std::fs::remove_file(file).unwrap();
+                Vec::new()
+            }
+            _ => refused("Cannot unlock"),
+        }
+    }
+
+    async fn states(&self, _: &str) -> Result<Vec<String>, ProviderDiagnostics> {
+        let entries = std::fs::read_dir(self.file("")).into_iter().flatten().flatten();
+        let name = |entry: std::fs::DirEntry| {
+            entry.file_name().to_str().and_then(|name| name.strip_suffix(".state")).map(String::from)
+        };
+        Ok(entries.filter_map(name).collect())
+    }
+
+    async fn delete_state(&self, _: &str, state: &str) -> ProviderDiagnostics {
+        match std::fs::remove_file(self.file(&format!("{state}.state"))) {
+            Ok(()) => Vec::new(),
+            Err(_) => refused("Cannot delete"),
+        }
+    }
+}

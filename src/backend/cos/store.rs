@@ -17,6 +17,7 @@ use crate::backend::store::{
 use crate::backend::table::Context;
 use crate::backend::workspace;
 use crate::base::hex::hex;
+use crate::base::name::COMMAND;
 
 use super::api::{Api, Failure, Repeat};
 use super::client::Objects;
@@ -28,8 +29,6 @@ const EXISTS: &str = "ResourceInUse.TagDuplicate";
 /// How often the removal of the tag is tried.
 const ATTEMPTS: u32 = 30;
 const PAUSE: Duration = Duration::from_secs(1);
-/// Longer than any process needs to make a lock.
-const UNCERTAIN: Duration = if cfg!(test) { Duration::from_millis(50) } else { Duration::from_secs(5) };
 
 pub struct CosBackend {
     pub place: Arc<Place>,
@@ -120,15 +119,18 @@ impl CosStore {
     async fn create_tag(&self) -> Result<(), LockError> {
         let Err(failure) = self.tag("CreateTag", Repeat::Never).await else { return Ok(()) };
         let reason = format!("failed to create tag: {TAG} -> {}: {failure}", self.guard());
-        let busy = failure.code == EXISTS;
-        if failure.code.is_empty() {
-            // The tag may have been made. It is another process's if that makes its lock meanwhile.
-            tokio::time::sleep(UNCERTAIN).await;
-            if let Ok(None) = self.holder().await {
-                self.remove_tag().await.map_err(|why| LockError::new(format!("{reason}\n{why}")))?;
-            }
+        // Without an answer, the tag may be there. It is not removed: it may also be that of another process.
+        let may_exist = failure.code == EXISTS || failure.code.is_empty();
+        let refusal = self.refused(reason, failure.code == EXISTS).await;
+        if refusal.holder.is_some() || !may_exist {
+            return Err(refusal);
         }
-        Err(self.refused(reason, busy).await)
+        let guard = self.guard();
+        let advice = format!(
+            "If no other process is making a lock at this moment, the tag was left by one that ended. To remove \
+                              it, run \"{COMMAND} force-unlock {guard}\"."
+        );
+        Err(LockError { reason: format!("{}\n\n{advice}", refusal.reason), ..refusal })
     }
 
     async fn has_tag(&self) -> Result<bool, String> {

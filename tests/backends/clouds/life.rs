@@ -123,7 +123,9 @@ fn prepared(store: &Store, name: &str) -> Project {
 /// Takes a lock away that a failed run has left.
 pub fn clear(project: &Project) {
     let plan = project.run(&["plan"]);
-    if let Some(id) = lock_id(&plan) {
+    let text = plan.text();
+    let guard = || text.split_once("\"terrane force-unlock ")?.1.split('"').next().map(str::to_owned);
+    if let Some(id) = lock_id(&plan).or_else(guard) {
         project.run(&["force-unlock", "-force", &id]);
     }
 }

@@ -148,13 +148,13 @@ mod tests {
     #[test]
     fn errors_of_a_store_are_one_text() {
         let said = vec![
-            ProviderDiagnostic::error("State is locked", "By whom it is not known."),
+            ProviderDiagnostic::error("State is locked", "The holder is not known."),
             ProviderDiagnostic::warning("Hm", "warned"),
             ProviderDiagnostic::error("Disk full", ""),
         ];
         let error = done(said).unwrap_err();
-        assert_eq!(error.text, "State is locked: By whom it is not known.\nDisk full");
-        assert_eq!(error.summary_and_detail(), Some(("State is locked", "By whom it is not known.\nDisk full")));
+        assert_eq!(error.text, "State is locked: The holder is not known.\nDisk full");
+        assert_eq!(error.summary_and_detail(), Some(("State is locked", "The holder is not known.\nDisk full")));
         let bare = done(vec![ProviderDiagnostic::error("Full: disk", "")]).unwrap_err();
         assert_eq!(bare.summary_and_detail(), Some(("Full: disk", "")));
         assert!(done(vec![ProviderDiagnostic::warning("Hm", "warned")]).is_ok());

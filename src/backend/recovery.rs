@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::files::named;
-use crate::base::name::{self, Name};
 use crate::base::process::ProcessId;
 use crate::model::addr::AbsResourceInstance;
 use crate::model::state::file::{self, StateFile};
@@ -80,8 +79,8 @@ pub async fn load(store: &dyn StateStore, access: Access) -> Result<Loaded, Diag
 
 /// What reading under the lock finds is reported as the reference does: as a part of taking the lock.
 fn unreadable(error: &StoreError, access: Access, store: &dyn StateStore) -> Diagnostics {
-    if matches!(error.kind, ErrorKind::Sealed | ErrorKind::NotSealed) {
-        return undecrypted(error, access, store.keeps_files());
+    if error.kind == ErrorKind::Sealed {
+        return undecrypted(&error.text, access, store.keeps_files());
     }
     match access {
         Access::ReadOnly => Diagnostic::error("Failed to load state", error.text.clone()).into(),
@@ -92,31 +91,20 @@ fn unreadable(error: &StoreError, access: Access, store: &dyn StateStore) -> Dia
     }
 }
 
-/// Called as `tofu`, as OpenTofu reports it, which reads local states to keep a backup when it locks them.
-fn undecrypted(error: &StoreError, access: Access, is_local: bool) -> Diagnostics {
-    let why = &error.text;
+/// As OpenTofu reports it, which reads local states to keep a backup when it locks them.
+fn undecrypted(why: &str, access: Access, is_local: bool) -> Diagnostics {
     let is_read_only = access == Access::ReadOnly;
-    // Diagnostics of the configuration stand for themselves.
-    let configuration = why.strip_prefix("<nil>: ").and_then(|text| text.split_once("; "));
-    let diagnostic = match (name::current(), is_read_only, is_local) {
-        (Name::OpenTofu, false, true) => return lock_failed(&format!("failed to write backup file: {why}")).into(),
-        (Name::OpenTofu, false, false) => Diagnostic::error(format!("error loading state: {why}"), ""),
-        (Name::OpenTofu, true, false) => Diagnostic::error(format!("Failed to load state: {why}"), ""),
-        _ if let Some((summary, detail)) = configuration => Diagnostic::error(summary, detail),
-        (Name::OpenTofu, true, true) => Diagnostic::error(why.clone(), ""),
-        _ => {
-            let hint = if error.kind == ErrorKind::NotSealed { NO_FALLBACK } else { NOT_DECRYPTED };
-            Diagnostic::error("Failed to decrypt the state", format!("{why}.\n\n{hint}"))
-        }
-    };
-    diagnostic.into()
+    match (is_read_only, is_local) {
+        (false, true) => lock_failed(&format!("failed to write backup file: {why}")).into(),
+        (false, false) => Diagnostic::error(format!("error loading state: {why}"), "").into(),
+        (true, false) => Diagnostic::error(format!("Failed to load state: {why}"), "").into(),
+        // Diagnostics of the configuration stand for themselves.
+        (true, true) => match why.strip_prefix("<nil>: ").and_then(|text| text.split_once("; ")) {
+            Some((summary, detail)) => Diagnostic::error(summary, detail).into(),
+            None => Diagnostic::error(why, "").into(),
+        },
+    }
 }
-
-const NO_FALLBACK: &str = "The state is not encrypted yet, and the \"encryption\" configuration accepts only encrypted states. Add the method \
-     \"unencrypted\" as a fallback; the next command that writes the state encrypts it.";
-
-const NOT_DECRYPTED: &str = "No method of the \"encryption\" configuration could decrypt the state. Check the passphrase or the key. If it was \
-     changed, add the previous method as a fallback, so that the state can be read and encrypted anew.";
 
 /// None: no file. Some(None): a file in which nothing was recorded.
 async fn read_journal(path: &Path, store: &dyn StateStore) -> Result<Option<Option<Journal>>, Diagnostics> {

@@ -107,8 +107,7 @@ struct SealedStore {
 
 impl From<SealError> for StoreError {
     fn from(error: SealError) -> StoreError {
-        let kind = if matches!(error, SealError::NotSealed) { ErrorKind::NotSealed } else { ErrorKind::Sealed };
-        StoreError { kind, text: error.to_string() }
+        StoreError { kind: ErrorKind::Sealed, text: error.to_string() }
     }
 }
 

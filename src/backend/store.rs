@@ -131,15 +131,13 @@ pub enum ErrorKind {
     Failed,
     /// The backend has only the default workspace.
     WorkspacesUnsupported,
-    /// The backend has only workspaces with names of their own.
+    /// The backend has only named workspaces, not the default one.
     DefaultUnsupported,
     /// The lock is free, or held by another process.
     LockGone,
     /// The state cannot be encrypted, or decrypted.
     Sealed,
-    /// The stored state is not encrypted, and only encrypted ones are accepted.
-    NotSealed,
-    /// The words of a provider: a summary of so many bytes, then what else it says.
+    /// A provider's text: a summary of this many bytes, then the rest.
     Provider {
         summary: usize,
     },

@@ -146,7 +146,7 @@ impl Cipher {
             }));
         }
         if !self.methods.iter().any(is_unencrypted) {
-            return Err(SealError::NotSealed);
+            return Err(unexpectedly_plain());
         }
         let outdated = !self.methods.first().is_some_and(is_unencrypted);
         Ok(Opened { plain: content, outdated })
@@ -169,7 +169,7 @@ impl Cipher {
 
     /// Whether something that is kept beside a state may be plain, as the state itself may.
     pub fn check_plain(&self) -> Result<(), SealError> {
-        if self.methods.iter().any(is_unencrypted) { Ok(()) } else { Err(SealError::NotSealed) }
+        if self.methods.iter().any(is_unencrypted) { Ok(()) } else { Err(unexpectedly_plain()) }
     }
 
     /// Bytes of any kind, sealed as states are.
@@ -188,6 +188,10 @@ impl Cipher {
 
 fn is_unencrypted(method: &config::Method) -> bool {
     &*method.kind == UNENCRYPTED
+}
+
+fn unexpectedly_plain() -> SealError {
+    SealError::new("encountered unencrypted payload without unencrypted method configured")
 }
 
 /// What stands outside must be what stands inside, so that it cannot be changed without the key.

@@ -2,15 +2,11 @@
 
 use crate::base::diag::{Diagnostic, Diagnostics};
 
-const NOT_SEALED: &str = "encountered unencrypted payload without unencrypted method configured";
-
 /// A failure to seal or to open.
 #[derive(Clone, Debug)]
 pub enum SealError {
     /// What is wrong with the data or with the method that was used.
     Text(String),
-    /// The data is not encrypted, and only encrypted data is accepted.
-    NotSealed,
     /// What is wrong with the configuration, found out only when its method was needed.
     Configuration(Diagnostics),
 }
@@ -24,7 +20,6 @@ impl SealError {
     pub fn diagnostics(&self) -> Diagnostics {
         match self {
             SealError::Text(text) => Diagnostic::error(text.clone(), "").into(),
-            SealError::NotSealed => Diagnostic::error(NOT_SEALED, "").into(),
             SealError::Configuration(diagnostics) => diagnostics.iter().filter(|d| d.is_error()).cloned().collect(),
         }
     }
@@ -35,7 +30,6 @@ impl std::fmt::Display for SealError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let diagnostics = match self {
             SealError::Text(text) => return f.write_str(text),
-            SealError::NotSealed => return f.write_str(NOT_SEALED),
             SealError::Configuration(diagnostics) => diagnostics,
         };
         let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|d| d.is_error()).collect();

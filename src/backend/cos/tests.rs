@@ -29,7 +29,7 @@ fn config(settings: &[(&str, Value)]) -> Value {
     }))
 }
 
-/// The service has names of its own: the stub takes their place.
+/// The stub takes the place of the service's host names.
 async fn open(stub: &CosStub, prefix: &str, key: &str, secret: &str) -> CosBackend {
     let values = [
         ("bucket", Value::string(BUCKET)),

@@ -26,7 +26,7 @@ const PRIMARY_KEY: &str = "LockID";
 const ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Temporary errors, whatever their status.
+/// Temporary errors, with any status.
 const PASSING: [&str; 6] = [
     "OTSRowOperationConflict",
     "OTSNotEnoughCapacityUnit",

@@ -137,7 +137,7 @@ impl tower_service::Service<http::Request<tonic::body::Body>> for Connection {
                     Some(pieces) => pieces.send(&mut stream, true),
                     None => body::send(body, &mut stream).await,
                 };
-                // Who needs no more of a request may answer before its end.
+                // A server may answer before it has read the whole request.
                 response.await.map_err(|error| sent.err().unwrap_or(error))
             };
             match work.await {

@@ -18,16 +18,24 @@ pub mod base;
 pub mod lang;
 pub mod model;
 
+#[cfg(feature = "cli")]
 pub mod encryption;
+#[cfg(feature = "cli")]
 pub mod engine;
 
+#[cfg(feature = "cli")]
 pub mod backend;
+#[cfg(feature = "cli")]
 pub mod builtin;
+#[cfg(feature = "cli")]
 pub mod install;
 pub mod plugin;
 
+#[cfg(feature = "cli")]
 pub mod render;
 
+#[cfg(feature = "cli")]
 pub mod ops;
 
+#[cfg(feature = "cli")]
 pub mod cli;

@@ -14,6 +14,7 @@ mod hostile;
 mod interop;
 mod model;
 mod modules;
+mod protocols;
 mod providers;
 mod state_stores;
 mod support;

@@ -4,24 +4,33 @@
 //! never knows providers, except as the name of a log.
 
 pub mod atomic;
+#[cfg(feature = "cli")]
 pub mod aws;
+#[cfg(feature = "cli")]
 pub mod azure;
+#[cfg(feature = "cli")]
 pub mod browser;
+#[cfg(feature = "cli")]
 pub mod cloud;
 pub mod diag;
 pub mod duration;
 pub mod env;
 pub mod files;
+#[cfg(feature = "cli")]
 pub mod google;
 pub mod hex;
+#[cfg(feature = "cli")]
 pub mod http;
 pub mod identifier;
+#[cfg(feature = "cli")]
 pub mod identity;
 pub mod lock;
 pub mod log;
 pub mod name;
+#[cfg(feature = "cli")]
 pub mod percent;
 pub mod process;
+#[cfg(feature = "cli")]
 pub mod program;
 pub mod secret;
 pub mod source;

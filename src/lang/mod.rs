@@ -3,7 +3,9 @@
 //! Owns the text of the language and its evaluation. Never knows resources or providers; no async, no network, no clock,
 //! no environment; files only through the `Files` trait.
 
+#[cfg(feature = "cli")]
 pub mod eval;
+#[cfg(feature = "cli")]
 pub mod functions;
 pub mod syntax;
 pub mod value;

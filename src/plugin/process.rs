@@ -458,19 +458,6 @@ async fn over(stream: impl super::grpc::Transport, tls: Option<Arc<rustls::Clien
     channel.map_err(|status| super::failure::status_text(&status))
 }
 
-/// Makes sure that the process at the other end is the one expected, of the same user.
-pub fn check_peer(stream: &UnixStream, expected: u32) -> Result<(), String> {
-    let peer = stream.peer_cred().map_err(|error| error.to_string())?;
-    // SAFETY: the call has no preconditions and cannot fail.
-    let own = unsafe { libc::geteuid() };
-    let known = peer.pid().is_none_or(|pid| u32::try_from(pid) == Ok(expected));
-    if peer.uid() == own && known {
-        Ok(())
-    } else {
-        Err(format!("process {:?} of user {} is at the other end of the socket", peer.pid(), peer.uid()))
-    }
-}
-
 /// Connects to a plugin that runs already, without TLS.
 pub async fn reattach(address: &Address, version: u16, pid: u32) -> Result<Plugin, StartError> {
     let handshake = Handshake { version, address: address.clone(), certificate: None };

@@ -62,6 +62,7 @@ impl Socket {
 }
 
 /// Connects to a plugin's socket as its handshake names it.
+#[cfg(any(feature = "cli", test))]
 pub async fn connect(address: &Path) -> io::Result<UnixStream> {
     match address.to_str().and_then(|text| text.strip_prefix('@')) {
         Some(name) => {
@@ -73,12 +74,25 @@ pub async fn connect(address: &Path) -> io::Result<UnixStream> {
     }
 }
 
+/// Makes sure that the process at the other end is the one expected, of the same user.
+pub fn check_peer(stream: &UnixStream, expected: u32) -> Result<(), String> {
+    let peer = stream.peer_cred().map_err(|error| error.to_string())?;
+    // SAFETY: the call has no preconditions and cannot fail.
+    let own = unsafe { libc::geteuid() };
+    let known = peer.pid().is_none_or(|pid| u32::try_from(pid) == Ok(expected));
+    if peer.uid() == own && known {
+        Ok(())
+    } else {
+        Err(format!("process {:?} of user {} is at the other end of the socket", peer.pid(), peer.uid()))
+    }
+}
+
 #[cfg(target_os = "linux")]
 fn listen_without_file(name: &str) -> io::Result<std::os::unix::net::UnixListener> {
     std::os::unix::net::UnixListener::bind_addr(&without_file(name)?)
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", any(feature = "cli", test)))]
 fn connect_without_file(name: &str) -> io::Result<std::os::unix::net::UnixStream> {
     std::os::unix::net::UnixStream::connect_addr(&without_file(name)?)
 }
@@ -93,7 +107,7 @@ fn listen_without_file(_name: &str) -> io::Result<std::os::unix::net::UnixListen
     Err(io::ErrorKind::Unsupported.into())
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(all(not(target_os = "linux"), any(feature = "cli", test)))]
 fn connect_without_file(_name: &str) -> io::Result<std::os::unix::net::UnixStream> {
     Err(io::ErrorKind::Unsupported.into())
 }

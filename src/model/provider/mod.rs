@@ -2,6 +2,7 @@
 //!
 //! Values that cross this border carry no marks; types are those that the schemas imply.
 
+#[cfg(feature = "cli")]
 mod about_body;
 mod message;
 mod provisioner;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+#[cfg(feature = "cli")]
 pub use about_body::about_body;
 pub use message::*;
 pub use provisioner::{Output, ProvisionRequest, Provisioner};

@@ -5,9 +5,13 @@
 
 pub mod as_blocks;
 pub mod block;
+#[cfg(feature = "cli")]
 pub mod check;
+#[cfg(feature = "cli")]
 pub mod decode;
+#[cfg(feature = "cli")]
 pub mod document;
+#[cfg(feature = "cli")]
 pub mod place;
 pub mod set;
 

@@ -19,11 +19,11 @@ pub const INVALID_CALL: &str = "Invalid value from the caller";
 /// The messages of `proto/goplugin.proto`.
 #[allow(clippy::all)]
 pub mod goplugin {
-    include!(concat!(env!("OUT_DIR"), "/plugin.rs"));
+    include!("../../../proto/generated/plugin.rs");
 }
 
 /// The messages of `proto/health.proto`.
 #[allow(clippy::all)]
 pub mod health {
-    include!(concat!(env!("OUT_DIR"), "/grpc.health.v1.rs"));
+    include!("../../../proto/generated/grpc.health.v1.rs");
 }

@@ -1,6 +1,6 @@
 //! What the two provider protocols do differently: how their methods are named and how a schema is written.
 //!
-//! All other messages are the same on the wire (the build script checks it), so one client and one server serve both.
+//! All other messages are the same on the wire (`tests/protocols.rs` checks it), so one client and one server serve both.
 
 use bytes::Bytes;
 use prost::DecodeError;

@@ -9,7 +9,7 @@ use super::v6::message as v6;
 /// The messages of `proto/tfplugin5.proto`.
 #[allow(clippy::all)]
 pub mod message {
-    include!(concat!(env!("OUT_DIR"), "/tfplugin5.rs"));
+    include!("../../../proto/generated/tfplugin5.rs");
 }
 
 use message as v5;

@@ -8,13 +8,13 @@ use super::protocol::{Call, Protocol};
 /// The messages of `proto/tfplugin6.proto`.
 #[allow(clippy::all)]
 pub mod message {
-    include!(concat!(env!("OUT_DIR"), "/tfplugin6.rs"));
+    include!("../../../proto/generated/tfplugin6.rs");
 }
 
 /// A schema response read one level deep: `proto/schema_index.proto`.
 #[allow(clippy::all)]
 pub mod index {
-    include!(concat!(env!("OUT_DIR"), "/schema_index.rs"));
+    include!("../../../proto/generated/schema_index.rs");
 }
 
 pub struct V6;

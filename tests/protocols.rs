@@ -1,23 +1,17 @@
-//! Compiles the plugin protocols in `proto/` with a protobuf compiler written in Rust: no `protoc` is needed.
+//! The protocol files: the generated messages are current, and both provider protocols are the same on the wire.
 //!
-//! The two provider protocols name some things differently, but nearly all their messages look the same on the wire,
-//! and `src/plugin/wire` relies on it: it reads and writes version 6 messages for both. What it relies on is checked
-//! here, so that a change of the protocol files that breaks it does not compile.
-
-#![allow(clippy::print_stdout, reason = "it is how a build script talks to cargo")]
+//! `proto/generated` is committed, so that neither users nor authors of providers build a protobuf compiler.
+//! `TERRANE_TEST_RECORD=1` writes it again. The two provider protocols name some things differently, but nearly all
+//! their messages look the same on the wire, and `src/plugin/wire` relies on it: it reads and writes version 6 messages
+//! for both.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FileDescriptorSet};
 
-const FILES: &[&str] = &[
-    "proto/tfplugin5.proto",
-    "proto/tfplugin6.proto",
-    "proto/goplugin.proto",
-    "proto/health.proto",
-    "proto/schema_index.proto",
-];
+const FILES: &[&str] = &["tfplugin5.proto", "tfplugin6.proto", "goplugin.proto", "health.proto", "schema_index.proto"];
 
 /// Messages of protocol 5 whose name in protocol 6 is another.
 const RENAMED: &[(&str, &str)] = &[
@@ -41,20 +35,42 @@ const ONLY_IN_5: &[&str] = &["GetProvisionerSchema", "ValidateProvisionerConfig"
 
 type Fields = BTreeMap<String, (i32, Type, Label, String)>;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    for file in FILES {
-        println!("cargo:rerun-if-changed={file}");
-    }
-    let set = protox::compile(FILES, ["proto"])?;
-    check_same_on_the_wire(&set)?;
+#[test]
+fn generated_messages_are_current() {
+    let folder = proto().join("generated");
+    let made = tempfile::tempdir().unwrap();
     // All bytes are slices of the message that they came in: a schema of five megabytes is never copied.
     let mut config = prost_build::Config::new();
     for package in ["tfplugin5", "tfplugin6"] {
         let message = format!(".{package}.DynamicValue");
         config.extern_path(message, "crate::plugin::wire::dynamic_value::DynamicValue");
     }
-    config.bytes(["."]).compile_fds(set)?;
-    Ok(())
+    config.bytes(["."]).out_dir(made.path()).compile_fds(descriptors()).unwrap();
+    let mut names: Vec<_> = std::fs::read_dir(made.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert!(names.len() >= FILES.len());
+    for name in names {
+        let text = std::fs::read_to_string(made.path().join(&name)).unwrap();
+        if std::env::var_os("TERRANE_TEST_RECORD").is_some() {
+            std::fs::write(folder.join(&name), text).unwrap();
+        } else {
+            let committed = std::fs::read_to_string(folder.join(&name)).unwrap_or_default();
+            assert!(committed == text, "proto/generated/{} is not current: record it", name.display());
+        }
+    }
+}
+
+#[test]
+fn protocols_5_and_6_are_the_same_on_the_wire() {
+    check_same_on_the_wire(&descriptors()).unwrap();
+}
+
+fn proto() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/proto"))
+}
+
+fn descriptors() -> FileDescriptorSet {
+    protox::compile(FILES, [proto()]).unwrap()
 }
 
 fn check_same_on_the_wire(set: &FileDescriptorSet) -> Result<(), String> {

@@ -9,10 +9,14 @@
 //! - [`model`]: the data: addresses, schemas, configuration, state, plan, the provider interface, locks.
 //! - [`engine`]: the logic: graph, walk, validate, plan, apply.
 //! - [`encryption`]: encrypted states and plans, in OpenTofu's format.
+//! - [`sdk`]: the library for people who write providers; the built-in ones use it too.
 //! - [`plugin`], [`builtin`], [`install`], [`backend`]: the access to the outside: plugin processes, built-in plugins, packages, state stores.
 //! - [`render`]: model values to text or JSON; pure.
 //! - [`ops`]: every user-visible operation, end to end.
 //! - [`cli`]: the command line: arguments and output.
+
+// The code that the derive macro writes names this crate from the outside.
+extern crate self as terrane;
 
 pub mod base;
 pub mod lang;
@@ -30,6 +34,8 @@ pub mod builtin;
 #[cfg(feature = "cli")]
 pub mod install;
 pub mod plugin;
+
+pub mod sdk;
 
 #[cfg(feature = "cli")]
 pub mod render;

@@ -48,5 +48,5 @@ mod state_store_server;
 pub mod grpc;
 pub mod wire;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cli"))]
 mod tests;

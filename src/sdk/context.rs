@@ -1,0 +1,146 @@
+//! What each call of a provider has: provider data, diagnostics, private data, the request to stop.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::error::Error;
+use crate::base::stop::Stop;
+use crate::lang::value::{Path, Value};
+use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
+
+/// One call of a provider.
+pub struct Context<D> {
+    pub(super) data: Option<Arc<D>>,
+    pub(super) diagnostics: ProviderDiagnostics,
+    pub(super) private: Private,
+    pub(super) stop: Stop,
+    pub(super) provider_meta: Value,
+    pub(super) identity: Option<Value>,
+    /// Of a data source, where the host is this program.
+    pub(crate) address: String,
+}
+
+impl<D> Context<D> {
+    pub(super) fn new(data: Option<Arc<D>>, stop: Stop) -> Context<D> {
+        Context {
+            data,
+            diagnostics: Vec::new(),
+            private: Private::default(),
+            stop,
+            provider_meta: Value::null_dynamic(),
+            identity: None,
+            address: String::new(),
+        }
+    }
+
+    /// What the provider's `configure` returned. Fails before the provider is configured: during validation.
+    pub fn data(&self) -> Result<&D, Error> {
+        self.data.as_deref().ok_or_else(|| {
+            Error::new(
+                "Unconfigured Provider",
+                "The provider is not configured yet. It can be used during plan and apply, not during validation.",
+            )
+        })
+    }
+
+    /// Adds a warning. The call goes on and may succeed.
+    pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
+        self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
+    }
+
+    /// As [`Context::warn`], about an attribute.
+    pub fn warn_at(&mut self, path: Path, summary: impl Into<String>, detail: impl Into<String>) {
+        self.diagnostics.push(ProviderDiagnostic::warning(summary, detail).at(path));
+    }
+
+    /// Data that is stored beside the object; nobody but the provider reads it.
+    pub fn private(&mut self) -> &mut Private {
+        &mut self.private
+    }
+
+    /// The values of `provider_meta` in the module of the object; null if there are none.
+    pub fn provider_meta(&self) -> &Value {
+        &self.provider_meta
+    }
+
+    /// Completes when the user interrupts the run. A call that is not finished then is dropped a second later.
+    pub async fn stopping(&self) {
+        self.stop.stopping().await;
+    }
+
+    /// True once the user interrupted the run.
+    pub fn is_stopping(&self) -> bool {
+        self.stop.is_stopping()
+    }
+
+    /// The identity of the object, an object of the type of the identity schema; none if it is not known.
+    pub fn identity(&self) -> Option<&Value> {
+        self.identity.as_ref()
+    }
+
+    pub fn set_identity(&mut self, identity: Value) {
+        self.identity = Some(identity);
+    }
+}
+
+/// Keys and JSON texts that are stored beside an object.
+///
+/// ```
+/// use terrane::sdk::Private;
+/// let mut private = Private::default();
+/// private.set("etag", "\"7\"").unwrap();
+/// assert_eq!(private.get("etag"), Some("\"7\""));
+/// assert!(private.set(".reserved", "1").is_err());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Private {
+    entries: BTreeMap<String, String>,
+}
+
+impl Private {
+    /// The JSON text of a key.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.entries.get(key).map(String::as_str)
+    }
+
+    /// Fails if the key begins with a full stop, or if the text is not JSON.
+    pub fn set(&mut self, key: impl Into<String>, json: impl Into<String>) -> Result<(), Error> {
+        let (key, json) = (key.into(), json.into());
+        if key.starts_with('.') {
+            let detail = format!("Keys of private data that begin with \".\" are reserved: {key:?}.");
+            return Err(Error::new("Restricted Resource Private State Namespace", detail));
+        }
+        if serde_json::from_str::<serde::de::IgnoredAny>(&json).is_err() {
+            return Err(Error::new("Invalid Resource Private State Value", format!("{key:?} is not valid JSON.")));
+        }
+        self.entries.insert(key, json);
+        Ok(())
+    }
+
+    pub fn remove(&mut self, key: &str) {
+        self.entries.remove(key);
+    }
+
+    /// The form of the wire: an object of base64 texts. Data of other libraries is dropped.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Private {
+        let read: BTreeMap<String, String> = serde_json::from_slice(bytes).unwrap_or_default();
+        let decoded = read.into_iter().filter_map(|(key, text)| {
+            let bytes = STANDARD.decode(text).ok()?;
+            Some((key, String::from_utf8(bytes).ok()?))
+        });
+        Private { entries: decoded.collect() }
+    }
+
+    /// Empty if there is nothing to store.
+    pub(super) fn to_bytes(&self) -> Arc<[u8]> {
+        if self.entries.is_empty() {
+            return Arc::from([]);
+        }
+        let encoded: BTreeMap<&str, String> =
+            self.entries.iter().map(|(key, text)| (key.as_str(), STANDARD.encode(text))).collect();
+        serde_json::to_vec(&encoded).unwrap_or_default().into()
+    }
+}

@@ -1,0 +1,71 @@
+//! Errors of providers: diagnostics with the place that they are about.
+
+use std::fmt;
+
+use crate::lang::value::Path;
+use crate::model::provider::ProviderDiagnostic as Diagnostic;
+
+/// What went wrong: one or more diagnostics.
+///
+/// ```
+/// use terrane::sdk::{Error, Path};
+/// let error = Error::new("Note not found", "The server has no note 7.").at(Path::new().attr("id"));
+/// assert_eq!(error.to_string(), "Note not found: The server has no note 7.");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Error {
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl Error {
+    /// `summary` is short and always the same; `detail` says what happened, why, and how to fix it.
+    pub fn new(summary: impl Into<String>, detail: impl Into<String>) -> Error {
+        Error { diagnostics: vec![Diagnostic::error(summary, detail)] }
+    }
+
+    /// The attribute that the error is about.
+    #[must_use]
+    pub fn at(mut self, path: Path) -> Error {
+        for diagnostic in &mut self.diagnostics {
+            diagnostic.attribute.get_or_insert_with(|| path.clone());
+        }
+        self
+    }
+
+    /// Both.
+    #[must_use]
+    pub fn and(mut self, other: Error) -> Error {
+        self.diagnostics.extend(other.diagnostics);
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, diagnostic) in self.diagnostics.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{}: {}", diagnostic.summary, diagnostic.detail)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Diagnostic> for Error {
+    fn from(diagnostic: Diagnostic) -> Error {
+        Error { diagnostics: vec![diagnostic] }
+    }
+}
+
+impl From<Vec<Diagnostic>> for Error {
+    fn from(diagnostics: Vec<Diagnostic>) -> Error {
+        Error { diagnostics }
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Error {
+        Error::new("Input/Output Error", error.to_string())
+    }
+}

@@ -1,0 +1,98 @@
+//! Provider-defined functions.
+
+use std::future::Future;
+
+use super::convert::FieldType;
+use crate::lang::value::{Type, Value};
+use crate::model::provider::FunctionError as WireError;
+
+pub use crate::model::schema::{FunctionSignature as Signature, Parameter};
+
+/// Why a function failed.
+///
+/// ```
+/// use terrane::sdk::FunctionError;
+/// let error = FunctionError::argument(0, "not a date");
+/// assert_eq!(error.to_string(), "not a date");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionError {
+    pub(super) text: String,
+    pub(super) argument: Option<usize>,
+}
+
+impl FunctionError {
+    pub fn new(text: impl Into<String>) -> FunctionError {
+        FunctionError { text: text.into(), argument: None }
+    }
+
+    /// An error about the argument with this index.
+    pub fn argument(index: usize, text: impl Into<String>) -> FunctionError {
+        FunctionError { text: text.into(), argument: Some(index) }
+    }
+}
+
+impl std::fmt::Display for FunctionError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for FunctionError {}
+
+impl From<FunctionError> for WireError {
+    fn from(error: FunctionError) -> WireError {
+        WireError { text: error.text, argument: error.argument }
+    }
+}
+
+impl From<WireError> for FunctionError {
+    fn from(error: WireError) -> FunctionError {
+        FunctionError { text: error.text, argument: error.argument }
+    }
+}
+
+/// A function. It depends on its arguments alone: the provider need not be configured.
+pub trait Function: Send + Sync + 'static {
+    fn signature(&self) -> Signature;
+
+    /// The arguments in the order of the signature; with a variadic parameter, its arguments follow the others.
+    fn call(&self, arguments: Vec<Value>) -> impl Future<Output = Result<Value, FunctionError>> + Send;
+}
+
+/// A parameter of the type of `T`.
+///
+/// ```
+/// let parameter = terrane::sdk::parameter::<String>("text", "The text to reverse.");
+/// assert_eq!(parameter.name, "text");
+/// ```
+pub fn parameter<T: FieldType>(name: &str, description: &str) -> Parameter {
+    Parameter {
+        name: name.to_owned(),
+        ty: T::shape().ty(),
+        allow_null: false,
+        allow_unknown: false,
+        description: description.to_owned(),
+        markdown: false,
+    }
+}
+
+/// A signature without a variadic parameter.
+pub fn signature(summary: &str, parameters: Vec<Parameter>, returns: Type) -> Signature {
+    Signature {
+        parameters,
+        variadic: None,
+        returns,
+        summary: summary.to_owned(),
+        description: String::new(),
+        markdown: false,
+        deprecation_message: String::new(),
+    }
+}
+
+/// The argument with this index as a Rust value.
+pub fn argument<T: FieldType>(arguments: &[Value], index: usize) -> Result<T, FunctionError> {
+    let missing = || FunctionError::new(format!("argument {} is missing", index + 1));
+    let value = arguments.get(index).ok_or_else(missing)?;
+    T::from_value(value).map_err(|mismatch| FunctionError::argument(index, mismatch.reason))
+}

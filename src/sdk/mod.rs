@@ -1,0 +1,53 @@
+//! The library for people who write providers in Rust.
+//!
+//! A provider implements [`Provider`]; its types implement [`Resource`], [`DataSource`], [`Ephemeral`] and [`Function`].
+//! Attributes are the fields of structs with `#[derive(Model)]`. The rules of plans and of validation are those of the
+//! library of the public providers. Never knows a particular resource, nor how a host works.
+
+#[doc(hidden)]
+#[path = "derived.rs"]
+pub mod __derive;
+mod check;
+mod context;
+mod convert;
+mod data_source;
+mod erased;
+mod error;
+mod field;
+mod function;
+mod model;
+mod modifier;
+mod panic;
+mod plan;
+mod provider;
+mod resource;
+mod schema;
+mod server;
+mod stored;
+#[cfg(test)]
+mod tests;
+mod validate;
+mod validator;
+mod walk;
+
+pub use check::validate_implementation;
+pub use context::{Context, Private};
+pub use convert::{FieldType, Mismatch, Set};
+pub use data_source::{DataSource, Ephemeral, Opened};
+pub use error::Error;
+pub use field::Field;
+pub use function::{Function, FunctionError, Parameter, Signature, argument, parameter, signature};
+pub use model::{Key, Model, Object, Values};
+pub use modifier::{
+    PlanModifier, PlannedAttribute, keep, keep_unless_null, replace, replace_if, replace_if_configured,
+};
+pub use provider::{Provider, Types};
+pub use resource::{
+    Creation, IdentitySchema, Import, Moved, Plan, Resource, Stored, Update, Validation, not_importable,
+};
+pub use schema::{Attribute, Block, NestedBlock, Nesting, NumberKind, Schema, Shape};
+pub use server::server;
+pub use validator::{ConfiguredAttribute, Validator};
+
+pub use crate::lang::value::{Number, Path, Type, Value};
+pub use terrane_derive::Model;

@@ -1,0 +1,207 @@
+//! Models: structs that stand for objects of the language, and typed access to objects that may have unknown parts.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::Field;
+use super::convert::{FieldType, Mismatch};
+use super::error::Error;
+use super::schema::Block;
+use crate::lang::value::{Path, Value};
+
+/// A struct that stands for an object: of a resource, a data source, a provider configuration or a nested block.
+///
+/// `#[derive(Model)]` writes it. [`Object`] is the model of those who build their schema at run time.
+pub trait Model: Sized + Send + Sync + 'static {
+    /// The attributes and blocks of the object.
+    fn block() -> Block;
+    /// Fails if a field cannot hold what is there: null or unknown.
+    fn from_value(value: &Value) -> Result<Self, Mismatch>;
+    fn into_value(self) -> Value;
+}
+
+/// The model of providers without configuration, and of actions and functions without arguments.
+impl Model for () {
+    fn block() -> Block {
+        Block::default()
+    }
+
+    fn from_value(_value: &Value) -> Result<(), Mismatch> {
+        Ok(())
+    }
+
+    fn into_value(self) -> Value {
+        Value::empty_object()
+    }
+}
+
+/// An object with attributes by name, for schemas that are built at run time. Names are not checked by the compiler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object(pub Value);
+
+impl Object {
+    /// The attribute as text; none if it is null, unknown or absent.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).and_then(Value::as_str)
+    }
+
+    pub fn int(&self, name: &str) -> Option<i64> {
+        self.0.get(name).and_then(Value::as_i64)
+    }
+
+    pub fn bool(&self, name: &str) -> Option<bool> {
+        self.0.get(name).and_then(Value::as_bool)
+    }
+
+    /// The attribute; null of no type if it is absent.
+    pub fn value(&self, name: &str) -> Value {
+        self.0.get(name).cloned().unwrap_or_else(Value::null_dynamic)
+    }
+
+    /// The elements that are texts, of a list or a set.
+    pub fn texts(&self, name: &str) -> Vec<String> {
+        let elements = self.0.get(name).map(Value::elements).unwrap_or_default();
+        elements.iter().filter_map(|element| Some(element.as_str()?.to_owned())).collect()
+    }
+
+    /// The same with some attributes replaced.
+    #[must_use]
+    pub fn with<K: Into<Arc<str>>>(&self, changes: impl IntoIterator<Item = (K, Value)>) -> Object {
+        let mut attributes: BTreeMap<Arc<str>, Value> = self.0.entries().clone();
+        attributes.extend(changes.into_iter().map(|(name, value)| (name.into(), value)));
+        Object(Value::object(attributes))
+    }
+
+    /// An object of a block from some of its attributes; the others are null, and there are no blocks.
+    pub fn of<K: Into<Arc<str>>>(block: &Block, attributes: impl IntoIterator<Item = (K, Value)>) -> Object {
+        Object(block.to_model().empty_value()).with(attributes)
+    }
+}
+
+impl Model for Object {
+    fn block() -> Block {
+        Block::default()
+    }
+
+    fn from_value(value: &Value) -> Result<Object, Mismatch> {
+        Ok(Object(value.clone()))
+    }
+
+    fn into_value(self) -> Value {
+        self.0
+    }
+}
+
+/// The name and type of an attribute of a model. `#[derive(Model)]` makes a constant for each field.
+pub struct Key<M, T> {
+    name: &'static str,
+    types: PhantomData<fn() -> (M, T)>,
+}
+
+impl<M, T> Key<M, T> {
+    #[doc(hidden)]
+    pub const fn new(name: &'static str) -> Key<M, T> {
+        Key { name, types: PhantomData }
+    }
+
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// The place of the attribute, for errors about it.
+    pub fn path(self) -> Path {
+        Path::new().attr(self.name)
+    }
+}
+
+impl<M, T> Clone for Key<M, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M, T> Copy for Key<M, T> {}
+
+impl<M, T> fmt::Debug for Key<M, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// An object of a model, any part of which may be unknown: a configuration or a plan.
+pub struct Values<M> {
+    value: Value,
+    model: PhantomData<fn() -> M>,
+}
+
+impl<M> Clone for Values<M> {
+    fn clone(&self) -> Self {
+        Values::new(self.value.clone())
+    }
+}
+
+impl<M> fmt::Debug for Values<M> {
+    /// Only the type: values may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Values<{}>", std::any::type_name::<M>())
+    }
+}
+
+impl<M> Values<M> {
+    pub(super) fn new(value: Value) -> Values<M> {
+        Values { value, model: PhantomData }
+    }
+
+    /// True if there is no object: the prior state of a creation, the plan of a destruction.
+    pub fn is_absent(&self) -> bool {
+        self.value.is_null()
+    }
+
+    /// The whole object.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    pub(super) fn into_inner(self) -> Value {
+        self.value
+    }
+
+    /// An attribute that may be null or unknown; null if there is no object.
+    pub fn get<T: FieldType<Known = T>>(&self, key: Key<M, T>) -> Result<Field<T>, Error> {
+        let Some(value) = self.value.get(key.name) else { return Ok(Field::Null) };
+        Field::from_value(value).map_err(|mismatch| Error::from(mismatch.within_attribute(key.name)))
+    }
+
+    /// Replaces an attribute. Nothing happens if there is no object.
+    pub fn set<T: FieldType<Known = T>>(&mut self, key: Key<M, T>, field: Field<T>) {
+        self.set_value(key.name, field.into_value());
+    }
+
+    /// As [`Values::set`], by name.
+    pub fn set_value(&mut self, name: &str, value: Value) {
+        if self.value.is_null() || !self.value.is_known() {
+            return;
+        }
+        let mut attributes = self.value.entries().clone();
+        attributes.insert(Arc::from(name), value);
+        self.value = Value::object(attributes);
+    }
+}
+
+impl<M: Model> Values<M> {
+    /// The model. Fails if there is no object, or if a field cannot hold what is unknown.
+    pub fn model(&self) -> Result<M, Error> {
+        if self.value.is_null() {
+            return Err(Mismatch::new("there is no object").into());
+        }
+        Ok(M::from_value(&self.value)?)
+    }
+}
+
+impl Mismatch {
+    pub(super) fn within_attribute(self, name: &str) -> Mismatch {
+        self.within(crate::lang::value::PathStep::Attr(Arc::from(name)))
+    }
+}

@@ -1,0 +1,82 @@
+//! Plan modifiers: what the plan of an attribute does beyond defaults and unknowns.
+
+use crate::lang::value::{Path, Value};
+
+/// What a modifier sees of its attribute or block, and what it may change.
+#[non_exhaustive]
+pub struct PlannedAttribute<'a> {
+    pub path: &'a Path,
+    /// Null if it is not configured.
+    pub config: &'a Value,
+    /// Null if there is no prior object.
+    pub prior: &'a Value,
+    pub planned: Value,
+    /// A change of the value replaces the object.
+    pub requires_replace: bool,
+    /// The whole prior object; null during creation.
+    pub prior_object: &'a Value,
+    /// The whole configuration.
+    pub config_object: &'a Value,
+    /// The whole planned object before modifiers; null during destruction.
+    pub planned_object: &'a Value,
+}
+
+/// Changes the plan of one attribute or block. Any `Fn(&mut PlannedAttribute)` is one.
+pub trait PlanModifier: Send + Sync + 'static {
+    fn modify(&self, attribute: &mut PlannedAttribute<'_>);
+}
+
+impl<F: Fn(&mut PlannedAttribute<'_>) + Send + Sync + 'static> PlanModifier for F {
+    fn modify(&self, attribute: &mut PlannedAttribute<'_>) {
+        self(attribute);
+    }
+}
+
+impl PlannedAttribute<'_> {
+    /// True if an existing object changes in this attribute.
+    fn is_changed(&self) -> bool {
+        !self.prior_object.is_null() && !self.planned_object.is_null() && self.planned != *self.prior
+    }
+
+    /// True if nothing is configured and the plan does not know the value yet.
+    fn is_open(&self) -> bool {
+        !self.prior_object.is_null() && !self.planned.is_known() && self.config.is_known()
+    }
+}
+
+/// Keeps the prior value, null too, where the plan would be unknown.
+pub fn keep() -> impl PlanModifier {
+    |attribute: &mut PlannedAttribute<'_>| {
+        if attribute.is_open() {
+            attribute.planned = attribute.prior.clone();
+        }
+    }
+}
+
+/// As [`keep`], unless the prior value is null.
+pub fn keep_unless_null() -> impl PlanModifier {
+    |attribute: &mut PlannedAttribute<'_>| {
+        if attribute.is_open() && !attribute.prior.is_null() {
+            attribute.planned = attribute.prior.clone();
+        }
+    }
+}
+
+/// A change replaces the object.
+pub fn replace() -> impl PlanModifier {
+    replace_if(|_| true)
+}
+
+/// A configured change replaces the object.
+pub fn replace_if_configured() -> impl PlanModifier {
+    replace_if(|attribute| !attribute.config.is_null())
+}
+
+/// A change for which `decide` is true replaces the object.
+pub fn replace_if(decide: impl Fn(&PlannedAttribute<'_>) -> bool + Send + Sync + 'static) -> impl PlanModifier {
+    move |attribute: &mut PlannedAttribute<'_>| {
+        if attribute.is_changed() && decide(attribute) {
+            attribute.requires_replace = true;
+        }
+    }
+}

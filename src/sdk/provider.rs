@@ -1,0 +1,114 @@
+//! Providers: their configuration, and the types that they offer.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+
+use super::context::Context;
+use super::data_source::{DataSource, Ephemeral};
+use super::erased::{AnyDataSource, AnyEphemeral, AnyFunction, AnyResource, Offered};
+use super::error::Error;
+use super::function::Function;
+use super::model::{Model, Values};
+use super::resource::{Resource, Validation};
+use super::schema::Schema;
+use crate::model::provider::StateStores;
+use crate::model::schema as wire;
+
+/// A provider.
+pub trait Provider: Send + Sync + 'static {
+    /// The provider block; `()` if it has no arguments.
+    type Config: Model;
+    /// What resources and the others need of the configuration: a client, for example.
+    type Data: Send + Sync + 'static;
+
+    fn schema(&self) -> Schema {
+        Schema::of::<Self::Config>()
+    }
+
+    /// The arguments of `provider_meta` blocks; none: there are no such blocks.
+    fn meta_schema(&self) -> Option<Schema> {
+        None
+    }
+
+    /// Checks of the configuration beyond those of the schema.
+    fn validate(&self, _validation: &mut Validation<'_, Self::Config>) {}
+
+    fn configure(
+        &self,
+        context: &mut Context<()>,
+        config: Values<Self::Config>,
+    ) -> impl Future<Output = Result<Self::Data, Error>> + Send;
+
+    /// Adds the types of the provider.
+    fn types(&self, types: &mut Types<Self::Data>);
+}
+
+/// The types that a provider offers, by name.
+pub struct Types<D> {
+    pub(super) resources: BTreeMap<Arc<str>, Arc<dyn AnyResource<D>>>,
+    pub(super) data_sources: BTreeMap<Arc<str>, Arc<dyn AnyDataSource<D>>>,
+    pub(super) ephemeral: BTreeMap<Arc<str>, Arc<dyn AnyEphemeral<D>>>,
+    pub(super) functions: BTreeMap<Arc<str>, Arc<dyn AnyFunction>>,
+    pub(super) state_stores: Option<(BTreeMap<Arc<str>, Arc<wire::Schema>>, Arc<dyn StateStores>)>,
+    /// Kind and name of types that were added twice.
+    pub(super) duplicates: Vec<(&'static str, String)>,
+}
+
+impl<D> Default for Types<D> {
+    fn default() -> Types<D> {
+        Types {
+            resources: BTreeMap::new(),
+            data_sources: BTreeMap::new(),
+            ephemeral: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            state_stores: None,
+            duplicates: Vec::new(),
+        }
+    }
+}
+
+impl<D: Send + Sync + 'static> Types<D> {
+    /// Adds a managed resource type by its full name: `todo_note`.
+    pub fn resource(&mut self, name: &str, resource: impl Resource<Data = D>) -> &mut Self {
+        let offered = Arc::new(Offered::new(resource.schema(), resource));
+        let twice = self.resources.insert(Arc::from(name), offered).is_some();
+        self.note("Resource", name, twice)
+    }
+
+    pub fn data_source(&mut self, name: &str, source: impl DataSource<Data = D>) -> &mut Self {
+        let offered = Arc::new(Offered::new(source.schema(), source));
+        let twice = self.data_sources.insert(Arc::from(name), offered).is_some();
+        self.note("Data Source", name, twice)
+    }
+
+    pub fn ephemeral(&mut self, name: &str, ephemeral: impl Ephemeral<Data = D>) -> &mut Self {
+        let offered = Arc::new(Offered::new(ephemeral.schema(), ephemeral));
+        let twice = self.ephemeral.insert(Arc::from(name), offered).is_some();
+        self.note("Ephemeral Resource", name, twice)
+    }
+
+    /// Adds a function by the name after `provider::NAME::`.
+    pub fn function(&mut self, name: &str, function: impl Function) -> &mut Self {
+        let twice = self.functions.insert(Arc::from(name), Arc::new(function)).is_some();
+        self.note("Function", name, twice)
+    }
+
+    /// The state stores of this provider, with their schemas.
+    #[doc(hidden)]
+    pub fn state_stores(
+        &mut self,
+        schemas: BTreeMap<Arc<str>, Arc<wire::Schema>>,
+        stores: Arc<dyn StateStores>,
+    ) -> &mut Self {
+        self.state_stores = Some((schemas, stores));
+        self
+    }
+
+    fn note(&mut self, kind: &'static str, name: &str, twice: bool) -> &mut Self {
+        if twice {
+            self.duplicates.push((kind, name.to_owned()));
+        }
+        self
+    }
+}

@@ -1,0 +1,262 @@
+//! Managed resource types.
+
+use std::future::{Future, ready};
+
+use super::context::Context;
+use super::error::Error;
+use super::model::{Model, Values};
+use super::schema::Schema;
+use crate::lang::value::{Path, Value};
+use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
+
+pub use crate::model::provider::IdentitySchema;
+
+/// A managed resource type: the object's life from its creation to its destruction.
+///
+/// Methods are `async fn` in implementations. All but `create` have a default: an object that is only kept in the state.
+pub trait Resource: Send + Sync + 'static {
+    /// What the provider's `configure` returns.
+    type Data: Send + Sync + 'static;
+    type Model: Model;
+
+    fn schema(&self) -> Schema {
+        Schema::of::<Self::Model>()
+    }
+
+    /// Checks of the configuration beyond those of the schema.
+    fn validate(&self, _validation: &mut Validation<'_, Self::Model>) {}
+
+    /// Changes the plan after the schema's rules. Called for destructions too.
+    fn plan(
+        &self,
+        _context: &mut Context<Self::Data>,
+        _plan: &mut Plan<Self::Model>,
+    ) -> impl Future<Output = Result<(), Error>> + Send {
+        ready(Ok(()))
+    }
+
+    /// Creates the object and returns it with everything known.
+    fn create(
+        &self,
+        context: &mut Context<Self::Data>,
+        creation: &mut Creation<Self::Model>,
+    ) -> impl Future<Output = Result<Self::Model, Error>> + Send;
+
+    /// The object as it is now; none if it is gone.
+    fn read(
+        &self,
+        _context: &mut Context<Self::Data>,
+        state: Self::Model,
+    ) -> impl Future<Output = Result<Option<Self::Model>, Error>> + Send {
+        ready(Ok(Some(state)))
+    }
+
+    /// Changes the object in place. By default it becomes what was planned.
+    fn update(
+        &self,
+        _context: &mut Context<Self::Data>,
+        update: &mut Update<Self::Model>,
+    ) -> impl Future<Output = Result<Self::Model, Error>> + Send {
+        ready(update.planned.model())
+    }
+
+    fn delete(
+        &self,
+        _context: &mut Context<Self::Data>,
+        _state: Self::Model,
+    ) -> impl Future<Output = Result<(), Error>> + Send {
+        ready(Ok(()))
+    }
+
+    /// The object that the import names, at least with what `read` needs.
+    fn import(
+        &self,
+        _context: &mut Context<Self::Data>,
+        _import: Import,
+    ) -> impl Future<Output = Result<Self::Model, Error>> + Send {
+        ready(Err(not_importable()))
+    }
+
+    /// An object that was stored with an older version of the schema.
+    fn upgrade(
+        &self,
+        _context: &mut Context<Self::Data>,
+        stored: Stored,
+    ) -> impl Future<Output = Result<Self::Model, Error>> + Send {
+        ready(stored.object().and_then(|value| Ok(Self::Model::from_value(&value)?)))
+    }
+
+    /// An object of another type that becomes one of this type.
+    fn move_from(
+        &self,
+        _context: &mut Context<Self::Data>,
+        moved: Moved,
+    ) -> impl Future<Output = Result<Self::Model, Error>> + Send {
+        ready(Err(moved.unsupported()))
+    }
+
+    /// What identifies an object of the type; none: its id alone.
+    fn identity_schema(&self) -> Option<IdentitySchema> {
+        None
+    }
+
+    /// The identity of an object, of the type of [`Resource::identity_schema`].
+    fn identity(&self, _state: &Self::Model) -> Option<Value> {
+        None
+    }
+}
+
+/// The error of types without import.
+pub fn not_importable() -> Error {
+    Error::new(
+        "Resource Import Not Implemented",
+        "This resource does not support import. Please contact the provider developer for additional information.",
+    )
+}
+
+/// A configuration to check.
+#[non_exhaustive]
+pub struct Validation<'a, M> {
+    pub config: Values<M>,
+    pub(super) found: &'a mut ProviderDiagnostics,
+}
+
+impl<M> Validation<'_, M> {
+    pub fn error(&mut self, path: Path, summary: impl Into<String>, detail: impl Into<String>) {
+        self.found.push(ProviderDiagnostic::error(summary, detail).at(path));
+    }
+
+    pub fn warn(&mut self, path: Path, summary: impl Into<String>, detail: impl Into<String>) {
+        self.found.push(ProviderDiagnostic::warning(summary, detail).at(path));
+    }
+
+    pub fn add(&mut self, error: impl Into<Error>) {
+        self.found.extend(error.into().diagnostics);
+    }
+}
+
+/// A planned change.
+#[non_exhaustive]
+pub struct Plan<M> {
+    /// Absent for a destruction.
+    pub config: Values<M>,
+    /// Absent for a creation.
+    pub prior: Values<M>,
+    /// Absent for a destruction; may be changed.
+    pub planned: Values<M>,
+    /// Attributes whose change replaces the object.
+    pub requires_replace: Vec<Path>,
+}
+
+impl<M> Plan<M> {
+    pub fn is_create(&self) -> bool {
+        self.prior.is_absent()
+    }
+
+    pub fn is_destroy(&self) -> bool {
+        self.planned.is_absent()
+    }
+}
+
+/// A planned creation.
+#[non_exhaustive]
+pub struct Creation<M> {
+    /// With write-only values.
+    pub config: Values<M>,
+    pub planned: Values<M>,
+    pub(super) partial: Option<Value>,
+}
+
+/// A planned change in place.
+#[non_exhaustive]
+pub struct Update<M> {
+    /// With write-only values.
+    pub config: Values<M>,
+    pub prior: Values<M>,
+    pub planned: Values<M>,
+    pub(super) partial: Option<Value>,
+}
+
+impl<M: Model> Creation<M> {
+    /// Stores the object as it is so far: if the creation fails later, it is in the state, tainted.
+    pub fn store(&mut self, object: M) {
+        self.partial = Some(object.into_value());
+    }
+}
+
+impl<M: Model> Update<M> {
+    /// Stores the object as it is so far, in case the update fails later.
+    pub fn store(&mut self, object: M) {
+        self.partial = Some(object.into_value());
+    }
+}
+
+/// What an import names.
+#[non_exhaustive]
+#[derive(Clone, Debug)]
+pub enum Import {
+    Id(String),
+    /// An object of the type of the identity schema.
+    Identity(Value),
+}
+
+impl Import {
+    /// The id. Fails for an import by identity.
+    pub fn id(&self) -> Result<&str, Error> {
+        match self {
+            Import::Id(id) => Ok(id),
+            Import::Identity(_) => Err(not_importable()),
+        }
+    }
+}
+
+/// An object in the state that was written with another version of the schema.
+#[non_exhaustive]
+#[derive(Clone, Debug)]
+pub struct Stored {
+    pub version: i64,
+    pub(super) raw: crate::model::provider::RawState,
+    /// Of today's schema.
+    pub(super) ty: crate::lang::value::Type,
+}
+
+impl Stored {
+    /// The JSON text. Fails for states of Terraform 0.11 and earlier.
+    pub fn json(&self) -> Result<&[u8], Error> {
+        match &self.raw {
+            crate::model::provider::RawState::Json(bytes) => Ok(bytes),
+            crate::model::provider::RawState::Flat(_) => Err(Error::new(
+                "Unable to Upgrade Resource State",
+                "The object was stored by Terraform 0.11 or earlier, whose form is not supported.",
+            )),
+        }
+    }
+
+    /// The object with today's attributes: absent ones are null, others are dropped.
+    pub fn object(&self) -> Result<Value, Error> {
+        Ok(super::stored::stored_object(&self.raw, &self.ty)?)
+    }
+}
+
+/// An object of another type.
+#[non_exhaustive]
+#[derive(Clone, Debug)]
+pub struct Moved {
+    /// "registry.terraform.io/hashicorp/null".
+    pub source_provider: String,
+    pub source_type: String,
+    pub source_version: i64,
+    /// The JSON text of the object.
+    pub source_state: bytes::Bytes,
+    pub(super) target_type: String,
+}
+
+impl Moved {
+    /// The error for types that objects of the source cannot become.
+    pub fn unsupported(&self) -> Error {
+        Error::new(
+            "Resource Move Not Supported",
+            format!("The {:?} resource type does not support moving from {:?}.", self.target_type, self.source_type),
+        )
+    }
+}

@@ -1,0 +1,420 @@
+//! A provider of this library as the provider of the plugin protocol.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+
+use super::context::{Context, Private};
+use super::erased::{AnyType, Change, check};
+use super::error::Error;
+use super::model::Values;
+use super::panic::guarded;
+use super::provider::{Provider, Types};
+use super::resource::{Import, Moved, Stored, Validation};
+use super::schema::Schema;
+use crate::base::stop::Stop;
+use crate::lang::value::{Value, json};
+use crate::model::provider::{
+    ApplyRequest, ApplyResponse, ConfigureRequest, FunctionError, Identity, IdentitySchema, ImportResponse,
+    ImportedObject, MoveRequest, MoveResponse, OpenEphemeralResponse, PlanRequest, PlanResponse,
+    Provider as ProviderInterface, ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse,
+    RenewEphemeralResponse, StateStores, UpgradeRequest,
+};
+use crate::model::schema::{Capabilities, ProviderSchemas, StaticSchemas};
+
+/// What a call that was asked to stop may still take.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// A provider with its types, ready to be served.
+pub(super) struct Server<P: Provider> {
+    provider: P,
+    config_schema: Schema,
+    types: Types<P::Data>,
+    schemas: Arc<StaticSchemas>,
+    data: RwLock<Option<Arc<P::Data>>>,
+    stop: Stop,
+}
+
+/// The provider as the interface that hosts use: what [`super::serve`] serves.
+pub fn server<P: Provider>(provider: P) -> Arc<dyn ProviderInterface> {
+    Arc::new(Server::new(provider))
+}
+
+impl<P: Provider> Server<P> {
+    pub fn new(provider: P) -> Server<P> {
+        let mut types = Types::default();
+        provider.types(&mut types);
+        let config_schema = provider.schema();
+        let schemas = Arc::new(schemas_of(&provider, &config_schema, &types));
+        Server { provider, config_schema, types, schemas, data: RwLock::new(None), stop: Stop::new() }
+    }
+
+    pub fn config_schema(&self) -> &Schema {
+        &self.config_schema
+    }
+
+    pub fn types(&self) -> &Types<P::Data> {
+        &self.types
+    }
+
+    fn data(&self) -> Option<Arc<P::Data>> {
+        self.data.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn context(&self, private: &[u8], provider_meta: Value) -> Context<P::Data> {
+        let mut context = Context::new(self.data(), self.stop.clone());
+        context.private = Private::from_bytes(private);
+        context.provider_meta = provider_meta;
+        context
+    }
+
+    /// Runs a call: a panic becomes an error, and so does a call that goes on after it was asked to stop.
+    async fn run<T: Send>(
+        &self,
+        call: &str,
+        future: impl Future<Output = Result<T, Error>> + Send,
+    ) -> Result<T, Error> {
+        let stopped = async {
+            self.stop.stopping().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::select! {
+            biased;
+            result = guarded(call, future) => result,
+            () = stopped => Err(Error::new("Operation interrupted", format!("{call} was interrupted before it ended."))),
+        }
+    }
+}
+
+fn wires<T: AnyType + ?Sized>(
+    types: &BTreeMap<Arc<str>, Arc<T>>,
+) -> BTreeMap<Arc<str>, Arc<crate::model::schema::Schema>> {
+    types.iter().map(|(name, one)| (name.clone(), one.wire().clone())).collect()
+}
+
+fn schemas_of<P: Provider>(provider: &P, config: &Schema, types: &Types<P::Data>) -> StaticSchemas {
+    StaticSchemas {
+        provider: Arc::new(config.to_model()),
+        provider_meta: provider.meta_schema().map(|schema| Arc::new(schema.to_model())),
+        managed: wires(&types.resources),
+        data: wires(&types.data_sources),
+        ephemeral: wires(&types.ephemeral),
+        functions: types.functions.iter().map(|(name, f)| (name.clone(), Arc::new(f.signature()))).collect(),
+        state_stores: types.state_stores.as_ref().map(|(schemas, _)| schemas.clone()).unwrap_or_default(),
+        capabilities: Capabilities {
+            plan_destroy: true,
+            get_provider_schema_optional: true,
+            move_resource_state: true,
+            generate_resource_config: false,
+        },
+    }
+}
+
+/// The type of this name; an error if the provider has none.
+fn find<'t, T: ?Sized>(types: &'t BTreeMap<Arc<str>, Arc<T>>, what: &str, name: &str) -> Result<&'t T, Error> {
+    types.get(name).map(|found| &**found).ok_or_else(|| {
+        let summary = format!("{what} Type Not Found");
+        Error::new(summary, format!("No {} type named {name:?} was found in the provider.", what.to_lowercase()))
+    })
+}
+
+/// The diagnostics of a call: those that its author collected, then its error.
+fn diagnostics<D>(context: Context<D>, error: Option<Error>) -> ProviderDiagnostics {
+    let mut all = context.diagnostics;
+    all.extend(error.into_iter().flat_map(|error| error.diagnostics));
+    all
+}
+
+fn identity_message(schema: Option<IdentitySchema>, value: Option<&Value>) -> Option<Identity> {
+    let (schema, value) = (schema?, value?);
+    let text = json::to_json(value, &schema.implied_type()).ok()?;
+    Some(Identity { schema_version: schema.version, json: text.into() })
+}
+
+/// Seconds and nanoseconds since 1970.
+fn timestamp(time: SystemTime) -> Option<(i64, i32)> {
+    let since = time.duration_since(UNIX_EPOCH).ok()?;
+    Some((i64::try_from(since.as_secs()).ok()?, i32::try_from(since.subsec_nanos()).ok()?))
+}
+
+const RESOURCE: &str = "Resource";
+const DATA_SOURCE: &str = "Data Source";
+const EPHEMERAL: &str = "Ephemeral Resource";
+
+#[async_trait]
+impl<P: Provider> ProviderInterface for Server<P> {
+    async fn schemas(&self) -> Result<Arc<dyn ProviderSchemas>, ProviderDiagnostics> {
+        Ok(self.schemas.clone())
+    }
+
+    async fn validate_provider_config(&self, config: Value) -> (Value, ProviderDiagnostics) {
+        let mut found = Vec::new();
+        let checks = async {
+            self.provider.validate(&mut Validation { config: Values::new(config.clone()), found: &mut found });
+            check(&self.config_schema, &config, true, &mut found);
+            Ok(())
+        };
+        let error = self.run("ValidateProviderConfig", checks).await.err();
+        found.extend(error.into_iter().flat_map(|error| error.diagnostics));
+        (config, found)
+    }
+
+    async fn validate_resource_config(
+        &self,
+        kind: &str,
+        config: Value,
+        _deferral_allowed: bool,
+    ) -> ProviderDiagnostics {
+        let mut found = Vec::new();
+        let checks = async {
+            find(&self.types.resources, RESOURCE, kind)?.validate(config, true, &mut found);
+            Ok(())
+        };
+        let error = self.run("ValidateResourceConfig", checks).await.err();
+        found.extend(error.into_iter().flat_map(|error| error.diagnostics));
+        found
+    }
+
+    async fn validate_data_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
+        let mut found = Vec::new();
+        let checks = async {
+            find(&self.types.data_sources, DATA_SOURCE, kind)?.validate(config, &mut found);
+            Ok(())
+        };
+        let error = self.run("ValidateDataResourceConfig", checks).await.err();
+        found.extend(error.into_iter().flat_map(|error| error.diagnostics));
+        found
+    }
+
+    async fn configure(&self, request: ConfigureRequest) -> ProviderDiagnostics {
+        let mut context = Context::new(None, self.stop.clone());
+        let configured = self.provider.configure(&mut context, Values::new(request.config));
+        match self.run("ConfigureProvider", configured).await {
+            Ok(data) => {
+                *self.data.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(data));
+                diagnostics(context, None)
+            }
+            Err(error) => diagnostics(context, Some(error)),
+        }
+    }
+
+    async fn upgrade_resource_state(&self, request: UpgradeRequest) -> (Value, ProviderDiagnostics) {
+        let mut context = self.context(&[], Value::null_dynamic());
+        let upgraded = self.run("UpgradeResourceState", async {
+            let resource = find(&self.types.resources, RESOURCE, &request.kind)?;
+            let ty = resource.wire().implied_type().clone();
+            resource.upgrade(&mut context, Stored { version: request.version, raw: request.raw, ty }).await
+        });
+        match upgraded.await {
+            Ok(value) => (value, diagnostics(context, None)),
+            Err(error) => (Value::null_dynamic(), diagnostics(context, Some(error))),
+        }
+    }
+
+    async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
+        let mut context = self.context(&request.private, request.provider_meta);
+        let mut schema = None;
+        let read = self.run("ReadResource", async {
+            let resource = find(&self.types.resources, RESOURCE, &request.kind)?;
+            schema = resource.identity_schema();
+            resource.read(&mut context, request.current.clone()).await
+        });
+        let (new_state, error) = match read.await {
+            Ok(value) => (value, None),
+            Err(error) => (request.current, Some(error)),
+        };
+        ReadResponse {
+            new_state,
+            deferred: false,
+            identity: identity_message(schema, context.identity.as_ref()),
+            private: context.private.to_bytes(),
+            diagnostics: diagnostics(context, error),
+        }
+    }
+
+    async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
+        let mut context = self.context(&request.prior_private, request.provider_meta);
+        let change = Change { config: request.config, prior: request.prior, after: request.proposed.clone() };
+        let planned = self.run("PlanResourceChange", async {
+            find(&self.types.resources, RESOURCE, &request.kind)?.plan(&mut context, change).await
+        });
+        let (planned, requires_replace, error) = match planned.await {
+            Ok(planned) => (planned.value, planned.requires_replace, None),
+            Err(error) => (request.proposed, Vec::new(), Some(error)),
+        };
+        PlanResponse {
+            planned,
+            deferred: false,
+            requires_replace,
+            private: context.private.to_bytes(),
+            legacy_type_system: false,
+            diagnostics: diagnostics(context, error),
+        }
+    }
+
+    async fn apply_resource_change(&self, request: ApplyRequest) -> ApplyResponse {
+        let mut context = self.context(&request.planned_private, request.provider_meta);
+        let change = Change { config: request.config, prior: request.prior.clone(), after: request.planned };
+        let mut schema = None;
+        let applied = self.run("ApplyResourceChange", async {
+            let resource = find(&self.types.resources, RESOURCE, &request.kind)?;
+            schema = resource.identity_schema();
+            Ok(resource.apply(&mut context, change).await)
+        });
+        let (new_state, error) = match applied.await {
+            Ok(outcome) => (outcome.value, outcome.error),
+            Err(error) => (request.prior, Some(error)),
+        };
+        ApplyResponse {
+            new_state,
+            identity: identity_message(schema, context.identity.as_ref()),
+            private: context.private.to_bytes(),
+            legacy_type_system: false,
+            diagnostics: diagnostics(context, error),
+        }
+    }
+
+    async fn import_resource_state(&self, kind: &str, id: &str) -> ImportResponse {
+        self.import(kind, Import::Id(id.to_owned())).await
+    }
+
+    async fn identity_schema(&self, kind: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
+        let resource = find(&self.types.resources, RESOURCE, kind).map_err(|error| error.diagnostics)?;
+        Ok(resource.identity_schema())
+    }
+
+    async fn import_by_identity(&self, kind: &str, identity: Value) -> ImportResponse {
+        self.import(kind, Import::Identity(identity)).await
+    }
+
+    async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {
+        let mut context = self.context(&[], Value::null_dynamic());
+        let moved = Moved {
+            source_provider: request.source_provider,
+            source_type: request.source_kind.to_string(),
+            source_version: request.source_version,
+            source_state: request.source_state,
+            target_type: request.target_kind.to_string(),
+        };
+        let moved = self.run("MoveResourceState", async {
+            find(&self.types.resources, RESOURCE, &request.target_kind)?.move_from(&mut context, moved).await
+        });
+        let (state, error) = match moved.await {
+            Ok(state) => (state, None),
+            Err(error) => (Value::null_dynamic(), Some(error)),
+        };
+        MoveResponse { state, private: context.private.to_bytes(), diagnostics: diagnostics(context, error) }
+    }
+
+    async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse {
+        let mut context = self.context(&[], request.provider_meta);
+        context.address = request.address;
+        let read = self.run("ReadDataSource", async {
+            find(&self.types.data_sources, DATA_SOURCE, &request.kind)?.read(&mut context, request.config).await
+        });
+        match read.await {
+            Ok(value) => ReadDataResponse::new(value, diagnostics(context, None)),
+            Err(error) => ReadDataResponse::new(Value::null_dynamic(), diagnostics(context, Some(error))),
+        }
+    }
+
+    async fn validate_ephemeral_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
+        let mut found = Vec::new();
+        let checks = async {
+            find(&self.types.ephemeral, EPHEMERAL, kind)?.validate(config, &mut found);
+            Ok(())
+        };
+        let error = self.run("ValidateEphemeralResourceConfig", checks).await.err();
+        found.extend(error.into_iter().flat_map(|error| error.diagnostics));
+        found
+    }
+
+    async fn open_ephemeral(&self, kind: &str, config: Value) -> OpenEphemeralResponse {
+        let mut context = self.context(&[], Value::null_dynamic());
+        let opened = self.run("OpenEphemeralResource", async {
+            find(&self.types.ephemeral, EPHEMERAL, kind)?.open(&mut context, config).await
+        });
+        let (result, renew_at, error) = match opened.await {
+            Ok((value, renew_at)) => (value, renew_at, None),
+            Err(error) => (Value::null_dynamic(), None, Some(error)),
+        };
+        OpenEphemeralResponse {
+            result,
+            deferred: false,
+            private: context.private.to_bytes().to_vec(),
+            renew_at: renew_at.and_then(timestamp),
+            diagnostics: diagnostics(context, error),
+        }
+    }
+
+    async fn renew_ephemeral(&self, kind: &str, private: Vec<u8>) -> RenewEphemeralResponse {
+        let mut context = self.context(&private, Value::null_dynamic());
+        let renewed = self.run("RenewEphemeralResource", async {
+            find(&self.types.ephemeral, EPHEMERAL, kind)?.renew(&mut context).await
+        });
+        let (renew_at, error) = match renewed.await {
+            Ok(renew_at) => (renew_at, None),
+            Err(error) => (None, Some(error)),
+        };
+        RenewEphemeralResponse {
+            private: context.private.to_bytes().to_vec(),
+            renew_at: renew_at.and_then(timestamp),
+            diagnostics: diagnostics(context, error),
+        }
+    }
+
+    async fn close_ephemeral(&self, kind: &str, private: Vec<u8>) -> ProviderDiagnostics {
+        let mut context = self.context(&private, Value::null_dynamic());
+        let closed = guarded("CloseEphemeralResource", async {
+            find(&self.types.ephemeral, EPHEMERAL, kind)?.close(&mut context).await
+        });
+        let error = closed.await.err();
+        diagnostics(context, error)
+    }
+
+    async fn call_function(&self, name: &str, arguments: Vec<Value>) -> Result<Value, FunctionError> {
+        let Some(function) = self.types.functions.get(name) else {
+            return Err(FunctionError { text: format!("there is no function named {name:?}"), argument: None });
+        };
+        let called = guarded("CallFunction", async { Ok(function.call(arguments).await) }).await;
+        match called {
+            Ok(result) => result.map_err(FunctionError::from),
+            Err(panic) => Err(FunctionError { text: panic.to_string(), argument: None }),
+        }
+    }
+
+    fn state_stores(&self) -> Option<&dyn StateStores> {
+        self.types.state_stores.as_ref().map(|(_, stores)| &**stores)
+    }
+
+    async fn stop(&self) -> Result<(), String> {
+        self.stop.stop();
+        Ok(())
+    }
+}
+
+impl<P: Provider> Server<P> {
+    async fn import(&self, kind: &str, import: Import) -> ImportResponse {
+        let mut context = self.context(&[], Value::null_dynamic());
+        let mut schema = None;
+        let imported = self.run("ImportResourceState", async {
+            let resource = find(&self.types.resources, RESOURCE, kind)?;
+            schema = resource.identity_schema();
+            resource.import(&mut context, import).await
+        });
+        match imported.await {
+            Ok(state) => {
+                let object = ImportedObject {
+                    kind: Arc::from(kind),
+                    state,
+                    identity: identity_message(schema, context.identity.as_ref()),
+                    private: context.private.to_bytes(),
+                };
+                ImportResponse { diagnostics: diagnostics(context, None), ..ImportResponse::objects(vec![object]) }
+            }
+            Err(error) => ImportResponse::failed(diagnostics(context, Some(error))),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Validators of single attributes and blocks.
+
+use crate::lang::value::{Path, Value};
+use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
+
+/// What a validator sees of its attribute or block.
+#[non_exhaustive]
+pub struct ConfiguredAttribute<'a> {
+    pub path: &'a Path,
+    /// Null, unknown or known.
+    pub value: &'a Value,
+    /// The whole configuration.
+    pub config: &'a Value,
+    pub(super) found: &'a mut ProviderDiagnostics,
+}
+
+impl ConfiguredAttribute<'_> {
+    /// Reports an error about the attribute.
+    pub fn error(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
+        self.found.push(ProviderDiagnostic::error(summary, detail).at(self.path.clone()));
+    }
+
+    pub fn warning(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
+        self.found.push(ProviderDiagnostic::warning(summary, detail).at(self.path.clone()));
+    }
+
+    /// An error that says what the value must be: "value must be at least 1".
+    pub fn invalid(&mut self, summary: &str, rule: &str) {
+        let got = shown(self.value);
+        self.error(summary, format!("Attribute {} {rule}, got: {got}", attribute_name(self.path)));
+    }
+}
+
+/// A path as messages name attributes: `rules[0].name`.
+pub(super) fn attribute_name(path: &Path) -> String {
+    path.to_string().trim_start_matches('.').to_owned()
+}
+
+fn shown(value: &Value) -> String {
+    match (value.as_str(), value.as_number(), value.as_bool()) {
+        (Some(text), _, _) => text.to_owned(),
+        (_, Some(number), _) => number.to_string(),
+        (_, _, Some(flag)) => flag.to_string(),
+        _ => value.len().to_string(),
+    }
+}
+
+/// Checks one attribute or block of a configuration. Any `Fn(&mut ConfiguredAttribute)` is one.
+pub trait Validator: Send + Sync + 'static {
+    fn validate(&self, attribute: &mut ConfiguredAttribute<'_>);
+}
+
+impl<F: Fn(&mut ConfiguredAttribute<'_>) + Send + Sync + 'static> Validator for F {
+    fn validate(&self, attribute: &mut ConfiguredAttribute<'_>) {
+        self(attribute);
+    }
+}

@@ -2,6 +2,7 @@
 //! asks for the end. Works for Terraform, OpenTofu and this program alike.
 
 use std::io::Write as _;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +10,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use tokio::net::UnixStream;
 use tokio::sync::{Notify, mpsc};
 use tokio_rustls::TlsAcceptor;
 use tonic::Status;
@@ -19,7 +19,7 @@ use super::grpc::{self, Reply, Service};
 use super::handshake::{Address, COOKIE, Handshake};
 use super::provider_server::ProviderServer;
 use super::provisioner_server::ProvisionerServer;
-use super::socket::{Socket, check_peer};
+use super::socket::{Connection, Socket};
 use super::tls::Identity;
 use super::wire::health::{HealthCheckResponse, health_check_response::ServingStatus};
 use super::wire::{v5::V5, v6::V6};
@@ -50,6 +50,8 @@ pub struct Caller {
     pub socket_folder: Option<PathBuf>,
     /// The one process that may connect.
     pub peer: Option<u32>,
+    /// The TCP ports to listen on instead of a Unix socket.
+    pub tcp_ports: Option<RangeInclusive<u16>>,
 }
 
 impl Caller {
@@ -64,6 +66,7 @@ impl Caller {
             certificate: environment.non_empty(env::PLUGIN_CLIENT_CERT).map(str::to_owned),
             socket_folder: environment.non_empty(env::PLUGIN_UNIX_SOCKET_DIR).map(PathBuf::from),
             peer: environment.non_empty(env::TERRANE_PLUGIN_PEER).and_then(|pid| pid.parse().ok()),
+            tcp_ports: None,
         })
     }
 
@@ -108,7 +111,10 @@ pub async fn serve(
     tell: impl FnOnce(&str) -> Result<(), String>,
 ) -> Result<(), String> {
     ignore_interrupts()?;
-    let socket = Socket::create(caller.socket_folder.as_deref(), caller.peer.is_some())?;
+    let socket = match caller.tcp_ports.clone() {
+        Some(ports) => Socket::create_on_tcp(ports).await?,
+        None => Socket::create(caller.socket_folder.as_deref(), caller.peer.is_some())?,
+    };
     let identity = match (&caller.certificate, caller.peer) {
         (Some(_), None) => Some(Identity::generate()?),
         _ => None,
@@ -120,7 +126,7 @@ pub async fn serve(
     let version = caller.version(protocol);
     let handshake = Handshake {
         version,
-        address: Address::Unix(socket.address.clone()),
+        address: socket.address.clone(),
         certificate: identity.as_ref().map(|identity| identity.der().to_vec()),
     };
     let services = Arc::new(Services::new(plugin, version));
@@ -128,6 +134,29 @@ pub async fn serve(
     tokio::select! {
         () = services.shutdown.notified() => Ok(()),
         result = accept(&socket, acceptor, caller.peer, services.clone()) => result,
+    }
+}
+
+/// Serves any number of hosts until `interrupt` completes: a provider that its developer runs. `tell` gets the address.
+pub async fn serve_for_developer(
+    provider: Arc<dyn Provider>,
+    protocol: u16,
+    interrupt: impl Future<Output = ()>,
+    tell: impl FnOnce(&Address) -> Result<(), String>,
+) -> Result<(), String> {
+    let socket = Socket::create(None, false)?;
+    tell(&socket.address)?;
+    let services = Arc::new(Services::new(Plugin::Provider(provider), protocol));
+    let mut interrupt = std::pin::pin!(interrupt);
+    loop {
+        tokio::select! {
+            () = &mut interrupt => return Ok(()),
+            accepted = socket.accept(None) => match accepted {
+                Ok(Some(stream)) => drop(tokio::spawn(serve_stream(stream, None, services.clone()))),
+                Ok(None) => {}
+                Err(error) => return Err(format!("cannot accept a connection: {error}")),
+            },
+        }
     }
 }
 
@@ -143,8 +172,9 @@ async fn accept(
     loop {
         let waiting = open.load(Ordering::Acquire) == 0;
         let stream = tokio::select! {
-            accepted = socket.listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
+            accepted = socket.accept(peer) => match accepted {
+                Ok(Some(stream)) => stream,
+                Ok(None) => continue,
                 Err(error) => return Err(format!("cannot accept a connection: {error}")),
             },
             () = closed.notified() => {
@@ -154,10 +184,7 @@ async fn accept(
                 return Err("no client has connected".to_owned());
             }
         };
-        if let Some(peer) = peer {
-            if check_peer(&stream, peer).is_err() {
-                continue;
-            }
+        if peer.is_some() {
             // The only one who may connect has done so: even if we are killed, nothing stays behind.
             socket.remove();
         }
@@ -185,7 +212,7 @@ async fn no_client_comes(peer: Option<u32>) {
 }
 
 /// A connection that fails is closed; its other end knows.
-async fn serve_stream(stream: UnixStream, acceptor: Option<TlsAcceptor>, services: Arc<Services>) {
+async fn serve_stream(stream: Box<dyn Connection>, acceptor: Option<TlsAcceptor>, services: Arc<Services>) {
     let _ = match acceptor {
         None => serve_connection(stream, services).await,
         Some(acceptor) => match acceptor.accept(stream).await {

@@ -1,15 +1,30 @@
-//! The sockets of plugins: files or, where the system has such, names without one (Linux, written "@NAME").
+//! The sockets of plugins: files, names without a file (Linux, written "@NAME"), or TCP ports of this machine.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::net::Ipv4Addr;
+use std::ops::RangeInclusive;
+use std::path::Path;
 
-use tokio::net::{UnixListener, UnixStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener, UnixStream};
+
+use super::handshake::Address;
+
+/// A connection of either kind.
+pub trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Connection for S {}
+
+enum Listener {
+    Unix(UnixListener),
+    Tcp(TcpListener),
+}
 
 /// Where a plugin listens.
 pub struct Socket {
-    pub listener: UnixListener,
+    listener: Listener,
     /// As the handshake names it.
-    pub address: PathBuf,
+    pub address: Address,
     /// A folder that only we may enter, with the socket in it; both are removed at the end. None: there is no file.
     folder: Option<tempfile::TempDir>,
 }
@@ -37,7 +52,8 @@ impl Socket {
         let name = format!("plugin{}", uuid::Uuid::new_v4());
         let listener = listen_without_file(&name)?;
         listener.set_nonblocking(true)?;
-        Ok(Socket { listener: UnixListener::from_std(listener)?, address: format!("@{name}").into(), folder: None })
+        let listener = Listener::Unix(UnixListener::from_std(listener)?);
+        Ok(Socket { listener, address: Address::Unix(format!("@{name}").into()), folder: None })
     }
 
     fn create_in(parent: &Path) -> Result<Socket, String> {
@@ -48,14 +64,41 @@ impl Socket {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         let folder = builder.tempdir_in(parent).map_err(in_parent)?;
         let address = folder.path().join("socket");
-        let listener = UnixListener::bind(&address).map_err(in_parent)?;
-        Ok(Socket { listener, address, folder: Some(folder) })
+        let listener = Listener::Unix(UnixListener::bind(&address).map_err(in_parent)?);
+        Ok(Socket { listener, address: Address::Unix(address), folder: Some(folder) })
+    }
+
+    /// The first free port of these. Any process of this machine can connect, so callers ask for certificates.
+    pub async fn create_on_tcp(ports: RangeInclusive<u16>) -> Result<Socket, String> {
+        for port in ports.clone() {
+            if let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+                let address = Address::Tcp(format!("{}:{port}", Ipv4Addr::LOCALHOST));
+                return Ok(Socket { listener: Listener::Tcp(listener), address, folder: None });
+            }
+        }
+        Err(format!("cannot make a socket: no TCP port from {} to {} is free", ports.start(), ports.end()))
+    }
+
+    /// The next connection. `peer`: the one process that may connect; others are closed and not returned.
+    pub async fn accept(&self, peer: Option<u32>) -> io::Result<Option<Box<dyn Connection>>> {
+        match &self.listener {
+            Listener::Unix(listener) => {
+                let (stream, _) = listener.accept().await?;
+                let is_welcome = peer.is_none_or(|peer| check_peer(&stream, peer).is_ok());
+                Ok(is_welcome.then(|| Box::new(stream) as Box<dyn Connection>))
+            }
+            Listener::Tcp(listener) => {
+                let (stream, _) = listener.accept().await?;
+                stream.set_nodelay(true)?;
+                Ok(Some(Box::new(stream)))
+            }
+        }
     }
 
     /// Removes its file. Connections stay.
     pub fn remove(&self) {
-        if let Some(folder) = &self.folder {
-            let _ = std::fs::remove_file(&self.address);
+        if let (Some(folder), Address::Unix(path)) = (&self.folder, &self.address) {
+            let _ = std::fs::remove_file(path);
             let _ = std::fs::remove_dir(folder.path());
         }
     }
@@ -123,10 +166,13 @@ mod tests {
         let wanted = Socket::create(Some(folder.path()), true).unwrap();
         assert_eq!(checked.folder.is_none(), cfg!(target_os = "linux"));
         for socket in [checked, wanted] {
-            let (ours, theirs) = tokio::join!(connect(&socket.address), socket.listener.accept());
-            assert!(ours.is_ok() && theirs.is_ok(), "{}", socket.address.display());
+            let Address::Unix(address) = &socket.address else { panic!("{:?}", socket.address) };
+            let (ours, theirs) = tokio::join!(connect(address), socket.accept(Some(std::process::id())));
+            assert!(ours.is_ok() && theirs.unwrap().is_some(), "{}", address.display());
+            let (_ours, theirs) = tokio::join!(connect(address), socket.accept(Some(1)));
+            assert!(theirs.unwrap().is_none(), "another process");
             socket.remove();
-            assert!(connect(&socket.address).await.is_err() || socket.folder.is_none());
+            assert!(connect(address).await.is_err() || socket.folder.is_none());
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }

@@ -15,6 +15,7 @@ mod erased;
 mod error;
 mod field;
 mod function;
+pub mod log;
 mod model;
 mod modifier;
 mod panic;
@@ -22,6 +23,7 @@ mod plan;
 mod provider;
 mod resource;
 mod schema;
+mod serve;
 mod server;
 mod stored;
 #[cfg(test)]
@@ -46,6 +48,7 @@ pub use resource::{
     Creation, IdentitySchema, Import, Moved, Plan, Resource, Stored, Update, Validation, not_importable,
 };
 pub use schema::{Attribute, Block, NestedBlock, Nesting, NumberKind, Schema, Shape};
+pub use serve::Serve;
 pub use server::server;
 pub use validator::{ConfiguredAttribute, Validator};
 

@@ -30,6 +30,7 @@ mod stored;
 mod tests;
 mod validate;
 mod validator;
+pub mod validators;
 mod walk;
 
 pub use check::validate_implementation;

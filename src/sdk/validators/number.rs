@@ -1,0 +1,103 @@
+//! Numbers: limits, choices, and sums of other attributes.
+
+use super::super::validator::{ConfiguredAttribute, Validator};
+use super::{INVALID_VALUE, sibling};
+use crate::lang::value::Number;
+
+/// Checks a known number; `rule` is what it must be.
+fn number(rule: String, is_valid: impl Fn(&Number) -> bool + Send + Sync + 'static) -> impl Validator {
+    move |attribute: &mut ConfiguredAttribute<'_>| {
+        if attribute.value.as_number().is_some_and(|number| !is_valid(number)) {
+            attribute.invalid(INVALID_VALUE, &rule);
+        }
+    }
+}
+
+/// The value must not be less than `minimum`.
+pub fn at_least(minimum: impl Into<Number>) -> impl Validator {
+    let minimum = minimum.into();
+    number(format!("value must be at least {minimum}"), move |number| number.total_cmp(&minimum).is_ge())
+}
+
+/// The value must not be more than `maximum`.
+pub fn at_most(maximum: impl Into<Number>) -> impl Validator {
+    let maximum = maximum.into();
+    number(format!("value must be at most {maximum}"), move |number| number.total_cmp(&maximum).is_le())
+}
+
+/// The value must be in the range, ends included.
+pub fn between(minimum: impl Into<Number>, maximum: impl Into<Number>) -> impl Validator {
+    let (minimum, maximum) = (minimum.into(), maximum.into());
+    number(format!("value must be between {minimum} and {maximum}"), move |number| {
+        number.total_cmp(&minimum).is_ge() && number.total_cmp(&maximum).is_le()
+    })
+}
+
+/// The value must be one of these.
+pub fn one_of_numbers(choices: impl IntoIterator<Item = i64>) -> impl Validator {
+    let choices: Vec<i64> = choices.into_iter().collect();
+    number(format!("value must be one of: {}", list(&choices)), move |number| {
+        number.as_i64().is_some_and(|number| choices.contains(&number))
+    })
+}
+
+/// The value must be none of these.
+pub fn none_of_numbers(choices: impl IntoIterator<Item = i64>) -> impl Validator {
+    let choices: Vec<i64> = choices.into_iter().collect();
+    number(format!("value must be none of: {}", list(&choices)), move |number| {
+        !number.as_i64().is_some_and(|number| choices.contains(&number))
+    })
+}
+
+fn list(choices: &[i64]) -> String {
+    let texts: Vec<String> = choices.iter().map(|choice| format!("\"{choice}\"")).collect();
+    format!("[{}]", texts.join(" "))
+}
+
+/// Checks a whole number against one that is computed of other attributes of the object; not while any is unknown.
+fn combined(
+    words: &'static str,
+    sign: &'static str,
+    names: &[&str],
+    combine: fn(i64, i64) -> i64,
+    is_valid: fn(i64, i64) -> bool,
+) -> impl Validator {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    move |attribute: &mut ConfiguredAttribute<'_>| {
+        let Some(number) = attribute.value.as_i64() else { return };
+        let mut total: Option<i64> = None;
+        for name in &names {
+            let Some(value) = sibling(attribute, name) else { continue };
+            if !value.is_known() {
+                return;
+            }
+            if let Some(part) = value.as_i64() {
+                total = Some(total.map_or(part, |total| combine(total, part)));
+            }
+        }
+        if !is_valid(number, total.unwrap_or(0)) {
+            let rule = format!("value must be {words} of {}", names.join(sign));
+            attribute.invalid(INVALID_VALUE, &rule);
+        }
+    }
+}
+
+/// The value must not be less than the other attributes of the object together.
+pub fn at_least_sum_of(names: &[&str]) -> impl Validator {
+    combined("at least sum", " + ", names, i64::saturating_add, |number, sum| number >= sum)
+}
+
+/// The value must not be more than the other attributes of the object together.
+pub fn at_most_sum_of(names: &[&str]) -> impl Validator {
+    combined("at most sum", " + ", names, i64::saturating_add, |number, sum| number <= sum)
+}
+
+/// The value must be the sum of the other attributes of the object.
+pub fn equal_to_sum_of(names: &[&str]) -> impl Validator {
+    combined("equal to the sum", " + ", names, i64::saturating_add, |number, sum| number == sum)
+}
+
+/// The value must be the product of the other attributes of the object.
+pub fn equal_to_product_of(names: &[&str]) -> impl Validator {
+    combined("equal to the product", " * ", names, i64::saturating_mul, |number, product| number == product)
+}

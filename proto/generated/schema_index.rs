@@ -31,3 +31,9 @@ pub struct IdentityResponse {
     #[prost(bytes = "bytes", repeated, tag = "2")]
     pub diagnostics: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
 }
+/// One level deeper: the message around the schema of an action.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ActionSchema {
+    #[prost(bytes = "bytes", tag = "1")]
+    pub schema: ::prost::bytes::Bytes,
+}

@@ -957,7 +957,7 @@ pub mod list_resource {
         /// With each result the whole object, not its identity alone.
         #[prost(bool, tag = "3")]
         pub include_resource_object: bool,
-        /// The stream ends after so many results.
+        /// The stream ends after this number of results.
         #[prost(int64, tag = "4")]
         pub limit: i64,
     }

@@ -164,6 +164,9 @@ pub mod schema {
         pub deprecated: bool,
         #[prost(string, tag = "7")]
         pub deprecation_message: ::prost::alloc::string::String,
+        /// Of a nested block: the provider may set what the configuration does not.
+        #[prost(bool, tag = "8")]
+        pub computed: bool,
     }
     /// Has either a type or a nested type.
     #[derive(Clone, PartialEq, ::prost::Message)]
@@ -370,6 +373,12 @@ pub struct ClientCapabilities {
     pub deferral_allowed: bool,
     #[prost(bool, tag = "2")]
     pub write_only_attributes_allowed: bool,
+    /// The private data of a plan comes back with the plan request that precedes the apply.
+    #[prost(bool, tag = "3")]
+    pub store_planned_private: bool,
+    /// Nested blocks may be computed. Other callers ignore that flag of a block.
+    #[prost(bool, tag = "4")]
+    pub computed_blocks_allowed: bool,
 }
 /// The provider cannot plan this yet, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -723,6 +732,9 @@ pub mod plan_resource_change {
         pub client_capabilities: ::core::option::Option<super::ClientCapabilities>,
         #[prost(message, optional, tag = "8")]
         pub prior_identity: ::core::option::Option<super::ResourceIdentityData>,
+        /// Of the first plan; set only within an apply.
+        #[prost(bytes = "bytes", tag = "9")]
+        pub planned_private: ::prost::bytes::Bytes,
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct Response {
@@ -1020,7 +1032,7 @@ pub mod list_resource {
         /// With each result the whole object, not its identity alone.
         #[prost(bool, tag = "3")]
         pub include_resource_object: bool,
-        /// The stream ends after so many results.
+        /// The stream ends after this number of results.
         #[prost(int64, tag = "4")]
         pub limit: i64,
     }

@@ -29,16 +29,30 @@ pub mod stdio;
 pub mod tls;
 
 #[cfg(feature = "cli")]
+mod action_client;
+#[cfg(feature = "cli")]
 mod function_client;
 #[cfg(feature = "cli")]
+mod identity_client;
+#[cfg(feature = "cli")]
 mod import_client;
+#[cfg(feature = "cli")]
+mod list_client;
 #[cfg(feature = "cli")]
 pub mod provider_client;
 #[cfg(feature = "cli")]
 pub mod provisioner_client;
+#[cfg(feature = "cli")]
+mod resource_client;
 
+mod action_server;
+mod identity_server;
+mod list_server;
+mod progress;
 pub mod provider_server;
 pub mod provisioner_server;
+mod resource_server;
+mod schema_server;
 pub mod serve;
 mod socket;
 #[cfg(feature = "cli")]

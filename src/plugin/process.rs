@@ -8,7 +8,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio::sync::{Notify, oneshot, watch};
 
@@ -430,7 +430,7 @@ async fn connect_at_last(
         Address::Unix(path) => {
             let stream = super::socket::connect(path).await.map_err(|error| failed(&at(path, &error)))?;
             if security == Security::OwnProgram {
-                check_peer(&stream, pid).map_err(|error| failed(&error))?;
+                super::socket::check_peer(&stream, pid).map_err(|error| failed(&error))?;
             }
             over(stream, tls()?).await.map_err(|error| failed(&error))
         }

@@ -9,11 +9,12 @@ use bytes::Bytes;
 use prost::Message;
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
-use tonic::Status;
+use tonic::{Status, Streaming};
 
 use super::failure::Callee;
 use super::grpc::Channel;
 use super::grpc::client::Method;
+use super::import_client::ImportBy;
 use super::process::{Plugin, Process};
 use super::schema_cache::{Entry, SchemaCache};
 use super::schema_source::confirm;
@@ -21,21 +22,16 @@ use super::wire::dynamic_value::DynamicValue;
 use super::wire::protocol::{Call, Protocol};
 use super::wire::schema::WireSchemas;
 use super::wire::v6::message as wire;
-use super::wire::value::{bytes_of, shared};
-use super::wire::{diagnostic, value};
+use super::wire::{capabilities, diagnostic, value};
 use crate::lang::value::{Type, Value};
 use crate::model::provider::{
-    ApplyRequest, ApplyResponse, ConfigureRequest, FunctionError, IdentitySchema, ImportResponse, MoveRequest,
-    MoveResponse, OpenEphemeralResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic, ProviderDiagnostics,
-    RawState, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse, StateStores,
-    UpgradeRequest, has_errors,
+    ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, FunctionError, Identity, IdentitySchema,
+    ImportResponse, InvokeActionRequest, ListRequest, ListSink, MoveRequest, MoveResponse, OpenEphemeralResponse,
+    PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic,
+    ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse,
+    StateStores, UpgradeRequest, ValidateListRequest, has_errors,
 };
 use crate::model::schema::{ProviderSchemas, Schema};
-
-/// What this client supports beyond the protocol's first minor version.
-pub(super) fn capabilities(deferral_allowed: bool) -> Option<wire::ClientCapabilities> {
-    Some(wire::ClientCapabilities { deferral_allowed, write_only_attributes_allowed: true })
-}
 
 /// Where schemas are kept, and under what key: a hash of the package.
 pub type CacheKey = (SchemaCache, String);
@@ -158,6 +154,33 @@ impl<P: Protocol> ProviderClient<P> {
         self.raw_call(call, request).await
     }
 
+    /// A call that is answered with any number of messages.
+    pub(super) async fn open<A: Message + 'static>(
+        &self,
+        call: Call,
+        request: A,
+    ) -> Result<Events, ProviderDiagnostic> {
+        if !self.asked.initialized() {
+            self.be_asked().await;
+        }
+        self.log_call(call);
+        match self.channel.open(&self.methods[call as usize], request).await {
+            Ok(stream) => Ok(Events { call, stream }),
+            Err(status) => Err(self.failure(call, status).await),
+        }
+    }
+
+    /// The next message of an answer; none at its end.
+    pub(super) async fn next<R: Message + Default>(
+        &self,
+        events: &mut Events,
+    ) -> Result<Option<R>, ProviderDiagnostic> {
+        match events.stream.message().await {
+            Ok(message) => message.map(R::decode).transpose().map_err(|error| self.garbage(events.call, error)),
+            Err(status) => Err(self.failure(events.call, status).await),
+        }
+    }
+
     /// Ends once the process has been asked for its schema, or needs not to be.
     async fn be_asked(&self) {
         // Loading the schemas asks, or begins to ask, or finds that there is no need to. Its failure shows in the call.
@@ -196,7 +219,7 @@ impl<P: Protocol> ProviderClient<P> {
     }
 
     /// The module's provider_meta for a provider that wants one.
-    async fn meta(&self, meta: &Value) -> Result<Option<DynamicValue>, ProviderDiagnostics> {
+    pub(super) async fn meta(&self, meta: &Value) -> Result<Option<DynamicValue>, ProviderDiagnostics> {
         let schema = self.wire_schemas().await?.provider_meta().map_err(|error| vec![unreadable(error)])?;
         let Some(schema) = schema else { return Ok(None) };
         let ty = schema.implied_type();
@@ -223,125 +246,6 @@ impl<P: Protocol> ProviderClient<P> {
         }
     }
 
-    async fn try_upgrade(&self, request: UpgradeRequest) -> Result<(Value, ProviderDiagnostics), ProviderDiagnostics> {
-        let call = Call::UpgradeResourceState;
-        let schema = self.managed(&request.kind).await?;
-        let ty = schema.implied_type();
-        let raw = match request.raw {
-            RawState::Json(json) => wire::RawState { json, ..Default::default() },
-            RawState::Flat(entries) => wire::RawState { flatmap: entries.into_iter().collect(), ..Default::default() },
-        };
-        let request = wire::upgrade_resource_state::Request {
-            type_name: request.kind.to_string(),
-            version: request.version,
-            raw_state: Some(raw),
-        };
-        let response: wire::upgrade_resource_state::Response = self.call(call, request).await.map_err(one)?;
-        let mut diagnostics = diagnostic::from_wire(response.diagnostics);
-        let value = self.read_value(call, response.upgraded_state, ty, &[], &mut diagnostics);
-        Ok((value.unwrap_or_else(|| Value::null(ty.clone())), diagnostics))
-    }
-
-    async fn try_read(&self, request: &ReadRequest) -> Result<ReadResponse, ProviderDiagnostics> {
-        let call = Call::ReadResource;
-        let schema = self.managed(&request.kind).await?;
-        let ty = schema.implied_type();
-        let message = wire::read_resource::Request {
-            type_name: request.kind.to_string(),
-            current_state: value::to_wire(&request.current, ty),
-            private: bytes_of(&request.private),
-            provider_meta: self.meta(&request.provider_meta).await?,
-            client_capabilities: capabilities(request.deferral_allowed),
-            current_identity: None,
-        };
-        let response: wire::read_resource::Response = self.call(call, message).await.map_err(one)?;
-        let mut diagnostics = diagnostic::from_wire(response.diagnostics);
-        let state = self.read_value(call, response.new_state, ty, &[&request.current], &mut diagnostics);
-        let new_state = state.unwrap_or_else(|| request.current.clone());
-        let identity = self.identity_of(&request.kind, response.new_identity).await;
-        Ok(ReadResponse {
-            new_state,
-            deferred: response.deferred.is_some(),
-            identity,
-            private: shared(&response.private),
-            diagnostics,
-        })
-    }
-
-    async fn try_plan(&self, request: &PlanRequest) -> Result<PlanResponse, ProviderDiagnostics> {
-        let call = Call::PlanResourceChange;
-        let schema = self.managed(&request.kind).await?;
-        let ty = schema.implied_type();
-        let message = wire::plan_resource_change::Request {
-            type_name: request.kind.to_string(),
-            prior_state: value::to_wire(&request.prior, ty),
-            proposed_new_state: value::to_wire(&request.proposed, ty),
-            config: value::to_wire(&request.config, ty),
-            prior_private: bytes_of(&request.prior_private),
-            provider_meta: self.meta(&request.provider_meta).await?,
-            client_capabilities: capabilities(request.deferral_allowed),
-            prior_identity: None,
-        };
-        let response: wire::plan_resource_change::Response = self.call(call, message).await.map_err(one)?;
-        let mut diagnostics = diagnostic::from_wire(response.diagnostics);
-        let planned =
-            self.read_value(call, response.planned_state, ty, &[&request.prior, &request.proposed], &mut diagnostics);
-        Ok(PlanResponse {
-            planned: planned.unwrap_or_else(|| Value::null(ty.clone())),
-            deferred: response.deferred.is_some(),
-            requires_replace: response.requires_replace.into_iter().map(diagnostic::path_from_wire).collect(),
-            private: shared(&response.planned_private),
-            legacy_type_system: response.legacy_type_system,
-            diagnostics,
-        })
-    }
-
-    async fn try_apply(&self, request: &ApplyRequest) -> Result<ApplyResponse, ProviderDiagnostics> {
-        let call = Call::ApplyResourceChange;
-        let schema = self.managed(&request.kind).await?;
-        let ty = schema.implied_type();
-        let message = wire::apply_resource_change::Request {
-            type_name: request.kind.to_string(),
-            prior_state: value::to_wire(&request.prior, ty),
-            planned_state: value::to_wire(&request.planned, ty),
-            config: value::to_wire(&request.config, ty),
-            planned_private: bytes_of(&request.planned_private),
-            provider_meta: self.meta(&request.provider_meta).await?,
-            planned_identity: None,
-        };
-        let response: wire::apply_resource_change::Response = self.call(call, message).await.map_err(one)?;
-        let mut diagnostics = diagnostic::from_wire(response.diagnostics);
-        let state =
-            self.read_value(call, response.new_state, ty, &[&request.prior, &request.planned], &mut diagnostics);
-        Ok(ApplyResponse {
-            identity: self.identity_of(&request.kind, response.new_identity).await,
-            new_state: state.unwrap_or_else(|| request.prior.clone()),
-            private: shared(&response.private),
-            legacy_type_system: response.legacy_type_system,
-            diagnostics,
-        })
-    }
-
-    async fn try_move(&self, request: MoveRequest) -> Result<MoveResponse, ProviderDiagnostics> {
-        let call = Call::MoveResourceState;
-        let schema = self.managed(&request.target_kind).await?;
-        let ty = schema.implied_type();
-        let message = wire::move_resource_state::Request {
-            source_provider_address: request.source_provider,
-            source_type_name: request.source_kind.to_string(),
-            source_schema_version: request.source_version,
-            source_state: Some(wire::RawState { json: request.source_state, ..Default::default() }),
-            target_type_name: request.target_kind.to_string(),
-            source_private: bytes_of(&request.source_private),
-            ..Default::default()
-        };
-        let response: wire::move_resource_state::Response = self.call(call, message).await.map_err(one)?;
-        let mut diagnostics = diagnostic::from_wire(response.diagnostics);
-        let state = self.read_value(call, response.target_state, ty, &[], &mut diagnostics);
-        let state = state.unwrap_or_else(|| Value::null(ty.clone()));
-        Ok(MoveResponse { state, private: shared(&response.target_private), diagnostics })
-    }
-
     async fn try_read_data(&self, request: ReadDataRequest) -> Result<ReadDataResponse, ProviderDiagnostics> {
         let call = Call::ReadDataSource;
         let schema = self.data(&request.kind).await?;
@@ -350,36 +254,46 @@ impl<P: Protocol> ProviderClient<P> {
             type_name: request.kind.to_string(),
             config: value::to_wire(&request.config, ty),
             provider_meta: self.meta(&request.provider_meta).await?,
-            client_capabilities: capabilities(request.deferral_allowed),
+            client_capabilities: capabilities::client_to_wire::<P>(request.client),
         };
         let response: wire::read_data_source::Response = self.call(call, message).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
-        let deferred = response.deferred.is_some();
+        let deferred = capabilities::deferral_from_wire(response.deferred);
         let state = self.read_value(call, response.state, ty, &[&request.config], &mut diagnostics);
         Ok(ReadDataResponse { state: state.unwrap_or_else(|| Value::null(ty.clone())), deferred, diagnostics })
     }
 
-    async fn try_open(&self, kind: &str, config: &Value) -> Result<OpenEphemeralResponse, ProviderDiagnostics> {
+    async fn try_open(
+        &self,
+        kind: &str,
+        config: &Value,
+        client: ClientCapabilities,
+    ) -> Result<OpenEphemeralResponse, ProviderDiagnostics> {
         let call = Call::OpenEphemeralResource;
         let schema = self.ephemeral(kind).await?;
         let ty = schema.implied_type();
         let message = wire::open_ephemeral_resource::Request {
             type_name: kind.to_owned(),
             config: value::to_wire(config, ty),
-            // The reference sends none.
-            client_capabilities: Some(wire::ClientCapabilities::default()),
+            client_capabilities: capabilities::client_to_wire::<P>(client),
         };
         let response: wire::open_ephemeral_resource::Response = self.call(call, message).await.map_err(one)?;
         let mut diagnostics = diagnostic::from_wire(response.diagnostics);
         let result = self.read_value(call, response.result, ty, &[config], &mut diagnostics);
         Ok(OpenEphemeralResponse {
             result: result.unwrap_or_else(|| Value::null(ty.clone())),
-            deferred: response.deferred.is_some(),
+            deferred: capabilities::deferral_from_wire(response.deferred),
             private: response.private.unwrap_or_default().to_vec(),
             renew_at: response.renew_at.map(|time| (time.seconds, time.nanos)),
             diagnostics,
         })
     }
+}
+
+/// An answer of any number of messages. Dropping it tells the provider that no more are wanted.
+pub(super) struct Events {
+    call: Call,
+    stream: Streaming<Bytes>,
 }
 
 pub(super) fn one(diagnostic: ProviderDiagnostic) -> ProviderDiagnostics {
@@ -426,7 +340,12 @@ impl<P: Protocol> Provider for ProviderClient<P> {
         }
     }
 
-    async fn validate_resource_config(&self, kind: &str, config: Value, deferral_allowed: bool) -> ProviderDiagnostics {
+    async fn validate_resource_config(
+        &self,
+        kind: &str,
+        config: Value,
+        client: ClientCapabilities,
+    ) -> ProviderDiagnostics {
         let schema = match self.managed(kind).await {
             Ok(schema) => schema,
             Err(failures) => return failures,
@@ -434,7 +353,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
         let request = wire::validate_resource_config::Request {
             type_name: kind.to_owned(),
             config: value::to_wire(&config, schema.implied_type()),
-            client_capabilities: capabilities(deferral_allowed),
+            client_capabilities: capabilities::client_to_wire::<P>(client),
         };
         self.validate(Call::ValidateResourceConfig, request).await
     }
@@ -461,7 +380,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
         let request = wire::configure_provider::Request {
             terraform_version: request.terraform_version,
             config: value::to_wire(&request.config, schema.implied_type()),
-            client_capabilities: capabilities(request.deferral_allowed),
+            client_capabilities: capabilities::client_to_wire::<P>(request.client),
         };
         self.validate(Call::ConfigureProvider, request).await
     }
@@ -474,7 +393,7 @@ impl<P: Protocol> Provider for ProviderClient<P> {
     async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
         self.try_read(&request).await.unwrap_or_else(|diagnostics| ReadResponse {
             new_state: request.current,
-            deferred: false,
+            deferred: None,
             identity: None,
             private: request.private,
             diagnostics,
@@ -484,7 +403,8 @@ impl<P: Protocol> Provider for ProviderClient<P> {
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
         self.try_plan(&request).await.unwrap_or_else(|diagnostics| PlanResponse {
             planned: Value::null_dynamic(),
-            deferred: false,
+            identity: None,
+            deferred: None,
             requires_replace: Vec::new(),
             private: request.prior_private,
             legacy_type_system: false,
@@ -503,21 +423,31 @@ impl<P: Protocol> Provider for ProviderClient<P> {
         })
     }
 
-    async fn import_resource_state(&self, kind: &str, id: &str) -> ImportResponse {
-        self.try_import(kind, id, None).await.unwrap_or_else(ImportResponse::failed)
+    async fn import_resource_state(&self, kind: &str, id: &str, client: ClientCapabilities) -> ImportResponse {
+        self.try_import(kind, ImportBy::Id(id), client).await.unwrap_or_else(ImportResponse::failed)
     }
 
     async fn identity_schema(&self, kind: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
         Ok(self.identity_schemas().await?.get(kind).cloned())
     }
 
-    async fn import_by_identity(&self, kind: &str, identity: Value) -> ImportResponse {
-        self.try_import(kind, "", Some(identity)).await.unwrap_or_else(ImportResponse::failed)
+    async fn import_by_identity(&self, kind: &str, identity: Value, client: ClientCapabilities) -> ImportResponse {
+        self.try_import(kind, ImportBy::Identity(identity), client).await.unwrap_or_else(ImportResponse::failed)
+    }
+
+    async fn upgrade_resource_identity(&self, kind: &str, stored: Identity) -> (Option<Identity>, ProviderDiagnostics) {
+        self.try_upgrade_identity(kind, stored).await.unwrap_or_else(|failures| (None, failures))
+    }
+
+    async fn generate_resource_config(&self, kind: &str, state: Value) -> (Value, ProviderDiagnostics) {
+        let failed = |failures| (Value::null(state.ty().clone()), failures);
+        self.try_generate(kind, &state).await.unwrap_or_else(failed)
     }
 
     async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {
         self.try_move(request).await.unwrap_or_else(|diagnostics| MoveResponse {
             state: Value::null_dynamic(),
+            identity: None,
             private: Arc::default(),
             diagnostics,
         })
@@ -538,10 +468,10 @@ impl<P: Protocol> Provider for ProviderClient<P> {
         self.validate(Call::ValidateEphemeralResourceConfig, request).await
     }
 
-    async fn open_ephemeral(&self, kind: &str, config: Value) -> OpenEphemeralResponse {
-        self.try_open(kind, &config).await.unwrap_or_else(|diagnostics| OpenEphemeralResponse {
+    async fn open_ephemeral(&self, kind: &str, config: Value, client: ClientCapabilities) -> OpenEphemeralResponse {
+        self.try_open(kind, &config, client).await.unwrap_or_else(|diagnostics| OpenEphemeralResponse {
             result: Value::null_dynamic(),
-            deferred: false,
+            deferred: None,
             private: Vec::new(),
             renew_at: None,
             diagnostics,
@@ -571,6 +501,26 @@ impl<P: Protocol> Provider for ProviderClient<P> {
 
     async fn call_function(&self, name: &str, arguments: Vec<Value>) -> Result<Value, FunctionError> {
         self.try_function(name, &arguments).await
+    }
+
+    async fn validate_list_config(&self, request: ValidateListRequest) -> ProviderDiagnostics {
+        self.try_validate_list(&request).await.unwrap_or_else(|failures| failures)
+    }
+
+    async fn list_resources(&self, request: ListRequest, results: &dyn ListSink) -> ProviderDiagnostics {
+        self.try_list(&request, results).await.unwrap_or_else(|failures| failures)
+    }
+
+    async fn validate_action_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
+        self.try_validate_action(kind, &config).await.unwrap_or_else(|failures| failures)
+    }
+
+    async fn plan_action(&self, request: PlanActionRequest) -> PlanActionResponse {
+        self.try_plan_action(&request).await.unwrap_or_else(PlanActionResponse::new)
+    }
+
+    async fn invoke_action(&self, request: InvokeActionRequest) -> ProviderDiagnostics {
+        self.try_invoke(&request).await.unwrap_or_else(|failures| failures)
     }
 
     fn state_stores(&self) -> Option<&dyn StateStores> {

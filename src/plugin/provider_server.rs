@@ -1,7 +1,5 @@
 //! Puts a [`Provider`] on the wire: the answering end of what `provider_client` calls, in either protocol version.
 
-use crate::plugin::wire::INVALID_CALL;
-use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -11,15 +9,15 @@ use prost::Message;
 use tokio::sync::OnceCell;
 use tonic::Status;
 
-use super::grpc::{self, Reply, reply};
+use super::grpc::{Reply, reply};
 use super::wire::dynamic_value::DynamicValue;
 use super::wire::protocol::{Call, Protocol};
 use super::wire::v6::message as wire;
-use super::wire::{diagnostic, function, schema, value};
-use crate::lang::value::{Type, Value, json};
+use super::wire::{INVALID_CALL, capabilities, diagnostic, function, value};
+use crate::lang::value::{Type, Value};
 use crate::model::provider::{
-    ApplyRequest, ConfigureRequest, FunctionError, Identity, IdentitySchema, MoveRequest, PlanRequest, Provider,
-    ProviderDiagnostic, ProviderDiagnostics, RawState, ReadDataRequest, ReadRequest, UpgradeRequest, no_provider_meta,
+    ConfigureRequest, FunctionError, Provider, ProviderDiagnostic, ProviderDiagnostics, ReadDataRequest,
+    no_provider_meta,
 };
 use crate::model::schema::{ProviderSchemas, Schema};
 
@@ -71,21 +69,27 @@ impl<P: Protocol> ProviderServer<P> {
             Call::RenewEphemeralResource => self.renew_ephemeral(read(request)?).await,
             Call::CloseEphemeralResource => self.close_ephemeral(read(request)?).await,
             Call::GetResourceIdentitySchemas => self.identity_schemas().await,
-            Call::UpgradeResourceIdentity => Err(grpc::unimplemented(&P::path(call))),
+            Call::UpgradeResourceIdentity => self.upgrade_identity(read(request)?).await,
+            Call::GenerateResourceConfig => self.generate_config(read(request)?).await,
+            Call::ValidateListResourceConfig => self.validate_list(read(request)?).await,
+            Call::ListResource => self.list(read(request)?).await,
+            Call::ValidateActionConfig => self.validate_action(read(request)?).await,
+            Call::PlanAction => self.plan_action(read(request)?).await,
+            Call::InvokeAction => self.invoke_action(read(request)?).await,
             // The other calls are those of state stores.
             _ => self.answer_store(call, request).await,
         }
     }
 
-    pub(super) fn provider(&self) -> &dyn Provider {
-        &*self.provider
+    pub(super) fn provider(&self) -> &Arc<dyn Provider> {
+        &self.provider
     }
 
     pub(super) async fn schemas(&self) -> Answer<&Arc<dyn ProviderSchemas>> {
         self.schemas.get_or_try_init(|| self.provider.schemas()).await
     }
 
-    async fn managed(&self, kind: &str) -> Answer<Arc<Schema>> {
+    pub(super) async fn managed(&self, kind: &str) -> Answer<Arc<Schema>> {
         require(self.schemas().await?.managed(kind), || format!("unknown resource type {kind:?}"))
     }
 
@@ -101,7 +105,7 @@ impl<P: Protocol> ProviderServer<P> {
         require(self.schemas().await?.provider().map(Some), String::new)
     }
 
-    async fn meta(&self, meta: Option<DynamicValue>) -> Answer<Value> {
+    pub(super) async fn meta(&self, meta: Option<DynamicValue>) -> Answer<Value> {
         if meta.is_none() {
             return Ok(no_provider_meta());
         }
@@ -110,56 +114,6 @@ impl<P: Protocol> ProviderServer<P> {
             Ok(None) => Ok(no_provider_meta()),
             Err(error) => Err(vec![bad(error)]),
         }
-    }
-
-    async fn get_schema(&self) -> Result<Reply, Status> {
-        let schemas = match self.schemas().await {
-            Ok(schemas) => schemas,
-            Err(failures) => {
-                let diagnostics = diagnostic::to_wire(failures);
-                return Ok(reply(&wire::get_provider_schema::Response { diagnostics, ..Default::default() }));
-            }
-        };
-        let response = schema::to_response::<P>(&**schemas).map_err(Status::internal)?;
-        Ok(Reply::Message(response.into()))
-    }
-
-    async fn get_metadata(&self) -> Result<Reply, Status> {
-        use wire::get_metadata::{DataSourceMetadata, EphemeralMetadata, FunctionMetadata, ResourceMetadata, Response};
-        let response = match self.schemas().await {
-            Err(failures) => Response { diagnostics: diagnostic::to_wire(failures), ..Default::default() },
-            Ok(schemas) => {
-                let text = |names: Vec<Arc<str>>| names.into_iter().map(|name| name.to_string());
-                Response {
-                    server_capabilities: Some(schema::to_capabilities(schemas.capabilities())),
-                    resources: text(schemas.managed_names()).map(|type_name| ResourceMetadata { type_name }).collect(),
-                    data_sources: text(schemas.data_names())
-                        .map(|type_name| DataSourceMetadata { type_name })
-                        .collect(),
-                    ephemeral_resources: text(schemas.ephemeral_names())
-                        .map(|type_name| EphemeralMetadata { type_name })
-                        .collect(),
-                    functions: text(schemas.function_names()).map(|name| FunctionMetadata { name }).collect(),
-                    ..Default::default()
-                }
-            }
-        };
-        Ok(reply(&response))
-    }
-
-    async fn get_functions(&self) -> Result<Reply, Status> {
-        let mut response = wire::get_functions::Response::default();
-        match self.schemas().await {
-            Err(failures) => response.diagnostics = diagnostic::to_wire(failures),
-            Ok(schemas) => {
-                for name in schemas.function_names() {
-                    if let Ok(Some(signature)) = schemas.function(&name) {
-                        response.functions.insert(name.to_string(), function::to_wire(&signature));
-                    }
-                }
-            }
-        }
-        Ok(reply(&response))
     }
 
     async fn validate_provider(&self, request: wire::validate_provider_config::Request) -> Result<Reply, Status> {
@@ -176,19 +130,9 @@ impl<P: Protocol> ProviderServer<P> {
             let request = ConfigureRequest {
                 terraform_version: request.terraform_version,
                 config: decode(request.config, self.provider_schema().await?.implied_type())?,
-                deferral_allowed: allows_deferral(request.client_capabilities),
+                client: capabilities::client_from_wire(request.client_capabilities),
             };
             Ok(self.provider.configure(request).await)
-        };
-        Ok(only_diagnostics(either(answer.await)))
-    }
-
-    async fn validate_resource(&self, request: wire::validate_resource_config::Request) -> Result<Reply, Status> {
-        let kind = &request.type_name;
-        let answer = async {
-            let config = decode(request.config, self.managed(kind).await?.implied_type())?;
-            let deferral_allowed = allows_deferral(request.client_capabilities);
-            Ok(self.provider.validate_resource_config(kind, config, deferral_allowed).await)
         };
         Ok(only_diagnostics(either(answer.await)))
     }
@@ -202,189 +146,6 @@ impl<P: Protocol> ProviderServer<P> {
         Ok(only_diagnostics(either(answer.await)))
     }
 
-    async fn upgrade(&self, request: wire::upgrade_resource_state::Request) -> Result<Reply, Status> {
-        let answer = async {
-            let schema = self.managed(&request.type_name).await?;
-            let raw = request.raw_state.unwrap_or_default();
-            let raw = if raw.json.is_empty() {
-                RawState::Flat(raw.flatmap.into_iter().collect())
-            } else {
-                RawState::Json(raw.json)
-            };
-            let request = UpgradeRequest { kind: request.type_name.into(), version: request.version, raw };
-            let (state, diagnostics) = self.provider.upgrade_resource_state(request).await;
-            Ok(wire::upgrade_resource_state::Response {
-                upgraded_state: encode(&state, schema.implied_type()),
-                diagnostics: diagnostic::to_wire(diagnostics),
-            })
-        };
-        let failed = |diagnostics| wire::upgrade_resource_state::Response { diagnostics, ..Default::default() };
-        Ok(reply(&answer_or(answer.await, failed)))
-    }
-
-    async fn read(&self, request: wire::read_resource::Request) -> Result<Reply, Status> {
-        let answer = async {
-            let schema = self.managed(&request.type_name).await?;
-            let ty = schema.implied_type();
-            let kind = request.type_name.clone();
-            let request = ReadRequest {
-                kind: request.type_name.into(),
-                current: decode(request.current_state, ty)?,
-                private: request.private.as_ref().into(),
-                provider_meta: self.meta(request.provider_meta).await?,
-                deferral_allowed: allows_deferral(request.client_capabilities),
-            };
-            let response = self.provider.read_resource(request).await;
-            Ok(wire::read_resource::Response {
-                new_identity: self.identity(&kind, response.identity).await?,
-                new_state: encode(&response.new_state, ty),
-                diagnostics: diagnostic::to_wire(response.diagnostics),
-                private: Bytes::copy_from_slice(&response.private),
-                deferred: response.deferred.then(wire::Deferred::default),
-            })
-        };
-        let failed = |diagnostics| wire::read_resource::Response { diagnostics, ..Default::default() };
-        Ok(reply(&answer_or(answer.await, failed)))
-    }
-
-    async fn plan(&self, request: wire::plan_resource_change::Request) -> Result<Reply, Status> {
-        let answer = async {
-            let schema = self.managed(&request.type_name).await?;
-            let ty = schema.implied_type();
-            let prior = decode(request.prior_state, ty)?;
-            let proposed = decode_like(request.proposed_new_state, ty, &[&prior])?;
-            let request = PlanRequest {
-                kind: request.type_name.into(),
-                config: decode_like(request.config, ty, &[&proposed])?,
-                prior,
-                proposed,
-                prior_private: request.prior_private.as_ref().into(),
-                provider_meta: self.meta(request.provider_meta).await?,
-                deferral_allowed: allows_deferral(request.client_capabilities),
-            };
-            let response = self.provider.plan_resource_change(request).await;
-            Ok(wire::plan_resource_change::Response {
-                planned_state: encode(&response.planned, ty),
-                requires_replace: response.requires_replace.iter().map(diagnostic::path_to_wire).collect(),
-                planned_private: Bytes::copy_from_slice(&response.private),
-                diagnostics: diagnostic::to_wire(response.diagnostics),
-                legacy_type_system: response.legacy_type_system,
-                deferred: response.deferred.then(wire::Deferred::default),
-                ..Default::default()
-            })
-        };
-        let failed = |diagnostics| wire::plan_resource_change::Response { diagnostics, ..Default::default() };
-        Ok(reply(&answer_or(answer.await, failed)))
-    }
-
-    async fn apply(&self, request: wire::apply_resource_change::Request) -> Result<Reply, Status> {
-        let prior = request.prior_state.clone();
-        let answer = async {
-            let schema = self.managed(&request.type_name).await?;
-            let ty = schema.implied_type();
-            let kind = request.type_name.clone();
-            let prior = decode(request.prior_state, ty)?;
-            let planned = decode_like(request.planned_state, ty, &[&prior])?;
-            let request = ApplyRequest {
-                kind: request.type_name.into(),
-                config: decode_like(request.config, ty, &[&planned])?,
-                prior,
-                planned,
-                planned_private: request.planned_private.as_ref().into(),
-                provider_meta: self.meta(request.provider_meta).await?,
-            };
-            let response = self.provider.apply_resource_change(request).await;
-            Ok(wire::apply_resource_change::Response {
-                new_state: encode(&response.new_state, ty),
-                private: Bytes::copy_from_slice(&response.private),
-                diagnostics: diagnostic::to_wire(response.diagnostics),
-                legacy_type_system: response.legacy_type_system,
-                new_identity: self.identity(&kind, response.identity).await?,
-            })
-        };
-        // Nothing was done: the object is what it was.
-        let failed =
-            |diagnostics| wire::apply_resource_change::Response { diagnostics, new_state: prior, ..Default::default() };
-        Ok(reply(&answer_or(answer.await, failed)))
-    }
-
-    /// What identifies an object, for the wire.
-    async fn identity(&self, kind: &str, of: Option<Identity>) -> Answer<Option<wire::ResourceIdentityData>> {
-        let Some(of) = of else { return Ok(None) };
-        let Some(schema) = self.provider.identity_schema(kind).await? else { return Ok(None) };
-        let ty = schema.implied_type();
-        let value = json::from_json(of.json.as_bytes(), &ty).map_err(|error| vec![bad(error.to_string())])?;
-        Ok(Some(wire::ResourceIdentityData { identity_data: value::to_wire(&value, &ty) }))
-    }
-
-    async fn identity_schemas(&self) -> Result<Reply, Status> {
-        let answer = async {
-            let mut identity_schemas = HashMap::new();
-            for kind in self.schemas().await?.managed_names() {
-                if let Some(schema) = self.provider.identity_schema(&kind).await? {
-                    identity_schemas.insert(kind.to_string(), identity_schema(&schema));
-                }
-            }
-            Ok(wire::get_resource_identity_schemas::Response { identity_schemas, diagnostics: Vec::new() })
-        };
-        let failed = |diagnostics| wire::get_resource_identity_schemas::Response { diagnostics, ..Default::default() };
-        Ok(reply(&answer_or(answer.await, failed)))
-    }
-
-    async fn import(&self, request: wire::import_resource_state::Request) -> Result<Reply, Status> {
-        let answer = async {
-            let kind = &request.type_name;
-            let response = match request.identity {
-                Some(identity) => {
-                    let schema = self.provider.identity_schema(kind).await?;
-                    let schema =
-                        schema.ok_or_else(|| vec![bad(format!("objects of the type {kind:?} have no identity"))])?;
-                    let identity = decode(identity.identity_data, &schema.implied_type())?;
-                    self.provider.import_by_identity(kind, identity).await
-                }
-                None => self.provider.import_resource_state(kind, &request.id).await,
-            };
-            let mut imported_resources = Vec::with_capacity(response.objects.len());
-            for object in response.objects {
-                let schema = self.managed(&object.kind).await?;
-                imported_resources.push(wire::import_resource_state::ImportedResource {
-                    type_name: object.kind.to_string(),
-                    state: encode(&object.state, schema.implied_type()),
-                    private: Bytes::copy_from_slice(&object.private),
-                    identity: self.identity(&object.kind, object.identity).await?,
-                });
-            }
-            let diagnostics = diagnostic::to_wire(response.diagnostics);
-            let deferred = response.deferred.then(wire::Deferred::default);
-            Ok(wire::import_resource_state::Response { imported_resources, diagnostics, deferred })
-        };
-        let failed = |diagnostics| wire::import_resource_state::Response { diagnostics, ..Default::default() };
-        Ok(reply(&answer_or(answer.await, failed)))
-    }
-
-    async fn move_state(&self, request: wire::move_resource_state::Request) -> Result<Reply, Status> {
-        let answer = async {
-            let schema = self.managed(&request.target_type_name).await?;
-            let request = MoveRequest {
-                source_provider: request.source_provider_address,
-                source_kind: request.source_type_name.into(),
-                source_version: request.source_schema_version,
-                source_state: request.source_state.unwrap_or_default().json,
-                source_private: request.source_private.as_ref().into(),
-                target_kind: request.target_type_name.into(),
-            };
-            let response = self.provider.move_resource_state(request).await;
-            Ok(wire::move_resource_state::Response {
-                target_state: encode(&response.state, schema.implied_type()),
-                diagnostics: diagnostic::to_wire(response.diagnostics),
-                target_private: Bytes::copy_from_slice(&response.private),
-                target_identity: None,
-            })
-        };
-        let failed = |diagnostics| wire::move_resource_state::Response { diagnostics, ..Default::default() };
-        Ok(reply(&answer_or(answer.await, failed)))
-    }
-
     async fn read_data(&self, request: wire::read_data_source::Request) -> Result<Reply, Status> {
         let answer = async {
             let schema = self.data(&request.type_name).await?;
@@ -394,13 +155,13 @@ impl<P: Protocol> ProviderServer<P> {
                 address: String::new(),
                 config: decode(request.config, ty)?,
                 provider_meta: self.meta(request.provider_meta).await?,
-                deferral_allowed: allows_deferral(request.client_capabilities),
+                client: capabilities::client_from_wire(request.client_capabilities),
             };
             let response = self.provider.read_data_source(request).await;
             Ok(wire::read_data_source::Response {
                 state: encode(&response.state, ty),
                 diagnostics: diagnostic::to_wire(response.diagnostics),
-                deferred: response.deferred.then(wire::Deferred::default),
+                deferred: capabilities::deferral_to_wire(response.deferred),
             })
         };
         let failed = |diagnostics| wire::read_data_source::Response { diagnostics, ..Default::default() };
@@ -424,13 +185,14 @@ impl<P: Protocol> ProviderServer<P> {
         let answer = async {
             let schema = self.ephemeral(kind).await?;
             let ty = schema.implied_type();
-            let response = self.provider.open_ephemeral(kind, decode(request.config, ty)?).await;
+            let client = capabilities::client_from_wire(request.client_capabilities);
+            let response = self.provider.open_ephemeral(kind, decode(request.config, ty)?, client).await;
             Ok(wire::open_ephemeral_resource::Response {
                 diagnostics: diagnostic::to_wire(response.diagnostics),
                 renew_at: response.renew_at.map(timestamp),
                 result: encode(&response.result, ty),
                 private: Some(response.private.into()),
-                deferred: response.deferred.then(wire::Deferred::default),
+                deferred: capabilities::deferral_to_wire(response.deferred),
             })
         };
         let failed = |diagnostics| wire::open_ephemeral_resource::Response { diagnostics, ..Default::default() };
@@ -478,11 +240,7 @@ pub(super) fn read<M: Message + Default>(request: Bytes) -> Result<M, Status> {
     M::decode(request).map_err(|error| Status::internal(format!("the request cannot be read: {error}")))
 }
 
-fn allows_deferral(client: Option<wire::ClientCapabilities>) -> bool {
-    client.is_some_and(|client| client.deferral_allowed)
-}
-
-fn bad(error: impl std::fmt::Display) -> ProviderDiagnostic {
+pub(super) fn bad(error: impl std::fmt::Display) -> ProviderDiagnostic {
     ProviderDiagnostic::error(INVALID_CALL, format!("The request cannot be read: {error}."))
 }
 
@@ -499,26 +257,13 @@ pub(super) fn decode(value: Option<DynamicValue>, ty: &Type) -> Answer<Value> {
 }
 
 /// As `decode`; long texts that are in one of the other values are shared with it.
-fn decode_like(value: Option<DynamicValue>, ty: &Type, others: &[&Value]) -> Answer<Value> {
+pub(super) fn decode_like(value: Option<DynamicValue>, ty: &Type, others: &[&Value]) -> Answer<Value> {
     value::from_wire_like(value, ty, others).map_err(|error| vec![bad(error)])
 }
 
 /// A provider that failed may have no value of the right type: the caller gets null then.
-fn encode(value: &Value, ty: &Type) -> Option<DynamicValue> {
+pub(super) fn encode(value: &Value, ty: &Type) -> Option<DynamicValue> {
     if value.is_null() { value::to_wire(&Value::null(ty.clone()), ty) } else { value::to_wire(value, ty) }
-}
-
-fn identity_schema(schema: &IdentitySchema) -> wire::ResourceIdentitySchema {
-    let attribute =
-        |(name, (ty, required)): (&Arc<str>, &(Type, bool))| wire::resource_identity_schema::IdentityAttribute {
-            name: name.to_string(),
-            r#type: ty.to_json_bytes().into(),
-            required_for_import: *required,
-            optional_for_import: !required,
-            description: String::new(),
-        };
-    let identity_attributes = schema.attributes.iter().map(attribute).collect();
-    wire::ResourceIdentitySchema { version: schema.version, identity_attributes }
 }
 
 pub(super) fn answer_or<T>(answer: Answer<T>, failed: impl FnOnce(Vec<wire::Diagnostic>) -> T) -> T {

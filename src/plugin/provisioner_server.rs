@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use prost::Message;
-use tokio::sync::mpsc;
 use tonic::Status;
 
 use super::grpc::{Reply, encoded};
+use super::progress;
 use super::wire::dynamic_value::DynamicValue;
 use super::wire::protocol::Protocol;
 use super::wire::v5::{V5, message as wire};
@@ -69,36 +69,14 @@ impl ProvisionerServer {
             Ok(config) => config,
             Err(failures) => return Ok(Reply::Message(last(failures))),
         };
-        // Unbounded in effect: the output of a command does not wait. The pipe from the command is the bound.
-        let (pieces, stream) = mpsc::channel(1024);
-        let (outputs, mut queue) = mpsc::unbounded_channel::<String>();
-        let request = ProvisionRequest {
-            config,
-            connection: convert::connection_object(&connection),
-            output: Arc::new(move |text: &str| {
-                let _ = outputs.send(text.to_owned());
-            }),
-        };
+        let (output, texts) = progress::texts();
+        let request = ProvisionRequest { config, connection: convert::connection_object(&connection), output };
         let provisioner = self.provisioner.clone();
-        tokio::spawn(async move {
-            let mut work = std::pin::pin!(provisioner.provision(request));
-            let diagnostics = loop {
-                tokio::select! {
-                    biased;
-                    Some(output) = queue.recv() => send_output(&pieces, output).await,
-                    diagnostics = &mut work => break diagnostics,
-                    // Dropping the work ends it: the receiver is gone.
-                    () = pieces.closed() => return,
-                }
-            };
-            while let Ok(output) = queue.try_recv() {
-                send_output(&pieces, output).await;
-            }
-            if !diagnostics.is_empty() {
-                let _ = pieces.send(Ok(last(diagnostics))).await;
-            }
-        });
-        Ok(Reply::Stream(stream))
+        let work = async move {
+            let diagnostics = provisioner.provision(request).await;
+            (!diagnostics.is_empty()).then(|| last(diagnostics))
+        };
+        Ok(progress::reply_while(work, texts, piece))
     }
 
     async fn config(&self, config: Option<DynamicValue>) -> Result<Value, ProviderDiagnostics> {
@@ -109,9 +87,8 @@ impl ProvisionerServer {
     }
 }
 
-async fn send_output(pieces: &mpsc::Sender<Result<Bytes, Status>>, output: String) {
-    let piece = wire::provision_resource::Response { output, diagnostics: Vec::new() };
-    let _ = pieces.send(Ok(encoded(&piece))).await;
+fn piece(output: String) -> Bytes {
+    encoded(&wire::provision_resource::Response { output, diagnostics: Vec::new() })
 }
 
 fn last(diagnostics: ProviderDiagnostics) -> Bytes {

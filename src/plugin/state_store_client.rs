@@ -49,20 +49,9 @@ impl<P: Protocol> ProviderClient<P> {
     async fn try_read_state(&self, kind: &str, state: &str) -> Result<Vec<u8>, ProviderDiagnostics> {
         let call = Call::ReadStateBytes;
         let request = wire::read_state_bytes::Request { type_name: kind.to_owned(), state_id: state.to_owned() };
-        self.log_call(call);
-        let mut answer = match self.channel.open(&self.methods[call as usize], request).await {
-            Ok(answer) => answer,
-            Err(status) => return Err(one(self.failure(call, status).await)),
-        };
+        let mut events = self.open(call, request).await.map_err(one)?;
         let mut assembly = Assembly::default();
-        loop {
-            let message = match answer.message().await {
-                Ok(Some(message)) => message,
-                Ok(None) => break,
-                Err(status) => return Err(one(self.failure(call, status).await)),
-            };
-            let chunk = wire::read_state_bytes::Response::decode(message);
-            let chunk = chunk.map_err(|error| one(self.garbage(call, error)))?;
+        while let Some(chunk) = self.next::<wire::read_state_bytes::Response>(&mut events).await.map_err(one)? {
             let diagnostics = diagnostic::from_wire(chunk.diagnostics);
             if has_errors(&diagnostics) {
                 return Err(diagnostics);

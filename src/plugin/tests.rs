@@ -12,211 +12,19 @@ use super::start::{ProviderProcess, reattach_provider, start_provider};
 use super::{provisioner_client::ProvisionerClient, reattach::Reattach};
 use crate::lang::value::{Path, Type, Value};
 use crate::model::provider::*;
-use crate::model::schema::{
-    Attribute, Block, Capabilities, FunctionSignature, Parameter, ProviderSchemas, Schema, StaticSchemas,
-};
+use crate::model::schema::Schema;
+use thing::{DEFERRED, Thing, identity, schemas, thing, thing_type};
 
-/// A provider with one resource type, `t_thing`, whose `id` is computed.
-#[derive(Default)]
-struct Thing {
-    log: Mutex<Vec<&'static str>>,
-}
+mod actions;
+mod identities;
+mod lists;
+mod old;
+mod thing;
 
-fn thing_type() -> Type {
-    Type::object([("id", Type::String), ("name", Type::String), ("tags", Type::map(Type::String))])
-}
-
-fn identity(name: &str) -> Identity {
-    Identity { schema_version: 2, json: format!("{{\"name\":{name:?},\"place\":null}}").into() }
-}
-
-fn thing(name: &str, id: Value) -> Value {
-    let tags = Value::map(Type::String, [("k", Value::string("v"))]);
-    Value::object([("id", id), ("name", Value::string(name)), ("tags", tags)])
-}
-
-fn schemas() -> StaticSchemas {
-    let (mut id, mut name) = (Attribute::new(Type::String), Attribute::new(Type::String));
-    (id.computed, name.required) = (true, true);
-    let mut tags = Attribute::new(Type::map(Type::String));
-    tags.optional = true;
-    let attributes = [(Arc::from("id"), id), (Arc::from("name"), name), (Arc::from("tags"), tags)].into();
-    let schema = Arc::new(Schema::new(1, Block { attributes, ..Block::default() }));
-    let parameter = Parameter {
-        name: "text".to_owned(),
-        ty: Type::String,
-        allow_null: false,
-        allow_unknown: false,
-        description: String::new(),
-        markdown: false,
-    };
-    let twice = FunctionSignature {
-        parameters: vec![parameter],
-        variadic: None,
-        returns: Type::String,
-        summary: String::new(),
-        description: String::new(),
-        markdown: false,
-        deprecation_message: String::new(),
-    };
-    StaticSchemas {
-        managed: [(Arc::from("t_thing"), schema.clone())].into(),
-        data: [(Arc::from("t_thing"), schema.clone())].into(),
-        ephemeral: [(Arc::from("t_thing"), schema)].into(),
-        functions: [(Arc::from("twice"), Arc::new(twice))].into(),
-        capabilities: Capabilities { plan_destroy: true, ..Capabilities::default() },
-        ..StaticSchemas::default()
-    }
-}
-
-#[async_trait]
-impl Provider for Thing {
-    async fn schemas(&self) -> Result<Arc<dyn ProviderSchemas>, ProviderDiagnostics> {
-        self.log.lock().unwrap().push("schemas");
-        Ok(Arc::new(schemas()))
-    }
-
-    async fn validate_provider_config(&self, config: Value) -> (Value, ProviderDiagnostics) {
-        (config, vec![ProviderDiagnostic::warning("Hm", "not good")])
-    }
-
-    async fn validate_resource_config(
-        &self,
-        _kind: &str,
-        config: Value,
-        deferral_allowed: bool,
-    ) -> ProviderDiagnostics {
-        match config.get("name").and_then(Value::as_str) {
-            Some("bad") if deferral_allowed => {
-                vec![ProviderDiagnostic::error("Bad name", "").at(Path::new().attr("name"))]
-            }
-            Some("die") => std::future::pending().await,
-            _ => Vec::new(),
-        }
-    }
-
-    async fn validate_data_config(&self, _kind: &str, _config: Value) -> ProviderDiagnostics {
-        Vec::new()
-    }
-
-    async fn configure(&self, request: ConfigureRequest) -> ProviderDiagnostics {
-        assert_eq!(request.terraform_version, "1.2.3");
-        Vec::new()
-    }
-
-    async fn upgrade_resource_state(&self, request: UpgradeRequest) -> (Value, ProviderDiagnostics) {
-        let RawState::Json(json) = request.raw else { panic!("flat") };
-        (crate::lang::value::json::from_json(&json, &thing_type()).unwrap(), Vec::new())
-    }
-
-    async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
-        ReadResponse {
-            new_state: request.current,
-            deferred: request.deferral_allowed,
-            identity: Some(identity("read")),
-            private: request.private,
-            diagnostics: Vec::new(),
-        }
-    }
-
-    async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
-        let name = request.config.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        PlanResponse {
-            planned: thing(&name, Value::unknown(Type::String)),
-            deferred: request.deferral_allowed,
-            requires_replace: vec![Path::new().attr("name")],
-            private: Arc::from(*b"private"),
-            legacy_type_system: false,
-            diagnostics: Vec::new(),
-        }
-    }
-
-    async fn apply_resource_change(&self, request: ApplyRequest) -> ApplyResponse {
-        assert_eq!(&*request.planned_private, b"private");
-        let name = request.planned.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        ApplyResponse {
-            new_state: thing(&name, Value::string("made")),
-            identity: None,
-            private: request.planned_private,
-            legacy_type_system: true,
-            diagnostics: vec![ProviderDiagnostic::error("Half done", "the rest failed")],
-        }
-    }
-
-    async fn import_resource_state(&self, kind: &str, id: &str) -> ImportResponse {
-        let state = thing("imported", Value::string(id));
-        let identity = Some(identity("imported"));
-        ImportResponse {
-            objects: vec![ImportedObject { kind: kind.into(), state, identity, private: Arc::default() }],
-            deferred: true,
-            diagnostics: Vec::new(),
-        }
-    }
-
-    async fn identity_schema(&self, kind: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
-        let attributes = [(Arc::from("name"), (Type::String, true)), (Arc::from("place"), (Type::String, false))];
-        Ok((kind == "t_thing").then(|| IdentitySchema { version: 2, attributes: attributes.into() }))
-    }
-
-    async fn import_by_identity(&self, kind: &str, identity: Value) -> ImportResponse {
-        let name = identity.get("name").and_then(Value::as_str).unwrap_or_default();
-        let state = thing(name, Value::string("found"));
-        ImportResponse::objects(vec![ImportedObject {
-            kind: kind.into(),
-            state,
-            identity: None,
-            private: Arc::default(),
-        }])
-    }
-
-    async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {
-        let state = thing(&request.source_kind, Value::string("moved"));
-        MoveResponse { state, private: request.source_private, diagnostics: Vec::new() }
-    }
-
-    async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse {
-        ReadDataResponse { state: request.config, deferred: request.deferral_allowed, diagnostics: Vec::new() }
-    }
-
-    async fn validate_ephemeral_config(&self, _kind: &str, _config: Value) -> ProviderDiagnostics {
-        Vec::new()
-    }
-
-    async fn open_ephemeral(&self, _kind: &str, config: Value) -> OpenEphemeralResponse {
-        let renew_at = Some((5, 7));
-        OpenEphemeralResponse {
-            result: config,
-            deferred: true,
-            private: b"p".to_vec(),
-            renew_at,
-            diagnostics: Vec::new(),
-        }
-    }
-
-    async fn renew_ephemeral(&self, _kind: &str, private: Vec<u8>) -> RenewEphemeralResponse {
-        RenewEphemeralResponse { private, renew_at: None, diagnostics: Vec::new() }
-    }
-
-    async fn close_ephemeral(&self, _kind: &str, _private: Vec<u8>) -> ProviderDiagnostics {
-        Vec::new()
-    }
-
-    async fn call_function(&self, _name: &str, arguments: Vec<Value>) -> Result<Value, FunctionError> {
-        match arguments[0].as_str() {
-            Some("") => Err(FunctionError { text: "nothing".to_owned(), argument: Some(0) }),
-            text => Ok(Value::string(text.unwrap_or_default().repeat(2))),
-        }
-    }
-
-    async fn stop(&self) -> Result<(), String> {
-        Err("will not".to_owned())
-    }
-}
-
-/// Serves in this process and connects to it.
+/// Serves a provider in this process and connects to it.
 async fn loopback(protocol: u16) -> ProviderProcess {
     let caller = Caller { versions: vec![5, 6], ..Caller::default() };
-    let handshake = listen(Plugin::Provider(Arc::new(Thing::default())), protocol, caller).await;
+    let handshake = listen(Plugin::Provider(Arc::new(Thing)), protocol, caller).await;
     let at = Reattach { version: handshake.version, pid: 0, address: handshake.address };
     reattach_provider(&at, "example.com/t/t").await.unwrap()
 }
@@ -240,14 +48,19 @@ async fn everything_crosses_both_protocols() {
         assert!(known.capabilities().plan_destroy);
         assert_eq!(known.managed("t_thing").unwrap().unwrap().implied_type(), &thing_type());
 
+        let none = ClientCapabilities::default();
+        let all = ClientCapabilities { deferral_allowed: true, write_only_attributes_allowed: true, ..none };
         let (_, warned) = provider.validate_provider_config(Value::empty_object()).await;
         assert_eq!(warned, vec![ProviderDiagnostic::warning("Hm", "not good")]);
-        let bad = provider.validate_resource_config("t_thing", thing("bad", Value::null(Type::String)), true).await;
+        let bad = provider.validate_resource_config("t_thing", thing("bad", Value::null(Type::String)), all).await;
         assert_eq!(bad, vec![ProviderDiagnostic::error("Bad name", "").at(Path::new().attr("name"))]);
-        let none = provider.validate_resource_config("t_none", Value::empty_object(), false).await;
-        assert_eq!(none, vec![ProviderDiagnostic::error("unknown resource type \"t_none\"", "")]);
+        let secret =
+            provider.validate_resource_config("t_thing", thing("secret", Value::null(Type::String)), none).await;
+        assert_eq!(secret, vec![ProviderDiagnostic::error("WriteOnly Attribute Not Allowed", "")]);
+        let missing = provider.validate_resource_config("t_none", Value::empty_object(), none).await;
+        assert_eq!(missing, vec![ProviderDiagnostic::error("unknown resource type \"t_none\"", "")]);
         let config = Value::empty_object();
-        let request = ConfigureRequest { terraform_version: "1.2.3".to_owned(), config, deferral_allowed: false };
+        let request = ConfigureRequest { terraform_version: "1.2.3".to_owned(), config, client: none };
         assert_eq!(provider.configure(request).await, Vec::new());
 
         let kind: Arc<str> = "t_thing".into();
@@ -259,10 +72,12 @@ async fn everything_crosses_both_protocols() {
             config: config.clone(),
             prior_private: Arc::default(),
             provider_meta: no_provider_meta(),
-            deferral_allowed: true,
+            prior_identity: Some(identity("prior")),
+            planned_private: Arc::default(),
+            client: all,
         };
         let planned = provider.plan_resource_change(plan).await;
-        assert!(planned.deferred);
+        assert_eq!((planned.deferred, planned.identity.clone()), (Some(DEFERRED), Some(identity("prior"))));
         assert_eq!(planned.planned, thing("x", Value::unknown(Type::String)));
         assert_eq!(planned.requires_replace, vec![Path::new().attr("name")]);
         let apply = ApplyRequest {
@@ -271,39 +86,36 @@ async fn everything_crosses_both_protocols() {
             planned: planned.planned,
             config: config.clone(),
             planned_private: planned.private,
+            planned_identity: planned.identity,
             provider_meta: no_provider_meta(),
         };
         let applied = provider.apply_resource_change(apply).await;
         assert_eq!(applied.new_state, thing("x", Value::string("made")));
+        assert_eq!(applied.identity, Some(identity("prior")));
         assert!(applied.legacy_type_system && applied.diagnostics[0].summary == "Half done");
         let raw = RawState::Json(br#"{"id":"i","name":"x","tags":{"k":"v"}}"#.as_slice().into());
         let upgrade = UpgradeRequest { kind: kind.clone(), version: 0, raw };
         assert_eq!(provider.upgrade_resource_state(upgrade).await.0, thing("x", Value::string("i")));
 
-        let imported = provider.import_resource_state("t_thing", "id7").await;
-        assert!(imported.deferred);
+        let imported = provider.import_resource_state("t_thing", "id7", all).await;
+        assert_eq!(imported.deferred, Some(DEFERRED));
         let imported = imported.objects;
         assert_eq!(imported[0].state, thing("imported", Value::string("id7")));
         assert_eq!(imported[0].identity, Some(identity("imported")));
         let schema = provider.identity_schema("t_thing").await.unwrap().unwrap();
-        assert_eq!((schema.version, schema.attributes.len(), schema.attributes["name"].1), (2, 2, true));
+        assert_eq!((schema.version, schema.attributes.len()), (2, 2));
+        assert!(schema.attributes["name"].is_required() && !schema.attributes["place"].is_required());
         assert_eq!(provider.identity_schema("t_other").await, Ok(None));
         let identity = Value::object([("name", Value::string("n")), ("place", Value::null(Type::String))]);
-        let imported = provider.import_by_identity("t_thing", identity).await;
-        assert!(!imported.deferred);
+        let imported = provider.import_by_identity("t_thing", identity, all).await;
+        assert_eq!(imported.deferred, None);
         assert_eq!(imported.objects[0].state, thing("n", Value::string("found")));
         let provider_meta = no_provider_meta();
-        let data = ReadDataRequest {
-            kind,
-            address: String::new(),
-            config: config.clone(),
-            provider_meta,
-            deferral_allowed: true,
-        };
+        let data = ReadDataRequest { kind, address: String::new(), config: config.clone(), provider_meta, client: all };
         let read = provider.read_data_source(data).await;
-        assert!((read.state, read.deferred) == (config.clone(), true));
-        let opened = provider.open_ephemeral("t_thing", config.clone()).await;
-        assert!(opened.deferred);
+        assert!((read.state, read.deferred) == (config.clone(), Some(DEFERRED)));
+        let opened = provider.open_ephemeral("t_thing", config.clone(), all).await;
+        assert_eq!(opened.deferred, Some(DEFERRED));
         assert_eq!((opened.result, opened.private, opened.renew_at), (config, b"p".to_vec(), Some((5, 7))));
         assert_eq!(provider.call_function("twice", vec![Value::string("ab")]).await, Ok(Value::string("abab")));
         let failed = provider.call_function("twice", vec![Value::string("")]).await;
@@ -398,7 +210,7 @@ async fn plugins_that_do_not_start_say_why() {
 async fn a_plugin_that_dies_leaves_its_panic() {
     // The plugin is a shell in place of a socket that is served here: it ends on request, with a panic.
     let caller = Caller { versions: vec![6], ..Caller::default() };
-    let handshake = listen(Plugin::Provider(Arc::new(Thing::default())), 6, caller).await;
+    let handshake = listen(Plugin::Provider(Arc::new(Thing)), 6, caller).await;
     let flag = tempfile::NamedTempFile::new().unwrap();
     let script = format!(
         "echo '{}'; while [ -e {} ]; do sleep 0.05; done; echo 'panic: oh no' >&2; echo 'goroutine 1' >&2; exit 2",
@@ -435,7 +247,7 @@ async fn a_plugin_that_dies_leaves_its_panic() {
 #[tokio::test]
 async fn a_process_ends_after_its_schemas_are_cached() {
     let caller = Caller { versions: vec![6], ..Caller::default() };
-    let handshake = listen(Plugin::Provider(Arc::new(Thing::default())), 6, caller).await;
+    let handshake = listen(Plugin::Provider(Arc::new(Thing)), 6, caller).await;
     let Address::Unix(socket) = &handshake.address else { panic!("{handshake:?}") };
     // The socket goes when the provider here is asked to end; so does the process that stands for it.
     let script = format!("echo '{}'; while [ -e {} ]; do sleep 0.02; done", handshake.line(), socket.display());

@@ -254,6 +254,10 @@ fn is_set(answer: &Json, name: &str) -> bool {
     answer[name] == json!(true)
 }
 
+fn deferral(answer: &Json) -> Option<DeferralReason> {
+    is_set(answer, "deferred").then_some(DeferralReason::ResourceConfigUnknown)
+}
+
 fn text(private: &[u8]) -> String {
     String::from_utf8_lossy(private).into_owned()
 }
@@ -268,8 +272,13 @@ impl Provider for Scripted {
         (config, Vec::new())
     }
 
-    async fn validate_resource_config(&self, kind: &str, config: Value, deferral_allowed: bool) -> ProviderDiagnostics {
-        let facts = json!({"config": shown(&config), "deferral": deferral_allowed});
+    async fn validate_resource_config(
+        &self,
+        kind: &str,
+        config: Value,
+        client: ClientCapabilities,
+    ) -> ProviderDiagnostics {
+        let facts = json!({"config": shown(&config), "deferral": client.deferral_allowed});
         failures(self.answer(kind, "validate", facts))
     }
 
@@ -289,11 +298,11 @@ impl Provider for Scripted {
     }
 
     async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
-        let facts = json!({"current": shown(&request.current), "private": text(&request.private), "deferral": request.deferral_allowed});
+        let facts = json!({"current": shown(&request.current), "private": text(&request.private), "deferral": request.client.deferral_allowed});
         let answer = self.answer(&request.kind, "read", facts);
         ReadResponse {
             new_state: edited(request.current, &answer["set"]),
-            deferred: is_set(answer, "deferred"),
+            deferred: deferral(answer),
             identity: self.identity(&request.kind, answer),
             private: private(answer, &request.private),
             diagnostics: failures(answer),
@@ -303,14 +312,15 @@ impl Provider for Scripted {
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
         let facts = json!({
             "prior": shown(&request.prior), "proposed": shown(&request.proposed), "config": shown(&request.config),
-            "private": text(&request.prior_private), "deferral": request.deferral_allowed,
+            "private": text(&request.prior_private), "deferral": request.client.deferral_allowed,
         });
         let answer = self.answer(&request.kind, "plan", facts);
         let planned = planned(self.schema(&request.kind), &request.proposed, request.prior.is_null());
         let replace = answer["replace"].as_array().into_iter().flatten();
         PlanResponse {
             planned: edited(planned, &answer["set"]),
-            deferred: is_set(answer, "deferred"),
+            deferred: deferral(answer),
+            identity: None,
             requires_replace: replace.map(|name| Path::new().attr(name.as_str().unwrap())).collect(),
             private: private(answer, &request.prior_private),
             legacy_type_system: is_set(answer, "legacy"),
@@ -334,7 +344,7 @@ impl Provider for Scripted {
         }
     }
 
-    async fn import_resource_state(&self, kind: &str, id: &str) -> ImportResponse {
+    async fn import_resource_state(&self, kind: &str, id: &str, _: ClientCapabilities) -> ImportResponse {
         let answer = self.answer(kind, "import", json!({"id": id}));
         let ty = self.schema(kind).implied_type().object_type().unwrap();
         let nulls = ty.attributes.iter().map(|(name, ty)| (name.clone(), Value::null(ty.clone())));
@@ -342,17 +352,15 @@ impl Provider for Scripted {
         let identity = self.identity(kind, answer);
         let object = ImportedObject { kind: kind.into(), state, identity, private: private(answer, b"") };
         let objects = answer["objects"].as_u64().unwrap_or(1) as usize;
-        ImportResponse {
-            objects: vec![object; objects],
-            deferred: is_set(answer, "deferred"),
-            diagnostics: failures(answer),
-        }
+        ImportResponse { objects: vec![object; objects], deferred: deferral(answer), diagnostics: failures(answer) }
     }
 
     async fn identity_schema(&self, kind: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
         let identity = self.script["types"][kind]["identity"].as_object();
         let attributes = |of: &serde_json::Map<String, Json>| {
-            of.iter().map(|(name, ty)| (Arc::from(&**name), (Type::from_json(ty).unwrap(), true))).collect()
+            of.iter()
+                .map(|(name, ty)| (Arc::from(&**name), IdentityAttribute::required(Type::from_json(ty).unwrap())))
+                .collect()
         };
         Ok(identity.map(|of| IdentitySchema { version: 0, attributes: attributes(of) }))
     }
@@ -364,17 +372,18 @@ impl Provider for Scripted {
         let state = value_json::from_json(&request.source_state, ty).unwrap();
         MoveResponse {
             state: edited(state, &answer["set"]),
+            identity: None,
             private: private(answer, &request.source_private),
             diagnostics: failures(answer),
         }
     }
 
     async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse {
-        let facts = json!({"config": shown(&request.config), "deferral": request.deferral_allowed});
+        let facts = json!({"config": shown(&request.config), "deferral": request.client.deferral_allowed});
         let answer = self.answer(&request.kind, "data", facts);
         ReadDataResponse {
             state: edited(made(&planned(self.schema(&request.kind), &request.config, true)), &answer["set"]),
-            deferred: is_set(answer, "deferred"),
+            deferred: deferral(answer),
             diagnostics: failures(answer),
         }
     }
@@ -383,7 +392,7 @@ impl Provider for Scripted {
         Vec::new()
     }
 
-    async fn open_ephemeral(&self, _: &str, _: Value) -> OpenEphemeralResponse {
+    async fn open_ephemeral(&self, _: &str, _: Value, _: ClientCapabilities) -> OpenEphemeralResponse {
         panic!("there are no ephemeral resources")
     }
 

@@ -162,9 +162,14 @@ impl Provider for Faulty {
         self.sound.validate_provider_config(config).await
     }
 
-    async fn validate_resource_config(&self, kind: &str, config: Value, deferral_allowed: bool) -> ProviderDiagnostics {
+    async fn validate_resource_config(
+        &self,
+        kind: &str,
+        config: Value,
+        client: ClientCapabilities,
+    ) -> ProviderDiagnostics {
         let kind = if self.fault == Fault::Schema { "null_resource" } else { kind };
-        self.sound.validate_resource_config(kind, config, deferral_allowed).await
+        self.sound.validate_resource_config(kind, config, client).await
     }
 
     async fn validate_data_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
@@ -183,8 +188,8 @@ impl Provider for Faulty {
         self.sound.read_resource(request).await
     }
 
-    async fn import_resource_state(&self, kind: &str, id: &str) -> ImportResponse {
-        self.sound.import_resource_state(kind, id).await
+    async fn import_resource_state(&self, kind: &str, id: &str, client: ClientCapabilities) -> ImportResponse {
+        self.sound.import_resource_state(kind, id, client).await
     }
 
     async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {
@@ -199,8 +204,8 @@ impl Provider for Faulty {
         self.sound.validate_ephemeral_config(kind, config).await
     }
 
-    async fn open_ephemeral(&self, kind: &str, config: Value) -> OpenEphemeralResponse {
-        self.sound.open_ephemeral(kind, config).await
+    async fn open_ephemeral(&self, kind: &str, config: Value, client: ClientCapabilities) -> OpenEphemeralResponse {
+        self.sound.open_ephemeral(kind, config, client).await
     }
 
     async fn renew_ephemeral(&self, kind: &str, private: Vec<u8>) -> RenewEphemeralResponse {

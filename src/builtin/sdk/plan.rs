@@ -101,7 +101,7 @@ fn values_differ(config: &Value, prior: &Value) -> bool {
 mod tests {
     use super::*;
     use crate::lang::value::Type;
-    use crate::model::provider::no_provider_meta;
+    use crate::model::provider::{ClientCapabilities, no_provider_meta};
 
     fn shape() -> Shape {
         Shape::new(
@@ -141,7 +141,9 @@ mod tests {
             config,
             prior_private: Arc::from([]),
             provider_meta: no_provider_meta(),
-            deferral_allowed: false,
+            prior_identity: None,
+            planned_private: Arc::default(),
+            client: ClientCapabilities::default(),
         };
         plan(&shape(), &request, &|_, _| {})
     }

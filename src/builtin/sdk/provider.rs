@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use crate::base::stop::Stop;
 use crate::lang::value::Value;
 use crate::model::provider::*;
-use crate::model::schema::{Block, Capabilities, ProviderSchemas, Schema, StaticSchemas};
+use crate::model::schema::{Capabilities, ProviderSchemas, Schema, StaticSchemas};
 
 use super::check::check_shape;
 use super::resource::{DataSource, Ephemeral, Function, Resource};
@@ -33,19 +33,17 @@ impl BuiltIn {
         functions: Vec<Function>,
     ) -> BuiltIn {
         let schemas = StaticSchemas {
-            provider: Arc::new(Schema::new(0, Block::default())),
-            provider_meta: None,
             managed: resources.iter().map(|(kind, it)| (Arc::from(*kind), it.shape().schema.clone())).collect(),
             data: data.iter().map(|(kind, it)| (Arc::from(*kind), it.shape().schema.clone())).collect(),
             ephemeral: ephemeral.iter().map(|(kind, it)| (Arc::from(*kind), it.shape().schema.clone())).collect(),
             functions: functions.iter().map(|it| (Arc::from(it.name), it.signature.clone())).collect(),
-            state_stores: Default::default(),
             capabilities: Capabilities {
                 plan_destroy: false,
                 get_provider_schema_optional: true,
                 move_resource_state: true,
                 generate_resource_config: false,
             },
+            ..StaticSchemas::default()
         };
         BuiltIn {
             resources: resources.into_iter().collect(),
@@ -100,7 +98,7 @@ impl Provider for BuiltIn {
         &self,
         kind: &str,
         config: Value,
-        _deferral_allowed: bool,
+        _client: ClientCapabilities,
     ) -> ProviderDiagnostics {
         let mut found = Vec::new();
         match self.resource(kind) {
@@ -151,13 +149,14 @@ impl Provider for BuiltIn {
             Ok(value) => (value, Vec::new()),
             Err(error) => (request.current, vec![error]),
         };
-        ReadResponse { new_state, deferred: false, identity: None, private: request.private, diagnostics }
+        ReadResponse { new_state, deferred: None, identity: None, private: request.private, diagnostics }
     }
 
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
         let response = |planned, requires_replace, diagnostics| PlanResponse {
             planned,
-            deferred: false,
+            identity: None,
+            deferred: None,
             requires_replace,
             private: request.prior_private.clone(),
             legacy_type_system: false,
@@ -197,7 +196,7 @@ impl Provider for BuiltIn {
         }
     }
 
-    async fn import_resource_state(&self, kind: &str, id: &str) -> ImportResponse {
+    async fn import_resource_state(&self, kind: &str, id: &str, _client: ClientCapabilities) -> ImportResponse {
         match self.resource(kind).and_then(|resource| resource.import(id)) {
             Ok(state) => ImportResponse::objects(vec![ImportedObject {
                 kind: Arc::from(kind),
@@ -214,7 +213,7 @@ impl Provider for BuiltIn {
             Ok(state) => (state, Vec::new()),
             Err(error) => (Value::null_dynamic(), vec![error]),
         };
-        MoveResponse { state, private: request.source_private, diagnostics }
+        MoveResponse { state, identity: None, private: request.source_private, diagnostics }
     }
 
     async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse {
@@ -243,7 +242,7 @@ impl Provider for BuiltIn {
         found
     }
 
-    async fn open_ephemeral(&self, kind: &str, config: Value) -> OpenEphemeralResponse {
+    async fn open_ephemeral(&self, kind: &str, config: Value, _client: ClientCapabilities) -> OpenEphemeralResponse {
         let opened = match self.ephemeral.get(kind) {
             Some(resource) => resource.open(&config),
             None => Err(unknown_kind("ephemeral resource", kind)),
@@ -252,7 +251,7 @@ impl Provider for BuiltIn {
             Ok(result) => (result, Vec::new()),
             Err(error) => (Value::null_dynamic(), vec![error]),
         };
-        OpenEphemeralResponse { result, deferred: false, private: Vec::new(), renew_at: None, diagnostics }
+        OpenEphemeralResponse { result, deferred: None, private: Vec::new(), renew_at: None, diagnostics }
     }
 
     async fn renew_ephemeral(&self, _kind: &str, private: Vec<u8>) -> RenewEphemeralResponse {

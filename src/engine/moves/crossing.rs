@@ -140,6 +140,7 @@ impl Crossing<'_> {
             source_kind: origin.kind.clone(),
             source_version: object.schema_version,
             source_state,
+            source_identity: None,
             source_private: object.private.clone(),
             target_kind: addr.kind().into(),
         })

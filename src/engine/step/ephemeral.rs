@@ -12,7 +12,7 @@ use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Run, Verb};
 use crate::lang::value::{Marks, Value};
 use crate::model::addr::AbsResourceInstance;
-use crate::model::provider::{ProviderDiagnostics, about_body, has_errors};
+use crate::model::provider::{ClientCapabilities, ProviderDiagnostics, about_body, has_errors};
 
 use super::expansion::expand;
 use super::resource::{Instance, choose, conditions};
@@ -87,10 +87,10 @@ async fn open(instance: &Instance<'_>) -> (Option<Value>, Diagnostics) {
         let elapsed = run.ports.host.since(started);
         run.ports.observer.event(Event::EphemeralFinished { addr: addr.clone(), verb, elapsed, failed });
     };
-    let answer = instance.provider.open_ephemeral(kind, bare).await;
+    let answer = instance.provider.open_ephemeral(kind, bare, ClientCapabilities::default()).await;
     let mut failed = has_errors(&answer.diagnostics);
     diagnostics.extend(instance.about(answer.diagnostics));
-    if !failed && answer.deferred {
+    if !failed && answer.deferred.is_some() {
         // As the reference, which lets the plan go on.
         finish(failed);
         let unknown = Value::unknown(instance.schema.implied_type().clone());

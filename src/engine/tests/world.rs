@@ -326,7 +326,7 @@ impl Provider for Things {
         self.0.hang_if_asked("ValidateProviderConfig").await;
         (config, Vec::new())
     }
-    async fn validate_resource_config(&self, _: &str, _: Value, _: bool) -> ProviderDiagnostics {
+    async fn validate_resource_config(&self, _: &str, _: Value, _: ClientCapabilities) -> ProviderDiagnostics {
         self.0.hang_if_asked("ValidateResourceConfig").await;
         Vec::new()
     }
@@ -347,7 +347,7 @@ impl Provider for Things {
         let id = request.current.get("id").and_then(Value::as_str).unwrap_or("").to_string();
         let is_gone = self.0.gone.lock().unwrap().contains(&id);
         let new_state = if is_gone { Value::null(request.current.ty().clone()) } else { request.current };
-        ReadResponse { new_state, deferred: false, identity: None, private: request.private, diagnostics: Vec::new() }
+        ReadResponse { new_state, deferred: None, identity: None, private: request.private, diagnostics: Vec::new() }
     }
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
         self.0.hang_if_asked("PlanResourceChange").await;
@@ -369,7 +369,8 @@ impl Provider for Things {
         }
         PlanResponse {
             planned,
-            deferred: false,
+            identity: None,
+            deferred: None,
             requires_replace,
             private: request.prior_private,
             legacy_type_system: false,
@@ -412,7 +413,7 @@ impl Provider for Things {
         ApplyResponse { new_state, identity: None, private: Arc::from([]), legacy_type_system: false, diagnostics }
     }
     /// Finds nothing, unless the id lists what there is: a `+` between names, with `TYPE:` before one of another type.
-    async fn import_resource_state(&self, kind: &str, id: &str) -> ImportResponse {
+    async fn import_resource_state(&self, kind: &str, id: &str, _: ClientCapabilities) -> ImportResponse {
         let id = id.strip_prefix("objects ").unwrap_or_default();
         self.0.say(format!("import {id}"));
         if self.0.is_failing(id) {
@@ -429,10 +430,11 @@ impl Provider for Things {
         ImportResponse::objects(id.split('+').filter(|part| !part.is_empty()).map(object).collect())
     }
     async fn identity_schema(&self, _: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
-        let attributes = [(Arc::from("name"), (Type::String, true)), (Arc::from("place"), (Type::String, false))];
+        let (name, place) = (IdentityAttribute::required(Type::String), IdentityAttribute::optional(Type::String));
+        let attributes = [(Arc::from("name"), name), (Arc::from("place"), place)];
         Ok(Some(IdentitySchema { version: 0, attributes: attributes.into() }))
     }
-    async fn import_by_identity(&self, kind: &str, identity: Value) -> ImportResponse {
+    async fn import_by_identity(&self, kind: &str, identity: Value, _: ClientCapabilities) -> ImportResponse {
         let nothing = Value::null(thing_schema().implied_type().clone());
         let entries =
             thing_schema().block.attributes.into_iter().map(|(name, a)| (name, Value::null(a.implied_type())));
@@ -456,12 +458,12 @@ impl Provider for Things {
         Vec::new()
     }
     /// Due twice at once, then later. The private data counts the renewals.
-    async fn open_ephemeral(&self, _: &str, config: Value) -> OpenEphemeralResponse {
+    async fn open_ephemeral(&self, _: &str, config: Value, _: ClientCapabilities) -> OpenEphemeralResponse {
         self.0.say(format!("open {}", name(&config)));
         let value = with(&config, "id", Value::string("opened"));
         OpenEphemeralResponse {
             result: with(&value, "output", Value::string("secret")),
-            deferred: false,
+            deferred: None,
             private: vec![0],
             renew_at: Some((1_000_000_000, 0)),
             diagnostics: Vec::new(),

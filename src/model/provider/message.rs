@@ -1,12 +1,13 @@
 //! The messages of the provider interface.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::base::diag::Severity;
 use crate::lang::value::{Path, Type, Value};
+
+use super::{ClientCapabilities, DeferralReason, Identity};
 
 /// What a provider says of an error: the place is a path within the value that it was given.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +50,7 @@ pub struct ConfigureRequest {
     /// The language version.
     pub terraform_version: String,
     pub config: Value,
-    pub deferral_allowed: bool,
+    pub client: ClientCapabilities,
 }
 
 /// A stored object as the state file holds it.
@@ -73,11 +74,12 @@ pub struct UpgradeRequest {
 pub struct ReadRequest {
     pub kind: Arc<str>,
     pub current: Value,
+    /// None if none is stored; of the current schema version.
+    pub current_identity: Option<Identity>,
     pub private: Arc<[u8]>,
     /// Null of the meta schema's type (or of no attributes) where the module gives none.
     pub provider_meta: Value,
-    /// The provider may defer the request; see [`PlanRequest::deferral_allowed`].
-    pub deferral_allowed: bool,
+    pub client: ClientCapabilities,
 }
 
 #[derive(Clone, Debug)]
@@ -85,7 +87,7 @@ pub struct ReadResponse {
     /// Null if the object is gone.
     pub new_state: Value,
     /// The provider deferred the request.
-    pub deferred: bool,
+    pub deferred: Option<DeferralReason>,
     /// None: the provider says nothing of it.
     pub identity: Option<Identity>,
     pub private: Arc<[u8]>,
@@ -100,15 +102,20 @@ pub struct PlanRequest {
     pub config: Value,
     pub prior_private: Arc<[u8]>,
     pub provider_meta: Value,
-    /// The provider may defer the request. The reference allows this during apply, and then refuses the answer.
-    pub deferral_allowed: bool,
+    pub client: ClientCapabilities,
+    /// None if there is no prior object, or no stored identity; of the current schema version.
+    pub prior_identity: Option<Identity>,
+    /// The private data of the plan that is now applied, if [`ClientCapabilities::store_planned_private`].
+    pub planned_private: Arc<[u8]>,
 }
 
 #[derive(Clone, Debug)]
 pub struct PlanResponse {
     pub planned: Value,
+    /// None: the provider says nothing of it, or does not know all of it yet.
+    pub identity: Option<Identity>,
     /// The provider deferred the request.
-    pub deferred: bool,
+    pub deferred: Option<DeferralReason>,
     pub requires_replace: Vec<Path>,
     pub private: Arc<[u8]>,
     /// The plugin's type system is older than the protocol: its inconsistencies are logged, not refused.
@@ -124,6 +131,8 @@ pub struct ApplyRequest {
     pub planned: Value,
     pub config: Value,
     pub planned_private: Arc<[u8]>,
+    /// None: the plan gave none; of the current schema version.
+    pub planned_identity: Option<Identity>,
     pub provider_meta: Value,
 }
 
@@ -135,31 +144,6 @@ pub struct ApplyResponse {
     pub private: Arc<[u8]>,
     pub legacy_type_system: bool,
     pub diagnostics: ProviderDiagnostics,
-}
-
-/// A type whose objects nothing identifies but an id.
-pub const NO_IDENTITY: &str = "Import by identity is not supported";
-
-/// What identifies an object of a type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IdentitySchema {
-    pub version: i64,
-    /// By name; true: import cannot do without it.
-    pub attributes: BTreeMap<Arc<str>, (Type, bool)>,
-}
-
-impl IdentitySchema {
-    pub fn implied_type(&self) -> Type {
-        Type::object(self.attributes.iter().map(|(name, (ty, _))| (name.clone(), ty.clone())))
-    }
-}
-
-/// What identifies an object, as the state keeps it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
-    pub schema_version: i64,
-    /// The text of a JSON object, of the type that the schema of that version gives.
-    pub json: Arc<str>,
 }
 
 #[derive(Clone, Debug)]
@@ -174,17 +158,17 @@ pub struct ImportedObject {
 pub struct ImportResponse {
     pub objects: Vec<ImportedObject>,
     /// The provider deferred the request.
-    pub deferred: bool,
+    pub deferred: Option<DeferralReason>,
     pub diagnostics: ProviderDiagnostics,
 }
 
 impl ImportResponse {
     pub fn objects(objects: Vec<ImportedObject>) -> ImportResponse {
-        ImportResponse { objects, deferred: false, diagnostics: Vec::new() }
+        ImportResponse { objects, deferred: None, diagnostics: Vec::new() }
     }
 
     pub fn failed(diagnostics: ProviderDiagnostics) -> ImportResponse {
-        ImportResponse { objects: Vec::new(), deferred: false, diagnostics }
+        ImportResponse { objects: Vec::new(), deferred: None, diagnostics }
     }
 }
 
@@ -194,6 +178,8 @@ pub struct MoveRequest {
     pub source_kind: Arc<str>,
     pub source_version: i64,
     pub source_state: Bytes,
+    /// As it is stored: of the schema version that it names.
+    pub source_identity: Option<Identity>,
     pub source_private: Arc<[u8]>,
     pub target_kind: Arc<str>,
 }
@@ -201,6 +187,8 @@ pub struct MoveRequest {
 #[derive(Clone, Debug)]
 pub struct MoveResponse {
     pub state: Value,
+    /// None: the provider says nothing of it.
+    pub identity: Option<Identity>,
     pub private: Arc<[u8]>,
     pub diagnostics: ProviderDiagnostics,
 }
@@ -212,22 +200,21 @@ pub struct ReadDataRequest {
     pub address: String,
     pub config: Value,
     pub provider_meta: Value,
-    /// The provider may defer the request; see [`PlanRequest::deferral_allowed`].
-    pub deferral_allowed: bool,
+    pub client: ClientCapabilities,
 }
 
 #[derive(Clone, Debug)]
 pub struct ReadDataResponse {
     pub state: Value,
     /// The provider deferred the request.
-    pub deferred: bool,
+    pub deferred: Option<DeferralReason>,
     pub diagnostics: ProviderDiagnostics,
 }
 
 impl ReadDataResponse {
     /// An answer that is not deferred.
     pub fn new(state: Value, diagnostics: ProviderDiagnostics) -> ReadDataResponse {
-        ReadDataResponse { state, deferred: false, diagnostics }
+        ReadDataResponse { state, deferred: None, diagnostics }
     }
 }
 
@@ -235,7 +222,7 @@ impl ReadDataResponse {
 pub struct OpenEphemeralResponse {
     pub result: Value,
     /// The provider deferred the request: there is no result.
-    pub deferred: bool,
+    pub deferred: Option<DeferralReason>,
     pub private: Vec<u8>,
     /// Seconds since the epoch and nanoseconds, if the object must be renewed.
     pub renew_at: Option<(i64, i32)>,

@@ -9,7 +9,7 @@ use crate::model::schema::Schema;
 
 use super::ProviderDiagnostics;
 
-/// Where a provisioner's output goes while it runs: pieces of text, in order.
+/// Where the output of a provisioner or the progress of an action goes while it runs: pieces of text, in order.
 pub type Output = Arc<dyn Fn(&str) + Send + Sync>;
 
 #[derive(Clone)]

@@ -23,6 +23,24 @@ pub trait ProviderSchemas: Send + Sync {
     fn function_names(&self) -> Vec<Arc<str>>;
     fn capabilities(&self) -> Capabilities;
 
+    /// The configuration of a list resource. Lists find objects of the managed resource type of the same name.
+    fn list_resource(&self, _kind: &str) -> Result<Option<Arc<Schema>>, String> {
+        Ok(None)
+    }
+
+    fn list_resource_names(&self) -> Vec<Arc<str>> {
+        Vec::new()
+    }
+
+    /// The configuration of an action.
+    fn action(&self, _kind: &str) -> Result<Option<Arc<Schema>>, String> {
+        Ok(None)
+    }
+
+    fn action_names(&self) -> Vec<Arc<str>> {
+        Vec::new()
+    }
+
     /// The settings of a state store.
     fn state_store(&self, _kind: &str) -> Result<Option<Arc<Schema>>, String> {
         Ok(None)
@@ -91,6 +109,8 @@ pub struct StaticSchemas {
     pub data: BTreeMap<Arc<str>, Arc<Schema>>,
     pub ephemeral: BTreeMap<Arc<str>, Arc<Schema>>,
     pub functions: BTreeMap<Arc<str>, Arc<FunctionSignature>>,
+    pub list_resources: BTreeMap<Arc<str>, Arc<Schema>>,
+    pub actions: BTreeMap<Arc<str>, Arc<Schema>>,
     pub state_stores: BTreeMap<Arc<str>, Arc<Schema>>,
     pub capabilities: Capabilities,
 }
@@ -138,6 +158,22 @@ impl ProviderSchemas for StaticSchemas {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+
+    fn list_resource(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+        Ok(self.list_resources.get(kind).cloned())
+    }
+
+    fn list_resource_names(&self) -> Vec<Arc<str>> {
+        self.list_resources.keys().cloned().collect()
+    }
+
+    fn action(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+        Ok(self.actions.get(kind).cloned())
+    }
+
+    fn action_names(&self) -> Vec<Arc<str>> {
+        self.actions.keys().cloned().collect()
     }
 
     fn state_store(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {

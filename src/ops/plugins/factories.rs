@@ -21,7 +21,9 @@ use crate::base::name::{COMMAND, PROGRAM};
 use crate::engine::ports::{Configuring, Providers};
 use crate::lang::value::Value;
 use crate::model::addr::{self, AbsProviderConfig};
-use crate::model::provider::{ConfigureRequest, NO_SCHEMAS, Provider, ProviderDiagnostics, Provisioner, has_errors};
+use crate::model::provider::{
+    ClientCapabilities, ConfigureRequest, NO_SCHEMAS, Provider, ProviderDiagnostics, Provisioner, has_errors,
+};
 use crate::model::schema::ProviderSchemas;
 use crate::model::version::language_version;
 use crate::ops::setup::{Sealing, Setup};
@@ -256,7 +258,7 @@ impl Providers for Factories {
         let request = ConfigureRequest {
             terraform_version: language_version().to_string(),
             config: config.clone(),
-            deferral_allowed,
+            client: ClientCapabilities::of_engine(deferral_allowed),
         };
         let diagnostics = process.provider().configure(request).await;
         let provider = process.provider();

@@ -10,9 +10,10 @@ use crate::builtin::table::{self, Make, Services};
 use crate::encryption::Encryption;
 use crate::lang::value::Value;
 use crate::model::provider::{
-    ApplyRequest, ApplyResponse, ConfigureRequest, FunctionError, IdentitySchema, ImportResponse, MoveRequest,
-    MoveResponse, OpenEphemeralResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic, ProviderDiagnostics,
-    ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse, UpgradeRequest, has_errors,
+    ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, FunctionError, IdentitySchema, ImportResponse,
+    MoveRequest, MoveResponse, OpenEphemeralResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic,
+    ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse,
+    UpgradeRequest, has_errors,
 };
 use crate::model::schema::ProviderSchemas;
 use crate::ops::setup::services;
@@ -73,8 +74,13 @@ impl Provider for EncryptedRemoteStates {
     async fn validate_provider_config(&self, config: Value) -> (Value, ProviderDiagnostics) {
         self.inner.validate_provider_config(config).await
     }
-    async fn validate_resource_config(&self, kind: &str, config: Value, deferral_allowed: bool) -> ProviderDiagnostics {
-        self.inner.validate_resource_config(kind, config, deferral_allowed).await
+    async fn validate_resource_config(
+        &self,
+        kind: &str,
+        config: Value,
+        client: ClientCapabilities,
+    ) -> ProviderDiagnostics {
+        self.inner.validate_resource_config(kind, config, client).await
     }
     async fn validate_data_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
         self.inner.validate_data_config(kind, config).await
@@ -94,14 +100,14 @@ impl Provider for EncryptedRemoteStates {
     async fn apply_resource_change(&self, request: ApplyRequest) -> ApplyResponse {
         self.inner.apply_resource_change(request).await
     }
-    async fn import_resource_state(&self, kind: &str, id: &str) -> ImportResponse {
-        self.inner.import_resource_state(kind, id).await
+    async fn import_resource_state(&self, kind: &str, id: &str, client: ClientCapabilities) -> ImportResponse {
+        self.inner.import_resource_state(kind, id, client).await
     }
     async fn identity_schema(&self, kind: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
         self.inner.identity_schema(kind).await
     }
-    async fn import_by_identity(&self, kind: &str, identity: Value) -> ImportResponse {
-        self.inner.import_by_identity(kind, identity).await
+    async fn import_by_identity(&self, kind: &str, identity: Value, client: ClientCapabilities) -> ImportResponse {
+        self.inner.import_by_identity(kind, identity, client).await
     }
     async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {
         self.inner.move_resource_state(request).await
@@ -109,8 +115,8 @@ impl Provider for EncryptedRemoteStates {
     async fn validate_ephemeral_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
         self.inner.validate_ephemeral_config(kind, config).await
     }
-    async fn open_ephemeral(&self, kind: &str, config: Value) -> OpenEphemeralResponse {
-        self.inner.open_ephemeral(kind, config).await
+    async fn open_ephemeral(&self, kind: &str, config: Value, client: ClientCapabilities) -> OpenEphemeralResponse {
+        self.inner.open_ephemeral(kind, config, client).await
     }
     async fn renew_ephemeral(&self, kind: &str, private: Vec<u8>) -> RenewEphemeralResponse {
         self.inner.renew_ephemeral(kind, private).await

@@ -2,10 +2,12 @@
 //!
 //! Owns the messages, not the transport. Never decides which requests are sent.
 
+pub mod capabilities;
 pub mod chunks;
 pub mod diagnostic;
 pub mod dynamic_value;
 pub mod function;
+pub mod identity;
 pub mod protocol;
 pub mod provisioner;
 pub mod schema;

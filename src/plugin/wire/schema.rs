@@ -1,5 +1,6 @@
 //! Schemas between the wire and the model, and all schemas of a provider, decoded when they are asked for.
 
+use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
@@ -25,6 +26,8 @@ pub struct WireSchemas<P> {
     data: FxHashMap<Arc<str>, Lazy<Schema>>,
     ephemeral: FxHashMap<Arc<str>, Lazy<Schema>>,
     functions: FxHashMap<Arc<str>, Lazy<FunctionSignature>>,
+    list_resources: FxHashMap<Arc<str>, Lazy<Schema>>,
+    actions: FxHashMap<Arc<str>, Lazy<Schema>>,
     state_stores: FxHashMap<Arc<str>, Lazy<Schema>>,
     capabilities: Capabilities,
     protocol: PhantomData<fn() -> P>,
@@ -60,6 +63,8 @@ impl<P: Protocol> WireSchemas<P> {
             data: lazy_map(index.data_source_schemas),
             ephemeral: lazy_map(index.ephemeral_resource_schemas),
             functions: lazy_map(index.functions),
+            list_resources: lazy_map(index.list_resource_schemas),
+            actions: lazy_map(index.action_schemas),
             state_stores: lazy_map(index.state_store_schemas),
             capabilities: Capabilities {
                 plan_destroy: capabilities.plan_destroy,
@@ -81,6 +86,8 @@ impl<P: Protocol> WireSchemas<P> {
             && same_types(&self.data, &other.data)
             && same_types(&self.ephemeral, &other.ephemeral)
             && same_types(&self.functions, &other.functions)
+            && same_types(&self.list_resources, &other.list_resources)
+            && same_types(&self.actions, &other.actions)
             && same_types(&self.state_stores, &other.state_stores)
             && self.capabilities == other.capabilities
     }
@@ -90,12 +97,18 @@ impl<P: Protocol> WireSchemas<P> {
         from_wire(schema)
     }
 
+    /// The schema of an action is one level deeper.
+    fn decode_action(bytes: Bytes) -> Result<Schema, String> {
+        let action = index::ActionSchema::decode(bytes).map_err(|error| error.to_string())?;
+        Self::decode(action.schema)
+    }
+
     fn find(map: &FxHashMap<Arc<str>, Lazy<Schema>>, name: &str) -> Result<Option<Arc<Schema>>, String> {
         map.get(name).map(|lazy| lazy.get(Self::decode)).transpose()
     }
 }
 
-fn lazy_map<T>(map: std::collections::HashMap<String, Bytes>) -> FxHashMap<Arc<str>, Lazy<T>> {
+fn lazy_map<T>(map: HashMap<String, Bytes>) -> FxHashMap<Arc<str>, Lazy<T>> {
     map.into_iter().map(|(name, bytes)| (Arc::from(name), Lazy::new(bytes))).collect()
 }
 
@@ -152,6 +165,22 @@ impl<P: Protocol> ProviderSchemas for WireSchemas<P> {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+
+    fn list_resource(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+        Self::find(&self.list_resources, kind)
+    }
+
+    fn list_resource_names(&self) -> Vec<Arc<str>> {
+        names(&self.list_resources)
+    }
+
+    fn action(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
+        self.actions.get(kind).map(|lazy| lazy.get(Self::decode_action)).transpose()
+    }
+
+    fn action_names(&self) -> Vec<Arc<str>> {
+        names(&self.actions)
     }
 
     fn state_store(&self, kind: &str) -> Result<Option<Arc<Schema>>, String> {
@@ -281,6 +310,7 @@ fn to_block(block: &Block, nested_types: bool) -> wire::schema::Block {
         description_kind: string_kind(block.markdown),
         deprecated: block.deprecated,
         deprecation_message: String::new(),
+        computed: false,
     }
 }
 
@@ -332,12 +362,16 @@ pub fn to_response<P: Protocol>(schemas: &dyn ProviderSchemas) -> Result<Vec<u8>
             let schema = find(&name).transpose()?;
             Some(schema.map(|schema| (name.to_string(), write(&schema))))
         });
-        found.collect::<Result<_, String>>()
+        found.collect::<Result<HashMap<_, _>, String>>()
     };
     let functions = schemas.function_names().into_iter().filter_map(|name| {
         let signature = schemas.function(&name).transpose()?;
         Some(signature.map(|signature| (name.to_string(), function::to_wire(&signature).encode_to_vec().into())))
     });
+    let action = |bytes: Bytes| Bytes::from(index::ActionSchema { schema: bytes }.encode_to_vec());
+    let actions: HashMap<String, Bytes> = map(schemas.action_names(), &|name| schemas.action(name))?;
+    // Protocol 5 has none.
+    let stores = if P::VERSION >= 6 { schemas.state_store_names() } else { Vec::new() };
     let capabilities = schemas.capabilities();
     let response = index::Response {
         provider: write(&*schemas.provider()?),
@@ -345,10 +379,12 @@ pub fn to_response<P: Protocol>(schemas: &dyn ProviderSchemas) -> Result<Vec<u8>
         data_source_schemas: map(schemas.data_names(), &|name| schemas.data(name))?,
         ephemeral_resource_schemas: map(schemas.ephemeral_names(), &|name| schemas.ephemeral(name))?,
         functions: functions.collect::<Result<_, String>>()?,
-        state_store_schemas: map(schemas.state_store_names(), &|name| schemas.state_store(name))?,
+        list_resource_schemas: map(schemas.list_resource_names(), &|name| schemas.list_resource(name))?,
+        state_store_schemas: map(stores, &|name| schemas.state_store(name))?,
+        action_schemas: actions.into_iter().map(|(name, schema)| (name, action(schema))).collect(),
         provider_meta: schemas.provider_meta()?.map(|schema| write(&schema)).unwrap_or_default(),
         server_capabilities: to_capabilities(capabilities).encode_to_vec().into(),
-        ..index::Response::default()
+        diagnostics: Vec::new(),
     };
     Ok(response.encode_to_vec())
 }

@@ -47,6 +47,7 @@ fn from_block(block: v5::schema::Block) -> v6::schema::Block {
         description_kind: block.description_kind,
         deprecated: block.deprecated,
         deprecation_message: block.deprecation_message,
+        computed: false,
     }
 }
 

@@ -319,7 +319,7 @@ impl Ephemeral for EphemeralPassword {
 mod tests {
     use super::*;
     use crate::lang::value::Type;
-    use crate::model::provider::no_provider_meta;
+    use crate::model::provider::{ClientCapabilities, no_provider_meta};
 
     fn no_bool() -> Value {
         Value::null(Type::Bool)
@@ -388,7 +388,9 @@ mod tests {
             config,
             prior_private,
             provider_meta,
-            deferral_allowed: false,
+            prior_identity: None,
+            planned_private: std::sync::Arc::default(),
+            client: ClientCapabilities::default(),
         })
     }
 

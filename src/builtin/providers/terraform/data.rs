@@ -125,7 +125,7 @@ fn with(object: &Value, changes: impl IntoIterator<Item = (&'static str, Value)>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::provider::no_provider_meta;
+    use crate::model::provider::{ClientCapabilities, no_provider_meta};
 
     fn data<const N: usize>(values: [(&'static str, Value); N]) -> Value {
         Data::new().0.object(values)
@@ -141,7 +141,9 @@ mod tests {
             config,
             prior_private,
             provider_meta,
-            deferral_allowed: false,
+            prior_identity: None,
+            planned_private: Arc::default(),
+            client: ClientCapabilities::default(),
         })
     }
 

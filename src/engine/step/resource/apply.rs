@@ -351,6 +351,7 @@ pub async fn apply(
         planned: after.clone(),
         config: config.unmark_deep().0,
         planned_private: change.private.clone(),
+        planned_identity: None,
         provider_meta: meta,
     };
     // Nothing reports a slow answer here: the events of a change in progress do.

@@ -12,7 +12,7 @@ use crate::lang::value::Value;
 use crate::model::addr::ConfigResource;
 use crate::model::config::Check;
 use crate::model::plan::{Action, ActionReason};
-use crate::model::provider::{ReadDataRequest, has_errors};
+use crate::model::provider::{ClientCapabilities, ReadDataRequest, has_errors};
 use crate::model::state::{CheckStatus, ObjectStatus};
 
 use super::record::{new_change, note_change, put, shown_id};
@@ -157,9 +157,9 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
     }
     run.ports.observer.event(Event::ReadStarted { addr: addr.clone() });
     let started = run.ports.host.now();
-    let deferral_allowed = run.is_apply();
+    let client = ClientCapabilities::of_engine(run.is_apply());
     let (kind, address) = (addr.kind().into(), addr.to_string());
-    let request = ReadDataRequest { kind, address, config: bare, provider_meta: meta, deferral_allowed };
+    let request = ReadDataRequest { kind, address, config: bare, provider_meta: meta, client };
     let response = instance.provider.read_data_source(request).await;
     let (value, failed) = (response.state, has_errors(&response.diagnostics));
     diagnostics.extend(instance.about(response.diagnostics));
@@ -169,7 +169,7 @@ pub async fn read(instance: &Instance<'_>, config: &Value) -> (Option<Stored>, D
     };
     let wrong = match failed {
         true => None,
-        false if response.deferred => Some(unexpected_deferral(addr)),
+        false if response.deferred.is_some() => Some(unexpected_deferral(addr)),
         false => check_answer(instance, &value),
     };
     if failed || wrong.is_some() {

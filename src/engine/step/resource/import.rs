@@ -12,7 +12,9 @@ use crate::engine::event::Event;
 use crate::lang::value::{Type, Value, convert, json};
 use crate::model::addr::AbsResourceInstance;
 use crate::model::plan::Importing;
-use crate::model::provider::{IdentitySchema, ImportResponse, ImportedObject, NO_IDENTITY, has_errors};
+use crate::model::provider::{
+    ClientCapabilities, IdentitySchema, ImportResponse, ImportedObject, NO_IDENTITY, has_errors,
+};
 use crate::model::state::ObjectStatus;
 
 use super::{Instance, read};
@@ -29,7 +31,7 @@ pub async fn import(instance: &Instance<'_>, named: &Named) -> (Option<Stored>, 
     let (objects, mut diagnostics) = match named {
         Named::Id(id) => {
             instance.run.ports.observer.event(Event::ImportPlanned { addr: addr.clone(), id: id.to_string() });
-            let answer = instance.provider.import_resource_state(kind, id);
+            let answer = instance.provider.import_resource_state(kind, id, ClientCapabilities::of_engine(false));
             settled(instance, instance.answered(IMPORT, answer).await)
         }
         Named::Identity(value, range) => by_identity(instance, value, range).await,
@@ -166,14 +168,15 @@ async fn by_identity(
     };
     let id = json::to_simple_json(value).unwrap_or_default();
     instance.run.ports.observer.event(Event::ImportPlanned { addr: instance.addr.clone(), id });
-    settled(instance, instance.answered(IMPORT, instance.provider.import_by_identity(kind, identity)).await)
+    let answer = instance.provider.import_by_identity(kind, identity, ClientCapabilities::of_engine(false));
+    settled(instance, instance.answered(IMPORT, answer).await)
 }
 
 /// The objects of an answer. None with errors.
 fn settled(instance: &Instance<'_>, response: ImportResponse) -> (Option<Vec<ImportedObject>>, Diagnostics) {
     let failed = has_errors(&response.diagnostics);
     let mut diagnostics = instance.about(response.diagnostics);
-    if response.deferred && !failed {
+    if response.deferred.is_some() && !failed {
         diagnostics.push(unexpected_deferral(&instance.addr));
     }
     (Some(response.objects).filter(|_| !diagnostics.has_errors()), diagnostics)
@@ -186,12 +189,12 @@ fn complete(value: &Value, schema: &IdentitySchema) -> Result<Value, String> {
         return Err(format!("The identity of this type has no attribute named {:?}.", &**unknown));
     }
     let mut whole = Vec::with_capacity(schema.attributes.len());
-    for (name, (ty, required)) in &schema.attributes {
+    for (name, attribute) in &schema.attributes {
         let part = given.get(name).cloned().unwrap_or_else(|| Value::null(Type::Dynamic));
-        if *required && part.is_null() {
+        if attribute.is_required() && part.is_null() {
             return Err(format!("The identity of this type needs the attribute {:?}, which is not set.", &**name));
         }
-        let part = convert::convert(&part, ty)
+        let part = convert::convert(&part, &attribute.ty)
             .map_err(|e| format!("Inappropriate value for attribute {:?}: {e}.", &**name))?;
         whole.push((name.clone(), part));
     }

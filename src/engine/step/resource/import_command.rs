@@ -12,7 +12,7 @@ use crate::engine::change::write_only;
 use crate::engine::event::Event;
 use crate::lang::value::Value;
 use crate::model::addr::AbsResourceInstance;
-use crate::model::provider::{ImportedObject, about_body, has_errors};
+use crate::model::provider::{ClientCapabilities, ImportedObject, about_body, has_errors};
 
 use super::import::{IMPORT, IMPORTED_WRITE_ONLY, no_such_object, nothing_returned, stored};
 use super::record::put;
@@ -23,7 +23,7 @@ pub async fn import(instance: &Instance<'_>, id: &Arc<str>) -> (Option<Value>, D
     let (addr, observer) = (&instance.addr, &instance.run.ports.observer);
     observer.event(Event::ImportRequested { addr: addr.clone(), id: id.clone() });
     // A deferral is not looked at: an object that is not there is not read either.
-    let answer = instance.provider.import_resource_state(addr.kind(), id);
+    let answer = instance.provider.import_resource_state(addr.kind(), id, ClientCapabilities::of_engine(false));
     let response = instance.answered(IMPORT, answer).await;
     let failed = has_errors(&response.diagnostics);
     let mut diagnostics = about_body(response.diagnostics, None, None);

@@ -6,7 +6,7 @@ use crate::engine::run::results::Expansion;
 use crate::lang::value::Value;
 use crate::model::addr::{InstanceKey, ResourceMode};
 use crate::model::plan::{Action, ActionReason, ResourceChange};
-use crate::model::provider::{PlanRequest, has_errors};
+use crate::model::provider::{ClientCapabilities, PlanRequest, has_errors};
 use crate::model::state::{DeposedKey, Object};
 
 use super::plan::{check_prevent_destroy, unexpected_deferral};
@@ -100,15 +100,17 @@ pub async fn plan_destroy(
             config: null.clone(),
             prior_private: current.private.clone(),
             provider_meta: meta,
-            deferral_allowed: instance.run.is_apply(),
+            prior_identity: None,
+            planned_private: std::sync::Arc::default(),
+            client: ClientCapabilities::of_engine(instance.run.is_apply()),
         };
         let response = instance.answered("PlanResourceChange", instance.provider.plan_resource_change(request)).await;
         let failed = has_errors(&response.diagnostics);
         diagnostics.extend(instance.about(response.diagnostics));
-        if response.deferred && !failed {
+        if response.deferred.is_some() && !failed {
             diagnostics.push(unexpected_deferral(instance));
         }
-        if failed || response.deferred {
+        if failed || response.deferred.is_some() {
             return (None, diagnostics);
         }
         if !response.planned.is_null() {

@@ -11,7 +11,7 @@ use crate::lang::syntax::ast::{Expression, IndexKey, Traversal, TraversalStep};
 use crate::lang::value::{Marks, Path, PathStep, Type, Value, convert};
 use crate::model::config::{IgnoreChanges, PreventDestroy};
 use crate::model::plan::{Action, ActionReason, ResourceChange};
-use crate::model::provider::{PlanRequest, PlanResponse, has_errors};
+use crate::model::provider::{ClientCapabilities, PlanRequest, PlanResponse, has_errors};
 
 use super::record::new_change;
 use super::{Instance, conditions, ephemeral_use};
@@ -80,8 +80,8 @@ impl Planner<'_, '_> {
         let private = sound.map_or_else(|| std::sync::Arc::from([]), |c| c.private.clone());
 
         let (bare_config, _) = config.unmark_deep();
-        let (kind, is_apply) = (instance.addr.kind(), instance.run.is_apply());
-        let found = instance.provider.validate_resource_config(kind, bare_config.clone(), is_apply);
+        let client = ClientCapabilities::of_engine(instance.run.is_apply());
+        let found = instance.provider.validate_resource_config(instance.addr.kind(), bare_config.clone(), client);
         let found = instance.answered("ValidateResourceConfig", found).await;
         self.diagnostics.extend(instance.about(found));
         if self.diagnostics.has_errors() {
@@ -170,7 +170,9 @@ impl Planner<'_, '_> {
             config: config.clone(),
             prior_private: private,
             provider_meta: meta.clone(),
-            deferral_allowed: instance.run.is_apply(),
+            prior_identity: None,
+            planned_private: std::sync::Arc::default(),
+            client: ClientCapabilities::of_engine(instance.run.is_apply()),
         };
         let mut response =
             instance.answered("PlanResourceChange", instance.provider.plan_resource_change(request)).await;
@@ -183,7 +185,7 @@ impl Planner<'_, '_> {
         if failed {
             return None;
         }
-        if response.deferred {
+        if response.deferred.is_some() {
             self.diagnostics.push(unexpected_deferral(instance));
             return None;
         }

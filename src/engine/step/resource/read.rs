@@ -3,7 +3,7 @@
 use crate::base::diag::Diagnostics;
 use crate::engine::engine_errors::{INVALID_PROVIDER_OBJECT, unexpected_deferral};
 use crate::engine::event::Event;
-use crate::model::provider::{ReadRequest, has_errors};
+use crate::model::provider::{ClientCapabilities, ReadRequest, has_errors};
 use crate::model::state::DeposedKey;
 
 use super::Instance;
@@ -31,17 +31,18 @@ pub async fn refresh(
     let request = ReadRequest {
         kind: addr.kind().into(),
         current: prior,
+        current_identity: None,
         private: stored.private.clone(),
         provider_meta: meta,
-        deferral_allowed: run.is_apply(),
+        client: ClientCapabilities::of_engine(run.is_apply()),
     };
     let response = instance.answered("ReadResource", instance.provider.read_resource(request)).await;
     let failed = has_errors(&response.diagnostics);
     diagnostics.extend(instance.about(response.diagnostics));
-    if response.deferred && !failed {
+    if response.deferred.is_some() && !failed {
         diagnostics.push(unexpected_deferral(addr));
     }
-    if failed || response.deferred {
+    if failed || response.deferred.is_some() {
         return (Some(stored), diagnostics);
     }
     let provider = &instance.provider_addr.provider;

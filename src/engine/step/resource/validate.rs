@@ -25,7 +25,7 @@ use crate::lang::value::{Type, Value};
 use crate::model::addr::ResourceMode;
 use crate::model::config::{IgnoreChanges, PreventDestroy, ProvisionerBlock, Resource};
 use crate::model::model_errors::did_you_mean;
-use crate::model::provider::{ProviderDiagnostics, about_body};
+use crate::model::provider::{ClientCapabilities, ProviderDiagnostics, about_body};
 use crate::model::schema::decode::decode_body;
 use crate::model::schema::{Block, Schema};
 
@@ -85,7 +85,9 @@ async fn by_provider(
     let answer = async {
         let (provider, kind) = (ports.providers.unconfigured(&config.provider).await?, &config.addr.kind);
         Ok(match config.addr.mode {
-            ResourceMode::Managed => provider.validate_resource_config(kind, bare, false).await,
+            ResourceMode::Managed => {
+                provider.validate_resource_config(kind, bare, ClientCapabilities::of_engine(false)).await
+            }
             ResourceMode::Data => provider.validate_data_config(kind, bare).await,
             ResourceMode::Ephemeral => provider.validate_ephemeral_config(kind, bare).await,
         })

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::error::Error;
 use crate::base::stop::Stop;
 use crate::lang::value::{Path, Value};
-use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
+use crate::model::provider::{DeferralReason, ProviderDiagnostic, ProviderDiagnostics};
 
 /// One call of a provider.
 pub struct Context<D> {
@@ -19,6 +19,8 @@ pub struct Context<D> {
     pub(super) stop: Stop,
     pub(super) provider_meta: Value,
     pub(super) identity: Option<Value>,
+    pub(super) deferral_allowed: bool,
+    pub(super) deferred: Option<DeferralReason>,
     /// Of a data source, where the host is this program.
     pub(crate) address: String,
 }
@@ -32,6 +34,8 @@ impl<D> Context<D> {
             stop,
             provider_meta: Value::null_dynamic(),
             identity: None,
+            deferral_allowed: false,
+            deferred: None,
             address: String::new(),
         }
     }
@@ -56,7 +60,24 @@ impl<D> Context<D> {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail).at(path));
     }
 
-    /// Data that is stored beside the object; nobody but the provider reads it.
+    /// True if the host accepts that the operation is deferred.
+    pub fn is_deferral_allowed(&self) -> bool {
+        self.deferral_allowed
+    }
+
+    /// Says that the operation has to wait for another run; what the call returns then counts as a placeholder. Fails if
+    /// the host does not accept it.
+    pub fn defer(&mut self, reason: DeferralReason) -> Result<(), Error> {
+        if !self.deferral_allowed {
+            let detail = "The provider deferred an operation although the host does not allow it. This is always an error \
+                          in the provider.";
+            return Err(Error::new("Invalid Deferred Provider Response", detail));
+        }
+        self.deferred = Some(reason);
+        Ok(())
+    }
+
+    /// Data that is stored beside the object; only the provider reads it.
     pub fn private(&mut self) -> &mut Private {
         &mut self.private
     }

@@ -30,6 +30,10 @@ impl<T> Offered<T> {
         Offered { wire: Arc::new(schema.to_model()), schema, inner }
     }
 
+    pub fn inner(&self) -> &T {
+        &self.inner
+    }
+
     /// An object that an author made, with what is missing of it, and without write-only values.
     fn stored(&self, object: impl Model) -> Value {
         let value = object.into_value();
@@ -102,6 +106,7 @@ pub(super) trait AnyResource<D>: AnyType {
     async fn upgrade(&self, context: &mut Context<D>, stored: Stored) -> Result<Value, Error>;
     async fn move_from(&self, context: &mut Context<D>, moved: Moved) -> Result<Value, Error>;
     fn identity_schema(&self) -> Option<IdentitySchema>;
+    async fn upgrade_identity(&self, context: &mut Context<D>, version: i64, json: &str) -> Result<Value, Error>;
 }
 
 impl<R: Resource> Offered<R> {
@@ -249,6 +254,10 @@ impl<R: Resource> AnyResource<R::Data> for Offered<R> {
 
     fn identity_schema(&self) -> Option<IdentitySchema> {
         self.inner.identity_schema()
+    }
+
+    async fn upgrade_identity(&self, context: &mut Context<R::Data>, version: i64, json: &str) -> Result<Value, Error> {
+        self.inner.upgrade_identity(context, version, json).await
     }
 }
 

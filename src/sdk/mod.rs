@@ -7,14 +7,17 @@
 #[doc(hidden)]
 #[path = "derived.rs"]
 pub mod __derive;
+mod action;
 mod check;
 mod context;
 mod convert;
 mod data_source;
 mod erased;
+mod erased_kinds;
 mod error;
 mod field;
 mod function;
+mod list;
 pub mod log;
 mod model;
 mod modifier;
@@ -25,6 +28,7 @@ mod resource;
 mod schema;
 mod serve;
 mod server;
+mod server_kinds;
 mod stored;
 #[cfg(test)]
 mod tests;
@@ -33,6 +37,7 @@ mod validator;
 pub mod validators;
 mod walk;
 
+pub use action::{Action, Progress};
 pub use check::validate_implementation;
 pub use context::{Context, Private};
 pub use convert::{FieldType, Mismatch, Set};
@@ -40,13 +45,15 @@ pub use data_source::{DataSource, Ephemeral, Opened};
 pub use error::Error;
 pub use field::Field;
 pub use function::{Function, FunctionError, Parameter, Signature, argument, parameter, signature};
+pub use list::{ListResource, Query, Results};
 pub use model::{Key, Model, Object, Values};
 pub use modifier::{
     PlanModifier, PlannedAttribute, keep, keep_unless_null, replace, replace_if, replace_if_configured,
 };
 pub use provider::{Provider, Types};
 pub use resource::{
-    Creation, IdentitySchema, Import, Moved, Plan, Resource, Stored, Update, Validation, not_importable,
+    Creation, DeferralReason, IdentityAttribute, IdentitySchema, Import, Moved, Plan, Resource, Stored, Update,
+    Validation, not_importable,
 };
 pub use schema::{Attribute, Block, NestedBlock, Nesting, NumberKind, Schema, Shape};
 pub use serve::Serve;

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
+use super::action::Action;
 use super::context::Context;
 use super::data_source::{DataSource, Ephemeral};
 use super::erased::{AnyDataSource, AnyEphemeral, AnyFunction, AnyResource, Offered};
+use super::erased_kinds::{AnyAction, AnyList};
 use super::error::Error;
 use super::function::Function;
+use super::list::ListResource;
 use super::model::{Model, Values};
 use super::resource::{Resource, Validation};
 use super::schema::Schema;
@@ -50,6 +53,8 @@ pub struct Types<D> {
     pub(super) data_sources: BTreeMap<Arc<str>, Arc<dyn AnyDataSource<D>>>,
     pub(super) ephemeral: BTreeMap<Arc<str>, Arc<dyn AnyEphemeral<D>>>,
     pub(super) functions: BTreeMap<Arc<str>, Arc<dyn AnyFunction>>,
+    pub(super) lists: BTreeMap<Arc<str>, Arc<dyn AnyList<D>>>,
+    pub(super) actions: BTreeMap<Arc<str>, Arc<dyn AnyAction<D>>>,
     pub(super) state_stores: Option<(BTreeMap<Arc<str>, Arc<wire::Schema>>, Arc<dyn StateStores>)>,
     /// Kind and name of types that were added twice.
     pub(super) duplicates: Vec<(&'static str, String)>,
@@ -62,6 +67,8 @@ impl<D> Default for Types<D> {
             data_sources: BTreeMap::new(),
             ephemeral: BTreeMap::new(),
             functions: BTreeMap::new(),
+            lists: BTreeMap::new(),
+            actions: BTreeMap::new(),
             state_stores: None,
             duplicates: Vec::new(),
         }
@@ -92,6 +99,19 @@ impl<D: Send + Sync + 'static> Types<D> {
     pub fn function(&mut self, name: &str, function: impl Function) -> &mut Self {
         let twice = self.functions.insert(Arc::from(name), Arc::new(function)).is_some();
         self.note("Function", name, twice)
+    }
+
+    /// Adds a list resource by the name of the managed resource type whose objects it lists.
+    pub fn list(&mut self, name: &str, list: impl ListResource<Data = D>) -> &mut Self {
+        let offered = Arc::new(Offered::new(list.schema(), list));
+        let twice = self.lists.insert(Arc::from(name), offered).is_some();
+        self.note("List Resource", name, twice)
+    }
+
+    pub fn action(&mut self, name: &str, action: impl Action<Data = D>) -> &mut Self {
+        let offered = Arc::new(Offered::new(action.schema(), action));
+        let twice = self.actions.insert(Arc::from(name), offered).is_some();
+        self.note("Action", name, twice)
     }
 
     /// The state stores of this provider, with their schemas.

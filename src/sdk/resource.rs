@@ -9,7 +9,7 @@ use super::schema::Schema;
 use crate::lang::value::{Path, Value};
 use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
 
-pub use crate::model::provider::IdentitySchema;
+pub use crate::model::provider::{DeferralReason, IdentityAttribute, IdentitySchema};
 
 /// A managed resource type: the object's life from its creation to its destruction.
 ///
@@ -103,6 +103,17 @@ pub trait Resource: Send + Sync + 'static {
     /// The identity of an object, of the type of [`Resource::identity_schema`].
     fn identity(&self, _state: &Self::Model) -> Option<Value> {
         None
+    }
+
+    /// An identity that was stored with an older version of the identity schema, as JSON text.
+    fn upgrade_identity(
+        &self,
+        _context: &mut Context<Self::Data>,
+        version: i64,
+        _json: &str,
+    ) -> impl Future<Output = Result<Value, Error>> + Send {
+        let detail = format!("The provider cannot read identities of the schema version {version}.");
+        ready(Err(Error::new("Unable to Upgrade Resource Identity", detail)))
     }
 }
 

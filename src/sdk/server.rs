@@ -15,12 +15,13 @@ use super::provider::{Provider, Types};
 use super::resource::{Import, Moved, Stored, Validation};
 use super::schema::Schema;
 use crate::base::stop::Stop;
-use crate::lang::value::{Value, json};
+use crate::lang::value::{Path, Value, json};
 use crate::model::provider::{
-    ApplyRequest, ApplyResponse, ConfigureRequest, FunctionError, Identity, IdentitySchema, ImportResponse,
-    ImportedObject, MoveRequest, MoveResponse, OpenEphemeralResponse, PlanRequest, PlanResponse,
+    ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, DeferralReason, FunctionError, Identity,
+    IdentitySchema, ImportResponse, ImportedObject, InvokeActionRequest, ListRequest, ListSink, MoveRequest,
+    MoveResponse, OpenEphemeralResponse, PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse,
     Provider as ProviderInterface, ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse,
-    RenewEphemeralResponse, StateStores, UpgradeRequest,
+    RenewEphemeralResponse, StateStores, UpgradeRequest, ValidateListRequest,
 };
 use crate::model::schema::{Capabilities, ProviderSchemas, StaticSchemas};
 
@@ -33,8 +34,15 @@ pub(super) struct Server<P: Provider> {
     config_schema: Schema,
     types: Types<P::Data>,
     schemas: Arc<StaticSchemas>,
-    data: RwLock<Option<Arc<P::Data>>>,
+    configured: RwLock<Configured<P::Data>>,
     stop: Stop,
+}
+
+/// What `configure` returned.
+struct Configured<D> {
+    data: Option<Arc<D>>,
+    /// The provider could not be configured yet: operations on objects wait for another run.
+    deferred: Option<DeferralReason>,
 }
 
 /// The provider as the interface that hosts use: what [`super::serve`] serves.
@@ -48,7 +56,14 @@ impl<P: Provider> Server<P> {
         provider.types(&mut types);
         let config_schema = provider.schema();
         let schemas = Arc::new(schemas_of(&provider, &config_schema, &types));
-        Server { provider, config_schema, types, schemas, data: RwLock::new(None), stop: Stop::new() }
+        Server {
+            provider,
+            config_schema,
+            types,
+            schemas,
+            configured: RwLock::new(Configured { data: None, deferred: None }),
+            stop: Stop::new(),
+        }
     }
 
     pub fn config_schema(&self) -> &Schema {
@@ -60,10 +75,16 @@ impl<P: Provider> Server<P> {
     }
 
     fn data(&self) -> Option<Arc<P::Data>> {
-        self.data.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.configured.read().unwrap_or_else(PoisonError::into_inner).data.clone()
     }
 
-    fn context(&self, private: &[u8], provider_meta: Value) -> Context<P::Data> {
+    /// Why all operations on objects are deferred, if they are and the host accepts it.
+    fn deferral(&self, client: ClientCapabilities) -> Option<DeferralReason> {
+        let configured = self.configured.read().unwrap_or_else(PoisonError::into_inner);
+        configured.deferred.filter(|_| client.deferral_allowed)
+    }
+
+    pub(super) fn context(&self, private: &[u8], provider_meta: Value) -> Context<P::Data> {
         let mut context = Context::new(self.data(), self.stop.clone());
         context.private = Private::from_bytes(private);
         context.provider_meta = provider_meta;
@@ -71,7 +92,7 @@ impl<P: Provider> Server<P> {
     }
 
     /// Runs a call: a panic becomes an error, and so does a call that goes on after it was asked to stop.
-    async fn run<T: Send>(
+    pub(super) async fn run<T: Send>(
         &self,
         call: &str,
         future: impl Future<Output = Result<T, Error>> + Send,
@@ -101,6 +122,8 @@ fn schemas_of<P: Provider>(provider: &P, config: &Schema, types: &Types<P::Data>
         managed: wires(&types.resources),
         data: wires(&types.data_sources),
         ephemeral: wires(&types.ephemeral),
+        list_resources: wires(&types.lists),
+        actions: wires(&types.actions),
         functions: types.functions.iter().map(|(name, f)| (name.clone(), Arc::new(f.signature()))).collect(),
         state_stores: types.state_stores.as_ref().map(|(schemas, _)| schemas.clone()).unwrap_or_default(),
         capabilities: Capabilities {
@@ -113,7 +136,11 @@ fn schemas_of<P: Provider>(provider: &P, config: &Schema, types: &Types<P::Data>
 }
 
 /// The type of this name; an error if the provider has none.
-fn find<'t, T: ?Sized>(types: &'t BTreeMap<Arc<str>, Arc<T>>, what: &str, name: &str) -> Result<&'t T, Error> {
+pub(super) fn find<'t, T: ?Sized>(
+    types: &'t BTreeMap<Arc<str>, Arc<T>>,
+    what: &str,
+    name: &str,
+) -> Result<&'t T, Error> {
     types.get(name).map(|found| &**found).ok_or_else(|| {
         let summary = format!("{what} Type Not Found");
         Error::new(summary, format!("No {} type named {name:?} was found in the provider.", what.to_lowercase()))
@@ -121,16 +148,41 @@ fn find<'t, T: ?Sized>(types: &'t BTreeMap<Arc<str>, Arc<T>>, what: &str, name: 
 }
 
 /// The diagnostics of a call: those that its author collected, then its error.
-fn diagnostics<D>(context: Context<D>, error: Option<Error>) -> ProviderDiagnostics {
+pub(super) fn diagnostics<D>(context: Context<D>, error: Option<Error>) -> ProviderDiagnostics {
     let mut all = context.diagnostics;
     all.extend(error.into_iter().flat_map(|error| error.diagnostics));
     all
 }
 
-fn identity_message(schema: Option<IdentitySchema>, value: Option<&Value>) -> Option<Identity> {
+pub(super) fn identity_message(schema: Option<IdentitySchema>, value: Option<&Value>) -> Option<Identity> {
     let (schema, value) = (schema?, value?);
     let text = json::to_json(value, &schema.implied_type()).ok()?;
     Some(Identity { schema_version: schema.version, json: text.into() })
+}
+
+/// The identity as a value, if it is of the current version.
+fn identity_value(schema: Option<IdentitySchema>, identity: Option<&Identity>) -> Option<Value> {
+    let (schema, identity) = (schema?, identity?);
+    let is_current = identity.schema_version == schema.version;
+    is_current.then(|| json::from_json(identity.json.as_bytes(), &schema.implied_type()).ok()).flatten()
+}
+
+fn plan_response<D>(
+    context: Context<D>,
+    planned: Value,
+    requires_replace: Vec<Path>,
+    identity: Option<Identity>,
+    error: Option<Error>,
+) -> PlanResponse {
+    PlanResponse {
+        planned,
+        deferred: context.deferred,
+        requires_replace,
+        identity,
+        private: context.private.to_bytes(),
+        legacy_type_system: false,
+        diagnostics: diagnostics(context, error),
+    }
 }
 
 /// Seconds and nanoseconds since 1970.
@@ -139,7 +191,7 @@ fn timestamp(time: SystemTime) -> Option<(i64, i32)> {
     Some((i64::try_from(since.as_secs()).ok()?, i32::try_from(since.subsec_nanos()).ok()?))
 }
 
-const RESOURCE: &str = "Resource";
+pub(super) const RESOURCE: &str = "Resource";
 const DATA_SOURCE: &str = "Data Source";
 const EPHEMERAL: &str = "Ephemeral Resource";
 
@@ -165,11 +217,12 @@ impl<P: Provider> ProviderInterface for Server<P> {
         &self,
         kind: &str,
         config: Value,
-        _deferral_allowed: bool,
+        client: ClientCapabilities,
     ) -> ProviderDiagnostics {
         let mut found = Vec::new();
+        let allowed = client.write_only_attributes_allowed;
         let checks = async {
-            find(&self.types.resources, RESOURCE, kind)?.validate(config, true, &mut found);
+            find(&self.types.resources, RESOURCE, kind)?.validate(config, allowed, &mut found);
             Ok(())
         };
         let error = self.run("ValidateResourceConfig", checks).await.err();
@@ -190,10 +243,12 @@ impl<P: Provider> ProviderInterface for Server<P> {
 
     async fn configure(&self, request: ConfigureRequest) -> ProviderDiagnostics {
         let mut context = Context::new(None, self.stop.clone());
+        context.deferral_allowed = request.client.deferral_allowed;
         let configured = self.provider.configure(&mut context, Values::new(request.config));
         match self.run("ConfigureProvider", configured).await {
             Ok(data) => {
-                *self.data.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(data));
+                let configured = Configured { data: Some(Arc::new(data)), deferred: context.deferred };
+                *self.configured.write().unwrap_or_else(PoisonError::into_inner) = configured;
                 diagnostics(context, None)
             }
             Err(error) => diagnostics(context, Some(error)),
@@ -214,11 +269,22 @@ impl<P: Provider> ProviderInterface for Server<P> {
     }
 
     async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
+        if let Some(reason) = self.deferral(request.client) {
+            return ReadResponse {
+                new_state: request.current,
+                deferred: Some(reason),
+                identity: request.current_identity,
+                private: request.private,
+                diagnostics: Vec::new(),
+            };
+        }
         let mut context = self.context(&request.private, request.provider_meta);
+        context.deferral_allowed = request.client.deferral_allowed;
         let mut schema = None;
         let read = self.run("ReadResource", async {
             let resource = find(&self.types.resources, RESOURCE, &request.kind)?;
             schema = resource.identity_schema();
+            context.identity = identity_value(schema.clone(), request.current_identity.as_ref());
             resource.read(&mut context, request.current.clone()).await
         });
         let (new_state, error) = match read.await {
@@ -227,7 +293,7 @@ impl<P: Provider> ProviderInterface for Server<P> {
         };
         ReadResponse {
             new_state,
-            deferred: false,
+            deferred: context.deferred,
             identity: identity_message(schema, context.identity.as_ref()),
             private: context.private.to_bytes(),
             diagnostics: diagnostics(context, error),
@@ -236,22 +302,25 @@ impl<P: Provider> ProviderInterface for Server<P> {
 
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
         let mut context = self.context(&request.prior_private, request.provider_meta);
+        if let Some(reason) = self.deferral(request.client) {
+            context.deferred = Some(reason);
+            return plan_response(context, request.proposed, Vec::new(), request.prior_identity, None);
+        }
+        context.deferral_allowed = request.client.deferral_allowed;
         let change = Change { config: request.config, prior: request.prior, after: request.proposed.clone() };
+        let mut schema = None;
         let planned = self.run("PlanResourceChange", async {
-            find(&self.types.resources, RESOURCE, &request.kind)?.plan(&mut context, change).await
+            let resource = find(&self.types.resources, RESOURCE, &request.kind)?;
+            schema = resource.identity_schema();
+            context.identity = identity_value(schema.clone(), request.prior_identity.as_ref());
+            resource.plan(&mut context, change).await
         });
         let (planned, requires_replace, error) = match planned.await {
             Ok(planned) => (planned.value, planned.requires_replace, None),
             Err(error) => (request.proposed, Vec::new(), Some(error)),
         };
-        PlanResponse {
-            planned,
-            deferred: false,
-            requires_replace,
-            private: context.private.to_bytes(),
-            legacy_type_system: false,
-            diagnostics: diagnostics(context, error),
-        }
+        let identity = identity_message(schema, context.identity.as_ref());
+        plan_response(context, planned, requires_replace, identity, error)
     }
 
     async fn apply_resource_change(&self, request: ApplyRequest) -> ApplyResponse {
@@ -261,6 +330,7 @@ impl<P: Provider> ProviderInterface for Server<P> {
         let applied = self.run("ApplyResourceChange", async {
             let resource = find(&self.types.resources, RESOURCE, &request.kind)?;
             schema = resource.identity_schema();
+            context.identity = identity_value(schema.clone(), request.planned_identity.as_ref());
             Ok(resource.apply(&mut context, change).await)
         });
         let (new_state, error) = match applied.await {
@@ -276,8 +346,8 @@ impl<P: Provider> ProviderInterface for Server<P> {
         }
     }
 
-    async fn import_resource_state(&self, kind: &str, id: &str) -> ImportResponse {
-        self.import(kind, Import::Id(id.to_owned())).await
+    async fn import_resource_state(&self, kind: &str, id: &str, client: ClientCapabilities) -> ImportResponse {
+        self.import(kind, Import::Id(id.to_owned()), client).await
     }
 
     async fn identity_schema(&self, kind: &str) -> Result<Option<IdentitySchema>, ProviderDiagnostics> {
@@ -285,12 +355,17 @@ impl<P: Provider> ProviderInterface for Server<P> {
         Ok(resource.identity_schema())
     }
 
-    async fn import_by_identity(&self, kind: &str, identity: Value) -> ImportResponse {
-        self.import(kind, Import::Identity(identity)).await
+    async fn import_by_identity(&self, kind: &str, identity: Value, client: ClientCapabilities) -> ImportResponse {
+        self.import(kind, Import::Identity(identity), client).await
+    }
+
+    async fn upgrade_resource_identity(&self, kind: &str, stored: Identity) -> (Option<Identity>, ProviderDiagnostics) {
+        self.upgrade_identity(kind, stored).await
     }
 
     async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {
         let mut context = self.context(&[], Value::null_dynamic());
+        let mut schema = None;
         let moved = Moved {
             source_provider: request.source_provider,
             source_type: request.source_kind.to_string(),
@@ -299,23 +374,40 @@ impl<P: Provider> ProviderInterface for Server<P> {
             target_type: request.target_kind.to_string(),
         };
         let moved = self.run("MoveResourceState", async {
-            find(&self.types.resources, RESOURCE, &request.target_kind)?.move_from(&mut context, moved).await
+            let resource = find(&self.types.resources, RESOURCE, &request.target_kind)?;
+            schema = resource.identity_schema();
+            resource.move_from(&mut context, moved).await
         });
         let (state, error) = match moved.await {
             Ok(state) => (state, None),
             Err(error) => (Value::null_dynamic(), Some(error)),
         };
-        MoveResponse { state, private: context.private.to_bytes(), diagnostics: diagnostics(context, error) }
+        MoveResponse {
+            state,
+            identity: identity_message(schema, context.identity.as_ref()),
+            private: context.private.to_bytes(),
+            diagnostics: diagnostics(context, error),
+        }
     }
 
     async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse {
+        if let Some(reason) = self.deferral(request.client) {
+            return ReadDataResponse {
+                deferred: Some(reason),
+                ..ReadDataResponse::new(Value::null_dynamic(), Vec::new())
+            };
+        }
         let mut context = self.context(&[], request.provider_meta);
+        context.deferral_allowed = request.client.deferral_allowed;
         context.address = request.address;
         let read = self.run("ReadDataSource", async {
             find(&self.types.data_sources, DATA_SOURCE, &request.kind)?.read(&mut context, request.config).await
         });
         match read.await {
-            Ok(value) => ReadDataResponse::new(value, diagnostics(context, None)),
+            Ok(value) => ReadDataResponse {
+                deferred: context.deferred,
+                ..ReadDataResponse::new(value, diagnostics(context, None))
+            },
             Err(error) => ReadDataResponse::new(Value::null_dynamic(), diagnostics(context, Some(error))),
         }
     }
@@ -331,8 +423,9 @@ impl<P: Provider> ProviderInterface for Server<P> {
         found
     }
 
-    async fn open_ephemeral(&self, kind: &str, config: Value) -> OpenEphemeralResponse {
+    async fn open_ephemeral(&self, kind: &str, config: Value, client: ClientCapabilities) -> OpenEphemeralResponse {
         let mut context = self.context(&[], Value::null_dynamic());
+        context.deferral_allowed = client.deferral_allowed;
         let opened = self.run("OpenEphemeralResource", async {
             find(&self.types.ephemeral, EPHEMERAL, kind)?.open(&mut context, config).await
         });
@@ -342,7 +435,7 @@ impl<P: Provider> ProviderInterface for Server<P> {
         };
         OpenEphemeralResponse {
             result,
-            deferred: false,
+            deferred: context.deferred,
             private: context.private.to_bytes().to_vec(),
             renew_at: renew_at.and_then(timestamp),
             diagnostics: diagnostics(context, error),
@@ -385,6 +478,26 @@ impl<P: Provider> ProviderInterface for Server<P> {
         }
     }
 
+    async fn validate_list_config(&self, request: ValidateListRequest) -> ProviderDiagnostics {
+        self.validate_list(request).await
+    }
+
+    async fn list_resources(&self, request: ListRequest, results: &dyn ListSink) -> ProviderDiagnostics {
+        self.list(request, results).await
+    }
+
+    async fn validate_action_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
+        self.validate_action(kind, config).await
+    }
+
+    async fn plan_action(&self, request: PlanActionRequest) -> PlanActionResponse {
+        self.plan_one_action(request).await
+    }
+
+    async fn invoke_action(&self, request: InvokeActionRequest) -> ProviderDiagnostics {
+        self.invoke(request).await
+    }
+
     fn state_stores(&self) -> Option<&dyn StateStores> {
         self.types.state_stores.as_ref().map(|(_, stores)| &**stores)
     }
@@ -396,8 +509,12 @@ impl<P: Provider> ProviderInterface for Server<P> {
 }
 
 impl<P: Provider> Server<P> {
-    async fn import(&self, kind: &str, import: Import) -> ImportResponse {
+    async fn import(&self, kind: &str, import: Import, client: ClientCapabilities) -> ImportResponse {
+        if let Some(reason) = self.deferral(client) {
+            return ImportResponse { deferred: Some(reason), ..ImportResponse::failed(Vec::new()) };
+        }
         let mut context = self.context(&[], Value::null_dynamic());
+        context.deferral_allowed = client.deferral_allowed;
         let mut schema = None;
         let imported = self.run("ImportResourceState", async {
             let resource = find(&self.types.resources, RESOURCE, kind)?;
@@ -412,7 +529,11 @@ impl<P: Provider> Server<P> {
                     identity: identity_message(schema, context.identity.as_ref()),
                     private: context.private.to_bytes(),
                 };
-                ImportResponse { diagnostics: diagnostics(context, None), ..ImportResponse::objects(vec![object]) }
+                ImportResponse {
+                    deferred: context.deferred,
+                    diagnostics: diagnostics(context, None),
+                    ..ImportResponse::objects(vec![object])
+                }
             }
             Err(error) => ImportResponse::failed(diagnostics(context, Some(error))),
         }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::provider::{
-    ApplyRequest, PlanRequest, PlanResponse, RawState, ReadRequest, UpgradeRequest, has_errors, no_provider_meta,
+    ApplyRequest, ClientCapabilities, PlanRequest, PlanResponse, RawState, ReadRequest, UpgradeRequest, has_errors,
+    no_provider_meta,
 };
 use crate::sdk::{
     Context, Creation, Error, Field, Import, Model, Path, Plan, Provider, Resource, Schema, Set, Stored, Type, Types,
@@ -143,7 +144,7 @@ async fn cloud() -> Arc<dyn crate::model::provider::Provider> {
     let request = crate::model::provider::ConfigureRequest {
         terraform_version: "1.11.4".to_owned(),
         config,
-        deferral_allowed: false,
+        client: ClientCapabilities::default(),
     };
     assert_eq!(provider.configure(request).await, []);
     provider
@@ -196,7 +197,9 @@ async fn plan(provider: &dyn crate::model::provider::Provider, prior: &Value, co
         config: config.clone(),
         prior_private: Arc::from([]),
         provider_meta: no_provider_meta(),
-        deferral_allowed: false,
+        client: ClientCapabilities::of_engine(false),
+        prior_identity: None,
+        planned_private: Arc::from([]),
     };
     provider.plan_resource_change(request).await
 }
@@ -214,6 +217,7 @@ async fn apply(
         config,
         planned_private: Arc::from([]),
         provider_meta: no_provider_meta(),
+        planned_identity: None,
     };
     provider.apply_resource_change(request).await
 }
@@ -315,10 +319,12 @@ async fn a_panic_is_an_error_and_nothing_is_stored() {
 async fn validation_reports_all_that_is_wrong() {
     let provider = cloud().await;
     let wrong = with(&with(&config("one"), "size", Value::int(0)), "id", text("own"));
-    let found = provider.validate_resource_config("cloud_machine", wrong, false).await;
+    let found = provider.validate_resource_config("cloud_machine", wrong, ClientCapabilities::of_engine(false)).await;
     let summaries: Vec<&str> = found.iter().map(|d| &*d.summary).collect();
     assert_eq!(summaries, ["Invalid size", "Invalid Configuration for Read-Only Attribute"]);
-    assert!(has_errors(&provider.validate_resource_config("cloud_disk", config("one"), false).await));
+    assert!(has_errors(
+        &provider.validate_resource_config("cloud_disk", config("one"), ClientCapabilities::of_engine(false)).await
+    ));
 }
 
 #[tokio::test]
@@ -331,12 +337,13 @@ async fn objects_are_read_imported_upgraded_and_deleted() {
             current,
             private: Arc::from([]),
             provider_meta: no_provider_meta(),
-            deferral_allowed: false,
+            client: ClientCapabilities::default(),
+            current_identity: None,
         })
     };
     assert_eq!(read(state.clone()).await.new_state, state);
     assert!(read(with(&state, "name", text("gone"))).await.new_state.is_null());
-    let imported = provider.import_resource_state("cloud_machine", "two").await;
+    let imported = provider.import_resource_state("cloud_machine", "two", ClientCapabilities::default()).await;
     assert_eq!(imported.objects[0].state.get("name"), Some(&text("two")));
     let raw = RawState::Json(br#"{"name":"old","cpu":2}"#.as_slice().into());
     let upgraded = provider.upgrade_resource_state(UpgradeRequest { kind: "cloud_machine".into(), version: 1, raw });

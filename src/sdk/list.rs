@@ -1,0 +1,84 @@
+//! List resources: finding the objects of a managed resource type that exist.
+
+use std::future::Future;
+use std::ops::ControlFlow;
+
+use super::context::Context;
+use super::error::Error;
+use super::model::{Model, Values};
+use super::resource::Validation;
+use super::schema::Schema;
+use crate::lang::value::{Value, json};
+use crate::model::provider::{Identity, IdentitySchema, ListResult, ListSink};
+
+/// A list resource. It has the name of the managed resource type whose objects it lists; that type has an identity.
+pub trait ListResource: Send + Sync + 'static {
+    /// What the provider's `configure` returns.
+    type Data: Send + Sync + 'static;
+    /// The arguments of the list.
+    type Config: Model;
+
+    fn schema(&self) -> Schema {
+        Schema::of::<Self::Config>()
+    }
+
+    /// Checks of the configuration beyond those of the schema.
+    fn validate(&self, _validation: &mut Validation<'_, Self::Config>) {}
+
+    /// Gives each object to `results`, until there are no more or the host wants no more.
+    fn list(
+        &self,
+        context: &mut Context<Self::Data>,
+        query: Query<Self::Config>,
+        results: &mut Results<'_>,
+    ) -> impl Future<Output = Result<(), Error>> + Send;
+}
+
+/// What to list.
+#[non_exhaustive]
+pub struct Query<C> {
+    pub config: Values<C>,
+    /// Each result should have its object.
+    pub include_object: bool,
+    /// The host takes no more results than these.
+    pub limit: Option<u64>,
+}
+
+/// Where results go.
+pub struct Results<'a> {
+    pub(super) sink: &'a dyn ListSink,
+    pub(super) identity: Option<IdentitySchema>,
+    pub(super) left: Option<u64>,
+}
+
+impl Results<'_> {
+    /// Adds an object. `identity` is of the type of the resource type's identity schema. `Break`: the host takes no more.
+    pub async fn add<M: Model>(
+        &mut self,
+        identity: &Value,
+        display_name: impl Into<String>,
+        object: Option<M>,
+    ) -> Result<ControlFlow<()>, Error> {
+        if self.left == Some(0) {
+            return Ok(ControlFlow::Break(()));
+        }
+        let text = self.identity.as_ref().and_then(|schema| {
+            let text = json::to_json(identity, &schema.implied_type()).ok()?;
+            Some(Identity { schema_version: schema.version, json: text.into() })
+        });
+        let Some(identity) = text.filter(|_| !identity.is_null()) else {
+            let detail = "An object in the list has no identity, or one that does not fit the identity schema. This is \
+                          always an error in the provider.";
+            return Err(Error::new("Incomplete List Result", detail));
+        };
+        let result = ListResult {
+            identity,
+            display_name: display_name.into(),
+            object: object.map(Model::into_value),
+            diagnostics: Vec::new(),
+        };
+        let flow = self.sink.add(result).await;
+        self.left = self.left.map(|left| left - 1);
+        Ok(if self.left == Some(0) { ControlFlow::Break(()) } else { flow })
+    }
+}

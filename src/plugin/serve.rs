@@ -71,7 +71,7 @@ impl Caller {
     }
 
     /// The plugin's version if the caller speaks it; 5 otherwise. A caller that does not say speaks the oldest.
-    fn version(&self, protocol: u16) -> u16 {
+    pub fn version(&self, protocol: u16) -> u16 {
         if self.versions.contains(&protocol) { protocol } else { 5 }
     }
 }

@@ -21,6 +21,7 @@ mod list;
 pub mod log;
 mod model;
 mod modifier;
+mod mux;
 mod panic;
 mod plan;
 mod provider;
@@ -50,6 +51,7 @@ pub use model::{Key, Model, Object, Values};
 pub use modifier::{
     PlanModifier, PlannedAttribute, keep, keep_unless_null, replace, replace_if, replace_if_configured,
 };
+pub use mux::mux;
 pub use provider::{Provider, Types};
 pub use resource::{
     Creation, DeferralReason, IdentityAttribute, IdentitySchema, Import, Moved, Plan, Resource, Stored, Update,
@@ -57,7 +59,7 @@ pub use resource::{
 };
 pub use schema::{Attribute, Block, NestedBlock, Nesting, NumberKind, Schema, Shape};
 pub use serve::Serve;
-pub use server::server;
+pub use server::{Served, server};
 pub use validator::{ConfiguredAttribute, Validator};
 
 pub use crate::lang::value::{Number, Path, Type, Value};

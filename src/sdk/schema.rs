@@ -152,12 +152,6 @@ impl Block {
             deprecated: self.deprecation.is_some(),
         }
     }
-
-    /// True if an attribute is an object with attributes of its own: protocol 5 has none.
-    pub(super) fn has_nested_attributes(&self) -> bool {
-        self.attributes.iter().any(|a| matches!(a.shape, Shape::Nested(..)))
-            || self.blocks.iter().any(|b| b.block.has_nested_attributes())
-    }
 }
 
 impl NestedBlock {

@@ -2,12 +2,13 @@
 
 use std::io::Write as _;
 use std::process::ExitCode;
-use std::sync::Arc;
 
+use super::mux::mux;
 use super::provider::Provider;
-use super::server::Server;
+use super::server::{Served, server};
 use crate::base::env::Environment;
-use crate::model::provider::Provider as ProviderInterface;
+use crate::model::addr::ResourceMode;
+use crate::model::schema::{Block, ProviderSchemas};
 use crate::plugin::handshake::Address;
 use crate::plugin::serve::{self as plugin, Caller, Plugin};
 
@@ -59,11 +60,18 @@ impl Serve {
     /// Serves the host that started this process until it is done. With `-debug`, serves any host until it is
     /// interrupted, and prints the variable by which hosts find it. Returns the exit code for `main`.
     pub fn run<P: Provider>(&self, provider: P) -> ExitCode {
+        self.run_all(vec![server(provider)])
+    }
+
+    /// As [`Serve::run`], with several providers as one: see [`super::mux`].
+    pub fn run_all(&self, providers: Vec<Served>) -> ExitCode {
         let debug = std::env::args().skip(1).any(|argument| matches!(&*argument, "-debug" | "--debug"));
-        let result = self.prepare(Server::new(provider)).and_then(|provider| {
-            let environment = Environment::process();
+        let environment = Environment::process();
+        let caller = Caller::from_environment(&environment);
+        let version = caller.as_ref().map_or(self.protocol, |caller| caller.version(self.protocol));
+        let result = self.prepare(providers, version).and_then(|provider| {
             super::log::start(&environment, &self.address);
-            match (Caller::from_environment(&environment), debug) {
+            match (caller, debug) {
                 (_, true) => self.run_for_developer(provider),
                 (Some(caller), false) => self.run_for_host(provider, caller, &environment),
                 (None, false) => Err(self.usage()),
@@ -78,12 +86,19 @@ impl Serve {
         }
     }
 
-    /// Checks what would confuse hosts later.
-    fn prepare<P: Provider>(&self, server: Server<P>) -> Result<Arc<dyn ProviderInterface>, String> {
+    /// Checks what would confuse hosts later. `version`: the protocol that the host speaks.
+    fn prepare(&self, providers: Vec<Served>, version: u16) -> Result<Served, String> {
         if self.address.split('/').filter(|part| !part.is_empty()).count() != 3 {
             return Err(format!("{:?} is not a source address: write HOST/NAMESPACE/TYPE.", self.address));
         }
-        Ok(Arc::new(server))
+        block_on(async {
+            let provider = mux(providers).await.map_err(|error| error.to_string())?;
+            if version == 5 {
+                let schemas = provider.schemas().await.map_err(|_| "the provider has no schemas".to_owned())?;
+                check_protocol_5(&*schemas)?;
+            }
+            Ok(provider)
+        })
     }
 
     fn usage(&self) -> String {
@@ -94,12 +109,7 @@ impl Serve {
         )
     }
 
-    fn run_for_host(
-        &self,
-        provider: Arc<dyn ProviderInterface>,
-        mut caller: Caller,
-        environment: &Environment,
-    ) -> Result<(), String> {
+    fn run_for_host(&self, provider: Served, mut caller: Caller, environment: &Environment) -> Result<(), String> {
         if self.tcp {
             let port = |name: &str, other| environment.get(name).and_then(|text| text.parse().ok()).unwrap_or(other);
             let first = port(crate::base::env::PLUGIN_MIN_PORT, TCP_PORTS.0);
@@ -113,7 +123,7 @@ impl Serve {
         block_on(serving)
     }
 
-    fn run_for_developer(&self, provider: Arc<dyn ProviderInterface>) -> Result<(), String> {
+    fn run_for_developer(&self, provider: Served) -> Result<(), String> {
         block_on(async {
             let interrupt = async {
                 // Without a handler for the signal the process just ends.
@@ -136,6 +146,25 @@ impl Serve {
     }
 }
 
+/// Fails if a type has nested attributes: protocol 5 has none.
+fn check_protocol_5(schemas: &dyn ProviderSchemas) -> Result<(), String> {
+    fn has_nested(block: &Block) -> bool {
+        block.attributes.values().any(|attribute| attribute.nested().is_some())
+            || block.blocks.values().any(|nested| has_nested(&nested.block))
+    }
+    let mut refused = None;
+    for mode in [ResourceMode::Managed, ResourceMode::Data, ResourceMode::Ephemeral] {
+        schemas.for_each(mode, &mut |name, schema| {
+            if has_nested(&schema.block) && refused.is_none() {
+                refused = Some(format!(
+                    "The host speaks protocol version 5, but {name} has nested attributes, which only version 6 has."
+                ));
+            }
+        })?;
+    }
+    refused.map_or(Ok(()), Err)
+}
+
 /// The JSON text by which hosts find a provider that runs.
 fn reattach_variable(source: &str, protocol: u16, address: &Address) -> String {
     let (network, text) = match address {
@@ -152,7 +181,7 @@ fn reattach_variable(source: &str, protocol: u16, address: &Address) -> String {
     serde_json::json!({ source: entry }).to_string()
 }
 
-fn block_on(serving: impl Future<Output = Result<(), String>>) -> Result<(), String> {
+fn block_on<T>(serving: impl Future<Output = Result<T, String>>) -> Result<T, String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
     let result = runtime.block_on(serving);

@@ -45,8 +45,11 @@ struct Configured<D> {
     deferred: Option<DeferralReason>,
 }
 
+/// A provider behind the interface that hosts use.
+pub type Served = Arc<dyn ProviderInterface>;
+
 /// The provider as the interface that hosts use: what [`super::serve`] serves.
-pub fn server<P: Provider>(provider: P) -> Arc<dyn ProviderInterface> {
+pub fn server<P: Provider>(provider: P) -> Served {
     Arc::new(Server::new(provider))
 }
 

@@ -2,6 +2,7 @@
 //! its answers. What is expected was observed on the reference, 1.11.4.
 
 mod answers;
+mod library;
 mod provider;
 mod requests;
 

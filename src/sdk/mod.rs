@@ -33,6 +33,7 @@ mod server_kinds;
 mod stored;
 #[cfg(test)]
 mod tests;
+mod timeouts;
 mod validate;
 mod validator;
 pub mod validators;
@@ -60,6 +61,7 @@ pub use resource::{
 pub use schema::{Attribute, Block, NestedBlock, Nesting, NumberKind, Schema, Shape};
 pub use serve::Serve;
 pub use server::{Served, server};
+pub use timeouts::{Timeouts, duration};
 pub use validator::{ConfiguredAttribute, Validator};
 
 pub use crate::lang::value::{Number, Path, Type, Value};

@@ -118,6 +118,7 @@ impl Shape {
             description: description.to_owned(),
             markdown: false,
             deprecated: false,
+            deprecation_message: String::new(),
         };
         Shape { attributes, schema: Arc::new(Schema::new(version, block)), deprecation: None, checked: true }
     }

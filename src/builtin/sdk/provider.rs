@@ -278,3 +278,47 @@ impl Provider for BuiltIn {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+
+    struct Nothing;
+
+    #[async_trait]
+    impl ListSink for Nothing {
+        async fn add(&self, result: ListResult) -> ControlFlow<()> {
+            panic!("nothing was to be listed: {result:?}")
+        }
+    }
+
+    #[tokio::test]
+    async fn calls_that_a_provider_does_not_implement_are_refused() {
+        let provider = BuiltIn::new(Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (kind, config, client) = ("x_y", Value::empty_object(), ClientCapabilities::default());
+        let stored = Identity { schema_version: 0, json: "{}".into() };
+        let list = ListRequest { kind: kind.into(), config: config.clone(), include_object: false, limit: None };
+        let (include_object, limit) = (Value::bool(false), Value::int(1));
+        let validate = ValidateListRequest { kind: kind.into(), config: config.clone(), include_object, limit };
+        let plan = PlanActionRequest { kind: kind.into(), config: config.clone(), client };
+        let progress: Output = Arc::new(|text| panic!("progress: {text}"));
+        let invoke = InvokeActionRequest { kind: kind.into(), config: config.clone(), client, progress };
+        let answers = [
+            provider.upgrade_resource_identity(kind, stored).await.1,
+            provider.generate_resource_config(kind, config.clone()).await.1,
+            provider.validate_list_config(validate).await,
+            provider.list_resources(list, &Nothing).await,
+            provider.validate_action_config(kind, config).await,
+            provider.plan_action(plan).await.diagnostics,
+            provider.invoke_action(invoke).await,
+        ];
+        for found in answers {
+            assert!(has_errors(&found) && found[0].summary == UNSUPPORTED_CALL, "{found:?}");
+            assert!(found[0].detail.contains("\"x_y\""), "{found:?}");
+        }
+        let imported = provider.import_by_identity(kind, Value::empty_object(), client).await;
+        assert_eq!(imported.diagnostics[0].summary, NO_IDENTITY);
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::lang::value::Type;
+use crate::lang::value::{Type, Value, json};
 
 /// A type whose objects nothing identifies but an id.
 pub const NO_IDENTITY: &str = "Import by identity is not supported";
@@ -61,4 +61,24 @@ pub struct Identity {
     pub schema_version: i64,
     /// The text of a JSON object, of the type that the schema of that version gives.
     pub json: Arc<str>,
+}
+
+impl Identity {
+    /// Of an object of the type of the schema. None if it is null, has no value in it, or is not completely known, as in the
+    /// plan of a new object.
+    pub fn from_value(value: &Value, schema: &IdentitySchema) -> Result<Option<Identity>, String> {
+        if value.is_null() || !value.is_wholly_known() || value.entries().values().all(Value::is_null) {
+            return Ok(None);
+        }
+        let json = json::to_json(value, &schema.implied_type()).map_err(|error| error.to_string())?;
+        Ok(Some(Identity { schema_version: schema.version, json: json.into() }))
+    }
+
+    /// The identity as an object of the type of the schema, which must have the same version.
+    pub fn to_value(&self, schema: &IdentitySchema) -> Result<Value, String> {
+        if self.schema_version != schema.version {
+            return Err(format!("it has the schema version {}, not {}", self.schema_version, schema.version));
+        }
+        json::from_json(self.json.as_bytes(), &schema.implied_type()).map_err(|error| error.to_string())
+    }
 }

@@ -32,6 +32,8 @@ pub struct Block {
     /// True if the description is Markdown, false for plain text.
     pub markdown: bool,
     pub deprecated: bool,
+    /// Empty if the provider gives none.
+    pub deprecation_message: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +46,8 @@ pub struct Attribute {
     pub computed: bool,
     pub sensitive: bool,
     pub deprecated: bool,
+    /// Empty if the provider gives none.
+    pub deprecation_message: String,
     /// Given to the provider, never kept in plan or state.
     pub write_only: bool,
 }
@@ -94,6 +98,7 @@ impl Attribute {
             computed: false,
             sensitive: false,
             deprecated: false,
+            deprecation_message: String::new(),
             write_only: false,
         }
     }

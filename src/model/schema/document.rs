@@ -56,6 +56,7 @@ fn block(document: &Json) -> Result<Block, String> {
         description: text(document, "description"),
         markdown: document["description_kind"] == "markdown",
         deprecated: flag(document, "deprecated"),
+        deprecation_message: text(document, "deprecation_message"),
     })
 }
 
@@ -91,6 +92,7 @@ fn attribute(document: &Json) -> Result<Attribute, String> {
         computed: flag(document, "computed"),
         sensitive: flag(document, "sensitive"),
         deprecated: flag(document, "deprecated"),
+        deprecation_message: text(document, "deprecation_message"),
         write_only: flag(document, "write_only"),
     })
 }

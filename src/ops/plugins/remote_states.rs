@@ -10,10 +10,11 @@ use crate::builtin::table::{self, Make, Services};
 use crate::encryption::Encryption;
 use crate::lang::value::Value;
 use crate::model::provider::{
-    ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, FunctionError, IdentitySchema, ImportResponse,
-    MoveRequest, MoveResponse, OpenEphemeralResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic,
+    ApplyRequest, ApplyResponse, ClientCapabilities, ConfigureRequest, FunctionError, Identity, IdentitySchema,
+    ImportResponse, InvokeActionRequest, ListRequest, ListSink, MoveRequest, MoveResponse, OpenEphemeralResponse,
+    PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, Provider, ProviderDiagnostic,
     ProviderDiagnostics, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralResponse,
-    UpgradeRequest, has_errors,
+    UpgradeRequest, ValidateListRequest, has_errors,
 };
 use crate::model::schema::ProviderSchemas;
 use crate::ops::setup::services;
@@ -109,6 +110,12 @@ impl Provider for EncryptedRemoteStates {
     async fn import_by_identity(&self, kind: &str, identity: Value, client: ClientCapabilities) -> ImportResponse {
         self.inner.import_by_identity(kind, identity, client).await
     }
+    async fn upgrade_resource_identity(&self, kind: &str, stored: Identity) -> (Option<Identity>, ProviderDiagnostics) {
+        self.inner.upgrade_resource_identity(kind, stored).await
+    }
+    async fn generate_resource_config(&self, kind: &str, state: Value) -> (Value, ProviderDiagnostics) {
+        self.inner.generate_resource_config(kind, state).await
+    }
     async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {
         self.inner.move_resource_state(request).await
     }
@@ -126,6 +133,21 @@ impl Provider for EncryptedRemoteStates {
     }
     async fn call_function(&self, name: &str, arguments: Vec<Value>) -> Result<Value, FunctionError> {
         self.inner.call_function(name, arguments).await
+    }
+    async fn validate_list_config(&self, request: ValidateListRequest) -> ProviderDiagnostics {
+        self.inner.validate_list_config(request).await
+    }
+    async fn list_resources(&self, request: ListRequest, results: &dyn ListSink) -> ProviderDiagnostics {
+        self.inner.list_resources(request, results).await
+    }
+    async fn validate_action_config(&self, kind: &str, config: Value) -> ProviderDiagnostics {
+        self.inner.validate_action_config(kind, config).await
+    }
+    async fn plan_action(&self, request: PlanActionRequest) -> PlanActionResponse {
+        self.inner.plan_action(request).await
+    }
+    async fn invoke_action(&self, request: InvokeActionRequest) -> ProviderDiagnostics {
+        self.inner.invoke_action(request).await
     }
     async fn stop(&self) -> Result<(), String> {
         self.inner.stop().await

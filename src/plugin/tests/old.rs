@@ -1,4 +1,4 @@
-//! Providers of a time before some calls: what their callers are shown, and providers that implement only what they must.
+//! Providers of a time before some calls: what their callers are shown.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

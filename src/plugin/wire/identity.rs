@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::v6::message as wire;
 use super::value;
-use crate::lang::value::{Type, Value, json};
+use crate::lang::value::Type;
 use crate::model::provider::{Identity, IdentityAttribute, IdentitySchema, IdentityUse};
 use wire::resource_identity_schema::IdentityAttribute as WireAttribute;
 
@@ -38,34 +38,25 @@ pub fn schema_to_wire(schema: &IdentitySchema) -> wire::ResourceIdentitySchema {
     wire::ResourceIdentitySchema { version: schema.version, identity_attributes }
 }
 
-/// None if the identity is null, has no value in it, or is not completely known, as in the plan of a new object.
+/// None if it does not identify an object: see [`Identity::from_value`].
 pub fn from_wire(
     data: Option<wire::ResourceIdentityData>,
     schema: &IdentitySchema,
 ) -> Result<Option<Identity>, String> {
     let Some(data) = data.and_then(|data| data.identity_data) else { return Ok(None) };
-    let ty = schema.implied_type();
-    let value = value::from_wire(Some(data), &ty)?;
-    if value.is_null() || !value.is_wholly_known() || value.entries().values().all(Value::is_null) {
-        return Ok(None);
-    }
-    let json = json::to_json(&value, &ty).map_err(|error| error.to_string())?;
-    Ok(Some(Identity { schema_version: schema.version, json: json.into() }))
+    Identity::from_value(&value::from_wire(Some(data), &schema.implied_type())?, schema)
 }
 
 /// The error says why the identity does not fit the schema.
 pub fn to_wire(identity: &Identity, schema: &IdentitySchema) -> Result<wire::ResourceIdentityData, String> {
-    if identity.schema_version != schema.version {
-        return Err(format!("it has the schema version {}, not {}", identity.schema_version, schema.version));
-    }
-    let ty = schema.implied_type();
-    let value = json::from_json(identity.json.as_bytes(), &ty).map_err(|error| error.to_string())?;
-    Ok(wire::ResourceIdentityData { identity_data: value::to_wire(&value, &ty) })
+    let identity_data = value::to_wire(&identity.to_value(schema)?, &schema.implied_type());
+    Ok(wire::ResourceIdentityData { identity_data })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lang::value::Value;
 
     fn schema() -> IdentitySchema {
         let never = IdentityAttribute { import: IdentityUse::Never, ..IdentityAttribute::required(Type::Bool) };

@@ -218,6 +218,7 @@ fn from_block(block: wire::schema::Block) -> Result<Block, String> {
         description: block.description,
         markdown: block.description_kind == wire::StringKind::Markdown as i32,
         deprecated: block.deprecated,
+        deprecation_message: block.deprecation_message,
         ..Block::default()
     };
     for attribute in block.attributes {
@@ -264,6 +265,7 @@ fn from_attribute(attribute: wire::schema::Attribute) -> Result<(Arc<str>, Attri
         computed: attribute.computed,
         sensitive: attribute.sensitive,
         deprecated: attribute.deprecated,
+        deprecation_message: attribute.deprecation_message,
         write_only: attribute.write_only,
     };
     Ok((name, attribute))
@@ -309,7 +311,7 @@ fn to_block(block: &Block, nested_types: bool) -> wire::schema::Block {
         description: block.description.clone(),
         description_kind: string_kind(block.markdown),
         deprecated: block.deprecated,
-        deprecation_message: String::new(),
+        deprecation_message: block.deprecation_message.clone(),
         computed: false,
     }
 }
@@ -328,7 +330,7 @@ fn to_attribute(name: &str, attribute: &Attribute, nested_types: bool) -> wire::
         description_kind: string_kind(attribute.markdown),
         deprecated: attribute.deprecated,
         write_only: attribute.write_only,
-        deprecation_message: String::new(),
+        deprecation_message: attribute.deprecation_message.clone(),
     }
 }
 
@@ -415,6 +417,7 @@ mod tests {
         shaped.computed = true;
         let mut secret = Attribute::new(Type::map(Type::Number));
         (secret.required, secret.sensitive, secret.write_only) = (true, true, true);
+        (secret.deprecated, secret.deprecation_message) = (true, "older".to_owned());
         let inner = Block { attributes: [(Arc::from("a"), nested)].into(), ..Block::default() };
         let block = Block {
             attributes: [(Arc::from("shaped"), shaped), (Arc::from("secret"), secret)].into(),
@@ -426,9 +429,12 @@ mod tests {
             description: "what it is".to_owned(),
             markdown: true,
             deprecated: true,
+            deprecation_message: "old".to_owned(),
         };
         StaticSchemas {
             managed: [(Arc::from("x_y"), Arc::new(Schema::new(3, block.clone())))].into(),
+            list_resources: [(Arc::from("x_y"), Arc::new(Schema::new(1, block.clone())))].into(),
+            actions: [(Arc::from("x_act"), Arc::new(Schema::new(2, block.clone())))].into(),
             state_stores: [(Arc::from("x_store"), Arc::new(Schema::new(0, block)))].into(),
             capabilities: Capabilities { plan_destroy: true, ..Capabilities::default() },
             ..StaticSchemas::default()
@@ -446,6 +452,13 @@ mod tests {
         let (was, is) = (schemas.managed("x_y").unwrap().unwrap(), read.managed("x_y").unwrap().unwrap());
         assert_eq!((is.version, &is.block), (3, &was.block));
         assert!(read.managed("x_z").unwrap().is_none());
+        assert_eq!(read.list_resource_names(), vec![Arc::from("x_y")]);
+        let list = read.list_resource("x_y").unwrap().unwrap();
+        assert_eq!((list.version, &list.block), (1, &was.block));
+        assert_eq!(read.action_names(), vec![Arc::from("x_act")]);
+        let action = read.action("x_act").unwrap().unwrap();
+        assert_eq!((action.version, &action.block), (2, &was.block));
+        assert!(read.action("x_y").unwrap().is_none() && read.list_resource("x_act").unwrap().is_none());
         assert_eq!(read.state_store_names(), vec![Arc::from("x_store")]);
         assert_eq!(read.state_store("x_store").unwrap().unwrap().block, was.block);
         assert!(read.provider_meta().unwrap().is_none());
@@ -460,6 +473,9 @@ mod tests {
         assert_eq!(is.implied_type(), was.implied_type());
         assert_eq!(is.block.attributes["secret"], was.block.attributes["secret"]);
         assert_eq!(is.block.blocks, was.block.blocks);
+        assert_eq!((is.block.deprecation_message.as_str(), read.state_store_names()), ("old", Vec::new()));
+        assert_eq!(read.action("x_act").unwrap().unwrap().implied_type(), was.implied_type());
+        assert_eq!(read.list_resource("x_y").unwrap().unwrap().implied_type(), was.implied_type());
     }
 
     #[test]

@@ -206,6 +206,7 @@ mod tests {
             source_kind: kind.into(),
             source_version: 0,
             source_state: br#"{"id":"1","triggers":{"a":"b"}}"#.as_slice().into(),
+            source_identity: None,
             source_private: Arc::from([]),
             target_kind: "terraform_data".into(),
         };

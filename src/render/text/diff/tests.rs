@@ -118,6 +118,7 @@ fn attribute(json: &Json) -> Attribute {
         computed: true,
         sensitive: json["sensitive"] == true,
         deprecated: false,
+        deprecation_message: String::new(),
         write_only: json["write_only"] == true,
     }
 }

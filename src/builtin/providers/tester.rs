@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::base::diag::Severity;
 use crate::model::provider::{
-    ApplyRequest, ClientCapabilities, MoveRequest, PlanRequest, PlanResponse, Provider, ProviderDiagnostic, ProviderDiagnostics, RawState,
-    ReadDataRequest, ReadRequest, UpgradeRequest, no_provider_meta,
+    ApplyRequest, ClientCapabilities, MoveRequest, PlanRequest, PlanResponse, Provider, ProviderDiagnostic,
+    ProviderDiagnostics, RawState, ReadDataRequest, ReadRequest, UpgradeRequest, no_provider_meta,
 };
 use crate::model::schema::Schema;
 use crate::sdk::{self, Value};
@@ -73,7 +74,9 @@ impl Tester {
 
     pub async fn validate(&self, config: Value) -> ProviderDiagnostics {
         match self.mode {
-            Mode::Managed => self.provider.validate_resource_config(self.kind, config, ClientCapabilities::default()).await,
+            Mode::Managed => {
+                self.provider.validate_resource_config(self.kind, config, ClientCapabilities::default()).await
+            }
             Mode::Data => self.provider.validate_data_config(self.kind, config).await,
             Mode::Ephemeral => self.provider.validate_ephemeral_config(self.kind, config).await,
         }
@@ -101,6 +104,8 @@ impl Tester {
             prior_private: Arc::from([]),
             provider_meta: no_provider_meta(),
             client: ClientCapabilities::default(),
+            prior_identity: None,
+            planned_private: Arc::from([]),
         };
         self.provider.plan_resource_change(request).await
     }
@@ -120,6 +125,7 @@ impl Tester {
             config: planned.clone(),
             planned,
             planned_private: Arc::from([]),
+            planned_identity: None,
             provider_meta: no_provider_meta(),
         };
         let response = self.provider.apply_resource_change(request).await;
@@ -142,6 +148,7 @@ impl Tester {
         let request = ReadRequest {
             kind: self.kind.into(),
             current: object,
+            current_identity: None,
             private: Arc::from([]),
             provider_meta: no_provider_meta(),
             client: ClientCapabilities::default(),
@@ -170,6 +177,7 @@ impl Tester {
             source_kind: kind.into(),
             source_version: 0,
             source_state: json.as_bytes().to_vec().into(),
+            source_identity: None,
             source_private: Arc::from([]),
             target_kind: self.kind.into(),
         };

@@ -124,7 +124,7 @@ fn older_state() -> &'static [u64] {
 
 /// The power of x modulo x^607 - x^334 - 1, lowest coefficient first.
 fn power(exponent: u64) -> Vec<u64> {
-    let mut result = vec![0; LENGTH];
+    let mut result = vec![0_u64; LENGTH];
     result[0] = 1;
     for bit in (0..u64::BITS - exponent.leading_zeros()).rev() {
         let mut square = vec![0_u64; 2 * LENGTH];

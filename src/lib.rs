@@ -9,9 +9,9 @@
 //! - [`model`]: the data: addresses, schemas, configuration, state, plan, the provider interface, locks.
 //! - [`engine`]: the logic: graph, walk, validate, plan, apply.
 //! - [`encryption`]: encrypted states and plans, in OpenTofu's format.
-//! - [`sdk`]: the library for people who write providers; the built-in ones use it too.
-//! - [`plugin`], [`builtin`], [`install`], [`backend`]: the access to the outside: plugin processes, built-in plugins, packages, state stores.
-//! - [`render`]: model values to text or JSON; pure.
+//! - [`plugin`], [`install`], [`backend`]: the access to the outside: plugin processes, packages, state stores.
+//! - [`render`]: model values to text or JSON; pure. [`sdk`]: the library for authors of providers.
+//! - [`builtin`]: the plugins in this binary, made with the library.
 //! - [`ops`]: every user-visible operation, end to end.
 //! - [`cli`]: the command line: arguments and output.
 

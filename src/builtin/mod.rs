@@ -1,12 +1,11 @@
 //! The plugins in this binary. They do not depend on the process that they run in.
 //!
-//! Owns the built-in providers and provisioners, an SDK with declarative schemas, and SSH. Each plugin
+//! Owns the built-in providers, which the library of `sdk` makes, the provisioners, and SSH. Each plugin
 //! implements a trait of `model::provider`; `table` lists them. Never knows how a plugin is started or served, nor the
 //! engine.
 
 pub mod providers;
 pub mod provisioners;
-pub mod sdk;
 pub mod ssh;
 pub mod table;
 mod wording;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::providers::{local, null, random, terraform};
 use super::provisioners::{file, local_exec, remote_exec};
 use crate::model::provider::{Provider, Provisioner, RemoteStates};
+use crate::sdk;
 
 /// What some built-in providers need from other areas; the serving process implements it.
 #[derive(Clone)]
@@ -45,25 +46,25 @@ pub const PLUGINS: &[BuiltInPlugin] = &[
     BuiltInPlugin {
         name: "local",
         protocol: 5,
-        make: Make::Provider(|_| Arc::new(local::provider())),
+        make: Make::Provider(|_| sdk::server(local::Local)),
         stands_for: Some("2.6.1"),
     },
     BuiltInPlugin {
         name: "null",
         protocol: 5,
-        make: Make::Provider(|_| Arc::new(null::provider())),
+        make: Make::Provider(|_| sdk::server(null::Null)),
         stands_for: Some("3.2.4"),
     },
     BuiltInPlugin {
         name: "random",
         protocol: 5,
-        make: Make::Provider(|_| Arc::new(random::provider())),
+        make: Make::Provider(|_| sdk::server(random::Random)),
         stands_for: Some("3.7.2"),
     },
     BuiltInPlugin {
         name: "terraform",
         protocol: 6,
-        make: Make::Provider(|services| Arc::new(terraform::provider(services.remote_states.clone()))),
+        make: Make::Provider(|services| sdk::server(terraform::Terraform(services.remote_states.clone()))),
         stands_for: None,
     },
     BuiltInPlugin {

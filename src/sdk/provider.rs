@@ -56,6 +56,7 @@ pub struct Types<D> {
     pub(super) lists: BTreeMap<Arc<str>, Arc<dyn AnyList<D>>>,
     pub(super) actions: BTreeMap<Arc<str>, Arc<dyn AnyAction<D>>>,
     pub(super) state_stores: Option<(BTreeMap<Arc<str>, Arc<wire::Schema>>, Arc<dyn StateStores>)>,
+    pub(super) plan_destroy: bool,
     /// Kind and name of types that were added twice.
     pub(super) duplicates: Vec<(&'static str, String)>,
 }
@@ -70,6 +71,7 @@ impl<D> Default for Types<D> {
             lists: BTreeMap::new(),
             actions: BTreeMap::new(),
             state_stores: None,
+            plan_destroy: true,
             duplicates: Vec::new(),
         }
     }
@@ -112,6 +114,12 @@ impl<D: Send + Sync + 'static> Types<D> {
         let offered = Arc::new(Offered::new(action.schema(), action));
         let twice = self.actions.insert(Arc::from(name), offered).is_some();
         self.note("Action", name, twice)
+    }
+
+    /// No resource plans destructions by itself: hosts need not ask, which saves a call for each object.
+    pub fn without_destroy_plans(&mut self) -> &mut Self {
+        self.plan_destroy = false;
+        self
     }
 
     /// The state stores of this provider, with their schemas.

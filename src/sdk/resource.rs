@@ -263,6 +263,12 @@ pub struct Moved {
 }
 
 impl Moved {
+    /// The object with the attributes of a schema: absent ones are null, others are dropped.
+    pub fn object(&self, schema: &Schema) -> Result<Value, Error> {
+        let raw = crate::model::provider::RawState::Json(self.source_state.clone());
+        Ok(super::stored::stored_object(&raw, &schema.block.ty())?)
+    }
+
     /// The error for types that objects of the source cannot become.
     pub fn unsupported(&self) -> Error {
         Error::new(

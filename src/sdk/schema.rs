@@ -117,6 +117,12 @@ impl Schema {
         self
     }
 
+    /// The descriptions are plain text; those of `#[derive(Model)]` are Markdown otherwise.
+    pub fn plain_text(mut self) -> Schema {
+        self.block.set_plain_text();
+        self
+    }
+
     /// Warns those who use it.
     pub fn deprecated(mut self, message: impl Into<String>) -> Schema {
         self.block.deprecation = Some(message.into());
@@ -150,6 +156,19 @@ impl Block {
             description: self.description.clone(),
             markdown: self.markdown,
             deprecated: self.deprecation.is_some(),
+        }
+    }
+
+    fn set_plain_text(&mut self) {
+        self.markdown = false;
+        for attribute in &mut self.attributes {
+            attribute.markdown = false;
+            if let Shape::Nested(_, block) = &mut attribute.shape {
+                block.set_plain_text();
+            }
+        }
+        for nested in &mut self.blocks {
+            nested.block.set_plain_text();
         }
     }
 }

@@ -130,7 +130,7 @@ fn schemas_of<P: Provider>(provider: &P, config: &Schema, types: &Types<P::Data>
         functions: types.functions.iter().map(|(name, f)| (name.clone(), Arc::new(f.signature()))).collect(),
         state_stores: types.state_stores.as_ref().map(|(schemas, _)| schemas.clone()).unwrap_or_default(),
         capabilities: Capabilities {
-            plan_destroy: true,
+            plan_destroy: types.plan_destroy,
             get_provider_schema_optional: true,
             move_resource_state: true,
             generate_resource_config: false,

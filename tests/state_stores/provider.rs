@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use terrane::base::env::Environment;
-use terrane::builtin::sdk::BuiltIn;
 use terrane::lang::value::{Type, Value};
 use terrane::model::provider::{ProviderDiagnostic, ProviderDiagnostics, StateStores};
 use terrane::model::schema::{Attribute, Block, Schema};
 use terrane::plugin::serve::{self, Caller, Plugin};
+use terrane::sdk::{self, Context, Error, Provider, Types, Values};
 
 use crate::support::Project;
 
@@ -37,19 +37,33 @@ fn serves() {
     if std::env::var_os(MARK).is_none() {
         return;
     }
-    let text = |required| Attribute { required, optional: !required, ..Attribute::new(Type::String) };
-    let attributes = [(Arc::from("dir"), text(true)), (Arc::from("fail"), text(false))].into();
-    let schema = Schema::new(0, Block { attributes, ..Block::default() });
-    let provider = BuiltIn::new(Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let provider = provider.with_state_stores([("files_store", schema)], Arc::new(FileStores::default()));
     let caller = Caller::from_environment(&Environment::process()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let served = runtime.block_on(serve::serve(Plugin::Provider(Arc::new(provider)), 6, caller, |line| {
+    let served = runtime.block_on(serve::serve(Plugin::Provider(sdk::server(StoreProvider)), 6, caller, |line| {
         // SAFETY: the program has opened it, and nothing else uses it.
         let mut out = unsafe { File::from_raw_fd(3) };
         writeln!(out, "{line}").map_err(|e| e.to_string())
     }));
     std::process::exit(i32::from(served.is_err()));
+}
+
+/// A provider with the state store alone.
+struct StoreProvider;
+
+impl Provider for StoreProvider {
+    type Config = ();
+    type Data = ();
+
+    async fn configure(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn types(&self, types: &mut Types<()>) {
+        let text = |required| Attribute { required, optional: !required, ..Attribute::new(Type::String) };
+        let attributes = [(Arc::from("dir"), text(true)), (Arc::from("fail"), text(false))].into();
+        let schema = Schema::new(0, Block { attributes, ..Block::default() });
+        types.state_stores([(Arc::from("files_store"), Arc::new(schema))].into(), Arc::new(FileStores::default()));
+    }
 }
 
 /// The settings of the store.

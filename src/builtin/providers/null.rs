@@ -1,126 +1,144 @@
 //! `null_resource` and `null_data_source`: the lifecycle and nothing else.
 
-use async_trait::async_trait;
+use super::rules::{Keepers, replace_if_values};
+use crate::sdk::{Context, Creation, DataSource, Error, Field, Model, Provider, Resource, Schema, Types, Values};
 
-use crate::builtin::sdk::{Attr, BuiltIn, DataSource, Resource, Rule, Shape, object_with};
-use crate::lang::value::Value;
-use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
+/// The provider.
+pub struct Null;
 
-pub fn provider() -> BuiltIn {
-    BuiltIn::new(
-        vec![("null_resource", Box::new(NullResource::new()))],
-        vec![("null_data_source", Box::new(NullData::new()))],
-        vec![],
-        vec![],
-    )
-}
+impl Provider for Null {
+    type Config = ();
+    type Data = ();
 
-const LEGACY_ID: &str = "This attribute is only present for some legacy compatibility issues and should not be used. \
-                         It will be removed in a future version.";
+    async fn configure(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> {
+        Ok(())
+    }
 
-struct NullResource(Shape);
-
-impl NullResource {
-    fn new() -> NullResource {
-        NullResource(Shape::new(
-            0,
-            "Has the lifecycle of a resource and does nothing; `terraform_data` serves the same purpose without a \
-             provider to install.",
-            vec![
-                Attr::string_map(
-                    "triggers",
-                    "Any texts; a change of one replaces the resource and so runs its provisioners again.",
-                )
-                .optional()
-                .rule(Rule::ReplaceIfValues),
-                Attr::string("id", "A random number, chosen at creation.").computed().rule(Rule::Keep),
-            ],
-        ))
+    fn types(&self, types: &mut Types<()>) {
+        types.without_destroy_plans();
+        types.resource("null_resource", NullResource);
+        types.data_source("null_data_source", NullData);
     }
 }
 
+/// Has the lifecycle of a resource and does nothing; `terraform_data` serves the same purpose without a provider to install.
+#[derive(Model)]
+struct ResourceModel {
+    /// Any texts; a change of one replaces the resource and so runs its provisioners again.
+    #[attribute(optional, modifiers(replace_if_values()))]
+    triggers: Keepers,
+    /// A random number, chosen at creation.
+    #[attribute(computed, keep_unless_null)]
+    id: Field<String>,
+}
+
+struct NullResource;
+
 /// A random non-negative number, as text.
-fn random_number() -> Value {
-    Value::string((rand::random::<u64>() >> 1).to_string())
+fn random_number() -> Field<String> {
+    Field::known((rand::random::<u64>() >> 1).to_string())
 }
 
 impl Resource for NullResource {
-    fn shape(&self) -> &Shape {
-        &self.0
+    type Data = ();
+    type Model = ResourceModel;
+
+    fn schema(&self) -> Schema {
+        Schema::of::<ResourceModel>().plain_text()
     }
 
-    fn create(&self, planned: &Value) -> Result<Value, ProviderDiagnostic> {
-        Ok(object_with(planned, [("id", random_number())]))
-    }
-}
-
-struct NullData(Shape);
-
-impl NullData {
-    fn new() -> NullData {
-        NullData(
-            Shape::new(
-                0,
-                "Copies its inputs to its outputs; a local value serves the same purpose.",
-                vec![
-                    Attr::string_map("inputs", "Any texts, copied into `outputs`.").optional(),
-                    Attr::string_map("outputs", "The `inputs`, once the data source was read.").computed(),
-                    Attr::string("random", "A random number; for tests.").computed(),
-                    Attr::string("has_computed_default", "The text given, or `\"default\"`; for tests.")
-                        .optional()
-                        .computed(),
-                    Attr::string("id", LEGACY_ID).computed().deprecated(LEGACY_ID),
-                ],
-            )
-            .deprecated(
-                "The null_data_source was historically used to construct intermediate values to re-use elsewhere in \
-                 configuration, the same can now be achieved using locals or the terraform_data resource type in \
-                 Terraform 1.4 and later.",
-            ),
-        )
+    async fn create(
+        &self,
+        _: &mut Context<()>,
+        creation: &mut Creation<ResourceModel>,
+    ) -> Result<ResourceModel, Error> {
+        Ok(ResourceModel { id: random_number(), ..creation.planned.model()? })
     }
 }
 
-#[async_trait]
+/// Copies its inputs to its outputs; a local value serves the same purpose.
+#[derive(Model)]
+#[model(
+    deprecated = "The null_data_source was historically used to construct intermediate values to re-use elsewhere in \
+                      configuration, the same can now be achieved using locals or the terraform_data resource type in \
+                      Terraform 1.4 and later."
+)]
+struct DataModel {
+    /// Any texts, copied into `outputs`.
+    #[attribute(optional)]
+    inputs: Keepers,
+    /// The `inputs`, once the data source was read.
+    #[attribute(computed)]
+    outputs: Field<std::collections::BTreeMap<String, Option<String>>>,
+    /// A random number; for tests.
+    #[attribute(computed)]
+    random: Field<String>,
+    /// The text given, or `"default"`; for tests.
+    #[attribute(optional, computed)]
+    has_computed_default: Field<String>,
+    /// This attribute is only present for some legacy compatibility issues and should not be used. It will be removed in a future version.
+    #[attribute(
+        computed,
+        deprecated = "This attribute is only present for some legacy compatibility issues and should not be used. It \
+                      will be removed in a future version."
+    )]
+    id: Field<String>,
+}
+
+struct NullData;
+
 impl DataSource for NullData {
-    fn shape(&self) -> &Shape {
-        &self.0
+    type Data = ();
+    type Model = DataModel;
+
+    fn schema(&self) -> Schema {
+        Schema::of::<DataModel>().plain_text()
     }
 
-    async fn read(&self, config: &Value) -> Result<Value, ProviderDiagnostics> {
-        let get = |name| config.get(name).cloned().unwrap_or_else(Value::null_dynamic);
-        let default = Some(get("has_computed_default")).filter(|value| !value.is_null());
-        Ok(object_with(
-            config,
-            [
-                ("outputs", get("inputs")),
-                ("random", random_number()),
-                ("has_computed_default", default.unwrap_or_else(|| Value::string("default"))),
-                ("id", Value::string("static")),
-            ],
-        ))
+    async fn read(&self, _: &mut Context<()>, config: Values<DataModel>) -> Result<DataModel, Error> {
+        let config = config.model()?;
+        let default = match config.has_computed_default {
+            Field::Null => Field::known("default"),
+            given => given,
+        };
+        Ok(DataModel {
+            outputs: config.inputs.clone().into(),
+            random: random_number(),
+            has_computed_default: default,
+            id: Field::known("static"),
+            ..config
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tester::{Tester, text};
     use super::*;
-    use crate::lang::value::Type;
+    use crate::sdk::{Type, Value, validate_implementation};
+
+    #[test]
+    fn the_provider_is_valid() {
+        validate_implementation(Null).unwrap();
+    }
 
     #[tokio::test]
     async fn data_source_copies() {
-        let data = NullData::new();
-        let inputs = Value::map(Type::String, [("a", Value::string("1"))]);
-        let read = data.read(&data.0.object([("inputs", inputs.clone())])).await.unwrap();
+        let data = Tester::data_source(Null, "null_data_source").await;
+        let inputs = Value::map(Type::String, [("a", Value::string("1")), ("b", Value::null(Type::String))]);
+        let read = data.read(data.object([("inputs", inputs.clone())])).await.unwrap();
         assert_eq!(read.get("outputs"), Some(&inputs));
-        assert_eq!(read.get("has_computed_default"), Some(&Value::string("default")));
-        assert_eq!(read.get("id"), Some(&Value::string("static")));
+        assert_eq!(text(&read, "has_computed_default"), "default");
+        assert_eq!(text(&read, "id"), "static");
     }
 
-    #[test]
-    fn resource_gets_a_number() {
-        let resource = NullResource::new();
-        let created = resource.create(&resource.0.object([])).unwrap();
-        assert!(created.get("id").and_then(Value::as_str).is_some_and(|id| id.parse::<u64>().is_ok()));
+    #[tokio::test]
+    async fn resource_gets_a_number() {
+        let resource = Tester::resource(Null, "null_resource").await;
+        let planned = resource.plan(resource.absent(), resource.object([])).await.planned;
+        let created = resource.create(planned).await.unwrap();
+        assert!(text(&created, "id").parse::<u64>().is_ok());
+        let again = resource.plan(created.clone(), resource.object([])).await;
+        assert_eq!((again.planned, again.requires_replace), (created, vec![]));
     }
 }

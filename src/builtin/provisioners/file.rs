@@ -6,10 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::connection::{connected, settings};
-use super::{failed, schema};
+use super::{failed, schema, text_of};
 use crate::base::env::{self, Environment};
 use crate::base::stop::Stop;
-use crate::builtin::sdk::text_of;
 use crate::builtin::ssh::{Communicator, Source, expand_home};
 use crate::builtin::wording::io_text;
 use crate::lang::value::{Type, Value};

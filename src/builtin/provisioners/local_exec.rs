@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{failed, schema};
+use super::{failed, schema, text_of};
 use crate::base::process::{self, Outcome, Signal};
 use crate::base::stop::Stop;
-use crate::builtin::sdk::{bool_of, strings_map, text_of};
 use crate::builtin::ssh::LineSplitter;
 use crate::builtin::without_handshake;
 use crate::builtin::wording::reason;
@@ -51,7 +50,7 @@ impl Provisioner for LocalExec {
             )];
         }
         let words = words(&request.config, command);
-        if bool_of(&request.config, "quiet") == Some(true) {
+        if request.config.get("quiet").is_some_and(Value::is_true) {
             (request.output)("local-exec: Executing: Suppressed by quiet=true");
         } else {
             let shown: Vec<String> = words.iter().map(|word| go_quoted(word)).collect();
@@ -85,7 +84,7 @@ impl LocalExec {
         command.args(&words[1..]);
         without_handshake(&mut command);
         if let Some(environment) = request.config.get("environment") {
-            command.envs(strings_map(environment));
+            command.envs(environment.entries().iter().filter_map(|(name, value)| Some((&**name, value.as_str()?))));
         }
         if let Some(folder) = folder {
             command.current_dir(folder);

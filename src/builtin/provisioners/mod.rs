@@ -11,7 +11,7 @@ mod sshd_tests;
 
 use std::sync::Arc;
 
-use crate::lang::value::Type;
+use crate::lang::value::{Type, Value};
 use crate::model::provider::ProviderDiagnostic;
 use crate::model::schema::{Attribute, Block, Schema};
 
@@ -21,6 +21,11 @@ fn schema(attributes: &[(&str, Type, bool)]) -> Arc<Schema> {
         |ty: &Type, required: bool| Attribute { required, optional: !required, ..Attribute::new(ty.clone()) };
     let attributes = attributes.iter().map(|(name, ty, required)| (Arc::from(*name), attribute(ty, *required)));
     Arc::new(Schema::new(0, Block { attributes: attributes.collect(), ..Block::default() }))
+}
+
+/// An argument as text; none if it is null, unknown or absent.
+fn text_of<'v>(config: &'v Value, name: &str) -> Option<&'v str> {
+    config.get(name).and_then(Value::as_str)
 }
 
 fn failed(name: &str, detail: impl Into<String>) -> Vec<ProviderDiagnostic> {

@@ -7,7 +7,6 @@ use super::*;
 use crate::backend::contract;
 use crate::backend::store::ErrorKind;
 use crate::base::env::Environment;
-use crate::builtin::sdk::BuiltIn;
 use crate::lang::value::Type;
 use crate::model::provider::StateStores;
 use crate::model::schema::Attribute;
@@ -15,6 +14,7 @@ use crate::plugin::handshake::Handshake;
 use crate::plugin::reattach::Reattach;
 use crate::plugin::serve::{Caller, Plugin, serve};
 use crate::plugin::start::{ProviderProcess, reattach_provider};
+use crate::sdk::{self, Context, Error, Provider, Types, Values};
 
 const KIND: &str = "t_store";
 
@@ -34,6 +34,23 @@ struct Slot {
 impl MemoryStores {
     fn states(&self) -> MutexGuard<'_, BTreeMap<String, Slot>> {
         self.states.lock().unwrap()
+    }
+}
+
+/// A provider with one state store, of this schema.
+struct StoreProvider(Schema);
+
+impl Provider for StoreProvider {
+    type Config = ();
+    type Data = ();
+
+    async fn configure(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn types(&self, types: &mut Types<()>) {
+        let schemas = [(Arc::from(KIND), Arc::new(self.0.clone()))];
+        types.state_stores(schemas.into(), Arc::new(MemoryStores::default()));
     }
 }
 
@@ -110,11 +127,10 @@ impl StateStores for MemoryStores {
 async fn served(protocol: u16) -> ProviderProcess {
     let attributes = [(Arc::from("dir"), Attribute { optional: true, ..Attribute::new(Type::String) })].into();
     let schema = Schema::new(0, Block { attributes, ..Block::default() });
-    let provider = BuiltIn::new(Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let provider = provider.with_state_stores([(KIND, schema)], Arc::new(MemoryStores::default()));
+    let provider = sdk::server(StoreProvider(schema));
     let (send, line) = tokio::sync::oneshot::channel();
     let caller = Caller { versions: vec![5, 6], ..Caller::default() };
-    tokio::spawn(serve(Plugin::Provider(Arc::new(provider)), protocol, caller, move |line| {
+    tokio::spawn(serve(Plugin::Provider(provider), protocol, caller, move |line| {
         let _ = send.send(line.to_owned());
         Ok(())
     }));

@@ -1,10 +1,8 @@
 //! Attributes that depend on others of the same object.
 
 use super::super::validator::{ConfiguredAttribute, Validator, attribute_name};
-use super::{sibling, sibling_path};
+use super::{INVALID_COMBINATION, sibling, sibling_path};
 use crate::model::provider::ProviderDiagnostic;
-
-const INVALID_COMBINATION: &str = "Invalid Attribute Combination";
 
 fn owned(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
@@ -51,11 +49,12 @@ pub fn conflicts_with(names: &[&str]) -> impl Validator {
     }
 }
 
-/// "[a,b]": the others, then this attribute.
-fn list(attribute: &ConfiguredAttribute<'_>, names: &[String]) -> String {
-    let mut texts: Vec<String> = names.iter().map(|name| attribute_name(&sibling_path(attribute, name))).collect();
+/// "[a,b]": the others, then this attribute if `and_own`.
+fn list(attribute: &ConfiguredAttribute<'_>, names: &[String], and_own: bool) -> String {
     let own = attribute_name(attribute.path);
-    if !texts.contains(&own) {
+    let mut texts: Vec<String> = names.iter().map(|name| attribute_name(&sibling_path(attribute, name))).collect();
+    texts.retain(|name| *name != own);
+    if and_own {
         texts.push(own);
     }
     format!("[{}]", texts.join(","))
@@ -90,14 +89,15 @@ pub fn at_least_one_of(names: &[&str]) -> impl Validator {
     let names = owned(names);
     move |attribute: &mut ConfiguredAttribute<'_>| {
         if configured(attribute, &names) == Some(0) {
-            let list = list(attribute, &names);
+            let list = list(attribute, &names, true);
             let detail = format!("At least one attribute out of {list} must be specified");
             attribute.error(INVALID_COMBINATION, detail);
         }
     }
 }
 
-/// Of this attribute and the others, one must be set and no other.
+/// Of this attribute and the others, one must be set and no other. The names may include this attribute: the same list
+/// serves all of them.
 pub fn exactly_one_of(names: &[&str]) -> impl Validator {
     let names = owned(names);
     move |attribute: &mut ConfiguredAttribute<'_>| {
@@ -106,7 +106,7 @@ pub fn exactly_one_of(names: &[&str]) -> impl Validator {
             Some(0) => "No attribute".to_owned(),
             Some(count) => format!("{count} attributes"),
         };
-        let list = list(attribute, &names);
+        let list = list(attribute, &names, false);
         let detail = format!("{subject} specified when one (and only one) of {list} is required");
         attribute.error(INVALID_COMBINATION, detail);
     }

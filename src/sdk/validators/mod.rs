@@ -25,7 +25,10 @@ use std::sync::Arc;
 use super::validator::{ConfiguredAttribute, Validator};
 use crate::lang::value::{Path, PathStep, Value};
 
-const INVALID_VALUE: &str = "Invalid Attribute Value";
+/// The summary of errors about one value.
+pub const INVALID_VALUE: &str = "Invalid Attribute Value";
+/// The summary of errors about several attributes together.
+pub const INVALID_COMBINATION: &str = "Invalid Attribute Combination";
 
 /// All of these must accept the value; each reports what it finds.
 pub fn all(validators: Vec<Arc<dyn Validator>>) -> impl Validator {

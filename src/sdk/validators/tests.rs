@@ -111,9 +111,13 @@ fn combinations() {
     assert_eq!(errors(at_least_one_of(&["b"]), null(), unknown(), null()), [""; 0]);
     assert_eq!(
         errors(exactly_one_of(&["b", "c"]), set(), set(), null()),
-        ["2 attributes specified when one (and only one) of [b,c,a] is required"]
+        ["2 attributes specified when one (and only one) of [b,c] is required"]
     );
     assert_eq!(errors(exactly_one_of(&["b", "c"]), null(), null(), set()), [""; 0]);
+    assert_eq!(
+        errors(exactly_one_of(&["a", "b"]), null(), null(), set()),
+        ["No attribute specified when one (and only one) of [b] is required"]
+    );
     assert_eq!(errors(prefer_write_only("b"), set(), null(), null()).len(), 1);
 }
 

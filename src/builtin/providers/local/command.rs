@@ -2,50 +2,57 @@
 
 use std::process::{Output, Stdio};
 
-use async_trait::async_trait;
 use tokio::io::AsyncWriteExt;
 
 use crate::base::process::KilledGroup;
-use crate::builtin::sdk::{Attr, DataSource, Shape, bool_of, object_with, text_of};
+use crate::builtin::providers::until_stopped;
 use crate::builtin::without_handshake;
 use crate::builtin::wording::reason;
-use crate::lang::value::{Path, Type, Value};
-use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
+use crate::sdk::{Context, DataSource, Error, Field, Model, Schema, Values};
 
-pub struct Command(Shape);
+pub struct Command;
 
-impl Command {
-    pub fn new() -> Command {
-        Command(Shape::new(
-            0,
-            "Runs a program of this machine and gives its exit code and output. It sees this process's environment.",
-            vec![
-                Attr::string("command", "The program: a path, or a name to look for in `PATH`.").required(),
-                Attr::new("arguments", Type::list(Type::String), "Its arguments; null ones are left out.").optional(),
-                Attr::string("stdin", "What it reads from its standard input.").optional(),
-                Attr::string("working_directory", "The folder to run it in; this process's if not given.").optional(),
-                Attr::bool("allow_non_zero_exit_code", "Whether another exit code than 0 is no error.").optional(),
-                Attr::int("exit_code", "Its exit code.").computed(),
-                Attr::string("stdout", "What it wrote to its standard output; null if nothing.").computed(),
-                Attr::string("stderr", "What it wrote to its standard error output; null if nothing.").computed(),
-            ],
-        ))
-    }
+/// Runs a program of this machine and gives its exit code and output. It sees this process's environment.
+#[derive(Model)]
+pub struct CommandModel {
+    /// The program: a path, or a name to look for in `PATH`.
+    #[attribute(required)]
+    command: String,
+    /// Its arguments; null ones are left out.
+    #[attribute(optional)]
+    arguments: Option<Vec<Option<String>>>,
+    /// What it reads from its standard input.
+    #[attribute(optional)]
+    stdin: Option<String>,
+    /// The folder to run it in; this process's if not given.
+    #[attribute(optional)]
+    working_directory: Option<String>,
+    /// Whether another exit code than 0 is no error.
+    #[attribute(optional)]
+    allow_non_zero_exit_code: Option<bool>,
+    /// Its exit code.
+    #[attribute(computed)]
+    exit_code: Field<i64>,
+    /// What it wrote to its standard output; null if nothing.
+    #[attribute(computed)]
+    stdout: Field<String>,
+    /// What it wrote to its standard error output; null if nothing.
+    #[attribute(computed)]
+    stderr: Field<String>,
 }
 
-fn failed(summary: &str, detail: String) -> ProviderDiagnostics {
-    vec![ProviderDiagnostic::error(summary, detail).at(Path::new().attr("command"))]
+fn failed(detail: String) -> Error {
+    Error::new("Command Execution Failed", detail).at(CommandModel::COMMAND.path())
 }
 
-async fn run(config: &Value) -> std::io::Result<Output> {
-    let mut command = tokio::process::Command::new(text_of(config, "command").unwrap_or_default());
+async fn run(config: &CommandModel) -> std::io::Result<Output> {
+    let mut command = tokio::process::Command::new(&config.command);
     without_handshake(&mut command);
-    command.args(config.get("arguments").map(Value::elements).unwrap_or_default().iter().filter_map(Value::as_str));
-    if let Some(folder) = text_of(config, "working_directory").filter(|folder| !folder.is_empty()) {
+    command.args(config.arguments.iter().flatten().flatten());
+    if let Some(folder) = config.working_directory.as_ref().filter(|folder| !folder.is_empty()) {
         command.current_dir(folder);
     }
-    let stdin = text_of(config, "stdin");
-    command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() });
+    command.stdin(if config.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
     #[cfg(unix)]
     command.process_group(0);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true).spawn()?;
@@ -53,7 +60,7 @@ async fn run(config: &Value) -> std::io::Result<Output> {
     let _group = KilledGroup(child.id());
     let input = child.stdin.take();
     let feed = async {
-        if let (Some(mut input), Some(text)) = (input, stdin) {
+        if let (Some(mut input), Some(text)) = (input, &config.stdin) {
             // A program need not read what it is given.
             input.write_all(text.as_bytes()).await.ok();
         }
@@ -62,72 +69,73 @@ async fn run(config: &Value) -> std::io::Result<Output> {
     output
 }
 
-#[async_trait]
+/// None for no output.
+fn output_text(bytes: &[u8]) -> Field<String> {
+    match bytes {
+        [] => Field::Null,
+        bytes => Field::known(String::from_utf8_lossy(bytes)),
+    }
+}
+
 impl DataSource for Command {
-    fn shape(&self) -> &Shape {
-        &self.0
+    type Data = ();
+    type Model = CommandModel;
+
+    fn schema(&self) -> Schema {
+        Schema::of::<CommandModel>().plain_text()
     }
 
-    async fn read(&self, config: &Value) -> Result<Value, ProviderDiagnostics> {
-        let command = text_of(config, "command").unwrap_or_default();
-        let output = run(config).await.map_err(|error| {
+    async fn read(&self, context: &mut Context<()>, config: Values<CommandModel>) -> Result<CommandModel, Error> {
+        let config = config.model()?;
+        let command = &config.command;
+        let output = until_stopped(context, run(&config)).await?.map_err(|error| {
             let shown = reason(&error);
-            failed(
-                "Command Execution Failed",
-                format!(
-                    "The data source received an unexpected error while attempting to execute the command. It must be \
-                     an executable file, given by its path or found in a folder of PATH.\n\n\
-                     Command: {command}\nState: {shown}"
-                ),
-            )
+            failed(format!(
+                "The data source received an unexpected error while attempting to execute the command. It must be an \
+                 executable file, given by its path or found in a folder of PATH.\n\n\
+                 Command: {command}\nState: {shown}"
+            ))
         })?;
-        let text = |bytes: &[u8]| match bytes {
-            [] => Value::null(Type::String),
-            bytes => Value::string(String::from_utf8_lossy(bytes)),
-        };
         let code = output.status.code().unwrap_or(-1);
-        if code != 0 && !bool_of(config, "allow_non_zero_exit_code").unwrap_or(false) {
-            return Err(failed(
-                "Command Execution Failed",
-                format!(
-                    "The data source executed the command but received a non-zero exit code. If a non-zero exit code \
-                     is expected and can be handled in configuration, set \"allow_non_zero_exit_code\" to true.\n\n\
-                     Command: {command}\nCommand Error: {}\nState: exit status {code}",
-                    String::from_utf8_lossy(&output.stderr)
-                ),
-            ));
+        if code != 0 && config.allow_non_zero_exit_code != Some(true) {
+            return Err(failed(format!(
+                "The data source executed the command but received a non-zero exit code. If a non-zero exit code is \
+                 expected and can be handled in configuration, set \"allow_non_zero_exit_code\" to true.\n\n\
+                 Command: {command}\nCommand Error: {}\nState: exit status {code}",
+                String::from_utf8_lossy(&output.stderr)
+            )));
         }
-        Ok(object_with(
-            config,
-            [
-                ("exit_code", Value::int(code.into())),
-                ("stdout", text(&output.stdout)),
-                ("stderr", text(&output.stderr)),
-            ],
-        ))
+        Ok(CommandModel {
+            exit_code: Field::known(code),
+            stdout: output_text(&output.stdout),
+            stderr: output_text(&output.stderr),
+            ..config
+        })
     }
 }
 
 #[cfg(all(test, unix))]
 mod tests {
+    use super::super::Local;
     use super::*;
-    use crate::builtin::sdk::int_of;
+    use crate::builtin::providers::tester::{Tester, text};
+    use crate::sdk::{Type, Value};
 
     #[tokio::test]
     async fn runs() {
-        let source = Command::new();
+        let source = Tester::data_source(Local, "local_command").await;
         let config = |script: &str, allow: bool| {
-            source.0.object([
+            source.object([
                 ("command", Value::string("sh")),
                 ("arguments", Value::strings(["-c", script])),
                 ("stdin", Value::string("in")),
                 ("allow_non_zero_exit_code", Value::bool(allow)),
             ])
         };
-        let read = source.read(&config("cat; exit 3", true)).await.unwrap();
-        assert_eq!((int_of(&read, "exit_code"), text_of(&read, "stdout")), (Some(3), Some("in")));
+        let read = source.read(config("cat; exit 3", true)).await.unwrap();
+        assert_eq!((read.get("exit_code"), text(&read, "stdout")), (Some(&Value::int(3)), "in"));
         assert_eq!(read.get("stderr"), Some(&Value::null(Type::String)));
-        let error = source.read(&config("echo no >&2; exit 3", false)).await.unwrap_err();
-        assert!(error[0].detail.contains("Command Error: no\n") && error[0].detail.ends_with("exit status 3"));
+        let error = source.read(config("echo no >&2; exit 3", false)).await.unwrap_err();
+        assert!(error.detail.contains("Command Error: no\n") && error.detail.ends_with("exit status 3"));
     }
 }

@@ -6,33 +6,39 @@ mod command;
 mod data;
 mod file;
 
-use std::sync::Arc;
-
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
 use crate::base::hex::hex;
-use crate::builtin::sdk::{Attr, BuiltIn, Function, b64};
 use crate::builtin::wording::io_text;
-use crate::lang::value::{Type, Value};
-use crate::model::provider::FunctionError;
-use crate::model::schema::{FunctionSignature, Parameter};
+use crate::sdk::{
+    Attribute, Context, Error, Function, FunctionError, Provider, Signature, Type, Types, Value, Values, argument,
+    parameter, signature,
+};
 
-pub fn provider() -> BuiltIn {
-    BuiltIn::new(
-        vec![
-            ("local_file", Box::new(file::File::plain())),
-            ("local_sensitive_file", Box::new(file::File::sensitive())),
-        ],
-        vec![
-            ("local_file", Box::new(data::File::plain())),
-            ("local_sensitive_file", Box::new(data::File::sensitive())),
-            ("local_command", Box::new(command::Command::new())),
-        ],
-        vec![],
-        vec![dir_exists()],
-    )
+/// The provider.
+pub struct Local;
+
+impl Provider for Local {
+    type Config = ();
+    type Data = ();
+
+    async fn configure(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn types(&self, types: &mut Types<()>) {
+        types.without_destroy_plans();
+        types.resource("local_file", file::File::plain());
+        types.resource("local_sensitive_file", file::File::sensitive());
+        types.data_source("local_file", data::File::plain());
+        types.data_source("local_sensitive_file", data::File::sensitive());
+        types.data_source("local_command", command::Command);
+        types.function("direxists", DirExists);
+    }
 }
 
 /// The checksums of a file's content, in the notations of both the resources and the data sources.
@@ -42,15 +48,15 @@ fn checksums(content: &[u8]) -> [(&'static str, Value); 7] {
         ("content_md5", Value::string(hex(&Md5::digest(content)))),
         ("content_sha1", Value::string(hex(&sha1))),
         ("content_sha256", Value::string(hex(&sha256))),
-        ("content_base64sha256", Value::string(b64(&sha256))),
+        ("content_base64sha256", Value::string(STANDARD.encode(sha256))),
         ("content_sha512", Value::string(hex(&sha512))),
-        ("content_base64sha512", Value::string(b64(&sha512))),
+        ("content_base64sha512", Value::string(STANDARD.encode(sha512))),
         ("id", Value::string(hex(&sha1))),
     ]
 }
 
-fn checksum_attributes() -> Vec<Attr> {
-    let computed = |name, description| Attr::string(name, description).computed();
+fn checksum_attributes() -> Vec<Attribute> {
+    let computed = |name, description| Attribute::string(name).description(description).computed();
     vec![
         computed("content_md5", "The content's MD5 checksum, in hexadecimal digits."),
         computed("content_sha1", "The content's SHA-1 checksum, in hexadecimal digits."),
@@ -62,37 +68,28 @@ fn checksum_attributes() -> Vec<Attr> {
     ]
 }
 
-fn dir_exists() -> Function {
-    Function {
-        name: "direxists",
-        signature: Arc::new(FunctionSignature {
-            parameters: vec![Parameter {
-                name: "path".into(),
-                ty: Type::String,
-                allow_null: false,
-                allow_unknown: false,
-                description: "The directory's path, absolute or relative to the working directory.".into(),
-                markdown: false,
-            }],
-            variadic: None,
-            returns: Type::Bool,
-            summary: "Tells whether a directory exists.".into(),
-            description: "True if there is a directory at the path, false if there is nothing, an error if there is \
-                          something else. A leading `~` is not replaced; `pathexpand` does that."
-                .into(),
-            markdown: false,
-            deprecation_message: String::new(),
-        }),
-        call: |arguments| {
-            let path = arguments.first().and_then(Value::as_str).unwrap_or_default();
-            let failed = |text: String| FunctionError { text, argument: Some(0) };
-            match std::fs::metadata(path) {
-                Ok(metadata) if metadata.is_dir() => Ok(Value::bool(true)),
-                Ok(_) => Err(failed(format!("Invalid file mode detected: {path:?} was found, but is not a directory"))),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Value::bool(false)),
-                Err(error) => Err(failed(format!("Error checking for directory: {}", io_text("stat", path, &error)))),
-            }
-        },
+/// Whether there is a directory at a path.
+struct DirExists;
+
+impl Function for DirExists {
+    fn signature(&self) -> Signature {
+        let path = "The directory's path, absolute or relative to the working directory.";
+        let description = "True if there is a directory at the path, false if there is nothing, an error if there is \
+                           something else. A leading `~` is not replaced; `pathexpand` does that.";
+        let parameters = vec![parameter::<String>("path", path)];
+        let summary = "Tells whether a directory exists.";
+        Signature { description: description.into(), ..signature(summary, parameters, Type::Bool) }
+    }
+
+    async fn call(&self, arguments: Vec<Value>) -> Result<Value, FunctionError> {
+        let path: String = argument(&arguments, 0)?;
+        let failed = |text: String| FunctionError::argument(0, text);
+        match std::fs::metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => Ok(Value::bool(true)),
+            Ok(_) => Err(failed(format!("Invalid file mode detected: {path:?} was found, but is not a directory"))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Value::bool(false)),
+            Err(error) => Err(failed(format!("Error checking for directory: {}", io_text("stat", &path, &error)))),
+        }
     }
 }
 
@@ -110,13 +107,18 @@ mod tests {
     }
 
     #[test]
-    fn direxists() {
+    fn the_provider_is_valid() {
+        crate::sdk::validate_implementation(Local).unwrap();
+    }
+
+    #[tokio::test]
+    async fn direxists() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("f");
         std::fs::write(&file, "").unwrap();
-        let call = |path: &std::path::Path| (dir_exists().call)(&[Value::string(path.to_str().unwrap())]);
-        assert_eq!(call(folder.path()), Ok(Value::bool(true)));
-        assert_eq!(call(&folder.path().join("no")), Ok(Value::bool(false)));
-        assert!(call(&file).unwrap_err().text.ends_with("was found, but is not a directory"));
+        let call = |path: &std::path::Path| DirExists.call(vec![Value::string(path.to_str().unwrap())]);
+        assert_eq!(call(folder.path()).await, Ok(Value::bool(true)));
+        assert_eq!(call(&folder.path().join("no")).await, Ok(Value::bool(false)));
+        assert!(call(&file).await.unwrap_err().to_string().ends_with("was found, but is not a directory"));
     }
 }

@@ -5,86 +5,86 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use num_bigint::BigUint;
 
 use super::source::system_bytes;
-use super::{LONGEST, count_of, keepers, retry_error};
+use super::{LONGEST, count_of, read_error, retry_error};
 use crate::base::hex::hex;
-use crate::builtin::sdk::{Attr, Resource, Rule, Shape, at_least, b64, object_with, text_of};
+use crate::builtin::providers::rules::{Keepers, replace_if_values};
 use crate::builtin::wording::base64_text;
-use crate::lang::value::{Type, Value};
-use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
-
-fn computed(name: &'static str, description: &str) -> Attr {
-    Attr::string(name, description).computed().rule(Rule::Keep)
-}
+use crate::sdk::validators::at_least;
+use crate::sdk::{Context, Creation, Error, Field, Import, Model, Resource, Schema};
 
 /// Of `random_id`: its decimal notation takes time by the square of its length.
 const LONGEST_ID: usize = 1 << 20;
 
-fn random(length: usize) -> Result<Vec<u8>, ProviderDiagnostic> {
-    system_bytes(length).map_err(|error| {
-        retry_error(
-            "Random Read Error",
-            "While attempting to generate a random value for this resource, a read error was generated.",
-            &error,
-        )
-    })
+fn length_of(bytes: &[u8]) -> i64 {
+    i64::try_from(bytes.len()).unwrap_or(i64::MAX)
 }
 
-fn length_of(bytes: &[u8]) -> Value {
-    Value::int(i64::try_from(bytes.len()).unwrap_or(i64::MAX))
+/// Random bytes meant as a unique identifier, in several notations.
+#[derive(Model)]
+pub struct IdModel {
+    /// Any texts; a change of one replaces the resource, and so its random result.
+    #[attribute(optional, modifiers(replace_if_values()))]
+    keepers: Keepers,
+    /// How many random bytes; at least 1.
+    #[attribute(required, replace, validators(at_least(1)))]
+    byte_length: i64,
+    /// A text put before each notation, as it is.
+    #[attribute(optional, replace)]
+    prefix: Option<String>,
+    /// In base64 with letters, digits, `_` and `-`, after the prefix.
+    #[attribute(computed, keep_unless_null)]
+    b64_url: Field<String>,
+    /// In standard base64, after the prefix.
+    #[attribute(computed, keep_unless_null)]
+    b64_std: Field<String>,
+    /// In hexadecimal digits, two for each byte, after the prefix.
+    #[attribute(computed, keep_unless_null)]
+    hex: Field<String>,
+    /// In decimal digits without padding, after the prefix.
+    #[attribute(computed, keep_unless_null)]
+    dec: Field<String>,
+    /// In base64 for URLs, without the prefix.
+    #[attribute(computed, keep_unless_null)]
+    id: Field<String>,
 }
 
-pub struct Id(Shape);
-
-impl Id {
-    pub fn new() -> Id {
-        Id(Shape::new(
-            0,
-            "Random bytes meant as a unique identifier, in several notations.",
-            vec![
-                keepers(),
-                Attr::int("byte_length", "How many random bytes; at least 1.").required().rule(Rule::Replace),
-                Attr::string("prefix", "A text put before each notation, as it is.").optional().rule(Rule::Replace),
-                computed("b64_url", "In base64 with letters, digits, `_` and `-`, after the prefix."),
-                computed("b64_std", "In standard base64, after the prefix."),
-                computed("hex", "In hexadecimal digits, two for each byte, after the prefix."),
-                computed("dec", "In decimal digits without padding, after the prefix."),
-                computed("id", "In base64 for URLs, without the prefix."),
-            ],
-        ))
-    }
-
-    fn filled(&self, planned: &Value, bytes: &[u8]) -> Value {
+impl IdModel {
+    fn of(keepers: Keepers, prefix: Option<String>, bytes: &[u8]) -> IdModel {
         let id = URL_SAFE_NO_PAD.encode(bytes);
-        let prefix = text_of(planned, "prefix").unwrap_or_default();
-        let with_prefix = |text: &str| Value::string(format!("{prefix}{text}"));
-        object_with(
-            planned,
-            [
-                ("b64_url", with_prefix(&id)),
-                ("b64_std", with_prefix(&b64(bytes))),
-                ("hex", with_prefix(&hex(bytes))),
-                ("dec", with_prefix(&BigUint::from_bytes_be(bytes).to_string())),
-                ("id", Value::string(&id)),
-            ],
-        )
+        let before = prefix.as_deref().unwrap_or_default();
+        let with_prefix = |text: &str| Field::known(format!("{before}{text}"));
+        IdModel {
+            keepers,
+            byte_length: length_of(bytes),
+            b64_url: with_prefix(&id),
+            b64_std: with_prefix(&STANDARD.encode(bytes)),
+            hex: with_prefix(&hex(bytes)),
+            dec: with_prefix(&BigUint::from_bytes_be(bytes).to_string()),
+            id: Field::known(id),
+            prefix,
+        }
     }
 }
+
+pub struct Id;
 
 impl Resource for Id {
-    fn shape(&self) -> &Shape {
-        &self.0
+    type Data = ();
+    type Model = IdModel;
+
+    fn schema(&self) -> Schema {
+        Schema::of::<IdModel>().plain_text()
     }
 
-    fn validate(&self, config: &Value, found: &mut ProviderDiagnostics) {
-        at_least(config, "byte_length", 1, found);
-    }
-
-    fn create(&self, planned: &Value) -> Result<Value, ProviderDiagnostic> {
-        Ok(self.filled(planned, &random(count_of(planned, "byte_length", LONGEST_ID)?)?))
+    async fn create(&self, _: &mut Context<()>, creation: &mut Creation<IdModel>) -> Result<IdModel, Error> {
+        let planned = creation.planned.model()?;
+        let bytes = system_bytes(count_of("byte_length", planned.byte_length, LONGEST_ID)?).map_err(read_error)?;
+        Ok(IdModel { byte_length: planned.byte_length, ..IdModel::of(planned.keepers, planned.prefix, &bytes) })
     }
 
     /// `[PREFIX,]ID`
-    fn import(&self, id: &str) -> Result<Value, ProviderDiagnostic> {
+    async fn import(&self, _: &mut Context<()>, import: Import) -> Result<IdModel, Error> {
+        let id = import.id()?;
         let (prefix, id) = id.rsplit_once(',').unwrap_or(("", id));
         let bytes = URL_SAFE_NO_PAD.decode(id).map_err(|_| {
             retry_error(
@@ -93,45 +93,47 @@ impl Resource for Id {
                 &base64_text(id, true),
             )
         })?;
-        let prefix = if prefix.is_empty() { Value::null(Type::String) } else { Value::string(prefix) };
-        let start = self.0.object([("byte_length", length_of(&bytes)), ("prefix", prefix)]);
-        Ok(self.filled(&start, &bytes))
+        let prefix = Some(prefix.to_owned()).filter(|prefix| !prefix.is_empty());
+        Ok(IdModel::of(None, prefix, &bytes))
     }
 }
 
-pub struct Bytes(Shape);
-
-impl Bytes {
-    pub fn new() -> Bytes {
-        Bytes(Shape::new(
-            0,
-            "Random bytes meant as a secret or a key.",
-            vec![
-                keepers(),
-                Attr::int("length", "How many bytes; at least 1.").required().rule(Rule::Replace),
-                computed("base64", "The bytes in base64.").sensitive(),
-                computed("hex", "The bytes in hexadecimal digits.").sensitive(),
-            ],
-        ))
-    }
+/// Random bytes meant as a secret or a key.
+#[derive(Model)]
+pub struct BytesModel {
+    /// Any texts; a change of one replaces the resource, and so its random result.
+    #[attribute(optional, modifiers(replace_if_values()))]
+    keepers: Keepers,
+    /// How many bytes; at least 1.
+    #[attribute(required, replace, validators(at_least(1)))]
+    length: i64,
+    /// The bytes in base64.
+    #[attribute(computed, sensitive, keep_unless_null)]
+    base64: Field<String>,
+    /// The bytes in hexadecimal digits.
+    #[attribute(computed, sensitive, keep_unless_null)]
+    hex: Field<String>,
 }
+
+pub struct Bytes;
 
 impl Resource for Bytes {
-    fn shape(&self) -> &Shape {
-        &self.0
+    type Data = ();
+    type Model = BytesModel;
+
+    fn schema(&self) -> Schema {
+        Schema::of::<BytesModel>().plain_text()
     }
 
-    fn validate(&self, config: &Value, found: &mut ProviderDiagnostics) {
-        at_least(config, "length", 1, found);
-    }
-
-    fn create(&self, planned: &Value) -> Result<Value, ProviderDiagnostic> {
-        let bytes = random(count_of(planned, "length", LONGEST)?)?;
-        Ok(object_with(planned, [("base64", Value::string(b64(&bytes))), ("hex", Value::string(hex(&bytes)))]))
+    async fn create(&self, _: &mut Context<()>, creation: &mut Creation<BytesModel>) -> Result<BytesModel, Error> {
+        let planned = creation.planned.model()?;
+        let bytes = system_bytes(count_of("length", planned.length, LONGEST)?).map_err(read_error)?;
+        Ok(BytesModel { base64: Field::known(STANDARD.encode(&bytes)), hex: Field::known(hex(&bytes)), ..planned })
     }
 
     /// The bytes in base64.
-    fn import(&self, id: &str) -> Result<Value, ProviderDiagnostic> {
+    async fn import(&self, _: &mut Context<()>, import: Import) -> Result<BytesModel, Error> {
+        let id = import.id()?;
         let bytes = STANDARD.decode(id).map_err(|_| {
             retry_error(
                 "Import Random bytes Error",
@@ -139,38 +141,49 @@ impl Resource for Bytes {
                 &base64_text(id, false),
             )
         })?;
-        Ok(self.0.object([
-            ("length", length_of(&bytes)),
-            ("base64", Value::string(id)),
-            ("hex", Value::string(hex(&bytes))),
-        ]))
+        let (length, hex) = (length_of(&bytes), Field::known(hex(&bytes)));
+        Ok(BytesModel { keepers: None, length, base64: Field::known(id), hex })
     }
 }
 
-pub struct Uuid(Shape);
+/// A random text in the form of a UUID.
+#[derive(Model)]
+pub struct UuidModel {
+    /// Any texts; a change of one replaces the resource, and so its random result.
+    #[attribute(optional, modifiers(replace_if_values()))]
+    keepers: Keepers,
+    /// The UUID.
+    #[attribute(computed, keep_unless_null)]
+    result: Field<String>,
+    /// The UUID.
+    #[attribute(computed, keep_unless_null)]
+    id: Field<String>,
+}
 
-impl Uuid {
-    pub fn new() -> Uuid {
-        Uuid(Shape::new(
-            0,
-            "A random text in the form of a UUID.",
-            vec![keepers(), computed("result", "The UUID."), computed("id", "The UUID.")],
-        ))
+impl UuidModel {
+    fn of(keepers: Keepers, text: &str) -> UuidModel {
+        UuidModel { keepers, result: Field::known(text), id: Field::known(text) }
     }
 }
+
+pub struct Uuid;
 
 impl Resource for Uuid {
-    fn shape(&self) -> &Shape {
-        &self.0
+    type Data = ();
+    type Model = UuidModel;
+
+    fn schema(&self) -> Schema {
+        Schema::of::<UuidModel>().plain_text()
     }
 
-    fn create(&self, planned: &Value) -> Result<Value, ProviderDiagnostic> {
+    async fn create(&self, _: &mut Context<()>, creation: &mut Creation<UuidModel>) -> Result<UuidModel, Error> {
         // All bits random, as the real provider has it: not a version 4 UUID.
-        let text = uuid_text(&random(16)?);
-        Ok(object_with(planned, [("result", Value::string(&text)), ("id", Value::string(&text))]))
+        let bytes = system_bytes(16).map_err(read_error)?;
+        Ok(UuidModel::of(creation.planned.model()?.keepers, &uuid_text(&bytes)))
     }
 
-    fn import(&self, id: &str) -> Result<Value, ProviderDiagnostic> {
+    async fn import(&self, _: &mut Context<()>, import: Import) -> Result<UuidModel, Error> {
+        let id = import.id()?;
         let failed = |error: &str| {
             retry_error("Import Random UUID Error", "There was an error during the parsing of the UUID.", error)
         };
@@ -178,8 +191,7 @@ impl Resource for Uuid {
             return Err(failed("uuid string is wrong length"));
         }
         let parsed = uuid::Uuid::try_parse(id).map_err(|_| failed("uuid is improperly formatted"))?;
-        let text = Value::string(parsed.hyphenated().to_string());
-        Ok(self.0.object([("result", text.clone()), ("id", text)]))
+        Ok(UuidModel::of(None, &parsed.hyphenated().to_string()))
     }
 }
 
@@ -190,17 +202,18 @@ fn uuid_text(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::builtin::sdk::int_of;
+    use super::super::Random;
+    use crate::builtin::providers::tester::{Tester, text};
+    use crate::sdk::Value;
 
-    fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-        text_of(value, name).unwrap()
+    async fn resource(kind: &'static str) -> Tester {
+        Tester::resource(Random, kind).await
     }
 
-    #[test]
-    fn id_notations() {
-        let imported = Id::new().import("web-,p-9hUg").unwrap();
-        assert_eq!(int_of(&imported, "byte_length"), Some(4));
+    #[tokio::test]
+    async fn id_notations() {
+        let imported = resource("random_id").await.import("web-,p-9hUg").await.unwrap();
+        assert_eq!(imported.get("byte_length"), Some(&Value::int(4)));
         for (name, expected) in [
             ("id", "p-9hUg"),
             ("b64_url", "web-p-9hUg"),
@@ -210,39 +223,44 @@ mod tests {
         ] {
             assert_eq!(text(&imported, name), expected);
         }
-        let error = Id::new().import("!").unwrap_err();
+        let error = resource("random_id").await.import("!").await.unwrap_err();
         assert!(error.detail.ends_with("Original Error: illegal base64 data at input byte 0"));
     }
 
-    #[test]
-    fn created_bytes_have_their_length() {
-        let bytes = Bytes::new();
-        let created = bytes.create(&bytes.0.object([("length", Value::int(5))])).unwrap();
+    #[tokio::test]
+    async fn created_bytes_have_their_length() {
+        let bytes = resource("random_bytes").await;
+        let created = bytes.create(bytes.object([("length", Value::int(5))])).await.unwrap();
         assert_eq!(text(&created, "hex").len(), 10);
-        assert_eq!(bytes.import(text(&created, "base64")).unwrap().get("hex"), created.get("hex"));
+        assert_eq!(bytes.import(text(&created, "base64")).await.unwrap().get("hex"), created.get("hex"));
     }
 
-    #[test]
-    fn uuids() {
-        let uuid = Uuid::new();
-        let created = uuid.create(&uuid.0.object([])).unwrap();
-        assert_eq!(uuid.import(text(&created, "id")).unwrap().get("result"), created.get("result"));
-        assert!(uuid.import("x").unwrap_err().detail.ends_with("uuid string is wrong length"));
+    #[tokio::test]
+    async fn uuids() {
+        let uuid = resource("random_uuid").await;
+        let created = uuid.create(uuid.object([])).await.unwrap();
+        assert_eq!(uuid.import(text(&created, "id")).await.unwrap().get("result"), created.get("result"));
+        assert!(uuid.import("x").await.unwrap_err().detail.ends_with("uuid string is wrong length"));
     }
 
     /// As the real provider since 3.6.0: a configuration without keepers changes nothing after an import.
-    #[test]
-    fn imports_set_no_keepers() {
-        let id = Id::new().import("p-9hUg").unwrap();
-        let bytes = Bytes::new().import("p+9hUg==").unwrap();
-        let uuid = Uuid::new().import("6b0d9d7c-4b1c-4b4c-9d1c-7b8b1d0c9b1f").unwrap();
-        assert!([id, bytes, uuid].iter().all(|imported| imported.get("keepers").unwrap().is_null()));
+    #[tokio::test]
+    async fn imports_set_no_keepers() {
+        for (kind, id) in [
+            ("random_id", "p-9hUg"),
+            ("random_bytes", "p+9hUg=="),
+            ("random_uuid", "6b0d9d7c-4b1c-4b4c-9d1c-7b8b1d0c9b1f"),
+            ("random_integer", "1,1,3"),
+        ] {
+            let imported = resource(kind).await.import(id).await.unwrap();
+            assert!(imported.get("keepers").unwrap().is_null(), "{kind}");
+        }
     }
 
-    #[test]
-    fn lengths_are_checked() {
-        let mut found = Vec::new();
-        Bytes::new().validate(&Bytes::new().0.object([("length", Value::int(0))]), &mut found);
+    #[tokio::test]
+    async fn lengths_are_checked() {
+        let bytes = resource("random_bytes").await;
+        let found = bytes.validate(bytes.object([("length", Value::int(0))])).await;
         assert_eq!(found[0].detail, "Attribute length value must be at least 1, got: 0");
     }
 }

@@ -1,61 +1,63 @@
 //! `random_integer`: a number of a range.
 
+use super::read_error;
 use super::source::Source;
-use super::{keepers, retry_error};
-use crate::builtin::sdk::{Attr, Resource, Rule, Shape, int_of, object_with, text_of};
-use crate::lang::value::{Type, Value};
-use crate::model::provider::ProviderDiagnostic;
+use crate::builtin::providers::rules::{Keepers, replace_if_values};
+use crate::sdk::{Context, Creation, Error, Field, Import, Model, Resource, Schema};
 
-pub struct Integer(Shape);
-
-impl Integer {
-    pub fn new() -> Integer {
-        Integer(Shape::new(
-            0,
-            "A random whole number of a range.",
-            vec![
-                keepers(),
-                Attr::int("min", "The smallest number that may come.").required().rule(Rule::Replace),
-                Attr::int("max", "The largest number that may come.").required().rule(Rule::Replace),
-                Attr::string("seed", "Any text: the same one gives the same number.").optional().rule(Rule::Replace),
-                Attr::int("result", "The number.").computed().rule(Rule::Keep),
-                Attr::string("id", "The number, as text.").computed().rule(Rule::Keep),
-            ],
-        ))
-    }
+/// A random whole number of a range.
+#[derive(Model)]
+pub struct IntegerModel {
+    /// Any texts; a change of one replaces the resource, and so its random result.
+    #[attribute(optional, modifiers(replace_if_values()))]
+    keepers: Keepers,
+    /// The smallest number that may come.
+    #[attribute(required, replace)]
+    min: i64,
+    /// The largest number that may come.
+    #[attribute(required, replace)]
+    max: i64,
+    /// Any text: the same one gives the same number.
+    #[attribute(optional, replace)]
+    seed: Option<String>,
+    /// The number.
+    #[attribute(computed, keep_unless_null)]
+    result: Field<i64>,
+    /// The number, as text.
+    #[attribute(computed, keep_unless_null)]
+    id: Field<String>,
 }
 
+pub struct Integer;
+
 impl Resource for Integer {
-    fn shape(&self) -> &Shape {
-        &self.0
+    type Data = ();
+    type Model = IntegerModel;
+
+    fn schema(&self) -> Schema {
+        Schema::of::<IntegerModel>().plain_text()
     }
 
-    fn create(&self, planned: &Value) -> Result<Value, ProviderDiagnostic> {
-        let (min, max) = (int_of(planned, "min").unwrap_or(0), int_of(planned, "max").unwrap_or(0));
+    async fn create(&self, _: &mut Context<()>, creation: &mut Creation<IntegerModel>) -> Result<IntegerModel, Error> {
+        let planned = creation.planned.model()?;
+        let IntegerModel { min, max, .. } = planned;
         if max < min {
-            return Err(ProviderDiagnostic::error(
+            return Err(Error::new(
                 "Create Random Integer Error",
                 "The minimum (min) value needs to be smaller than or equal to maximum (max) value.",
             ));
         }
-        let mut source = Source::new(text_of(planned, "seed"));
+        let mut source = Source::new(planned.seed.as_deref());
         // The count of all 64-bit numbers does not fit in 64 bits: there the largest is left out.
         let count = max.abs_diff(min).saturating_add(1);
-        let offset = source.below(count).map_err(|error| {
-            retry_error(
-                "Random Read Error",
-                "While attempting to generate a random value for this resource, a read error was generated.",
-                &error,
-            )
-        })?;
-        let number = min.wrapping_add_unsigned(offset);
-        Ok(object_with(planned, [("result", Value::int(number)), ("id", Value::string(number.to_string()))]))
+        let number = min.wrapping_add_unsigned(source.below(count).map_err(read_error)?);
+        Ok(IntegerModel { result: Field::known(number), id: Field::known(number.to_string()), ..planned })
     }
 
     /// `RESULT,MIN,MAX[,SEED]`
-    fn import(&self, id: &str) -> Result<Value, ProviderDiagnostic> {
-        let failed = |detail: String| ProviderDiagnostic::error("Import Random Integer Error", detail);
-        let parts: Vec<&str> = id.split(',').collect();
+    async fn import(&self, _: &mut Context<()>, import: Import) -> Result<IntegerModel, Error> {
+        let failed = |detail: String| Error::new("Import Random Integer Error", detail);
+        let parts: Vec<&str> = import.id()?.split(',').collect();
         let (result, min, max, seed) = match *parts.as_slice() {
             [result, min, max] => (result, min, max, None),
             [result, min, max, seed] => (result, min, max, Some(seed)),
@@ -66,52 +68,61 @@ impl Resource for Integer {
             }
         };
         let number = |what: &str, text: &str| {
-            text.parse::<i64>().map(Value::int).map_err(|_| {
+            text.parse::<i64>().map_err(|_| {
                 failed(format!(
                     "The {what} supplied could not be parsed as an integer.\n\n\
                      Original Error: strconv.ParseInt: parsing {text:?}: invalid syntax"
                 ))
             })
         };
-        Ok(self.0.object([
-            ("result", number("value", result)?),
-            ("min", number("min value", min)?),
-            ("max", number("max value", max)?),
-            ("id", Value::string(result)),
-            ("seed", seed.map_or(Value::null(Type::String), Value::string)),
-        ]))
+        Ok(IntegerModel {
+            keepers: None,
+            result: Field::Known(number("value", result)?),
+            min: number("min value", min)?,
+            max: number("max value", max)?,
+            id: Field::known(result),
+            seed: seed.map(str::to_owned),
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Random;
     use super::*;
+    use crate::builtin::providers::tester::{Tester, text};
+    use crate::sdk::Value;
 
-    fn create(min: i64, max: i64, seed: &str) -> Result<i64, String> {
-        let integer = Integer::new();
+    async fn integer() -> Tester {
+        Tester::resource(Random, "random_integer").await
+    }
+
+    async fn create(min: i64, max: i64, seed: &str) -> Result<i64, String> {
+        let integer = integer().await;
         let planned =
-            integer.0.object([("min", Value::int(min)), ("max", Value::int(max)), ("seed", Value::string(seed))]);
-        integer.create(&planned).map(|created| int_of(&created, "result").unwrap()).map_err(|error| error.detail)
+            integer.object([("min", Value::int(min)), ("max", Value::int(max)), ("seed", Value::string(seed))]);
+        let created = integer.create(planned).await.map_err(|error| error.detail)?;
+        Ok(created.get("result").and_then(Value::as_i64).unwrap())
     }
 
-    #[test]
-    fn range_and_seed() {
+    #[tokio::test]
+    async fn range_and_seed() {
         for _ in 0..50 {
-            assert!((-2..=2).contains(&create(-2, 2, "").unwrap()));
+            assert!((-2..=2).contains(&create(-2, 2, "").await.unwrap()));
         }
-        assert_eq!(create(7, 7, ""), Ok(7));
-        assert_eq!(create(0, 1_000_000, "s"), create(0, 1_000_000, "s"));
-        assert!(create(i64::MIN, i64::MAX, "").is_ok());
-        assert!(create(2, 1, "").unwrap_err().starts_with("The minimum (min) value"));
+        assert_eq!(create(7, 7, "").await, Ok(7));
+        assert_eq!(create(0, 1_000_000, "s").await, create(0, 1_000_000, "s").await);
+        assert!(create(i64::MIN, i64::MAX, "").await.is_ok());
+        assert!(create(i64::MIN, i64::MAX, "s").await.is_ok());
+        assert!(create(2, 1, "").await.unwrap_err().starts_with("The minimum (min) value"));
     }
 
-    #[test]
-    fn import() {
-        let imported = Integer::new().import("15390,1,50000,seed").unwrap();
-        assert_eq!(int_of(&imported, "result"), Some(15390));
-        assert_eq!(text_of(&imported, "seed"), Some("seed"));
-        assert!(imported.get("keepers").unwrap().is_null());
-        assert!(Integer::new().import("1,2").unwrap_err().detail.starts_with("Invalid import usage"));
-        assert!(Integer::new().import("1,x,3").unwrap_err().detail.starts_with("The min value supplied"));
+    #[tokio::test]
+    async fn import() {
+        let imported = integer().await.import("15390,1,50000,seed").await.unwrap();
+        assert_eq!((imported.get("result"), text(&imported, "seed")), (Some(&Value::int(15390)), "seed"));
+        for (id, detail) in [("1,2", "Invalid import usage"), ("1,x,3", "The min value supplied")] {
+            assert!(integer().await.import(id).await.unwrap_err().detail.starts_with(detail));
+        }
     }
 }

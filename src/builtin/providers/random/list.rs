@@ -2,38 +2,31 @@
 
 use super::source::Source;
 use super::words::{ADJECTIVES, ADVERBS, ANIMALS};
-use super::{LONGEST, count_of, fixed_id, keepers, retry_error};
-use crate::builtin::sdk::{Attr, Resource, Rule, Shape, int_of, object_with, text_of};
-use crate::lang::value::{Type, Value};
-use crate::model::provider::ProviderDiagnostic;
+use super::{LONGEST, count_of, read_error};
+use crate::builtin::providers::rules::{Keepers, replace_if_values};
+use crate::sdk::{Context, Creation, Error, Field, Model, Resource, Schema};
 
-fn read_error(error: String) -> ProviderDiagnostic {
-    retry_error(
-        "Random Read Error",
-        "While attempting to generate a random value for this resource, a read error was generated.",
-        &error,
-    )
+/// A random name fit for a pet, meant as a readable identifier.
+#[derive(Model)]
+pub struct PetModel {
+    /// Any texts; a change of one replaces the resource, and so its random result.
+    #[attribute(optional, modifiers(replace_if_values()))]
+    keepers: Keepers,
+    /// How many words; 2 if not given.
+    #[attribute(default = 2, replace)]
+    length: Field<i64>,
+    /// A text put before the name, with a separator.
+    #[attribute(optional, replace)]
+    prefix: Option<String>,
+    /// The text between words; `-` if not given.
+    #[attribute(default = "-", replace)]
+    separator: Field<String>,
+    /// The name.
+    #[attribute(computed, keep_unless_null)]
+    id: Field<String>,
 }
 
-pub struct Pet(Shape);
-
-impl Pet {
-    pub fn new() -> Pet {
-        Pet(Shape::new(
-            0,
-            "A random name fit for a pet, meant as a readable identifier.",
-            vec![
-                keepers(),
-                Attr::int("length", "How many words; 2 if not given.").default(Value::int(2)).rule(Rule::Replace),
-                Attr::string("prefix", "A text put before the name, with a separator.").optional().rule(Rule::Replace),
-                Attr::string("separator", "The text between words; `-` if not given.")
-                    .default(Value::string("-"))
-                    .rule(Rule::Replace),
-                Attr::string("id", "The name.").computed().rule(Rule::Keep),
-            ],
-        ))
-    }
-}
+pub struct Pet;
 
 /// Adverbs as many as it takes, an adjective, an animal; a single word is an animal.
 fn pet_name(source: &mut Source, words: i64, separator: &str) -> Result<String, String> {
@@ -49,101 +42,106 @@ fn pet_name(source: &mut Source, words: i64, separator: &str) -> Result<String, 
 }
 
 impl Resource for Pet {
-    fn shape(&self) -> &Shape {
-        &self.0
+    type Data = ();
+    type Model = PetModel;
+
+    fn schema(&self) -> Schema {
+        Schema::of::<PetModel>().plain_text()
     }
 
-    fn create(&self, planned: &Value) -> Result<Value, ProviderDiagnostic> {
-        let separator = text_of(planned, "separator").unwrap_or_default();
-        count_of(planned, "length", LONGEST / 16)?;
-        let words = int_of(planned, "length").unwrap_or(2);
+    async fn create(&self, _: &mut Context<()>, creation: &mut Creation<PetModel>) -> Result<PetModel, Error> {
+        let planned = creation.planned.model()?;
+        let separator = planned.separator.value().map(String::as_str).unwrap_or_default();
+        let words = planned.length.value().copied().unwrap_or(2);
+        count_of("length", words, LONGEST / 16)?;
         let mut name = pet_name(&mut Source::new(None), words, separator).map_err(read_error)?;
-        if let Some(prefix) = text_of(planned, "prefix").filter(|prefix| !prefix.is_empty()) {
+        if let Some(prefix) = planned.prefix.as_ref().filter(|prefix| !prefix.is_empty()) {
             name = format!("{prefix}{separator}{name}");
         }
-        Ok(object_with(planned, [("id", Value::string(name))]))
+        Ok(PetModel { id: Field::known(name), ..planned })
     }
 }
 
-pub struct Shuffle(Shape);
-
-impl Shuffle {
-    pub fn new() -> Shuffle {
-        let texts = || Type::list(Type::String);
-        Shuffle(Shape::new(
-            0,
-            "A list of texts in random order.",
-            vec![
-                keepers(),
-                Attr::string("seed", "Any text: the same one gives the same order.").optional().rule(Rule::Replace),
-                Attr::new("input", texts(), "The texts to shuffle.").required().rule(Rule::Replace),
-                Attr::int(
-                    "result_count",
-                    "How many texts to return; as many as given if not set. With more, texts come again, none more \
-                     often than once for each full round.",
-                )
-                .optional()
-                .rule(Rule::Replace),
-                Attr::new("result", texts(), "The texts in random order.").computed().rule(Rule::Keep),
-                fixed_id(),
-            ],
-        ))
-    }
+/// A list of texts in random order.
+#[derive(Model)]
+pub struct ShuffleModel {
+    /// Any texts; a change of one replaces the resource, and so its random result.
+    #[attribute(optional, modifiers(replace_if_values()))]
+    keepers: Keepers,
+    /// Any text: the same one gives the same order.
+    #[attribute(optional, replace)]
+    seed: Option<String>,
+    /// The texts to shuffle.
+    #[attribute(required, replace)]
+    input: Vec<Option<String>>,
+    /// How many texts to return; as many as given if not set. With more, texts come again, none more often than once for each full round.
+    #[attribute(optional, replace)]
+    result_count: Option<i64>,
+    /// The texts in random order.
+    #[attribute(computed, keep_unless_null)]
+    result: Field<Vec<Option<String>>>,
+    /// A fixed text, for internal use; not to be referred to.
+    #[attribute(computed, keep_unless_null)]
+    id: Field<String>,
 }
 
-fn shuffled(input: &[Value], count: usize, source: &mut Source) -> Result<Vec<Value>, String> {
+pub struct Shuffle;
+
+fn shuffled<T: Clone>(input: &[T], count: usize, source: &mut Source) -> Result<Vec<T>, String> {
     let mut result = Vec::with_capacity(count);
     while !input.is_empty() && result.len() < count {
-        let mut round: Vec<&Value> = input.iter().collect();
-        source.shuffle(&mut round)?;
-        result.extend(round.into_iter().take(count - result.len()).cloned());
+        let order = source.permutation(input.len())?;
+        result.extend(order.into_iter().take(count - result.len()).map(|index| input[index].clone()));
     }
     Ok(result)
 }
 
 impl Resource for Shuffle {
-    fn shape(&self) -> &Shape {
-        &self.0
+    type Data = ();
+    type Model = ShuffleModel;
+
+    fn schema(&self) -> Schema {
+        Schema::of::<ShuffleModel>().plain_text()
     }
 
-    fn create(&self, planned: &Value) -> Result<Value, ProviderDiagnostic> {
-        let input = planned.get("input").map(Value::elements).unwrap_or_default();
-        count_of(planned, "result_count", LONGEST / 16)?;
-        let count = int_of(planned, "result_count").filter(|count| *count != 0);
-        let count = count.map_or(input.len(), |count| usize::try_from(count).unwrap_or(1));
-        let mut source = Source::new(text_of(planned, "seed"));
-        let result = shuffled(input, count, &mut source).map_err(read_error)?;
-        Ok(object_with(planned, [("result", Value::list(Type::String, result)), ("id", Value::string("-"))]))
+    async fn create(&self, _: &mut Context<()>, creation: &mut Creation<ShuffleModel>) -> Result<ShuffleModel, Error> {
+        let planned = creation.planned.model()?;
+        let wanted = planned.result_count.unwrap_or(0);
+        count_of("result_count", wanted, LONGEST / 16)?;
+        let count = if wanted == 0 { planned.input.len() } else { usize::try_from(wanted).unwrap_or(1) };
+        let mut source = Source::new(planned.seed.as_deref());
+        let result = shuffled(&planned.input, count, &mut source).map_err(read_error)?;
+        Ok(ShuffleModel { result: Field::Known(result), id: Field::known("-"), ..planned })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Random;
     use super::*;
+    use crate::builtin::providers::tester::{Tester, text};
+    use crate::sdk::{Type, Value};
 
-    #[test]
-    fn pet_words() {
+    #[tokio::test]
+    async fn pet_words() {
         for words in 1..5 {
             let name = pet_name(&mut Source::new(None), words, "_").unwrap();
             assert_eq!(name.split('_').count(), usize::try_from(words).unwrap(), "{name}");
         }
-        let pet = Pet::new();
-        let planned = pet.0.object([
-            ("prefix", Value::string("p")),
-            ("separator", Value::string("+")),
-            ("length", Value::int(1)),
-        ]);
-        assert!(text_of(&pet.create(&planned).unwrap(), "id").unwrap().starts_with("p+"));
+        let pet = Tester::resource(Random, "random_pet").await;
+        let planned =
+            pet.object([("prefix", Value::string("p")), ("separator", Value::string("+")), ("length", Value::int(1))]);
+        assert!(text(&pet.create(planned).await.unwrap(), "id").starts_with("p+"));
     }
 
-    #[test]
-    fn shuffle_counts() {
-        let shuffle = Shuffle::new();
+    #[tokio::test]
+    async fn shuffle_counts() {
+        let shuffle = Tester::resource(Random, "random_shuffle").await;
         let input = Value::strings(["a", "b", "c"]);
         for (count, expected) in [(None, 3), (Some(2), 2), (Some(7), 7)] {
             let count = count.map_or(Value::null(Type::Number), Value::int);
-            let planned = shuffle.0.object([("input", input.clone()), ("result_count", count)]);
-            let result = shuffle.create(&planned).unwrap().get("result").unwrap().clone();
+            let planned = shuffle.object([("input", input.clone()), ("result_count", count)]);
+            let result = shuffle.create(planned).await.unwrap().get("result").unwrap().clone();
             assert_eq!(result.len(), expected);
             let mut first: Vec<&str> = result.elements().iter().take(3).filter_map(Value::as_str).collect();
             first.sort_unstable();

@@ -1,62 +1,59 @@
-//! The `random` provider, compatible with version 3.7 of hashicorp/random.
+//! The `random` provider, compatible with version 3.7 of hashicorp/random: a `seed` gives the same results.
 //!
-//! Results have the same form and the same guarantees, but a `seed` gives another sequence.
 //! Never stores anything outside of the state.
 
 mod bytes;
+mod characters;
+mod generator;
 mod integer;
 mod list;
 mod source;
 mod text;
 mod words;
 
-use crate::builtin::sdk::{Attr, BuiltIn, Rule, int_of, invalid_value};
-use crate::lang::value::Value;
-use crate::model::provider::ProviderDiagnostic;
+use crate::sdk::validators::INVALID_VALUE;
+use crate::sdk::{Context, Error, Path, Provider, Types, Values};
 
 /// Characters or elements of a result. More would not fit in one message to the real provider (64 MiB).
 const LONGEST: usize = 16 << 20;
 
-pub fn provider() -> BuiltIn {
-    BuiltIn::new(
-        vec![
-            ("random_bytes", Box::new(bytes::Bytes::new())),
-            ("random_id", Box::new(bytes::Id::new())),
-            ("random_integer", Box::new(integer::Integer::new())),
-            ("random_password", Box::new(text::Text::password())),
-            ("random_pet", Box::new(list::Pet::new())),
-            ("random_shuffle", Box::new(list::Shuffle::new())),
-            ("random_string", Box::new(text::Text::string())),
-            ("random_uuid", Box::new(bytes::Uuid::new())),
-        ],
-        vec![],
-        vec![("random_password", Box::new(text::EphemeralPassword::new()))],
-        vec![],
-    )
+/// The provider.
+pub struct Random;
+
+impl Provider for Random {
+    type Config = ();
+    type Data = ();
+
+    async fn configure(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn types(&self, types: &mut Types<()>) {
+        types.without_destroy_plans();
+        types.resource("random_bytes", bytes::Bytes);
+        types.resource("random_id", bytes::Id);
+        types.resource("random_integer", integer::Integer);
+        types.resource("random_password", text::Text::password());
+        types.resource("random_pet", list::Pet);
+        types.resource("random_shuffle", list::Shuffle);
+        types.resource("random_string", text::Text::string());
+        types.resource("random_uuid", bytes::Uuid);
+        types.ephemeral("random_password", text::EphemeralPassword);
+    }
 }
 
-fn keepers() -> Attr {
-    Attr::string_map("keepers", "Any texts; a change of one replaces the resource, and so its random result.")
-        .optional()
-        .rule(Rule::ReplaceIfValues)
-}
-
-/// How many characters, bytes or elements an attribute asks for: 0 if it is null or negative, an error beyond `most`.
-fn count_of(planned: &Value, name: &str, most: usize) -> Result<usize, ProviderDiagnostic> {
-    let count = int_of(planned, name).unwrap_or(0).max(0);
-    usize::try_from(count)
-        .ok()
-        .filter(|count| *count <= most)
-        .ok_or_else(|| invalid_value(name, &format!("value must be at most {most}"), count))
-}
-
-fn fixed_id() -> Attr {
-    Attr::string("id", "A fixed text, for internal use; not to be referred to.").computed().rule(Rule::Keep)
+/// How many characters, bytes or elements an attribute asks for: 0 if it is negative, an error beyond `most`.
+fn count_of(name: &str, count: i64, most: usize) -> Result<usize, Error> {
+    let count = count.max(0);
+    usize::try_from(count).ok().filter(|count| *count <= most).ok_or_else(|| {
+        let detail = format!("Attribute {name} value must be at most {most}, got: {count}");
+        Error::new(INVALID_VALUE, detail).at(Path::new().attr(name))
+    })
 }
 
 /// A failure with the advice that the real provider gives.
-fn retry_error(summary: &str, what: &str, error: &str) -> ProviderDiagnostic {
-    ProviderDiagnostic::error(
+fn retry_error(summary: &str, what: &str, error: &str) -> Error {
+    Error::new(
         summary,
         format!(
             "{what}\n\nRetry the Terraform operation. If the error still occurs or happens regularly, please contact \
@@ -65,24 +62,40 @@ fn retry_error(summary: &str, what: &str, error: &str) -> ProviderDiagnostic {
     )
 }
 
+/// A source of randomness that failed.
+fn read_error(error: String) -> Error {
+    retry_error(
+        "Random Read Error",
+        "While attempting to generate a random value for this resource, a read error was generated.",
+        &error,
+    )
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::builtin::sdk::Resource;
-    use crate::lang::value::Value;
+    use super::*;
+    use crate::builtin::providers::tester::Tester;
+    use crate::sdk::{Value, validate_implementation};
 
     #[test]
-    fn huge_counts_are_refused() {
-        let cases: Vec<(Box<dyn Resource>, &str)> = vec![
-            (Box::new(super::bytes::Bytes::new()), "length"),
-            (Box::new(super::bytes::Id::new()), "byte_length"),
-            (Box::new(super::list::Pet::new()), "length"),
-            (Box::new(super::list::Shuffle::new()), "result_count"),
-            (Box::new(super::text::Text::string()), "length"),
-            (Box::new(super::text::Text::password()), "min_upper"),
-        ];
-        for (resource, name) in cases {
-            let planned = resource.shape().object([(name, Value::int(i64::MAX))]);
-            let error = resource.create(&planned).unwrap_err().detail;
+    fn the_provider_is_valid() {
+        validate_implementation(Random).unwrap();
+    }
+
+    #[tokio::test]
+    async fn huge_counts_are_refused() {
+        for (kind, name) in [
+            ("random_bytes", "length"),
+            ("random_id", "byte_length"),
+            ("random_pet", "length"),
+            ("random_shuffle", "result_count"),
+            ("random_string", "length"),
+            ("random_password", "min_upper"),
+        ] {
+            let resource = Tester::resource(Random, kind).await;
+            let input = (kind == "random_shuffle").then(|| ("input", Value::strings(["a"])));
+            let planned = resource.object_of([(name, Value::int(i64::MAX))].into_iter().chain(input));
+            let error = resource.create(planned).await.unwrap_err().detail;
             assert!(error.starts_with(&format!("Attribute {name} value must be at most ")), "{error}");
         }
     }

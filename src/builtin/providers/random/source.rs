@@ -2,50 +2,44 @@
 
 use rand::TryRngCore;
 use rand::rngs::OsRng;
-use sha2::{Digest, Sha256};
+
+use super::generator::Generator;
 
 /// A stream of random numbers.
 pub enum Source {
     System,
-    /// SplitMix64 over this state: the same seed, the same numbers, on every machine and in every version.
-    Seeded(u64),
+    Seeded(Generator),
 }
 
 impl Source {
     /// An empty seed is none.
     pub fn new(seed: Option<&str>) -> Source {
-        match seed.filter(|seed| !seed.is_empty()) {
-            None => Source::System,
-            Some(seed) => {
-                let digest = Sha256::digest(seed.as_bytes());
-                Source::Seeded(digest.iter().take(8).fold(0, |state, byte| state << 8 | u64::from(*byte)))
-            }
-        }
-    }
-
-    fn next(&mut self) -> Result<u64, String> {
-        match self {
-            Source::System => OsRng.try_next_u64().map_err(|error| error.to_string()),
-            Source::Seeded(state) => {
-                *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                let mut mixed = *state;
-                mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-                mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-                Ok(mixed ^ (mixed >> 31))
-            }
-        }
+        seed.filter(|seed| !seed.is_empty()).map_or(Source::System, |seed| Source::Seeded(Generator::new(seed)))
     }
 
     /// A number below `bound`, each as likely as the next; `bound` must not be 0.
     pub fn below(&mut self, bound: u64) -> Result<u64, String> {
+        if let Source::Seeded(generator) = self {
+            return Ok(generator.below(bound));
+        }
         // Numbers past the last whole multiple of the bound would favour the small ones.
         let limit = u64::MAX - u64::MAX % bound;
         loop {
-            let number = self.next()?;
+            let number = OsRng.try_next_u64().map_err(|error| error.to_string())?;
             if number < limit {
                 return Ok(number % bound);
             }
         }
+    }
+
+    /// The numbers below `count` in random order.
+    pub fn permutation(&mut self, count: usize) -> Result<Vec<usize>, String> {
+        if let Source::Seeded(generator) = self {
+            return Ok(generator.permutation(count));
+        }
+        let mut order: Vec<usize> = (0..count).collect();
+        self.shuffle(&mut order)?;
+        Ok(order)
     }
 
     pub fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> Result<&'a T, String> {

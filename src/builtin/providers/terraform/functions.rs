@@ -1,77 +1,64 @@
 //! `encode_tfvars`, `decode_tfvars`, `encode_expr`.
 
-use crate::lang::syntax::syntax_errors::{no_functions, no_variables};
 use std::sync::Arc;
 
 use super::encode;
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::source::{Range, SourceFile};
-use crate::builtin::sdk::Function;
 use crate::lang::eval::{Resolved, Scope, evaluate};
+use crate::lang::syntax::syntax_errors::{no_functions, no_variables};
 use crate::lang::syntax::{Expression, Traversal, parse_file};
-use crate::lang::value::{Type, Value};
-use crate::model::provider::FunctionError;
-use crate::model::schema::{FunctionSignature, Parameter};
+use crate::sdk::{Function, FunctionError, Parameter, Signature, Type, Types, Value, parameter, signature};
 
-pub fn all() -> Vec<Function> {
-    vec![
-        Function {
-            name: "encode_tfvars",
-            signature: signature(
-                "value",
-                Type::Dynamic,
-                Type::String,
-                "Writes an object as a variables file",
-                "Takes an object and gives the text of a variables file (`.tfvars`) that sets each of its attributes.",
-            ),
-            call: |arguments| encode_tfvars(&arguments[0]).map_err(first_argument),
-        },
-        Function {
-            name: "decode_tfvars",
-            signature: signature(
-                "src",
-                Type::String,
-                Type::Dynamic,
-                "Reads the text of a variables file",
-                "Takes the text of a variables file (`.tfvars`) and gives an object of the values that it sets.",
-            ),
-            call: |arguments| decode_tfvars(arguments[0].as_str().unwrap_or_default()).map_err(first_argument),
-        },
-        Function {
-            name: "encode_expr",
-            signature: signature(
-                "value",
-                Type::Dynamic,
-                Type::String,
-                "Writes a value as an expression",
-                "Takes any value and gives the text of an expression whose value is about the same.",
-            ),
-            call: |arguments| encode_expr(&arguments[0]).map_err(first_argument),
-        },
-    ]
+/// A function of one argument.
+struct OfOne {
+    parameter: (&'static str, Type),
+    returns: Type,
+    summary: &'static str,
+    description: &'static str,
+    /// Errors are about the argument.
+    call: fn(&Value) -> Result<Value, String>,
 }
 
-fn signature(name: &str, ty: Type, returns: Type, summary: &str, description: &str) -> Arc<FunctionSignature> {
-    Arc::new(FunctionSignature {
-        parameters: vec![Parameter {
-            name: name.into(),
-            ty,
-            allow_null: false,
-            allow_unknown: false,
-            description: String::new(),
-            markdown: false,
-        }],
-        variadic: None,
-        returns,
-        summary: summary.into(),
-        description: description.into(),
-        markdown: false,
-        deprecation_message: String::new(),
-    })
+impl Function for OfOne {
+    fn signature(&self) -> Signature {
+        let (name, ty) = &self.parameter;
+        let parameter = Parameter { ty: ty.clone(), ..parameter::<Value>(name, "") };
+        let description = self.description.to_owned();
+        Signature { description, ..signature(self.summary, vec![parameter], self.returns.clone()) }
+    }
+
+    async fn call(&self, arguments: Vec<Value>) -> Result<Value, FunctionError> {
+        let [argument] = &arguments[..] else { return Err(FunctionError::new("one argument is required")) };
+        (self.call)(argument).map_err(|text| FunctionError::argument(0, text))
+    }
 }
 
-fn first_argument(text: String) -> FunctionError {
-    FunctionError { text, argument: Some(0) }
+pub fn add_to(types: &mut Types<()>) {
+    let encode_tfvars = OfOne {
+        parameter: ("value", Type::Dynamic),
+        returns: Type::String,
+        summary: "Writes an object as a variables file",
+        description: "Takes an object and gives the text of a variables file (`.tfvars`) that sets each of its attributes.",
+        call: encode_tfvars,
+    };
+    let decode_tfvars = OfOne {
+        parameter: ("src", Type::String),
+        returns: Type::Dynamic,
+        summary: "Reads the text of a variables file",
+        description: "Takes the text of a variables file (`.tfvars`) and gives an object of the values that it sets.",
+        call: |text| decode_tfvars(text.as_str().unwrap_or_default()),
+    };
+    let encode_expr = OfOne {
+        parameter: ("value", Type::Dynamic),
+        returns: Type::String,
+        summary: "Writes a value as an expression",
+        description: "Takes any value and gives the text of an expression whose value is about the same.",
+        call: encode_expr,
+    };
+    types.function("encode_tfvars", encode_tfvars);
+    types.function("decode_tfvars", decode_tfvars);
+    types.function("encode_expr", encode_expr);
 }
 
 fn encode_expr(value: &Value) -> Result<Value, String> {

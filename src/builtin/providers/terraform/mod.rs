@@ -9,15 +9,24 @@ mod remote_state;
 
 use std::sync::Arc;
 
-use crate::builtin::sdk::BuiltIn;
 use crate::model::provider::RemoteStates;
+use crate::sdk::{Context, Error, Provider, Types, Values};
 
-/// `states` answers for `terraform_remote_state`.
-pub fn provider(states: Arc<dyn RemoteStates>) -> BuiltIn {
-    BuiltIn::new(
-        vec![("terraform_data", Box::new(data::Data::new()))],
-        vec![("terraform_remote_state", Box::new(remote_state::RemoteState::new(states)))],
-        vec![],
-        functions::all(),
-    )
+/// The provider. `RemoteStates` answers for `terraform_remote_state`.
+pub struct Terraform(pub Arc<dyn RemoteStates>);
+
+impl Provider for Terraform {
+    type Config = ();
+    type Data = ();
+
+    async fn configure(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn types(&self, types: &mut Types<()>) {
+        types.without_destroy_plans();
+        types.resource("terraform_data", data::Data);
+        types.data_source("terraform_remote_state", remote_state::RemoteState(self.0.clone()));
+        functions::add_to(types);
+    }
 }

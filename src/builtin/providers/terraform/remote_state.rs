@@ -3,99 +3,89 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
-use crate::builtin::sdk::{Attr, DataSource, Shape, object_with, text_of};
-use crate::lang::value::{Path, Type, Value};
+use crate::builtin::providers::until_stopped;
 use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics, RemoteStates, has_errors};
+use crate::sdk::{Attribute, Context, DataSource, Error, Object, Path, Schema, Type, Validation, Value, Values};
 
-pub struct RemoteState {
-    shape: Shape,
-    states: Arc<dyn RemoteStates>,
-}
-
-impl RemoteState {
-    pub fn new(states: Arc<dyn RemoteStates>) -> RemoteState {
-        let dynamic = |name, description| Attr::new(name, Type::Dynamic, description).markdown();
-        let shape = Shape::unchecked(
-            0,
-            vec![
-                Attr::string("backend", "The type of the backend that keeps the state: `local`, `s3`, `http`.")
-                    .markdown()
-                    .required(),
-                dynamic("config", "The backend's configuration: an object with the arguments of its `backend` block.")
-                    .optional(),
-                Attr::string("workspace", "The workspace, if the backend has several; the default one if not given.")
-                    .markdown()
-                    .optional(),
-                dynamic("defaults", "Outputs for when the state has none of that name.").optional(),
-                dynamic("outputs", "The outputs of the state's root module, as an object.").computed(),
-            ],
-        );
-        RemoteState { shape, states }
-    }
-}
+pub struct RemoteState(pub Arc<dyn RemoteStates>);
 
 fn path(name: &'static str) -> Path {
     Path::new().attr(name)
 }
 
-#[async_trait]
-impl DataSource for RemoteState {
-    fn shape(&self) -> &Shape {
-        &self.shape
-    }
-
-    fn validate(&self, config: &Value, found: &mut ProviderDiagnostics) {
-        if let (Some(backend), Some(backend_config)) = (text_of(config, "backend"), config.get("config")) {
-            found.extend(self.states.validate(backend, backend_config));
+impl RemoteState {
+    fn errors(&self, config: &Value) -> ProviderDiagnostics {
+        let mut found = Vec::new();
+        if let (Some(backend), Some(settings)) = (config.get("backend").and_then(Value::as_str), config.get("config")) {
+            found.extend(self.0.validate(backend, settings));
         }
         if let Some(defaults) = config.get("defaults")
             && !defaults.is_null()
             && !defaults.ty().is_dynamic()
             && !defaults.ty().is_object()
         {
-            found.push(
-                ProviderDiagnostic::error("Invalid default values", "Defaults must be given in an object value.")
-                    .at(path("defaults")),
-            );
+            let error =
+                ProviderDiagnostic::error("Invalid default values", "Defaults must be given in an object value.");
+            found.push(error.at(path("defaults")));
         }
+        found
+    }
+}
+
+impl DataSource for RemoteState {
+    type Data = ();
+    type Model = Object;
+
+    fn schema(&self) -> Schema {
+        let attribute = |name, ty, description| Attribute::plain(name, ty).description(description).markdown();
+        let backend = "The type of the backend that keeps the state: `local`, `s3`, `http`.";
+        let config = "The backend's configuration: an object with the arguments of its `backend` block.";
+        let workspace = "The workspace, if the backend has several; the default one if not given.";
+        let defaults = "Outputs for when the state has none of that name.";
+        let outputs = "The outputs of the state's root module, as an object.";
+        let attributes = [
+            attribute("backend", Type::String, backend).required(),
+            attribute("config", Type::Dynamic, config).optional(),
+            attribute("workspace", Type::String, workspace).optional(),
+            attribute("defaults", Type::Dynamic, defaults).optional(),
+            attribute("outputs", Type::Dynamic, outputs).computed(),
+        ];
+        Schema::new(attributes).without_checks()
     }
 
-    async fn read(&self, config: &Value) -> Result<Value, ProviderDiagnostics> {
-        let backend = text_of(config, "backend").unwrap_or_default();
-        let null = Value::null_dynamic();
-        let backend_config = config.get("config").unwrap_or(&null);
-        let mut found = Vec::new();
-        self.validate(config, &mut found);
-        if has_errors(&found) {
-            return Err(found);
+    fn validate(&self, validation: &mut Validation<'_, Object>) {
+        let errors = self.errors(validation.config.value());
+        validation.add(errors);
+    }
+
+    async fn read(&self, context: &mut Context<()>, config: Values<Object>) -> Result<Object, Error> {
+        let config = config.model()?;
+        let errors = self.errors(&config.0);
+        if has_errors(&errors) {
+            return Err(errors.into());
         }
-        let stored = self.states.outputs(backend, backend_config, text_of(config, "workspace")).await;
-        let Some(stored) = stored.map_err(|error| vec![error])? else {
-            return Err(vec![
-                ProviderDiagnostic::error(
-                    "Unable to find remote state",
-                    "No stored state was found for the given workspace in the given backend.",
-                )
-                .at(path("workspace")),
-            ]);
+        let (backend, settings) = (config.text("backend").unwrap_or_default(), config.value("config"));
+        let outputs = self.0.outputs(backend, &settings, config.text("workspace"));
+        let Some(stored) = until_stopped(context, outputs).await?? else {
+            let detail = "No stored state was found for the given workspace in the given backend.";
+            return Err(Error::new("Unable to find remote state", detail).at(path("workspace")));
         };
-        let mut outputs: BTreeMap<Arc<str>, Value> =
-            config.get("defaults").map(|defaults| defaults.entries().clone()).unwrap_or_default();
+        let mut outputs: BTreeMap<Arc<str>, Value> = config.value("defaults").entries().clone();
         outputs.extend(stored);
-        Ok(object_with(config, [("outputs", Value::object(outputs))]))
+        Ok(config.with([("outputs", Value::object(outputs))]))
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use super::super::Terraform;
     use super::*;
+    use crate::builtin::providers::tester::Tester;
 
     /// One state, with the output `x`, in the workspace "full".
-    struct One;
+    pub struct One;
 
-    #[async_trait]
+    #[async_trait::async_trait]
     impl RemoteStates for One {
         fn validate(&self, backend: &str, _config: &Value) -> Vec<ProviderDiagnostic> {
             let known = backend == "local";
@@ -114,18 +104,23 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_provider_is_valid() {
+        crate::sdk::validate_implementation(Terraform(Arc::new(One))).unwrap();
+    }
+
     #[tokio::test]
     async fn reads() {
-        let source = RemoteState::new(Arc::new(One));
+        let source = Tester::data_source(Terraform(Arc::new(One)), "terraform_remote_state").await;
         let config = |backend: &str, workspace: &str, defaults: Value| {
-            source.shape.object([
+            source.object([
                 ("backend", Value::string(backend)),
                 ("workspace", Value::string(workspace)),
                 ("defaults", defaults),
             ])
         };
         let defaults = Value::object([("x", Value::int(8)), ("y", Value::int(9))]);
-        let read = source.read(&config("local", "full", defaults)).await.unwrap();
+        let read = source.read(config("local", "full", defaults)).await.unwrap();
         let expected = Value::object([("x", Value::int(1)), ("y", Value::int(9))]);
         assert_eq!(read.get("outputs"), Some(&expected));
         for (backend, workspace, defaults, summary) in [
@@ -133,8 +128,8 @@ mod tests {
             ("nope", "full", Value::null_dynamic(), "Invalid backend configuration"),
             ("local", "full", Value::string("y"), "Invalid default values"),
         ] {
-            let errors = source.read(&config(backend, workspace, defaults)).await.unwrap_err();
-            assert_eq!(errors[0].summary, summary);
+            let error = source.read(config(backend, workspace, defaults)).await.unwrap_err();
+            assert_eq!(error.summary, summary);
         }
     }
 }

@@ -12,6 +12,8 @@ pub mod azure;
 pub mod browser;
 #[cfg(feature = "cli")]
 pub mod cloud;
+#[cfg(feature = "cli")]
+pub mod deflate;
 pub mod diag;
 pub mod duration;
 pub mod env;

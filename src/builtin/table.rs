@@ -2,6 +2,12 @@
 
 use std::sync::Arc;
 
+use super::providers::archive::provider::Archive;
+use super::providers::cloudinit::provider::CloudInit;
+use super::providers::external::provider::External;
+use super::providers::http::provider::Http;
+use super::providers::time::provider::Time;
+use super::providers::tls::provider::Tls;
 use super::providers::{local, null, random, terraform};
 use super::provisioners::{file, local_exec, remote_exec};
 use crate::model::provider::{Provider, Provisioner, RemoteStates};
@@ -44,6 +50,25 @@ impl BuiltInPlugin {
 /// All of them. Provisioners exist in protocol 5 only.
 pub const PLUGINS: &[BuiltInPlugin] = &[
     BuiltInPlugin {
+        name: "archive",
+        protocol: 5,
+        make: Make::Provider(|_| sdk::server(Archive)),
+        stands_for: Some("2.8.0"),
+    },
+    BuiltInPlugin {
+        name: "cloudinit",
+        protocol: 5,
+        make: Make::Provider(|_| sdk::server(CloudInit)),
+        stands_for: Some("2.4.0"),
+    },
+    BuiltInPlugin {
+        name: "external",
+        protocol: 5,
+        make: Make::Provider(|_| sdk::server(External)),
+        stands_for: Some("2.4.0"),
+    },
+    BuiltInPlugin { name: "http", protocol: 5, make: Make::Provider(|_| sdk::server(Http)), stands_for: Some("3.6.0") },
+    BuiltInPlugin {
         name: "local",
         protocol: 5,
         make: Make::Provider(|_| sdk::server(local::Local)),
@@ -67,6 +92,13 @@ pub const PLUGINS: &[BuiltInPlugin] = &[
         make: Make::Provider(|services| sdk::server(terraform::Terraform(services.remote_states.clone()))),
         stands_for: None,
     },
+    BuiltInPlugin {
+        name: "time",
+        protocol: 5,
+        make: Make::Provider(|_| sdk::server(Time)),
+        stands_for: Some("0.14.0"),
+    },
+    BuiltInPlugin { name: "tls", protocol: 5, make: Make::Provider(|_| sdk::server(Tls)), stands_for: Some("4.2.1") },
     BuiltInPlugin {
         name: "file",
         protocol: 5,

@@ -9,18 +9,30 @@ use terrane::engine::change::compatible::object_compatible;
 use terrane::engine::change::plan_valid::plan_valid;
 use terrane::engine::change::proposed::proposed_new;
 use terrane::model::provider::{ApplyRequest, ClientCapabilities, PlanRequest, Provider as Host, no_provider_meta};
+use terrane::model::schema::{ProviderSchemas as _, StaticSchemas};
+use terrane::plugin::wire::protocol::Protocol;
+use terrane::plugin::wire::schema::{WireSchemas, to_response};
+use terrane::plugin::wire::{v5::V5, v6::V6};
 use terrane::sdk::{
     Attribute, Block, Context, Creation, Error, NestedBlock, Nesting, Object, Provider, Resource, Schema, Shape, Type,
     Types, Update, Value, Values, keep, keep_unless_null, replace, server,
 };
 
 /// A small generator of numbers (SplitMix64): the same seed gives the same case everywhere.
-struct Random(u64);
+struct Random {
+    state: u64,
+    /// Whether schemas have nested attributes: those of protocol 5 have none.
+    nested: bool,
+}
 
 impl Random {
+    fn new(seed: u64) -> Random {
+        Random { state: seed, nested: true }
+    }
+
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
@@ -80,7 +92,7 @@ fn random_value(random: &mut Random, ty: &Type, open: bool) -> Value {
 }
 
 fn random_attribute(random: &mut Random, name: String, depth: usize) -> Attribute {
-    let shape = if depth > 0 && random.one_in(4) {
+    let shape = if depth > 0 && random.nested && random.one_in(4) {
         let nesting = [Nesting::Single, Nesting::List, Nesting::Set, Nesting::Map][random.below(4)];
         let attributes: Vec<_> =
             (0..=random.below(3)).map(|i| random_attribute(random, format!("n{i}"), depth - 1)).collect();
@@ -171,7 +183,7 @@ struct Anything(Schema);
 
 impl Anything {
     fn complete(planned: &Values<Object>) -> Result<Object, Error> {
-        Ok(Object(settled(&mut Random(7), planned.value())))
+        Ok(Object(settled(&mut Random::new(7), planned.value())))
     }
 }
 
@@ -282,7 +294,7 @@ impl Lab {
 
 /// Creates an object, plans it again without a change, changes it.
 async fn case(seed: u64) -> Result<(), String> {
-    let random = &mut Random(seed);
+    let random = &mut Random::new(seed);
     let block = random_block(random, 2);
     let lab = Lab::new(block.clone()).await;
     let config = random_config(random, &block, true);
@@ -293,6 +305,27 @@ async fn case(seed: u64) -> Result<(), String> {
     }
     let config = random_config(random, &block, true);
     lab.change(random, &state, &config).await.map(drop)
+}
+
+/// The schema of the one type, sent over the wire.
+fn sent<P: Protocol>(schema: &Arc<terrane::model::schema::Schema>) -> Arc<terrane::model::schema::Schema> {
+    let schemas = StaticSchemas { managed: [(Arc::from("any"), schema.clone())].into(), ..StaticSchemas::default() };
+    let bytes = to_response::<P>(&schemas).unwrap();
+    let (read, diagnostics) = WireSchemas::<P>::read(bytes.into()).unwrap();
+    assert!(diagnostics.is_empty());
+    read.managed("any").unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn random_schemas_survive_the_translation_between_protocols() {
+    for seed in 1..=10_000 {
+        let random = &mut Random { state: seed, nested: false };
+        let schema = Lab::new(random_block(random, 2)).await.schema;
+        let five = sent::<V5>(&schema);
+        let back = sent::<V5>(&sent::<V6>(&five));
+        assert_eq!((five.version, &five.block), (schema.version, &schema.block), "seed {seed}");
+        assert_eq!((back.version, &back.block), (schema.version, &schema.block), "seed {seed}");
+    }
 }
 
 #[tokio::test]

@@ -2,6 +2,11 @@
 //!
 //! Each owns its resources; it never knows the others, how it is served, or the configuration around a resource.
 
+pub mod archive;
+pub mod cloudinit;
+pub mod external;
+mod failure;
+pub mod http;
 pub mod local;
 pub mod null;
 pub mod random;
@@ -9,6 +14,8 @@ mod rules;
 pub mod terraform;
 #[cfg(test)]
 mod tester;
+pub mod time;
+pub mod tls;
 
 use crate::sdk::{Context, Error};
 

@@ -1,0 +1,74 @@
+//! The JSON of queries and answers.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// Encodes a query as the reference does: sorted by key, with escapes for characters that are special in HTML and
+/// JavaScript.
+pub fn encode(query: &BTreeMap<String, Option<String>>) -> String {
+    let mut out = String::from("{");
+    for (key, value) in query {
+        let Some(value) = value else { continue };
+        if out.len() > 1 {
+            out.push(',');
+        }
+        push_string(&mut out, key);
+        out.push(':');
+        push_string(&mut out, value);
+    }
+    out.push('}');
+    out
+}
+
+fn push_string(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
+                out.push_str(&format!("\\u{:04x}", u32::from(c)))
+            }
+            other => out.push(other),
+        }
+    }
+    out.push('"');
+}
+
+/// Decodes a result. Null values are empty strings; a null result is `None`.
+pub fn decode(output: &[u8]) -> Result<Option<BTreeMap<String, String>>, String> {
+    let text = String::from_utf8_lossy(output);
+    if text.trim_matches([' ', '\t', '\r', '\n']).is_empty() {
+        return Err("unexpected end of JSON input".to_owned());
+    }
+    let answer: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let entries = match answer {
+        Value::Object(entries) => entries,
+        Value::Null => return Ok(None),
+        other => {
+            return Err(format!("json: cannot unmarshal {} into Go value of type map[string]string", kind(&other)));
+        }
+    };
+    let text = |value: Value| match value {
+        Value::String(text) => Ok(text),
+        Value::Null => Ok(String::new()),
+        other => Err(format!("json: cannot unmarshal {} into Go value of type string", kind(&other))),
+    };
+    entries.into_iter().map(|(key, value)| Ok((key, text(value)?))).collect::<Result<_, _>>().map(Some)
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}

@@ -1,0 +1,180 @@
+//! TLS settings: trusted certificates and the client certificate.
+
+use std::sync::Arc;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+
+use crate::builtin::providers::failure::Failure;
+
+/// The arguments about TLS; all texts are PEM.
+#[derive(Clone, Debug, Default)]
+pub struct Tls {
+    /// `ca_cert_pem`: trusted certificates, which replace the system's.
+    pub authorities: Option<String>,
+    /// `client_cert_pem` and `client_key_pem`.
+    pub identity: Option<(String, String)>,
+    pub insecure: bool,
+}
+
+impl Tls {
+    /// Builds the TLS configuration, with HTTP/2 in ALPN.
+    pub fn config(&self) -> Result<ClientConfig, Failure> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let verifier = self.verifier(&provider)?;
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| tls_failure(&error.to_string()))?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier);
+        let mut config = match &self.identity {
+            Some((chain, key)) => {
+                let (chain, key) = key_pair(chain, key).map_err(|error| key_failure(&error))?;
+                builder.with_client_auth_cert(chain, key).map_err(|error| key_failure(&error.to_string()))?
+            }
+            None => builder.with_no_client_auth(),
+        };
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(config)
+    }
+
+    fn verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, Failure> {
+        let authorities = self.authorities.as_deref().map(certificates).transpose()?;
+        if self.insecure {
+            return Ok(Arc::new(AnyServer(provider.clone())));
+        }
+        let Some(trusted) = authorities else {
+            let system = rustls_platform_verifier::Verifier::new(provider.clone());
+            return Ok(Arc::new(system.map_err(|error| tls_failure(&error.to_string()))?));
+        };
+        let mut store = RootCertStore::empty();
+        store.add_parsable_certificates(trusted.iter().cloned());
+        let chain = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider.clone()).build();
+        let chain = chain.map_err(|error| tls_failure(&error.to_string()))?;
+        Ok(Arc::new(TrustedServer { chain, trusted }))
+    }
+}
+
+fn certificates(pem: &str) -> Result<Vec<CertificateDer<'static>>, Failure> {
+    let found: Vec<_> = CertificateDer::pem_slice_iter(pem.as_bytes()).filter_map(Result::ok).collect();
+    if found.is_empty() || RootCertStore::empty().add_parsable_certificates(found.iter().cloned()).0 == 0 {
+        let problem = "Can't add the CA certificate to certificate pool. Only PEM encoded certificates are supported.";
+        return Err(tls_failure(problem));
+    }
+    Ok(found)
+}
+
+fn key_pair(chain: &str, key: &str) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), String> {
+    let chain = CertificateDer::pem_slice_iter(chain.as_bytes()).collect::<Result<Vec<_>, _>>();
+    let chain = chain.map_err(|error| format!("tls: failed to find any PEM data in certificate input: {error}"))?;
+    if chain.is_empty() {
+        return Err("tls: failed to find any PEM data in certificate input".to_owned());
+    }
+    let key = PrivateKeyDer::from_pem_slice(key.as_bytes());
+    Ok((chain, key.map_err(|error| format!("tls: failed to find any PEM data in key input: {error}"))?))
+}
+
+fn tls_failure(problem: &str) -> Failure {
+    Failure::new("Error configuring TLS client", format!("Error tls: {problem}"))
+}
+
+fn key_failure(problem: &str) -> Failure {
+    let detail = format!("error creating x509 key pair from provided pem blocks\n\nError: {problem}");
+    Failure::new("error creating x509 key pair", detail)
+}
+
+/// Trusts the given certificates both as authorities and as server certificates.
+#[derive(Debug)]
+struct TrustedServer {
+    chain: Arc<WebPkiServerVerifier>,
+    trusted: Vec<CertificateDer<'static>>,
+}
+
+impl ServerCertVerifier for TrustedServer {
+    /// Accepts a trusted self-signed server certificate that is marked as an authority, as Go does. `webpki` rejects it
+    /// after checking its validity period.
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let verified = self.chain.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        let is_trusted = || self.trusted.iter().any(|own| own.as_ref() == end_entity.as_ref());
+        match verified {
+            Err(Error::InvalidCertificate(CertificateError::Other(_))) if is_trusted() => {
+                rustls::client::verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            other => other,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.chain.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.chain.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.chain.supported_verify_schemes()
+    }
+}
+
+/// Accepts every certificate, but still verifies that the server has its key.
+#[derive(Debug)]
+struct AnyServer(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AnyServer {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        rustls::crypto::verify_tls12_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        rustls::crypto::verify_tls13_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

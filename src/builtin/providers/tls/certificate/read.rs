@@ -1,0 +1,148 @@
+//! Certificates, read as strictly as Go reads them.
+
+use super::algorithms::{public_key_algorithm, signature_algorithm};
+use super::known_extensions::{Facts, check};
+use crate::builtin::providers::failure::Failure;
+use crate::builtin::providers::tls::der::read::Reader;
+use crate::builtin::providers::tls::der::time::{Moment, read_time};
+use crate::builtin::providers::tls::der::{oid, tag};
+use crate::builtin::providers::tls::keys::PublicKey;
+use crate::builtin::providers::tls::name::{Name, Strictness};
+use crate::builtin::providers::tls::pem;
+
+/// A certificate that was read.
+#[derive(Clone, Debug)]
+pub struct Certificate {
+    pub der: Vec<u8>,
+    /// 1 to 3.
+    pub version: i64,
+    /// The bytes of a number that is not negative.
+    pub serial: Vec<u8>,
+    pub signature_algorithm: &'static str,
+    pub public_key_algorithm: &'static str,
+    pub issuer: Name,
+    pub subject: Name,
+    pub subject_der: Vec<u8>,
+    pub not_before: Moment,
+    pub not_after: Moment,
+    /// Unsupported, if it is not one of an algorithm that Go knows.
+    pub key: PublicKey,
+    pub is_ca: bool,
+    /// -1 without one, 0 without basic constraints.
+    pub max_path_length: i64,
+    pub subject_key_id: Vec<u8>,
+}
+
+/// Reads `ca_cert_pem`.
+pub fn parse_pem(text: &str) -> Result<Certificate, Failure> {
+    let failure = |detail| Failure::new("Failed to parse CA certificate PEM", detail);
+    let der = pem::decode_kind(text, pem::CERTIFICATE).map_err(failure)?;
+    if der.is_empty() {
+        return Err(failure("no certificates found".to_owned()));
+    }
+    let (certificate, rest) = parse(&der).map_err(|error| failure(format!("failed to parse certificate: {error}")))?;
+    if !rest.is_empty() {
+        return Err(failure("multiple certificates found in".to_owned()));
+    }
+    Ok(certificate)
+}
+
+/// Reads one certificate, with nothing behind it. The error is Go's.
+pub fn parse_one(der: &[u8]) -> Result<Certificate, String> {
+    let (certificate, rest) = parse(der)?;
+    if rest.is_empty() { Ok(certificate) } else { Err("x509: trailing data".to_owned()) }
+}
+
+/// Reads the first certificate; gives what is behind it too.
+fn parse(der: &[u8]) -> Result<(Certificate, &[u8]), String> {
+    const MALFORMED: &str = "x509: malformed certificate";
+    let mut input = Reader::new(der);
+    let whole = input.element(tag::SEQUENCE).ok_or(MALFORMED)?;
+    let mut outer = Reader::new(whole.contents);
+    let mut tbs = outer.sequence().ok_or("x509: malformed tbs certificate")?;
+    let version = read_version(&mut tbs)?;
+    let serial = tbs.integer().ok_or("x509: malformed serial number")?;
+    if serial.first().is_some_and(|byte| *byte >= 0x80) {
+        return Err("x509: negative serial number".to_owned());
+    }
+    let inner_algorithm = tbs.contents(tag::SEQUENCE).ok_or("x509: malformed signature algorithm identifier")?;
+    let outer_algorithm = outer.contents(tag::SEQUENCE).ok_or("x509: malformed algorithm identifier")?;
+    if inner_algorithm != outer_algorithm {
+        return Err("x509: inner and outer signature algorithm identifiers don't match".to_owned());
+    }
+    let signature_algorithm = signature_algorithm(inner_algorithm)?;
+    let issuer = tbs.element(tag::SEQUENCE).ok_or("x509: malformed issuer")?;
+    let issuer = Name::from_der(issuer.whole, Strictness::Certificate)?;
+    let mut validity = tbs.sequence().ok_or("x509: malformed validity")?;
+    let (not_before, not_after) = (read_time(&mut validity)?, read_time(&mut validity)?);
+    let subject_der = tbs.element(tag::SEQUENCE).ok_or("x509: malformed issuer")?.whole.to_vec();
+    let subject = Name::from_der(&subject_der, Strictness::Certificate)?;
+    let info = tbs.element(tag::SEQUENCE).ok_or("x509: malformed spki")?.whole;
+    let key = PublicKey::from_info(info)?;
+    let facts = read_extensions(&mut tbs, version)?;
+    outer.bit_string().ok_or("x509: malformed signature")?;
+    let certificate = Certificate {
+        der: whole.whole.to_vec(),
+        version,
+        serial: serial.to_vec(),
+        signature_algorithm,
+        public_key_algorithm: public_key_algorithm(info),
+        issuer,
+        subject,
+        subject_der,
+        not_before,
+        not_after,
+        key,
+        is_ca: facts.is_ca,
+        max_path_length: facts.max_path_length,
+        subject_key_id: facts.subject_key_id,
+    };
+    Ok((certificate, input.rest()))
+}
+
+/// Counted from one.
+fn read_version(tbs: &mut Reader<'_>) -> Result<i64, String> {
+    const MALFORMED: &str = "x509: malformed version";
+    let explicit = tbs.optional(tag::context_constructed(0)).ok_or(MALFORMED)?;
+    let version = match explicit {
+        None => 0,
+        Some(contents) => {
+            let mut contents = Reader::new(contents);
+            contents.small().filter(|version| *version >= 0 && contents.is_empty()).ok_or(MALFORMED)?
+        }
+    };
+    if version > 2 { Err("x509: invalid version".to_owned()) } else { Ok(version + 1) }
+}
+
+fn read_extensions(tbs: &mut Reader<'_>, version: i64) -> Result<Facts, String> {
+    const MALFORMED: &str = "x509: malformed extensions";
+    let mut facts = Facts::default();
+    if version == 1 {
+        return Ok(facts);
+    }
+    tbs.optional(tag::context(1)).ok_or("x509: malformed issuerUniqueID")?;
+    tbs.optional(tag::context(2)).ok_or("x509: malformed subjectUniqueID")?;
+    if version < 3 {
+        return Ok(facts);
+    }
+    let Some(contents) = tbs.optional(tag::context_constructed(3)).ok_or(MALFORMED)? else { return Ok(facts) };
+    let mut list = Reader::new(contents).sequence().ok_or(MALFORMED)?;
+    let mut extensions: Vec<(Vec<u32>, bool, &[u8])> = Vec::new();
+    while !list.is_empty() {
+        let mut extension = list.sequence().ok_or("x509: malformed extension")?;
+        let oid = extension.object_identifier().ok_or("x509: malformed extension OID field")?;
+        let mut is_critical = false;
+        if extension.is_next(tag::BOOLEAN) {
+            is_critical = extension.boolean().ok_or("x509: malformed extension critical field")?;
+        }
+        let value = extension.contents(tag::OCTET_STRING).ok_or("x509: malformed extension value field")?;
+        if extensions.iter().any(|other| other.0 == oid) {
+            return Err(format!("x509: certificate contains duplicate extension with OID \"{}\"", oid::dotted(&oid)));
+        }
+        extensions.push((oid, is_critical, value));
+    }
+    for (oid, is_critical, value) in extensions {
+        check(&oid, is_critical, value, &mut facts)?;
+    }
+    Ok(facts)
+}

@@ -1,0 +1,85 @@
+//! The certificates of servers, for `data.tls_certificate` with `url`.
+//!
+//! `https` asks over HTTP, perhaps through a proxy that `proxy` chooses; `tls` connects to a port; `verify` verifies
+//! chains and keeps them. Never reads the environment itself.
+
+mod https;
+mod no_proxy;
+pub mod proxy;
+#[cfg(test)]
+mod tests;
+mod tls;
+mod verify;
+
+use std::io;
+
+use rustls::InvalidMessage;
+
+use crate::builtin::providers::failure::Failure;
+use crate::builtin::providers::tls::certificate::describe::{Description, describe_chain};
+use crate::builtin::providers::tls::quote::quoted;
+use crate::builtin::providers::tls::uri::Uri;
+use proxy::Proxy;
+
+/// The certificates of a server, the root first. It is asked anew each time, without a limit of time of its own.
+pub async fn fetch(url: &str, verifies_chain: bool, proxy: &Proxy) -> Result<Vec<Description>, Failure> {
+    let failure = |detail| Failure::new("Failed to identify fetch peer certificates", detail);
+    let uri = Uri::parse(url).map_err(|error| Failure::new("Failed to parse URL", error))?;
+    let chain = match uri.scheme() {
+        "https" => {
+            let uri = if uri.port().is_none() { uri.with_port(443) } else { uri };
+            https::fetch(&uri, verifies_chain, proxy).await
+        }
+        "tls" if uri.port().is_none() => {
+            return Err(Failure::new("URL malformed", format!("Port missing from URL: {uri}")));
+        }
+        "tls" => tls::fetch(&uri.host(), verifies_chain).await,
+        _ => {
+            let detail = format!("Scheme {} not supported", quoted(&uri.to_string()));
+            return Err(Failure::new("Unsupported scheme", detail));
+        }
+    };
+    chain.and_then(|chain| describe_chain(&chain)).map_err(failure)
+}
+
+/// Fails unless a text is a URL with a host and one of the schemes, as the provider validates its URLs.
+pub fn check_url(text: &str, schemes: &[&str]) -> Result<(), Failure> {
+    let invalid = |detail| Failure::new("Invalid URL", detail);
+    let uri = Uri::parse(text).map_err(|error| invalid(format!("Parsing URL {} failed: {error}", quoted(text))))?;
+    let url = quoted(&uri.to_string());
+    if uri.host().is_empty() {
+        return Err(invalid(format!("URL {url} contains no host")));
+    }
+    if schemes.contains(&uri.scheme()) {
+        return Ok(());
+    }
+    let listed: Vec<_> = schemes.iter().map(|scheme| quoted(scheme)).collect();
+    let scheme = quoted(uri.scheme());
+    let detail = format!("URL {url} expected to use scheme from [{}], got: {scheme}", listed.join(" "));
+    Err(Failure::new("Invalid URL scheme", detail))
+}
+
+const CONNECTION_REFUSED: &str = "connect: connection refused";
+
+/// The innermost cause of an error, in Go's words where it has some for it.
+fn cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut innermost = error;
+    while let Some(source) = inner(innermost) {
+        innermost = source;
+    }
+    if let Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) = innermost.downcast_ref() {
+        return "tls: first record does not look like a TLS handshake".to_owned();
+    }
+    if innermost.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+        return CONNECTION_REFUSED.to_owned();
+    }
+    innermost.to_string()
+}
+
+/// What caused an error, or what it wraps: errors of I/O are no cause of those that they wrap.
+fn inner<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a (dyn std::error::Error + 'static)> {
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        Some(wrapped) => Some(wrapped),
+        None => error.source(),
+    }
+}

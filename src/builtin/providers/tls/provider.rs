@@ -1,0 +1,86 @@
+//! The tls provider: its configuration and its types.
+
+use super::certificate_data::CertificateData;
+use super::fetch::check_url;
+use super::fetch::proxy::{Proxy, ProxyBlock, ProxyVariables};
+use super::key_resource::{EphemeralKey, EphemeralPublicKey, PrivateKeyResource, PublicKeyData};
+use super::locally_signed::LocallySigned;
+use super::request_resource::RequestResource;
+use super::self_signed::SelfSigned;
+use crate::base::env::Environment;
+use crate::sdk::validators::{conflicts_with, size_between};
+use crate::sdk::{
+    Attribute, Block, ConfiguredAttribute, Context, Error, NestedBlock, Nesting, Object, Provider, Schema, Types,
+    Values,
+};
+
+pub struct Tls;
+
+impl Provider for Tls {
+    type Config = Object;
+    type Data = Proxy;
+
+    fn schema(&self) -> Schema {
+        let url = Attribute::string("url").optional().description("The URL of the proxy: http, https or socks5.");
+        let block = Block::new([
+            url.validator(|attribute: &mut ConfiguredAttribute<'_>| {
+                let checked = attribute.value.as_str().map(|url| check_url(url, &["http", "https", "socks5"]));
+                if let Some(Err(failure)) = checked {
+                    attribute.error(failure.summary, failure.detail);
+                }
+            })
+            .validator(conflicts_with(&["from_env"])),
+            Attribute::string("username").optional().description("The user name for the proxy."),
+            Attribute::string("password").optional().sensitive().description("The password for the proxy."),
+            Attribute::bool("from_env")
+                .optional()
+                .description("Whether the proxy is that of the environment variables. By default true.")
+                .validator(conflicts_with(&["url", "username", "password"])),
+        ]);
+        let proxy = NestedBlock::new("proxy", Nesting::List, block).validator(size_between(0, 1));
+        Schema::default().description("Keys and certificates.").block(proxy)
+    }
+
+    async fn configure(&self, _: &mut Context<()>, config: Values<Object>) -> Result<Proxy, Error> {
+        let blocks = config.model()?.value("proxy");
+        let block = Object(blocks.at(0).cloned().unwrap_or_else(crate::sdk::Value::null_dynamic));
+        let text = |name: &str| block.text(name).map(str::to_owned);
+        let settings = ProxyBlock {
+            url: text("url"),
+            username: text("username"),
+            password: text("password"),
+            from_env: block.bool("from_env"),
+        };
+        let environment = Environment::process();
+        let variable = |upper: &str| {
+            let found = environment.non_empty(upper).or_else(|| environment.non_empty(&upper.to_lowercase()));
+            found.map(str::to_owned)
+        };
+        let variables = ProxyVariables {
+            http_proxy: variable("HTTP_PROXY"),
+            https_proxy: variable("HTTPS_PROXY"),
+            no_proxy: variable("NO_PROXY"),
+        };
+        Ok(Proxy::new(&settings, &variables)?)
+    }
+
+    fn types(&self, types: &mut Types<Proxy>) {
+        types
+            .resource("tls_private_key", PrivateKeyResource)
+            .resource("tls_cert_request", RequestResource)
+            .resource("tls_self_signed_cert", SelfSigned)
+            .resource("tls_locally_signed_cert", LocallySigned)
+            .data_source("tls_public_key", PublicKeyData)
+            .data_source("tls_certificate", CertificateData)
+            .ephemeral("tls_private_key", EphemeralKey)
+            .ephemeral("tls_public_key", EphemeralPublicKey);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_implementation_is_valid() {
+        crate::sdk::validate_implementation(super::Tls).unwrap();
+    }
+}

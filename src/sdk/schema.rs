@@ -156,6 +156,7 @@ impl Block {
             description: self.description.clone(),
             markdown: self.markdown,
             deprecated: self.deprecation.is_some(),
+            deprecation_message: self.deprecation.clone().unwrap_or_default(),
         }
     }
 
@@ -343,6 +344,7 @@ impl Attribute {
             computed: self.computed,
             sensitive: self.sensitive,
             deprecated: self.deprecation.is_some(),
+            deprecation_message: self.deprecation.clone().unwrap_or_default(),
             write_only: self.write_only,
             ..self.shape.to_model()
         }

@@ -14,7 +14,7 @@ use crate::plugin::handshake::Handshake;
 use crate::plugin::reattach::Reattach;
 use crate::plugin::serve::{Caller, Plugin, serve};
 use crate::plugin::start::{ProviderProcess, reattach_provider};
-use crate::sdk::{self, Context, Error, Provider, Types, Values};
+use crate::sdk::{self, Error, Types, Values};
 
 const KIND: &str = "t_store";
 
@@ -40,11 +40,11 @@ impl MemoryStores {
 /// A provider with one state store, of this schema.
 struct StoreProvider(Schema);
 
-impl Provider for StoreProvider {
+impl sdk::Provider for StoreProvider {
     type Config = ();
     type Data = ();
 
-    async fn configure(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> {
+    async fn configure(&self, _: &mut sdk::Context<()>, _: Values<()>) -> Result<(), Error> {
         Ok(())
     }
 

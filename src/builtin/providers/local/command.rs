@@ -117,7 +117,6 @@ impl DataSource for Command {
 #[cfg(all(test, unix))]
 mod tests {
     use super::super::Local;
-    use super::*;
     use crate::builtin::providers::tester::{Tester, text};
     use crate::sdk::{Type, Value};
 

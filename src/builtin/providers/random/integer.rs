@@ -89,7 +89,6 @@ impl Resource for Integer {
 #[cfg(test)]
 mod tests {
     use super::super::Random;
-    use super::*;
     use crate::builtin::providers::tester::{Tester, text};
     use crate::sdk::Value;
 

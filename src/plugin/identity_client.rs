@@ -10,7 +10,9 @@ use super::wire::protocol::{Call, Protocol};
 use super::wire::v6::message as wire;
 use super::wire::{diagnostic, identity};
 use crate::lang::value::text::text_bytes;
-use crate::model::provider::{Identity, IdentitySchema, ProviderDiagnostic, ProviderDiagnostics, has_errors};
+use crate::model::provider::{
+    INVALID_IDENTITY, Identity, IdentitySchema, ProviderDiagnostic, ProviderDiagnostics, has_errors,
+};
 
 impl<P: Protocol> ProviderClient<P> {
     pub(super) async fn identity_schemas(&self) -> Result<&BTreeMap<String, IdentitySchema>, ProviderDiagnostics> {
@@ -34,7 +36,7 @@ impl<P: Protocol> ProviderClient<P> {
         let Some(schema) = self.identity_schemas().await?.get(kind) else { return Ok(None) };
         identity::to_wire(stored, schema).map(Some).map_err(|error| {
             let detail = format!("The stored identity of an object of the type {kind:?} cannot be used: {error}.");
-            one(ProviderDiagnostic::error("Invalid resource identity", detail))
+            one(ProviderDiagnostic::error(INVALID_IDENTITY, detail))
         })
     }
 

@@ -16,7 +16,8 @@ use super::wire::v6::message as wire;
 use super::wire::{diagnostic, identity};
 use crate::lang::value::Type;
 use crate::model::provider::{
-    IdentitySchema, ListRequest, ListResult, ListSink, ProviderDiagnostic, ProviderDiagnostics, ValidateListRequest,
+    INVALID_IDENTITY, IdentitySchema, ListRequest, ListResult, ListSink, ProviderDiagnostic, ProviderDiagnostics,
+    ValidateListRequest,
 };
 use crate::model::schema::Schema;
 use wire::list_resource::Event;
@@ -101,7 +102,7 @@ impl Results {
             },
             Err(error) => {
                 let detail = format!("The identity of {:?} does not fit its schema: {error}.", result.display_name);
-                let diagnostic = vec![ProviderDiagnostic::error("Invalid resource identity", detail)];
+                let diagnostic = vec![ProviderDiagnostic::error(INVALID_IDENTITY, detail)];
                 Event { diagnostic: diagnostic::to_wire(diagnostic), ..Event::default() }
             }
         }

@@ -8,6 +8,9 @@ use crate::lang::value::{Type, Value, json};
 /// A type whose objects nothing identifies but an id.
 pub const NO_IDENTITY: &str = "Import by identity is not supported";
 
+/// The summary where an identity does not fit the schema of its type.
+pub const INVALID_IDENTITY: &str = "Invalid resource identity";
+
 /// The attributes that together identify an object of a type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IdentitySchema {

@@ -21,7 +21,7 @@ use async_trait::async_trait;
 pub use about_body::about_body;
 pub use action::{InvokeActionRequest, PlanActionRequest, PlanActionResponse};
 pub use capabilities::{ClientCapabilities, DeferralReason};
-pub use identity::{Identity, IdentityAttribute, IdentitySchema, IdentityUse, NO_IDENTITY};
+pub use identity::{INVALID_IDENTITY, Identity, IdentityAttribute, IdentitySchema, IdentityUse, NO_IDENTITY};
 pub use list::{ListRequest, ListResult, ListSink, ValidateListRequest};
 pub use message::*;
 pub use provisioner::{Output, ProvisionRequest, Provisioner};

@@ -31,6 +31,7 @@ mod serve;
 mod server;
 mod server_kinds;
 mod stored;
+pub mod testing;
 #[cfg(test)]
 mod tests;
 mod timeouts;
@@ -56,7 +57,7 @@ pub use mux::mux;
 pub use provider::{Provider, Types};
 pub use resource::{
     Creation, DeferralReason, IdentityAttribute, IdentitySchema, Import, Moved, Plan, Resource, Stored, Update,
-    Validation, not_importable,
+    Validation, identity_schema, not_importable,
 };
 pub use schema::{Attribute, Block, NestedBlock, Nesting, NumberKind, Schema, Shape};
 pub use serve::Serve;

@@ -191,6 +191,11 @@ impl<M> Values<M> {
 }
 
 impl<M: Model> Values<M> {
+    /// A configuration or plan with these values, for tests.
+    pub fn of(model: M) -> Values<M> {
+        Values::new(model.into_value())
+    }
+
     /// The model. Fails if there is no object, or if a field cannot hold what is unknown.
     pub fn model(&self) -> Result<M, Error> {
         if self.value.is_null() {

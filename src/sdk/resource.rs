@@ -6,7 +6,7 @@ use super::context::Context;
 use super::error::Error;
 use super::model::{Model, Values};
 use super::schema::Schema;
-use crate::lang::value::{Path, Value};
+use crate::lang::value::{Path, Type, Value};
 use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
 
 pub use crate::model::provider::{DeferralReason, IdentityAttribute, IdentitySchema};
@@ -115,6 +115,18 @@ pub trait Resource: Send + Sync + 'static {
         let detail = format!("The provider cannot read identities of the schema version {version}.");
         ready(Err(Error::new("Unable to Upgrade Resource Identity", detail)))
     }
+}
+
+/// An identity schema of version 0 with attributes that an import by identity must set.
+///
+/// ```
+/// use terrane::sdk::{Type, identity_schema};
+/// let schema = identity_schema([("project", Type::String), ("id", Type::String)]);
+/// assert_eq!(schema.attributes.len(), 2);
+/// ```
+pub fn identity_schema<'n>(attributes: impl IntoIterator<Item = (&'n str, Type)>) -> IdentitySchema {
+    let attributes = attributes.into_iter().map(|(name, ty)| (name.into(), IdentityAttribute::required(ty)));
+    IdentitySchema { version: 0, attributes: attributes.collect() }
 }
 
 /// The error of types without import.

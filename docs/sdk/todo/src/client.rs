@@ -52,7 +52,10 @@ pub struct Session {
 pub enum Error {
     /// There was no response, or not the expected one.
     Transport(reqwest::Error),
-    Status { status: StatusCode, text: String },
+    Status {
+        status: StatusCode,
+        text: String,
+    },
 }
 
 type Result<T> = std::result::Result<T, Error>;

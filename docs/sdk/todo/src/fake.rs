@@ -25,8 +25,10 @@ pub struct Store {
     pub sessions: BTreeSet<String>,
     /// Secrets are refused from now on.
     pub refuses_secrets: bool,
-    /// Counts everything that gets a number: ids, versions, times.
-    last: u64,
+    last_note: u64,
+    last_session: u64,
+    /// Of all notes: each change has a version, and a time that follows from it.
+    last_version: u64,
 }
 
 /// A status, a body and the version of a note.
@@ -123,7 +125,8 @@ impl Store {
                 _ => (405, Value::Null, None),
             },
             ("POST", ["sessions"]) => {
-                let token = format!("session-{}", self.next());
+                self.last_session += 1;
+                let token = format!("session-{}", self.last_session);
                 self.sessions.insert(token.clone());
                 (201, json!({ "token": token, "seconds": 60 }), None)
             }
@@ -136,7 +139,8 @@ impl Store {
     }
 
     fn create(&mut self, body: &Value) -> Answer {
-        let id = self.next().to_string();
+        self.last_note += 1;
+        let id = self.last_note.to_string();
         self.save(&id, body);
         self.note(201, &id)
     }
@@ -153,7 +157,8 @@ impl Store {
 
     /// Stores what a client sent, with a new version.
     fn save(&mut self, id: &str, body: &Value) {
-        let version = self.next();
+        self.last_version += 1;
+        let version = self.last_version;
         let now = format!("2026-01-01T00:{:02}:{:02}Z", version / 60, version % 60);
         let created_at = self.notes.get(id).map_or_else(|| json!(now), |old| old["created_at"].clone());
         let mut note = body.clone();
@@ -174,10 +179,5 @@ impl Store {
         let mut notes: Vec<&Value> = self.notes.values().filter(tagged).collect();
         notes.sort_by_key(|note| note["created_at"].as_str());
         json!(notes)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.last += 1;
-        self.last
     }
 }

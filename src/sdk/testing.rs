@@ -2,9 +2,16 @@
 //!
 //! The methods of [`Resource`], [`DataSource`](super::DataSource) and the others can then be called as any function.
 
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+
+use super::action::{Action, Progress};
 use super::context::Context;
 use super::erased::check;
 use super::error::Error;
+use super::list::{ListResource, Query, Results};
 use super::model::{Model, Values};
 use super::plan::{self, Proposal};
 use super::provider::Provider;
@@ -14,7 +21,7 @@ use super::walk::{Beside, Item, rewrite_object};
 use crate::base::diag::Severity;
 use crate::base::stop::Stop;
 use crate::lang::value::{Path, Value};
-use crate::model::provider::{ProviderDiagnostic, RawState};
+use crate::model::provider::{ListResult, ListSink, ProviderDiagnostic, RawState};
 
 /// The context of a call to a configured provider, without private data.
 ///
@@ -93,6 +100,65 @@ pub fn stored_object<M: Model>(creation: &Creation<M>) -> Option<M> {
 pub fn stored<R: Resource>(resource: &R, version: i64, json: &str) -> Stored {
     let raw = RawState::Json(json.to_owned().into());
     Stored { version, raw, ty: resource.schema().block.ty() }
+}
+
+/// An object that a list resource found.
+#[non_exhaustive]
+pub struct Listed<M> {
+    /// For people.
+    pub display_name: String,
+    /// The JSON text of the identity.
+    pub identity: String,
+    /// The object as the list returned it.
+    pub object: Option<M>,
+}
+
+/// What a list resource finds for a configuration, with its objects; at most `limit` of them.
+pub async fn list<L: ListResource, R: Resource<Data = L::Data>>(
+    list: &L,
+    resource: &R,
+    context: &mut Context<L::Data>,
+    config: L::Config,
+    limit: Option<u64>,
+) -> Result<Vec<Listed<R::Model>>, Error> {
+    let sink = Sink::default();
+    let mut results = Results { sink: &sink, identity: resource.identity_schema(), left: limit };
+    let query = Query { config: Values::of(config), include_object: true, limit };
+    list.list(context, query, &mut results).await?;
+    let found = std::mem::take(&mut *sink.found.lock().unwrap_or_else(PoisonError::into_inner));
+    let listed = |found: ListResult| {
+        let object = found.object.as_ref().map(R::Model::from_value).transpose()?;
+        Ok(Listed { display_name: found.display_name, identity: found.identity.json.to_string(), object })
+    };
+    found.into_iter().map(listed).collect()
+}
+
+/// Invokes an action and returns the lines that it reported.
+pub async fn invoke<A: Action>(
+    action: &A,
+    context: &mut Context<A::Data>,
+    config: A::Config,
+) -> Result<Vec<String>, Error> {
+    let lines = Arc::<Mutex<Vec<String>>>::default();
+    let shared = lines.clone();
+    let output = move |line: &str| shared.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
+    action.invoke(context, Values::of(config), &Progress { output: Arc::new(output) }).await?;
+    let lines = std::mem::take(&mut *lines.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok(lines)
+}
+
+/// Keeps all results.
+#[derive(Default)]
+struct Sink {
+    found: Mutex<Vec<ListResult>>,
+}
+
+#[async_trait]
+impl ListSink for Sink {
+    async fn add(&self, result: ListResult) -> ControlFlow<()> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+        ControlFlow::Continue(())
+    }
 }
 
 fn planned<R: Resource>(resource: &R, prior: Option<R::Model>, config: R::Model) -> Plan<R::Model> {

@@ -193,6 +193,8 @@ fn play(lab: &mut Lab) {
 
     lab.run(&["state", "rm", "todo_note.bread"]).expect(0, &[]);
     lab.run(&["import", "-no-color", "todo_note.bread", "99"]).expect(1, &["The service has no note \"99\"."]);
+    // The reference closes no ephemeral objects after such an error.
+    lab.fake.store().sessions.clear();
     lab.run(&["import", "-no-color", "todo_note.bread", "3"]).expect(0, &["Import successful!"]);
     lab.expect_no_changes();
 

@@ -2,9 +2,11 @@
 //!
 //! An example of a whole provider, made to be copied. [`provider`] lists what there is.
 
+mod archive;
 mod client;
 #[cfg(test)]
 mod fake;
+mod list;
 mod note;
 mod notes;
 mod provider;

@@ -4,6 +4,7 @@
 mod tests;
 
 use serde::Deserialize;
+use terrane::sdk::validators::{length_at_least, one_of};
 use terrane::sdk::{
     ConfiguredAttribute, Context, Creation, Error, Field, IdentitySchema, Import, Model, Object, Resource, Schema, Set,
     Stored, Type, Update, Validation, Value, identity_schema,
@@ -21,7 +22,7 @@ pub struct Note {
     #[attribute(default = "inbox", replace)]
     list: String,
     /// What is to be done.
-    #[attribute(required, validators(not_empty))]
+    #[attribute(required, validators(length_at_least(1)))]
     title: String,
     /// Details, in Markdown.
     #[attribute(optional)]
@@ -51,17 +52,17 @@ pub struct Note {
 
 #[derive(Clone, Model)]
 pub struct Reminder {
-    /// When to remind, in RFC 3339.
-    #[attribute(required)]
+    /// When to remind, in RFC 3339 and UTC.
+    #[attribute(required, validators(utc_time))]
     at: String,
     /// How to remind: `mail` or `phone`.
-    #[attribute(default = "mail")]
+    #[attribute(default = "mail", validators(one_of(["mail", "phone"])))]
     channel: String,
 }
 
-fn not_empty(attribute: &mut ConfiguredAttribute<'_>) {
-    if attribute.value.as_str() == Some("") {
-        attribute.invalid("Invalid Attribute Value Length", "string length must be at least 1");
+fn utc_time(attribute: &mut ConfiguredAttribute<'_>) {
+    if attribute.value.as_str().is_some_and(|text| !text.ends_with('Z')) {
+        attribute.invalid("Invalid Attribute Value Match", "value must end with Z, for UTC");
     }
 }
 
@@ -81,7 +82,7 @@ impl Note {
     }
 
     /// A note as the service has it. What it does not have is null.
-    fn from_service(note: client::Note) -> Note {
+    pub fn from_service(note: client::Note) -> Note {
         Note {
             id: Field::Known(note.id),
             list: note.list,
@@ -95,6 +96,11 @@ impl Note {
             created_at: Field::Known(note.created_at),
             updated_at: Field::Known(note.updated_at),
         }
+    }
+
+    /// What identifies the note, as [`NoteResource::identity_schema`] has it.
+    pub fn to_identity(&self) -> Value {
+        Value::object([("id", Value::string(self.id()))])
     }
 
     fn id(&self) -> &str {
@@ -204,7 +210,7 @@ impl Resource for NoteResource {
     }
 
     fn identity(&self, state: &Note) -> Option<Value> {
-        Some(Value::object([("id", Value::string(state.id()))]))
+        Some(state.to_identity())
     }
 }
 

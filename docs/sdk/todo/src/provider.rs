@@ -4,7 +4,9 @@ use std::env;
 
 use terrane::sdk::{Context, Error, Field, Model, Provider, Types, Values};
 
+use crate::archive::Archive;
 use crate::client::Client;
+use crate::list::NoteList;
 use crate::note::NoteResource;
 use crate::notes::NotesDataSource;
 use crate::session::SessionResource;
@@ -46,8 +48,9 @@ impl Provider for Todo {
             .resource("todo_note", NoteResource)
             .data_source("todo_notes", NotesDataSource)
             .ephemeral("todo_session", SessionResource)
+            .list("todo_note", NoteList)
+            .action("todo_archive", Archive)
             .function("slug", Slug);
-        // The library has no list resources and no actions yet. Here is the place for `todo_note` and `todo_archive`.
     }
 }
 

@@ -133,7 +133,11 @@ async fn version_0_is_upgraded() {
 fn configurations_are_checked() {
     let cases = [
         (config("Milk"), None),
-        (config(""), Some("Invalid Attribute Value Length: Attribute title string length must be at least 1, got: ")),
+        (config(""), Some("Invalid Attribute Value Length: Attribute title string length must be at least 1, got: 0")),
+        (
+            Note { reminder: vec![Reminder { at: "8:00".to_owned(), channel: "mail".to_owned() }], ..config("Milk") },
+            Some("Invalid Attribute Value Match: Attribute reminder[0].at value must end with Z, for UTC, got: 8:00"),
+        ),
         (
             Note { secret_version: Some(1), ..config("Milk") },
             Some("Missing secret: \"secret_version\" does nothing without \"secret\"."),

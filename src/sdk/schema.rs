@@ -194,6 +194,7 @@ impl Block {
             description: self.description.clone(),
             markdown: self.markdown,
             deprecated: self.deprecation.is_some(),
+            deprecation_message: self.deprecation.clone().unwrap_or_default(),
         }
     }
 
@@ -413,6 +414,7 @@ impl Attribute {
             computed: self.computed,
             sensitive: self.sensitive,
             deprecated: self.deprecation.is_some(),
+            deprecation_message: self.deprecation.clone().unwrap_or_default(),
             write_only: self.write_only,
             ..self.shape.to_model()
         }

@@ -67,7 +67,7 @@ fn utc_time(attribute: &mut ConfiguredAttribute<'_>) {
 }
 
 impl Note {
-    /// What the service is told.
+    /// The note as the service takes it.
     fn to_service(&self) -> client::Note {
         let reminder = self.reminder.first();
         client::Note {

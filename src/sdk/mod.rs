@@ -1,6 +1,7 @@
 //! The library for people who write providers in Rust.
 //!
-//! A provider implements [`Provider`]; its types implement [`Resource`], [`DataSource`], [`Ephemeral`] and [`Function`].
+//! A provider implements [`Provider`]; its types implement [`Resource`], [`DataSource`], [`Ephemeral`], [`Function`],
+//! [`ListResource`] and [`Action`]. [`Serve`] is what `main` runs, [`testing`] calls types without a host.
 //! Attributes are the fields of structs with `#[derive(Model)]`. The rules of plans and of validation are those of the
 //! library of the public providers. Never knows a particular resource, nor how a host works.
 

@@ -16,6 +16,7 @@ mod model;
 mod modules;
 mod protocols;
 mod providers;
+mod sdk;
 mod state_stores;
 mod support;
 mod syntax;

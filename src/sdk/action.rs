@@ -10,12 +10,40 @@ use super::schema::Schema;
 use crate::model::provider::Output;
 
 /// An action.
+///
+/// ```
+/// # use terrane::sdk::{Action, Context, Error, Model, Progress, Values};
+/// /// Restarts a machine.
+/// #[derive(Model)]
+/// struct RestartConfig {
+///     #[attribute(required)]
+///     name: String,
+/// }
+///
+/// struct Restart;
+///
+/// impl Action for Restart {
+///     type Data = ();
+///     type Config = RestartConfig;
+///
+///     async fn invoke(
+///         &self,
+///         _context: &mut Context<()>,
+///         config: Values<RestartConfig>,
+///         progress: &Progress,
+///     ) -> Result<(), Error> {
+///         progress.report(&format!("restarting {}", config.model()?.name));
+///         Ok(())
+///     }
+/// }
+/// ```
 pub trait Action: Send + Sync + 'static {
     /// What the provider's `configure` returns.
     type Data: Send + Sync + 'static;
     /// The arguments of the action.
     type Config: Model;
 
+    /// By default that of the model.
     fn schema(&self) -> Schema {
         Schema::of::<Self::Config>()
     }

@@ -54,6 +54,17 @@ pub fn validate_implementation(provider: impl Provider) -> Result<(), Error> {
     for (name, ephemeral) in &types.ephemeral {
         check.of_type(Kind::Other, name, &**ephemeral);
     }
+    for (name, list) in &types.lists {
+        check.of_type(Kind::Other, name, &**list);
+        // A provider that is joined with this one may have the resource type.
+        if types.resources.get(name).is_some_and(|resource| resource.identity_schema().is_none()) {
+            let detail = "A resource type with a list resource must have an identity.".to_owned();
+            check.report(INVALID_SCHEMA, detail);
+        }
+    }
+    for (name, action) in &types.actions {
+        check.of_type(Kind::Action, name, &**action);
+    }
     for (name, function) in &types.functions {
         check.function(name, &function.signature());
     }
@@ -67,7 +78,8 @@ pub fn validate_implementation(provider: impl Provider) -> Result<(), Error> {
 enum Kind {
     Provider,
     Resource,
-    /// Data sources and ephemeral resources.
+    Action,
+    /// Data sources, ephemeral resources and list resources.
     Other,
 }
 
@@ -94,7 +106,7 @@ impl Check {
     fn schema(&mut self, schema: &Schema) {
         let reserved: &[&[&str]] = match self.kind {
             Kind::Provider => &[RESERVED, RESERVED_OF_PROVIDERS],
-            Kind::Resource | Kind::Other => &[RESERVED],
+            Kind::Resource | Kind::Action | Kind::Other => &[RESERVED],
         };
         for attribute in &schema.block.attributes {
             if reserved.iter().any(|names| names.contains(&&*attribute.name)) {
@@ -160,9 +172,11 @@ impl Check {
             let detail = format!("{name:?}: only resources have defaults and plan modifiers.");
             self.report(INVALID_ATTRIBUTE, detail);
         }
-        if attribute.write_only && (self.kind != Kind::Resource || attribute.computed || in_set) {
-            let detail =
-                format!("{name:?}: only attributes of resources are write-only, not computed ones or in sets.");
+        let has_write_only = matches!(self.kind, Kind::Resource | Kind::Action);
+        if attribute.write_only && (!has_write_only || attribute.computed || in_set) {
+            let detail = format!(
+                "{name:?}: only attributes of resources and actions are write-only, not computed ones or in sets."
+            );
             self.report(INVALID_SCHEMA, detail);
         }
         match &attribute.shape {

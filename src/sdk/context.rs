@@ -12,6 +12,17 @@ use crate::lang::value::{Path, Value};
 use crate::model::provider::{DeferralReason, ProviderDiagnostic, ProviderDiagnostics};
 
 /// One call of a provider.
+///
+/// ```
+/// # use terrane::sdk::{Context, Error};
+/// async fn rename(context: &mut Context<String>) -> Result<(), Error> {
+///     let client = context.data()?;
+///     let etag = format!("\"{client}\"");
+///     context.private().set("etag", etag)?;
+///     context.warn("Slow service", "The service took long.");
+///     Ok(())
+/// }
+/// ```
 pub struct Context<D> {
     pub(super) data: Option<Arc<D>>,
     pub(super) diagnostics: ProviderDiagnostics,
@@ -56,6 +67,13 @@ impl<D> Context<D> {
     }
 
     /// As [`Context::warn`], about an attribute.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Path};
+    /// fn check(context: &mut Context<()>) {
+    ///     context.warn_at(Path::new().attr("title"), "Long title", "The service shows only 80 letters.");
+    /// }
+    /// ```
     pub fn warn_at(&mut self, path: Path, summary: impl Into<String>, detail: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail).at(path));
     }
@@ -88,6 +106,17 @@ impl<D> Context<D> {
     }
 
     /// Completes when the user interrupts the run. A call that is not finished then is dropped a second later.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use terrane::sdk::{Context, Error};
+    /// async fn wait(context: &Context<()>, time: Duration) -> Result<(), Error> {
+    ///     tokio::select! {
+    ///         () = tokio::time::sleep(time) => Ok(()),
+    ///         () = context.stopping() => Err(Error::new("Interrupted", "The wait was interrupted.")),
+    ///     }
+    /// }
+    /// ```
     pub async fn stopping(&self) {
         self.stop.stopping().await;
     }
@@ -102,6 +131,7 @@ impl<D> Context<D> {
         self.identity.as_ref()
     }
 
+    /// Sets the identity of the object. Only needed where [`Resource::identity`](super::Resource::identity) cannot tell it from the object.
     pub fn set_identity(&mut self, identity: Value) {
         self.identity = Some(identity);
     }
@@ -141,6 +171,7 @@ impl Private {
         Ok(())
     }
 
+    /// Removes a key. Nothing happens if it is not there.
     pub fn remove(&mut self, key: &str) {
         self.entries.remove(key);
     }

@@ -13,6 +13,7 @@ use crate::model::schema::Nesting;
 pub struct Mismatch {
     /// From the object on.
     pub path: Path,
+    /// What does not fit, without the path.
     pub reason: String,
 }
 
@@ -55,9 +56,12 @@ pub trait FieldType: Sized + Send + Sync + 'static {
         NumberKind::Any
     }
 
+    /// Reads a value of the language. Fails if it is of another type, or null or unknown where the Rust type has no such value.
     fn from_value(value: &Value) -> Result<Self, Mismatch>;
+    /// The value of the language.
     fn into_value(self) -> Value;
 
+    /// The same as a [`Field`], which can hold any value.
     fn into_field(self) -> Field<Self::Known>;
     /// Fails for null or unknown values that the type does not have.
     fn from_field(field: Field<Self::Known>) -> Result<Self, Mismatch>;

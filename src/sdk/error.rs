@@ -33,6 +33,12 @@ impl Error {
     }
 
     /// Both.
+    ///
+    /// ```
+    /// # use terrane::sdk::Error;
+    /// let both = Error::new("A", "a.").and(Error::new("B", "b."));
+    /// assert_eq!(both.to_string(), "A: a.; B: b.");
+    /// ```
     #[must_use]
     pub fn and(mut self, other: Error) -> Error {
         self.diagnostics.extend(other.diagnostics);

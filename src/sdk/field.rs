@@ -14,6 +14,7 @@ pub enum Field<T> {
     Null,
     /// Known only after apply.
     Unknown,
+    /// Set, and known.
     Known(T),
 }
 
@@ -28,6 +29,8 @@ impl<T> Field<T> {
         Field::Known(value.into())
     }
 
+    /// True if it is not set.
+    ///
     /// ```
     /// # use terrane::sdk::Field;
     /// assert!(Field::<i64>::Null.is_null());
@@ -36,6 +39,8 @@ impl<T> Field<T> {
         matches!(self, Field::Null)
     }
 
+    /// True if it is known only after apply.
+    ///
     /// ```
     /// # use terrane::sdk::Field;
     /// assert!(Field::<i64>::Unknown.is_unknown());

@@ -22,6 +22,7 @@ pub struct FunctionError {
 }
 
 impl FunctionError {
+    /// An error about the call as a whole.
     pub fn new(text: impl Into<String>) -> FunctionError {
         FunctionError { text: text.into(), argument: None }
     }
@@ -53,7 +54,24 @@ impl From<WireError> for FunctionError {
 }
 
 /// A function. It depends on its arguments alone: the provider need not be configured.
+///
+/// ```
+/// # use terrane::sdk::{Function, FunctionError, Signature, Type, Value, argument, parameter, signature};
+/// struct Reverse;
+///
+/// impl Function for Reverse {
+///     fn signature(&self) -> Signature {
+///         signature("Reverses a text", vec![parameter::<String>("text", "The text.")], Type::String)
+///     }
+///
+///     async fn call(&self, arguments: Vec<Value>) -> Result<Value, FunctionError> {
+///         let text: String = argument(&arguments, 0)?;
+///         Ok(Value::string(text.chars().rev().collect::<String>()))
+///     }
+/// }
+/// ```
 pub trait Function: Send + Sync + 'static {
+    /// The parameters, the type of the result, and the documentation.
     fn signature(&self) -> Signature;
 
     /// The arguments in the order of the signature; with a variadic parameter, its arguments follow the others.
@@ -78,6 +96,12 @@ pub fn parameter<T: FieldType>(name: &str, description: &str) -> Parameter {
 }
 
 /// A signature without a variadic parameter.
+///
+/// ```
+/// # use terrane::sdk::{Type, parameter, signature};
+/// let mut join = signature("Joins texts", vec![], Type::String);
+/// join.variadic = Some(parameter::<String>("texts", "The texts."));
+/// ```
 pub fn signature(summary: &str, parameters: Vec<Parameter>, returns: Type) -> Signature {
     Signature {
         parameters,
@@ -91,6 +115,13 @@ pub fn signature(summary: &str, parameters: Vec<Parameter>, returns: Type) -> Si
 }
 
 /// The argument with this index as a Rust value.
+///
+/// ```
+/// # use terrane::sdk::{Value, argument};
+/// let arguments = [Value::int(2)];
+/// assert_eq!(argument::<i64>(&arguments, 0), Ok(2));
+/// assert!(argument::<String>(&arguments, 0).is_err());
+/// ```
 pub fn argument<T: FieldType>(arguments: &[Value], index: usize) -> Result<T, FunctionError> {
     let missing = || FunctionError::new(format!("argument {} is missing", index + 1));
     let value = arguments.get(index).ok_or_else(missing)?;

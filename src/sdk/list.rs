@@ -12,12 +12,33 @@ use crate::lang::value::{Value, json};
 use crate::model::provider::{Identity, IdentitySchema, ListResult, ListSink};
 
 /// A list resource. It has the name of the managed resource type whose objects it lists; that type has an identity.
+///
+/// ```
+/// # use terrane::sdk::{Context, Error, ListResource, Object, Query, Results, Value};
+/// struct MachineList;
+///
+/// impl ListResource for MachineList {
+///     type Data = ();
+///     type Config = ();
+///
+///     async fn list(&self, _context: &mut Context<()>, _query: Query<()>, results: &mut Results<'_>) -> Result<(), Error> {
+///         for name in ["web", "mail"] {
+///             let identity = Value::object([("name", Value::string(name))]);
+///             if results.add::<Object>(&identity, name, None).await?.is_break() {
+///                 break;
+///             }
+///         }
+///         Ok(())
+///     }
+/// }
+/// ```
 pub trait ListResource: Send + Sync + 'static {
     /// What the provider's `configure` returns.
     type Data: Send + Sync + 'static;
     /// The arguments of the list.
     type Config: Model;
 
+    /// By default that of the model.
     fn schema(&self) -> Schema {
         Schema::of::<Self::Config>()
     }
@@ -37,6 +58,7 @@ pub trait ListResource: Send + Sync + 'static {
 /// What to list.
 #[non_exhaustive]
 pub struct Query<C> {
+    /// The arguments of the list.
     pub config: Values<C>,
     /// Each result should have its object.
     pub include_object: bool,

@@ -1,6 +1,7 @@
 //! The library for people who write providers in Rust.
 //!
-//! A provider implements [`Provider`]; its types implement [`Resource`], [`DataSource`], [`Ephemeral`] and [`Function`].
+//! A provider implements [`Provider`]; its types implement [`Resource`], [`DataSource`], [`Ephemeral`], [`Function`],
+//! [`ListResource`] and [`Action`]. [`Serve`] is what `main` runs, [`testing`] calls types without a host.
 //! Attributes are the fields of structs with `#[derive(Model)]`. The rules of plans and of validation are those of the
 //! library of the public providers. Never knows a particular resource, nor how a host works.
 
@@ -31,6 +32,7 @@ mod serve;
 mod server;
 mod server_kinds;
 mod stored;
+pub mod testing;
 #[cfg(test)]
 mod tests;
 mod timeouts;
@@ -56,7 +58,7 @@ pub use mux::mux;
 pub use provider::{Provider, Types};
 pub use resource::{
     Creation, DeferralReason, IdentityAttribute, IdentitySchema, Import, Moved, Plan, Resource, Stored, Update,
-    Validation, not_importable,
+    Validation, identity_schema, not_importable,
 };
 pub use schema::{Attribute, Block, NestedBlock, Nesting, NumberKind, Schema, Shape};
 pub use serve::Serve;

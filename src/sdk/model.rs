@@ -14,11 +14,42 @@ use crate::lang::value::{Path, Value};
 /// A struct that stands for an object: of a resource, a data source, a provider configuration or a nested block.
 ///
 /// `#[derive(Model)]` writes it. [`Object`] is the model of those who build their schema at run time.
+///
+/// ```
+/// # use std::collections::BTreeMap;
+/// # use terrane::sdk::{Field, Model, Set};
+/// /// A machine.
+/// #[derive(Model)]
+/// struct Machine {
+///     /// Given by the service.
+///     #[attribute(computed, keep)]
+///     id: Field<String>,
+///     /// A change replaces the machine.
+///     #[attribute(required, replace)]
+///     name: String,
+///     #[attribute(default = 1)]
+///     size: i64,
+///     #[attribute(optional)]
+///     labels: Option<BTreeMap<String, String>>,
+///     #[block]
+///     disk: Set<Disk>,
+/// }
+///
+/// #[derive(Model)]
+/// struct Disk {
+///     #[attribute(required)]
+///     gigabytes: i64,
+/// }
+///
+/// assert_eq!(Machine::block().attributes.len(), 4);
+/// assert_eq!(Machine::NAME.name(), "name");
+/// ```
 pub trait Model: Sized + Send + Sync + 'static {
     /// The attributes and blocks of the object.
     fn block() -> Block;
     /// Fails if a field cannot hold what is there: null or unknown.
     fn from_value(value: &Value) -> Result<Self, Mismatch>;
+    /// The object of the language.
     fn into_value(self) -> Value;
 }
 
@@ -38,6 +69,14 @@ impl Model for () {
 }
 
 /// An object with attributes by name, for schemas that are built at run time. Names are not checked by the compiler.
+///
+/// ```
+/// use terrane::sdk::{Attribute, Block, Object, Value};
+/// let block = Block::new([Attribute::string("title").required(), Attribute::int("size").optional()]);
+/// let object = Object::of(&block, [("title", Value::string("Milk"))]);
+/// assert_eq!((object.text("title"), object.int("size")), (Some("Milk"), None));
+/// assert_eq!(object.with([("size", Value::int(2))]).int("size"), Some(2));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object(pub Value);
 
@@ -47,10 +86,12 @@ impl Object {
         self.0.get(name).and_then(Value::as_str)
     }
 
+    /// The attribute as a whole number; none if it is null, unknown, absent or has a fraction.
     pub fn int(&self, name: &str) -> Option<i64> {
         self.0.get(name).and_then(Value::as_i64)
     }
 
+    /// The attribute as a flag; none if it is null, unknown or absent.
     pub fn bool(&self, name: &str) -> Option<bool> {
         self.0.get(name).and_then(Value::as_bool)
     }
@@ -106,6 +147,7 @@ impl<M, T> Key<M, T> {
         Key { name, types: PhantomData }
     }
 
+    /// The name of the attribute.
     pub const fn name(self) -> &'static str {
         self.name
     }
@@ -131,6 +173,20 @@ impl<M, T> fmt::Debug for Key<M, T> {
 }
 
 /// An object of a model, any part of which may be unknown: a configuration or a plan.
+///
+/// ```
+/// use terrane::sdk::{Field, Model, Values};
+/// #[derive(Model)]
+/// struct Note {
+///     #[attribute(required)]
+///     title: String,
+/// }
+///
+/// let mut values = Values::of(Note { title: "Milk".to_owned() });
+/// assert_eq!(values.get(Note::TITLE).unwrap(), Field::known("Milk"));
+/// values.set(Note::TITLE, Field::Unknown);
+/// assert!(values.model().is_err(), "a String holds nothing unknown");
+/// ```
 pub struct Values<M> {
     value: Value,
     model: PhantomData<fn() -> M>,
@@ -191,6 +247,11 @@ impl<M> Values<M> {
 }
 
 impl<M: Model> Values<M> {
+    /// A configuration or plan with these values, for tests.
+    pub fn of(model: M) -> Values<M> {
+        Values::new(model.into_value())
+    }
+
     /// The model. Fails if there is no object, or if a field cannot hold what is unknown.
     pub fn model(&self) -> Result<M, Error> {
         if self.value.is_null() {

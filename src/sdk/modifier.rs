@@ -5,11 +5,13 @@ use crate::lang::value::{Path, Value};
 /// What a modifier sees of its attribute or block, and what it may change.
 #[non_exhaustive]
 pub struct PlannedAttribute<'a> {
+    /// The place of the attribute or block in the object.
     pub path: &'a Path,
     /// Null if it is not configured.
     pub config: &'a Value,
     /// Null if there is no prior object.
     pub prior: &'a Value,
+    /// The planned value so far. A modifier changes it, but not where a value is configured.
     pub planned: Value,
     /// A change of the value replaces the object.
     pub requires_replace: bool,
@@ -22,7 +24,23 @@ pub struct PlannedAttribute<'a> {
 }
 
 /// Changes the plan of one attribute or block. Any `Fn(&mut PlannedAttribute)` is one.
+///
+/// ```
+/// use terrane::sdk::{Attribute, PlannedAttribute, Value, replace_if};
+///
+/// /// Known before apply: the name in lower case.
+/// fn from_name(attribute: &mut PlannedAttribute<'_>) {
+///     if let Some(name) = attribute.config_object.get("name").and_then(Value::as_str) {
+///         attribute.planned = Value::string(name.to_lowercase());
+///     }
+/// }
+///
+/// let host = Attribute::string("host").computed().modifier(from_name);
+/// let size = Attribute::int("size").required();
+/// let size = size.modifier(replace_if(|size| size.planned.as_i64() < size.prior.as_i64()));
+/// ```
 pub trait PlanModifier: Send + Sync + 'static {
+    /// Changes `planned`, or sets `requires_replace`.
     fn modify(&self, attribute: &mut PlannedAttribute<'_>);
 }
 

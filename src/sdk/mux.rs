@@ -22,6 +22,28 @@ const INVALID: &str = "Invalid Provider Server Combination";
 /// Joins providers: each type is answered by the one that offers it. Their provider configurations must be the same.
 ///
 /// Fails if two of them offer the same type, or if their configurations differ.
+///
+/// ```
+/// # use terrane::sdk::{Context, Error, Provider, Types, Values, mux, server};
+/// # struct One;
+/// # impl Provider for One {
+/// #     type Config = ();
+/// #     type Data = ();
+/// #     async fn configure(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> { Ok(()) }
+/// #     fn types(&self, _: &mut Types<()>) {}
+/// # }
+/// # struct Other;
+/// # impl Provider for Other {
+/// #     type Config = ();
+/// #     type Data = ();
+/// #     async fn configure(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> { Ok(()) }
+/// #     fn types(&self, _: &mut Types<()>) {}
+/// # }
+/// # async fn example() -> Result<(), Error> {
+/// let joined = mux(vec![server(One), server(Other)]).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub async fn mux(providers: Vec<Served>) -> Result<Served, Error> {
     let mut joined = Mux::default();
     for (index, provider) in providers.into_iter().enumerate() {

@@ -19,12 +19,38 @@ use crate::model::provider::StateStores;
 use crate::model::schema as wire;
 
 /// A provider.
+///
+/// ```
+/// # use terrane::sdk::{Context, Error, Model, Provider, Types, Values};
+/// struct Todo;
+///
+/// #[derive(Model)]
+/// struct Config {
+///     /// The URL of the service.
+///     #[attribute(required)]
+///     address: String,
+/// }
+///
+/// impl Provider for Todo {
+///     type Config = Config;
+///     type Data = String;
+///
+///     async fn configure(&self, _context: &mut Context<()>, config: Values<Config>) -> Result<String, Error> {
+///         Ok(config.model()?.address)
+///     }
+///
+///     fn types(&self, _types: &mut Types<String>) {}
+/// }
+///
+/// # terrane::sdk::validate_implementation(Todo).unwrap();
+/// ```
 pub trait Provider: Send + Sync + 'static {
     /// The provider block; `()` if it has no arguments.
     type Config: Model;
     /// What resources and the others need of the configuration: a client, for example.
     type Data: Send + Sync + 'static;
 
+    /// By default that of the model.
     fn schema(&self) -> Schema {
         Schema::of::<Self::Config>()
     }
@@ -37,6 +63,7 @@ pub trait Provider: Send + Sync + 'static {
     /// Checks of the configuration beyond those of the schema.
     fn validate(&self, _validation: &mut Validation<'_, Self::Config>) {}
 
+    /// Makes the data that the types need. The configuration may have unknown values during plan.
     fn configure(
         &self,
         context: &mut Context<()>,
@@ -85,12 +112,14 @@ impl<D: Send + Sync + 'static> Types<D> {
         self.note("Resource", name, twice)
     }
 
+    /// Adds a data source by its full name.
     pub fn data_source(&mut self, name: &str, source: impl DataSource<Data = D>) -> &mut Self {
         let offered = Arc::new(Offered::new(source.schema(), source));
         let twice = self.data_sources.insert(Arc::from(name), offered).is_some();
         self.note("Data Source", name, twice)
     }
 
+    /// Adds an ephemeral resource type by its full name.
     pub fn ephemeral(&mut self, name: &str, ephemeral: impl Ephemeral<Data = D>) -> &mut Self {
         let offered = Arc::new(Offered::new(ephemeral.schema(), ephemeral));
         let twice = self.ephemeral.insert(Arc::from(name), offered).is_some();
@@ -110,6 +139,7 @@ impl<D: Send + Sync + 'static> Types<D> {
         self.note("List Resource", name, twice)
     }
 
+    /// Adds an action by its full name.
     pub fn action(&mut self, name: &str, action: impl Action<Data = D>) -> &mut Self {
         let offered = Arc::new(Offered::new(action.schema(), action));
         let twice = self.actions.insert(Arc::from(name), offered).is_some();

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::error::Error;
 use super::model::{Model, Values};
 use super::schema::Schema;
-use crate::lang::value::{Path, Value};
+use crate::lang::value::{Path, Type, Value};
 use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
 
 pub use crate::model::provider::{DeferralReason, IdentityAttribute, IdentitySchema};
@@ -14,11 +14,35 @@ pub use crate::model::provider::{DeferralReason, IdentityAttribute, IdentitySche
 /// A managed resource type: the object's life from its creation to its destruction.
 ///
 /// Methods are `async fn` in implementations. All but `create` have a default: an object that is only kept in the state.
+///
+/// ```
+/// # use terrane::sdk::{Context, Creation, Error, Field, Model, Resource};
+/// #[derive(Model)]
+/// struct Note {
+///     #[attribute(computed, keep)]
+///     id: Field<String>,
+///     #[attribute(required)]
+///     title: String,
+/// }
+///
+/// struct NoteResource;
+///
+/// impl Resource for NoteResource {
+///     type Data = ();
+///     type Model = Note;
+///
+///     async fn create(&self, _context: &mut Context<()>, creation: &mut Creation<Note>) -> Result<Note, Error> {
+///         Ok(Note { id: Field::known("7"), ..creation.planned.model()? })
+///     }
+/// }
+/// ```
 pub trait Resource: Send + Sync + 'static {
     /// What the provider's `configure` returns.
     type Data: Send + Sync + 'static;
+    /// The attributes of the object.
     type Model: Model;
 
+    /// By default that of the model, with version 0.
     fn schema(&self) -> Schema {
         Schema::of::<Self::Model>()
     }
@@ -60,6 +84,7 @@ pub trait Resource: Send + Sync + 'static {
         ready(update.planned.model())
     }
 
+    /// Deletes the object. Succeeds if it is gone already. By default it is only removed from the state.
     fn delete(
         &self,
         _context: &mut Context<Self::Data>,
@@ -117,6 +142,18 @@ pub trait Resource: Send + Sync + 'static {
     }
 }
 
+/// An identity schema of version 0 with attributes that an import by identity must set.
+///
+/// ```
+/// use terrane::sdk::{Type, identity_schema};
+/// let schema = identity_schema([("project", Type::String), ("id", Type::String)]);
+/// assert_eq!(schema.attributes.len(), 2);
+/// ```
+pub fn identity_schema<'n>(attributes: impl IntoIterator<Item = (&'n str, Type)>) -> IdentitySchema {
+    let attributes = attributes.into_iter().map(|(name, ty)| (name.into(), IdentityAttribute::required(ty)));
+    IdentitySchema { version: 0, attributes: attributes.collect() }
+}
+
 /// The error of types without import.
 pub fn not_importable() -> Error {
     Error::new(
@@ -126,27 +163,70 @@ pub fn not_importable() -> Error {
 }
 
 /// A configuration to check.
+///
+/// ```
+/// # use terrane::sdk::{Field, Model, Validation};
+/// # #[derive(Model)]
+/// # struct Range {
+/// #     #[attribute(required)]
+/// #     from: i64,
+/// #     #[attribute(required)]
+/// #     to: i64,
+/// # }
+/// fn validate(validation: &mut Validation<'_, Range>) {
+///     let (from, to) = (validation.config.get(Range::FROM), validation.config.get(Range::TO));
+///     if let (Ok(Field::Known(from)), Ok(Field::Known(to))) = (from, to)
+///         && from > to
+///     {
+///         validation.error(Range::TO.path(), "Invalid range", "\"to\" is less than \"from\".");
+///     }
+/// }
+/// ```
 #[non_exhaustive]
 pub struct Validation<'a, M> {
+    /// The configuration. Any part of it may be unknown.
     pub config: Values<M>,
     pub(super) found: &'a mut ProviderDiagnostics,
 }
 
 impl<M> Validation<'_, M> {
+    /// Reports an error about an attribute. Checks go on.
     pub fn error(&mut self, path: Path, summary: impl Into<String>, detail: impl Into<String>) {
         self.found.push(ProviderDiagnostic::error(summary, detail).at(path));
     }
 
+    /// Reports a warning about an attribute.
     pub fn warn(&mut self, path: Path, summary: impl Into<String>, detail: impl Into<String>) {
         self.found.push(ProviderDiagnostic::warning(summary, detail).at(path));
     }
 
+    /// Reports an error that another function returned.
     pub fn add(&mut self, error: impl Into<Error>) {
         self.found.extend(error.into().diagnostics);
     }
 }
 
 /// A planned change.
+///
+/// ```
+/// # use terrane::sdk::{Error, Field, Model, Plan};
+/// # #[derive(Model)]
+/// # struct Machine {
+/// #     #[attribute(required)]
+/// #     name: String,
+/// #     #[attribute(computed)]
+/// #     host: Field<String>,
+/// # }
+/// fn plan(plan: &mut Plan<Machine>) -> Result<(), Error> {
+///     if let Field::Known(name) = plan.planned.get(Machine::NAME)? {
+///         plan.planned.set(Machine::HOST, Field::known(format!("{name}.example.com")));
+///     }
+///     if !plan.is_create() && !plan.is_destroy() && plan.prior.get(Machine::NAME)? != plan.planned.get(Machine::NAME)? {
+///         plan.requires_replace.push(Machine::NAME.path());
+///     }
+///     Ok(())
+/// }
+/// ```
 #[non_exhaustive]
 pub struct Plan<M> {
     /// Absent for a destruction.
@@ -160,10 +240,12 @@ pub struct Plan<M> {
 }
 
 impl<M> Plan<M> {
+    /// True if there is no prior object.
     pub fn is_create(&self) -> bool {
         self.prior.is_absent()
     }
 
+    /// True if the object is to be deleted.
     pub fn is_destroy(&self) -> bool {
         self.planned.is_absent()
     }
@@ -174,6 +256,7 @@ impl<M> Plan<M> {
 pub struct Creation<M> {
     /// With write-only values.
     pub config: Values<M>,
+    /// Known, but for computed attributes.
     pub planned: Values<M>,
     pub(super) partial: Option<Value>,
 }
@@ -183,7 +266,9 @@ pub struct Creation<M> {
 pub struct Update<M> {
     /// With write-only values.
     pub config: Values<M>,
+    /// The object as the state has it.
     pub prior: Values<M>,
+    /// Known, but for computed attributes.
     pub planned: Values<M>,
     pub(super) partial: Option<Value>,
 }
@@ -206,6 +291,7 @@ impl<M: Model> Update<M> {
 #[non_exhaustive]
 #[derive(Clone, Debug)]
 pub enum Import {
+    /// The id that the user gave, in the form that the provider documents.
     Id(String),
     /// An object of the type of the identity schema.
     Identity(Value),
@@ -222,9 +308,19 @@ impl Import {
 }
 
 /// An object in the state that was written with another version of the schema.
+///
+/// ```
+/// # use terrane::sdk::{Error, Stored};
+/// fn title(stored: &Stored) -> Result<String, Error> {
+///     let text: serde_json::Value = serde_json::from_slice(stored.json()?)
+///         .map_err(|error| Error::new("Unable to upgrade the note", error.to_string()))?;
+///     Ok(text["text"].as_str().unwrap_or_default().to_owned())
+/// }
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct Stored {
+    /// The version of the schema that it was stored with.
     pub version: i64,
     pub(super) raw: crate::model::provider::RawState,
     /// Of today's schema.
@@ -255,7 +351,9 @@ impl Stored {
 pub struct Moved {
     /// "registry.terraform.io/hashicorp/null".
     pub source_provider: String,
+    /// The type that the object had: "null_resource".
     pub source_type: String,
+    /// The version of the schema of that type.
     pub source_version: i64,
     /// The JSON text of the object.
     pub source_state: bytes::Bytes,

@@ -14,6 +14,7 @@ pub use crate::model::schema::Nesting;
 pub struct Schema {
     /// Of the stored objects; a resource upgrades older ones.
     pub version: i64,
+    /// The attributes and blocks.
     pub block: Block,
     /// The author does all checks of the configuration.
     pub(crate) unchecked: bool,
@@ -22,9 +23,13 @@ pub struct Schema {
 /// Attributes and nested blocks.
 #[derive(Clone, Default)]
 pub struct Block {
+    /// The attributes, in any order.
     pub attributes: Vec<Attribute>,
+    /// The blocks within it.
     pub blocks: Vec<NestedBlock>,
+    /// For users.
     pub description: String,
+    /// The description is Markdown.
     pub markdown: bool,
     /// The warning for those who use it.
     pub deprecation: Option<String>,
@@ -33,45 +38,73 @@ pub struct Block {
 /// A block within a block.
 #[derive(Clone)]
 pub struct NestedBlock {
+    /// The name by which users write it.
     pub name: String,
+    /// Whether there is one such block, or a list or set of them.
     pub nesting: Nesting,
+    /// Its attributes and blocks.
     pub block: Block,
+    /// The smallest number of blocks.
     pub min_items: u64,
     /// 0: no limit.
     pub max_items: u64,
+    /// Run in this order.
     pub modifiers: Vec<Arc<dyn PlanModifier>>,
+    /// Run in this order.
     pub validators: Vec<Arc<dyn Validator>>,
 }
 
 /// The type of an attribute: plain, or objects with attributes of their own (protocol 6 only).
 #[derive(Clone)]
 pub enum Shape {
+    /// A value of the type.
     Plain(Type),
+    /// An object with the attributes of the block, or a list, set or map of such objects.
     Nested(Nesting, Block),
 }
 
 /// What a number may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NumberKind {
+    /// Any number.
     #[default]
     Any,
+    /// A whole number of 32 bits.
     Int32,
+    /// A whole number of 64 bits.
     Int64,
+    /// A floating-point number of 32 bits.
     Float32,
+    /// A floating-point number of 64 bits.
     Float64,
 }
 
 /// One attribute.
+///
+/// ```
+/// use terrane::sdk::{Attribute, Value, replace};
+/// let size = Attribute::int("size").description("Gigabytes.").default(Value::int(10)).modifier(replace());
+/// assert!(size.optional && size.computed);
+/// ```
 #[derive(Clone)]
 pub struct Attribute {
+    /// The name by which users write it.
     pub name: String,
+    /// The type.
     pub shape: Shape,
+    /// Checked in configurations.
     pub number: NumberKind,
+    /// For users.
     pub description: String,
+    /// The description is Markdown.
     pub markdown: bool,
+    /// Must be configured.
     pub required: bool,
+    /// May be configured.
     pub optional: bool,
+    /// The provider sets it if it is not configured.
     pub computed: bool,
+    /// Hosts do not show it.
     pub sensitive: bool,
     /// Given to the provider, never stored.
     pub write_only: bool,
@@ -79,7 +112,9 @@ pub struct Attribute {
     pub deprecation: Option<String>,
     /// The planned value if none is configured.
     pub default: Option<Value>,
+    /// Run in this order.
     pub modifiers: Vec<Arc<dyn PlanModifier>>,
+    /// Run in this order.
     pub validators: Vec<Arc<dyn Validator>>,
 }
 
@@ -112,6 +147,7 @@ impl Schema {
         self
     }
 
+    /// Sets the description for users.
     pub fn description(mut self, text: impl Into<String>) -> Schema {
         self.block.description = text.into();
         self
@@ -129,6 +165,7 @@ impl Schema {
         self
     }
 
+    /// Adds a block.
     pub fn block(mut self, block: NestedBlock) -> Schema {
         self.block.blocks.push(block);
         self
@@ -140,6 +177,7 @@ impl Schema {
 }
 
 impl Block {
+    /// Attributes without blocks.
     pub fn new(attributes: impl IntoIterator<Item = Attribute>) -> Block {
         Block { attributes: attributes.into_iter().collect(), ..Block::default() }
     }
@@ -175,6 +213,14 @@ impl Block {
 }
 
 impl NestedBlock {
+    /// A block of any number of items, or one for [`Nesting::Single`].
+    ///
+    /// ```
+    /// use terrane::sdk::{Attribute, Block, NestedBlock, Nesting, Schema};
+    /// let rule = Block::new([Attribute::int("port").required()]);
+    /// let schema = Schema::new([]).block(NestedBlock::new("rule", Nesting::List, rule));
+    /// assert_eq!(schema.block.blocks[0].max_items, 0);
+    /// ```
     pub fn new(name: impl Into<String>, nesting: Nesting, block: Block) -> NestedBlock {
         NestedBlock {
             name: name.into(),
@@ -187,11 +233,13 @@ impl NestedBlock {
         }
     }
 
+    /// Adds a validator of the block as a whole.
     pub fn validator(mut self, validator: impl Validator) -> NestedBlock {
         self.validators.push(Arc::new(validator));
         self
     }
 
+    /// Adds a plan modifier of the block as a whole.
     pub fn modifier(mut self, modifier: impl PlanModifier) -> NestedBlock {
         self.modifiers.push(Arc::new(modifier));
         self
@@ -208,6 +256,7 @@ impl NestedBlock {
 }
 
 impl Shape {
+    /// The type of a value.
     pub fn ty(&self) -> Type {
         match self {
             Shape::Plain(ty) => ty.clone(),
@@ -249,14 +298,23 @@ impl Attribute {
         }
     }
 
+    /// An attribute of a type of the language.
+    ///
+    /// ```
+    /// use terrane::sdk::{Attribute, Type};
+    /// let limits = Attribute::plain("limits", Type::map(Type::Number)).optional();
+    /// assert_eq!(limits.ty(), Type::map(Type::Number));
+    /// ```
     pub fn plain(name: impl Into<String>, ty: Type) -> Attribute {
         Attribute::new(name, Shape::Plain(ty))
     }
 
+    /// A text.
     pub fn string(name: impl Into<String>) -> Attribute {
         Attribute::plain(name, Type::String)
     }
 
+    /// A flag.
     pub fn bool(name: impl Into<String>) -> Attribute {
         Attribute::plain(name, Type::Bool)
     }
@@ -266,14 +324,17 @@ impl Attribute {
         Attribute { number: NumberKind::Int64, ..Attribute::plain(name, Type::Number) }
     }
 
+    /// A list of texts.
     pub fn string_list(name: impl Into<String>) -> Attribute {
         Attribute::plain(name, Type::list(Type::String))
     }
 
+    /// A map of texts.
     pub fn string_map(name: impl Into<String>) -> Attribute {
         Attribute::plain(name, Type::map(Type::String))
     }
 
+    /// Sets the description for users.
     pub fn description(mut self, text: impl Into<String>) -> Attribute {
         self.description = text.into();
         self
@@ -285,26 +346,31 @@ impl Attribute {
         self
     }
 
+    /// Must be configured.
     pub fn required(mut self) -> Attribute {
         self.required = true;
         self
     }
 
+    /// May be configured.
     pub fn optional(mut self) -> Attribute {
         self.optional = true;
         self
     }
 
+    /// The provider sets it if it is not configured.
     pub fn computed(mut self) -> Attribute {
         self.computed = true;
         self
     }
 
+    /// Hosts do not show it.
     pub fn sensitive(mut self) -> Attribute {
         self.sensitive = true;
         self
     }
 
+    /// Given to the provider in the configuration, never stored. Only in resources.
     pub fn write_only(mut self) -> Attribute {
         self.write_only = true;
         self
@@ -316,21 +382,25 @@ impl Attribute {
         self.optional().computed()
     }
 
+    /// Warns those who set it.
     pub fn deprecated(mut self, message: impl Into<String>) -> Attribute {
         self.deprecation = Some(message.into());
         self
     }
 
+    /// Adds a plan modifier. They run in the order in which they are added.
     pub fn modifier(mut self, modifier: impl PlanModifier) -> Attribute {
         self.modifiers.push(Arc::new(modifier));
         self
     }
 
+    /// Adds a validator.
     pub fn validator(mut self, validator: impl Validator) -> Attribute {
         self.validators.push(Arc::new(validator));
         self
     }
 
+    /// The type of a value.
     pub fn ty(&self) -> Type {
         self.shape.ty()
     }

@@ -48,7 +48,7 @@ struct Configured<D> {
 /// A provider behind the interface that hosts use.
 pub type Served = Arc<dyn ProviderInterface>;
 
-/// The provider as the interface that hosts use: what [`super::serve`] serves.
+/// The provider as the interface that hosts use: what [`Serve`](super::Serve) serves.
 pub fn server<P: Provider>(provider: P) -> Served {
     Arc::new(Server::new(provider))
 }

@@ -6,6 +6,7 @@ use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
 /// What a validator sees of its attribute or block.
 #[non_exhaustive]
 pub struct ConfiguredAttribute<'a> {
+    /// The place of the attribute or block in the configuration.
     pub path: &'a Path,
     /// Null, unknown or known.
     pub value: &'a Value,
@@ -20,6 +21,7 @@ impl ConfiguredAttribute<'_> {
         self.found.push(ProviderDiagnostic::error(summary, detail).at(self.path.clone()));
     }
 
+    /// Reports a warning about the attribute.
     pub fn warning(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.found.push(ProviderDiagnostic::warning(summary, detail).at(self.path.clone()));
     }
@@ -46,7 +48,21 @@ fn shown(value: &Value) -> String {
 }
 
 /// Checks one attribute or block of a configuration. Any `Fn(&mut ConfiguredAttribute)` is one.
+///
+/// ```
+/// use terrane::sdk::{Attribute, ConfiguredAttribute};
+///
+/// /// Ignores null and unknown values.
+/// fn is_port(attribute: &mut ConfiguredAttribute<'_>) {
+///     if attribute.value.as_i64().is_some_and(|port| !(1..=65535).contains(&port)) {
+///         attribute.invalid("Invalid Attribute Value", "value must be between 1 and 65535");
+///     }
+/// }
+///
+/// let port = Attribute::int("port").required().validator(is_port);
+/// ```
 pub trait Validator: Send + Sync + 'static {
+    /// Reports what is wrong with the value. Called for null and unknown values too.
     fn validate(&self, attribute: &mut ConfiguredAttribute<'_>);
 }
 

@@ -189,14 +189,6 @@ impl Tester {
         let response = self.provider.open_ephemeral(self.kind, config, ClientCapabilities::default()).await;
         answer(response.result, response.diagnostics)
     }
-
-    pub async fn call(
-        &self,
-        name: &str,
-        arguments: Vec<Value>,
-    ) -> Result<Value, crate::model::provider::FunctionError> {
-        self.provider.call_function(name, arguments).await
-    }
 }
 
 /// The attribute as text, which it must be.

@@ -1,7 +1,7 @@
 //! `tls_private_key` and `tls_public_key`.
 
 use super::fetch::proxy::Proxy;
-use super::keys::parse::{parse_for_public, parse_pem};
+use super::keys::parse::{Owner, parse_for_public, parse_for_resource};
 use super::keys::{Algorithm, Curve, KeyKind, PrivateKey};
 use crate::sdk::validators::{exactly_one_of, one_of};
 use crate::sdk::{
@@ -103,8 +103,7 @@ impl Resource for PrivateKeyResource {
     /// Version 0 had neither PKCS #8 nor OpenSSH's notation.
     async fn upgrade(&self, _: &mut Context<Proxy>, stored: Stored) -> Result<Object, Error> {
         let object = Object(stored.object()?);
-        let failure = |error| Error::new("Unable to parse key from PEM", error);
-        let key = parse_pem(object.text("private_key_pem").unwrap_or_default()).map_err(failure)?;
+        let key = parse_for_resource(object.text("private_key_pem").unwrap_or_default(), Owner::OldState)?;
         let is_p224 = matches!(&key, PrivateKey::Ecdsa(key) if key.curve() == Curve::P224);
         let openssh = if is_p224 { Value::null(Type::String) } else { Value::string(key.openssh_text()?) };
         let pkcs8 = Value::string(key.texts().pkcs8);

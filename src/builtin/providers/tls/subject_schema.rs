@@ -41,7 +41,10 @@ pub(super) fn kept(name: &str, text: &str) -> Attribute {
 pub(super) fn subject_block() -> NestedBlock {
     let text = |name: &&str| {
         let words = name.replace('_', " ");
-        Attribute::string(**name).optional().description(format!("The {words} of the subject.")).modifier(replace())
+        Attribute::string(name.to_string())
+            .optional()
+            .description(format!("The {words} of the subject."))
+            .modifier(replace())
     };
     let street = Attribute::string_list("street_address").optional().description("The street address of the subject.");
     let block = Block::new(SUBJECT.iter().map(|name| text(name)).chain([street.modifier(replace())]));

@@ -13,4 +13,3 @@ pub mod read;
 pub mod recorded;
 
 pub use issue::{Authority, Issued, Options, Template};
-pub use read::Certificate;

@@ -69,7 +69,7 @@ fn random_value(random: &mut Random, ty: &Type, open: bool) -> Value {
         return Value::unknown(ty.clone());
     }
     let count = random.below(3);
-    let mut many = |random: &mut Random, element: &Type| -> Vec<Value> {
+    let many = |random: &mut Random, element: &Type| -> Vec<Value> {
         (0..count).map(|_| random_value(random, element, open)).collect()
     };
     match ty {
@@ -227,7 +227,8 @@ struct Lab {
 
 impl Lab {
     async fn new(block: Block) -> Lab {
-        let schema = Schema { block, ..Schema::default() };
+        let mut schema = Schema::default();
+        schema.block = block;
         let host = server(Tester(schema));
         let schema = host.schemas().await.unwrap().managed("any").unwrap().unwrap();
         Lab { host, schema }

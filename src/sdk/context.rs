@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::error::Error;
 use crate::base::stop::Stop;
@@ -169,6 +171,24 @@ impl Private {
         }
         self.entries.insert(key, json);
         Ok(())
+    }
+
+    /// The value of a key; none if it is absent, or of another form.
+    ///
+    /// ```
+    /// # use terrane::sdk::Private;
+    /// let mut private = Private::default();
+    /// private.set_value("etag", "7").unwrap();
+    /// assert_eq!(private.get_value("etag"), Some("7".to_owned()));
+    /// ```
+    pub fn get_value<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        serde_json::from_str(self.get(key)?).ok()
+    }
+
+    /// As [`Private::set`], with any value that JSON can hold.
+    pub fn set_value(&mut self, key: impl Into<String>, value: impl Serialize) -> Result<(), Error> {
+        let invalid = |error: serde_json::Error| Error::new("Invalid Resource Private State Value", error.to_string());
+        self.set(key, serde_json::to_string(&value).map_err(invalid)?)
     }
 
     /// Removes a key. Nothing happens if it is not there.

@@ -305,6 +305,22 @@ impl Import {
             Import::Identity(_) => Err(not_importable()),
         }
     }
+
+    /// The id, or an attribute of the identity that has the same meaning. Fails if the attribute is not a text.
+    ///
+    /// ```
+    /// use terrane::sdk::{Import, Value};
+    /// let identity = Value::object([("id", Value::string("7"))]);
+    /// for import in [Import::Id("7".to_owned()), Import::Identity(identity)] {
+    ///     assert_eq!(import.id_or_attribute("id").unwrap(), "7");
+    /// }
+    /// ```
+    pub fn id_or_attribute(&self, name: &str) -> Result<&str, Error> {
+        match self {
+            Import::Id(id) => Ok(id),
+            Import::Identity(identity) => identity.get(name).and_then(Value::as_str).ok_or_else(not_importable),
+        }
+    }
 }
 
 /// An object in the state that was written with another version of the schema.

@@ -136,6 +136,7 @@ impl Schema {
     }
 
     /// Leaves all checks of the configuration to the author.
+    #[cfg(feature = "cli")]
     pub(crate) fn without_checks(mut self) -> Schema {
         self.unchecked = true;
         self

@@ -6,8 +6,8 @@ mod tests;
 use serde::Deserialize;
 use terrane::sdk::validators::{length_at_least, one_of};
 use terrane::sdk::{
-    ConfiguredAttribute, Context, Creation, Error, Field, IdentitySchema, Import, Model, Object, Resource, Schema, Set,
-    Stored, Type, Update, Validation, Value, identity_schema,
+    ConfiguredAttribute, Context, Creation, Error, Field, IdentitySchema, Import, Model, Resource, Schema, Set, Stored,
+    Type, Update, Validation, Value, identity_schema,
 };
 
 use crate::client::{self, Client};
@@ -181,13 +181,9 @@ impl Resource for NoteResource {
     }
 
     async fn import(&self, context: &mut Context<Client>, import: Import) -> Result<Note, Error> {
-        let id = match import {
-            Import::Id(id) => id,
-            Import::Identity(identity) => Object(identity).text("id").unwrap_or_default().to_owned(),
-            _ => return Err(terrane::sdk::not_importable()),
-        };
+        let id = import.id_or_attribute("id")?;
         let missing = || Error::new("Note not found", format!("The service has no note {id:?}."));
-        let found = context.data()?.note(&id).await?.ok_or_else(missing)?;
+        let found = context.data()?.note(id).await?.ok_or_else(missing)?;
         store_etag(context, &found)?;
         Ok(Note::from_service(found))
     }
@@ -216,11 +212,10 @@ impl Resource for NoteResource {
 
 /// Remembers which version of the note the state describes.
 fn store_etag(context: &mut Context<Client>, note: &client::Note) -> Result<(), Error> {
-    context.private().set("etag", serde_json::Value::from(&*note.etag).to_string())
+    context.private().set_value("etag", &note.etag)
 }
 
 /// "*", which is any version, for notes that were stored without one.
 fn stored_etag(context: &mut Context<Client>) -> String {
-    let stored = context.private().get("etag").and_then(|json| serde_json::from_str(json).ok());
-    stored.unwrap_or_else(|| "*".to_owned())
+    context.private().get_value("etag").unwrap_or_else(|| "*".to_owned())
 }

@@ -26,7 +26,7 @@ impl Ephemeral for SessionResource {
         _config: Values<SessionModel>,
     ) -> Result<Opened<SessionModel>, Error> {
         let session = context.data()?.open_session().await?;
-        context.private().set("token", serde_json::Value::from(&*session.token).to_string())?;
+        context.private().set_value("token", &session.token)?;
         let renewal = renewal(&session);
         Ok(Opened::new(SessionModel { token: Field::Known(session.token) }).renew_at(renewal))
     }
@@ -50,7 +50,7 @@ fn renewal(session: &Session) -> SystemTime {
 
 /// The token that `open` stored.
 fn token(context: &mut Context<Client>) -> String {
-    context.private().get("token").and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+    context.private().get_value("token").unwrap_or_default()
 }
 
 #[cfg(test)]

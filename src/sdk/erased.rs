@@ -13,7 +13,7 @@ use super::model::{Model, Values};
 use super::plan::{Planned, Proposal, plan, without_write_only};
 use super::resource::{Creation, Import, Moved, Plan, Resource, Stored, Update, Validation};
 use super::schema::Schema;
-use super::validate::Check;
+use super::validate::{Check, without_empty_blocks};
 use crate::lang::value::{Path, Value};
 use crate::model::provider::{IdentitySchema, ProviderDiagnostic, ProviderDiagnostics};
 use crate::model::schema as wire;
@@ -76,6 +76,7 @@ pub(super) fn check(schema: &Schema, config: &Value, write_only_allowed: bool, f
     if schema.unchecked {
         return;
     }
+    let config = &without_empty_blocks(&schema.block, config);
     Check { config, write_only_allowed, found }.object(&schema.block, &Path::new(), config);
     if let Some(message) = &schema.block.deprecation {
         found.push(ProviderDiagnostic::warning("Deprecated", message));

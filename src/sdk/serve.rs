@@ -7,6 +7,7 @@ use super::mux::mux;
 use super::provider::Provider;
 use super::server::{Served, server};
 use crate::base::env::Environment;
+use crate::base::name::PROGRAM;
 use crate::model::addr::ResourceMode;
 use crate::model::schema::{Block, ProviderSchemas};
 use crate::plugin::handshake::Address;
@@ -103,7 +104,7 @@ impl Serve {
 
     fn usage(&self) -> String {
         format!(
-            "This is a plugin: Terraform, OpenTofu and Terrane start it when a configuration needs the provider {}.\n\n\
+            "This is a plugin: Terraform, OpenTofu and {PROGRAM} start it when a configuration needs the provider {}.\n\n\
              To run it by hand for development, give the flag -debug.",
             self.address
         )
@@ -136,7 +137,7 @@ impl Serve {
                 let mut out = std::io::stdout().lock();
                 let written = writeln!(
                     out,
-                    "Provider started. To attach Terraform, OpenTofu or Terrane, set the environment variable:\n\n\t\
+                    "Provider started. To attach Terraform, OpenTofu or {PROGRAM}, set the environment variable:\n\n\t\
                      TF_REATTACH_PROVIDERS='{variable}'\n"
                 );
                 written.and_then(|()| out.flush()).map_err(|error| format!("cannot print: {error}"))

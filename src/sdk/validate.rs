@@ -21,6 +21,21 @@ pub(super) struct Check<'a> {
     pub found: &'a mut ProviderDiagnostics,
 }
 
+/// The configuration with null for blocks that are not there: hosts send empty lists and sets.
+pub(super) fn without_empty_blocks(block: &Block, object: &Value) -> Value {
+    if object.is_null() || !object.is_known() || block.blocks.is_empty() {
+        return object.clone();
+    }
+    let mut values = object.entries().clone();
+    for nested in &block.blocks {
+        let Some(value) = values.get_mut(&*nested.name) else { continue };
+        if value.is_known() && !value.is_null() && value.ty().is_collection() && value.is_empty() {
+            *value = Value::null(value.ty().clone());
+        }
+    }
+    Value::object(values)
+}
+
 impl Check<'_> {
     /// Checks attributes, then blocks; nothing stops at the first error.
     pub fn object(&mut self, block: &Block, path: &Path, object: &Value) {
@@ -119,26 +134,25 @@ impl Check<'_> {
     /// Numbers that the attribute's type cannot hold.
     fn number(&mut self, kind: NumberKind, path: &Path, value: &Value) {
         let Some(number) = value.as_number() else { return };
-        let (fits, name, what) = match kind {
+        let (fits, what) = match kind {
             NumberKind::Any => return,
-            NumberKind::Int64 => (number.as_i64().is_some(), "Int64", "an integer"),
+            NumberKind::Int64 => (number.as_i64().is_some(), "an integer"),
             NumberKind::Int32 => {
                 let fits = number.as_i64().is_some_and(|n| i32::try_from(n).is_ok());
-                (fits, "Int32", "a 32-bit integer")
+                (fits, "a 32-bit integer")
             }
-            NumberKind::Float64 => (number.as_f64().is_finite(), "Float64", "a 64-bit floating point number"),
-            NumberKind::Float32 => {
-                (number.as_f64().abs() <= f64::from(f32::MAX), "Float32", "a 32-bit floating point number")
-            }
+            NumberKind::Float64 => (number.as_f64().is_finite(), "a 64-bit floating point number"),
+            NumberKind::Float32 => (number.as_f64().abs() <= f64::from(f32::MAX), "a 32-bit floating point number"),
         };
         if fits {
             return;
         }
         let detail = format!(
-            "An unexpected error was encountered trying to validate an attribute value. This is always an error in the \
-             provider. Please report the following to the provider developer:\n\nValue {number} is not {what}."
+            "An unexpected error was encountered trying to convert an attribute value from the configuration. This is \
+             always an error in the provider. Please report the following to the provider developer:\n\nError: Value \
+             {number} is not {what}."
         );
-        self.error(&format!("{name} Type Validation Error"), detail, path);
+        self.error("Configuration Read Error", detail, path);
     }
 
     fn error(&mut self, summary: &str, detail: String, path: &Path) {

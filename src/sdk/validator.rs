@@ -28,7 +28,7 @@ impl ConfiguredAttribute<'_> {
 
     /// An error that says what the value must be: "value must be at least 1".
     pub fn invalid(&mut self, summary: &str, rule: &str) {
-        let got = shown(self.value);
+        let got = value_text(self.value);
         self.error(summary, format!("Attribute {} {rule}, got: {got}", attribute_name(self.path)));
     }
 }
@@ -38,7 +38,7 @@ pub(super) fn attribute_name(path: &Path) -> String {
     path.to_string().trim_start_matches('.').to_owned()
 }
 
-fn shown(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match (value.as_str(), value.as_number(), value.as_bool()) {
         (Some(text), _, _) => text.to_owned(),
         (_, Some(number), _) => number.to_string(),

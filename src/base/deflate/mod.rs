@@ -9,6 +9,8 @@
 //! write. Callers that need the same bytes as a Go program write in the same portions.
 //!
 //! Observed on Go 1.26, `compress/flate` and `compress/gzip`.
+//!
+//! Never knows archives or files.
 
 mod bits;
 mod block;

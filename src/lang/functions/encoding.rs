@@ -11,6 +11,7 @@ use super::builtin::{
 use super::charset::{self, Charset};
 use super::signature::{CallContext, FunctionError};
 use super::{base64_text, json_text};
+use crate::base::deflate::Gzip;
 use crate::base::name::PROGRAM;
 use crate::lang::value::unknown::safe_prefix;
 use crate::lang::value::{Refinement, Type, Value, json};
@@ -135,22 +136,13 @@ fn url_decode(a: &[Value], _: &CallContext<'_>) -> Outcome {
 fn base64_gzip(a: &[Value], _: &CallContext<'_>) -> Outcome {
     let source = text(a, 0).as_bytes();
     let failed = |e: std::io::Error| FunctionError::new(format!("failed to write gzip raw data: {e}"));
-    // The header and the ends of the blocks are those of Go's writer: a flush, then an empty last block.
-    let mut out: Vec<u8> = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
-    let mut deflate = flate2::write::DeflateEncoder::new(&mut out, flate2::Compression::default());
-    deflate.write_all(source).map_err(failed)?;
-    deflate.flush().map_err(failed)?;
-    drop(deflate.finish());
-    // Our encoder ends with an empty block of two bytes; the other one writes it as a stored block.
-    if out.ends_with(&[3, 0]) {
-        out.truncate(out.len() - 2);
-        out.extend([1, 0, 0, 0xff, 0xff]);
-    }
-    let mut crc = flate2::Crc::new();
-    crc.update(source);
-    out.extend(crc.sum().to_le_bytes());
-    out.extend(crc.amount().to_le_bytes());
-    Ok(Value::string(STANDARD.encode(out)))
+    let compress = || {
+        let mut gzip = Gzip::new(Vec::new())?;
+        gzip.write_all(source)?;
+        gzip.flush()?;
+        gzip.finish()
+    };
+    Ok(Value::string(STANDARD.encode(compress().map_err(failed)?)))
 }
 
 fn known_charset(a: &[Value]) -> Result<&'static Charset, FunctionError> {

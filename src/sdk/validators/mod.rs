@@ -1,6 +1,8 @@
 //! The usual validators. All of them accept null and unknown values.
 //!
 //! Messages are those of the library of the public providers.
+//!
+//! A validator never changes a value.
 
 mod collection;
 mod combination;

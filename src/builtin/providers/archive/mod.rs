@@ -2,6 +2,8 @@
 //!
 //! `create` does the work; the data source and the resource call it in every read. Below it: the files of a directory
 //! (`walk`, `glob`), the container (`writer`, `zip`, `tar`, `mode`) and the checksums of the result.
+//!
+//! Only `provider` knows schemas; the rest never does.
 
 mod checksums;
 mod glob;

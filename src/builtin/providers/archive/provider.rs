@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{CONFLICTS, Output, Request, SOURCES, Source, create};
-use crate::sdk::validators::{at_least_one_of, conflicts_with};
+use crate::sdk::validators::conflicts_with;
 use crate::sdk::{
     Attribute, Block, Context, Creation, DataSource, Error, NestedBlock, Nesting, Object, Provider, Resource, Schema,
-    Types, Update, Value, Values, replace,
+    Types, Update, Validation, Value, Values, replace,
 };
 
 pub struct Archive;
@@ -44,15 +44,13 @@ const OUTPUTS: &[(&str, &str)] = &[
     ("output_base64sha512", "The SHA-512 checksum of the archive, in base64."),
 ];
 
-/// The validators of an input: what it conflicts with, and for sources, that there is one.
+/// The validator of an input: what it conflicts with.
 fn checked(attribute: Attribute) -> Attribute {
     let conflicts = CONFLICTS.iter().find(|(name, _)| *name == attribute.name);
-    let is_source = SOURCES.contains(&&*attribute.name);
-    let attribute = match conflicts {
+    match conflicts {
         Some((_, others)) => attribute.validator(conflicts_with(others)),
         None => attribute,
-    };
-    if is_source { attribute.validator(at_least_one_of(&SOURCES)) } else { attribute }
+    }
 }
 
 /// `input`: what resources have more.
@@ -67,7 +65,7 @@ fn schema(input: impl Fn(Attribute) -> Attribute) -> Schema {
         input(Attribute::string("content").required().description("The content of a file.")),
         input(Attribute::string("filename").required().description("The name of the file.")),
     ]);
-    let mut source = NestedBlock::new("source", Nesting::Set, content).validator(at_least_one_of(&SOURCES));
+    let mut source = NestedBlock::new("source", Nesting::Set, content);
     if let Some((_, others)) = CONFLICTS.iter().find(|(name, _)| *name == "source") {
         source = source.validator(conflicts_with(others));
     }
@@ -80,6 +78,19 @@ fn schema(input: impl Fn(Attribute) -> Attribute) -> Schema {
     ]))
     .description("Writes an archive of files or of given content.")
     .block(source)
+}
+
+/// Fails without any source.
+fn check_sources(validation: &mut Validation<'_, Object>) {
+    let is_absent = |name: &&str| {
+        let value = validation.config.value().get(name);
+        value.is_none_or(|value| value.is_null() || (value.is_known() && value.ty().is_set() && value.is_empty()))
+    };
+    if SOURCES.iter().all(is_absent) {
+        let names = SOURCES.join(",");
+        let detail = format!("At least one of these attributes must be configured: [{names}]");
+        validation.add(Error::new("Missing Attribute Configuration", detail));
+    }
 }
 
 fn request(object: &Object) -> Request {
@@ -136,6 +147,10 @@ impl DataSource for Data {
         schema(|attribute| attribute)
     }
 
+    fn validate(&self, validation: &mut Validation<'_, Object>) {
+        check_sources(validation);
+    }
+
     async fn read(&self, _: &mut Context<()>, config: Values<Object>) -> Result<Object, Error> {
         archived(&config.model()?)
     }
@@ -149,6 +164,10 @@ impl Resource for Managed {
 
     fn schema(&self) -> Schema {
         schema(|attribute| attribute.modifier(replace()))
+    }
+
+    fn validate(&self, validation: &mut Validation<'_, Object>) {
+        check_sources(validation);
     }
 
     async fn create(&self, _: &mut Context<()>, creation: &mut Creation<Object>) -> Result<Object, Error> {

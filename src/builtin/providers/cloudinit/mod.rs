@@ -1,4 +1,6 @@
 //! `cloudinit_config`: a multi-part MIME message, which may be compressed and encoded in base64.
+//!
+//! Only `provider` knows schemas; the rest never does.
 
 pub mod provider;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The cloudinit provider: the data source and the resource `cloudinit_config`.
 
 use super::{Config, DEFAULT_BOUNDARY, DEFAULT_CONTENT_TYPE, Document, Part, render, validate};
-use crate::sdk::validators::is_required;
+use crate::sdk::validators::{is_required, length_at_least};
 use crate::sdk::{
     Attribute, Block, Context, Creation, DataSource, Error, NestedBlock, Nesting, Object, Path, Provider, Resource,
     Schema, Types, Validation, Value, Values, replace,
@@ -22,7 +22,7 @@ impl Provider for CloudInit {
     }
 }
 
-const DEPRECATED: &str = "This resource is deprecated. Please use the cloudinit_config data source instead.";
+const DEPRECATED: &str = "This resource is deprecated, please use the cloudinit_config data source instead.";
 
 /// `change`: what resources have more, their defaults and plan modifiers.
 fn schema(change: impl Fn(Attribute, Option<Value>) -> Attribute) -> Schema {
@@ -35,9 +35,12 @@ fn schema(change: impl Fn(Attribute, Option<Value>) -> Attribute) -> Schema {
     };
     let part = Block::new([
         plain(Attribute::string("content").required(), "The text of the part."),
-        text_with_default("content_type", DEFAULT_CONTENT_TYPE, "The MIME type of the part."),
-        plain(Attribute::string("filename").optional(), "The file name in the header of the part."),
-        plain(Attribute::string("merge_type").optional(), "The value of the header X-Merge-Type of the part."),
+        text_with_default("content_type", DEFAULT_CONTENT_TYPE, "The MIME type of the part.")
+            .validator(length_at_least(1)),
+        plain(Attribute::string("filename").optional(), "The file name in the header of the part.")
+            .validator(length_at_least(1)),
+        plain(Attribute::string("merge_type").optional(), "The value of the header X-Merge-Type of the part.")
+            .validator(length_at_least(1)),
     ]);
     Schema::new([
         flag("gzip", "Whether the text is compressed. Compressed texts must be encoded in base64."),

@@ -1,5 +1,8 @@
 //! Finds a program with the rules of Go's `os/exec`.
 
+#[cfg(unix)]
+use crate::base::env::Environment;
+
 /// A program and where it was found.
 pub struct Program {
     name: String,
@@ -24,8 +27,8 @@ impl Program {
             check_executable(name).map_err(|error| format!("exec: {name:?}: {error}"))?;
             return Ok(Program { name: name.to_owned(), path: name.to_owned() });
         }
-        let folders = std::env::var_os("PATH").unwrap_or_default();
-        for folder in std::env::split_paths(&folders) {
+        let environment = Environment::process();
+        for folder in std::env::split_paths(environment.get("PATH").unwrap_or_default()) {
             // An empty entry is the current folder.
             let path = folder.join(name).to_string_lossy().into_owned();
             let path = if path.contains('/') { path } else { format!("./{path}") };

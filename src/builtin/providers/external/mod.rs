@@ -1,6 +1,8 @@
 //! `external`: runs a program. The query on stdin and the result on stdout are JSON objects of strings.
 //!
 //! All errors belong to the attribute `program`.
+//!
+//! Only `provider` knows schemas; the rest never does.
 
 mod lookup;
 mod message;

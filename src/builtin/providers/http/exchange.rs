@@ -64,7 +64,7 @@ impl Reply {
             headers.remove(CONTENT_LENGTH);
             body = gunzip(&body).map_err(|error| format!("gzip: {error}"))?;
         }
-        Ok(Response { status_code, headers: header::shown(&headers), body })
+        Ok(Response { status_code, headers: header::response_headers(&headers), body })
     }
 }
 

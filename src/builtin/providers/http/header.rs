@@ -65,7 +65,7 @@ pub fn authorize(headers: &mut HeaderMap, authorization: Option<String>) {
 }
 
 /// Response headers by canonical name, without those of the transfer encoding. Repeated headers are joined.
-pub fn shown(headers: &HeaderMap) -> BTreeMap<String, String> {
+pub fn response_headers(headers: &HeaderMap) -> BTreeMap<String, String> {
     let is_chunked = headers.contains_key(TRANSFER_ENCODING);
     let mut map: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in headers {
@@ -110,8 +110,9 @@ mod tests {
     #[test]
     fn client_adds_its_own_headers() {
         let host = HeaderValue::from_static("h:1");
-        let names =
-            |headers: &HeaderMap| shown(headers).into_iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>();
+        let names = |headers: &HeaderMap| {
+            response_headers(headers).into_iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>()
+        };
         let agent = "User-Agent=Go-http-client/1.1";
         let get = outgoing(&HeaderMap::new(), "GET", &host, 0);
         assert_eq!(names(&get.headers), ["Accept-Encoding=gzip", "Host=h:1", agent]);
@@ -135,7 +136,7 @@ mod tests {
             ("content-length", "3"),
             ("transfer-encoding", "chunked"),
         ]);
-        let found: Vec<(String, String)> = shown(&headers).into_iter().collect();
+        let found: Vec<(String, String)> = response_headers(&headers).into_iter().collect();
         let expected = [("Etag", "e"), ("Www-Authenticate", ""), ("X-Multi", "one, two")];
         assert_eq!(found, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
     }

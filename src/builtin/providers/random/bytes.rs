@@ -10,7 +10,7 @@ use crate::base::hex::hex;
 use crate::builtin::providers::rules::{Keepers, replace_if_values};
 use crate::builtin::wording::base64_text;
 use crate::sdk::validators::at_least;
-use crate::sdk::{Context, Creation, Error, Field, Import, Model, Resource, Schema};
+use crate::sdk::{Context, Creation, Ephemeral, Error, Field, Import, Model, Opened, Resource, Schema, Values};
 
 /// Of `random_id`: its decimal notation takes time by the square of its length.
 const LONGEST_ID: usize = 1 << 20;
@@ -26,7 +26,7 @@ pub struct IdModel {
     #[attribute(optional, modifiers(replace_if_values()))]
     keepers: Keepers,
     /// How many random bytes; at least 1.
-    #[attribute(required, replace, validators(at_least(1)))]
+    #[attribute(required, replace, validators(at_least(0)))]
     byte_length: i64,
     /// A text put before each notation, as it is.
     #[attribute(optional, replace)]
@@ -146,6 +146,42 @@ impl Resource for Bytes {
     }
 }
 
+/// Random bytes that are never stored.
+#[derive(Model)]
+pub struct EphemeralBytesModel {
+    /// How many bytes; at least 1.
+    #[attribute(required, validators(at_least(1)))]
+    length: i64,
+    /// The bytes in base64.
+    #[attribute(computed, sensitive)]
+    base64: Field<String>,
+    /// The bytes in hexadecimal digits.
+    #[attribute(computed, sensitive)]
+    hex: Field<String>,
+}
+
+pub struct EphemeralBytes;
+
+impl Ephemeral for EphemeralBytes {
+    type Data = ();
+    type Model = EphemeralBytesModel;
+
+    fn schema(&self) -> Schema {
+        Schema::of::<EphemeralBytesModel>().plain_text()
+    }
+
+    async fn open(
+        &self,
+        _: &mut Context<()>,
+        config: Values<EphemeralBytesModel>,
+    ) -> Result<Opened<EphemeralBytesModel>, Error> {
+        let length = config.model()?.length;
+        let bytes = system_bytes(count_of("length", length, LONGEST)?).map_err(read_error)?;
+        let (base64, hex) = (Field::known(STANDARD.encode(&bytes)), Field::known(hex(&bytes)));
+        Ok(Opened::new(EphemeralBytesModel { length, base64, hex }))
+    }
+}
+
 /// A random text in the form of a UUID.
 #[derive(Model)]
 pub struct UuidModel {
@@ -166,7 +202,24 @@ impl UuidModel {
     }
 }
 
-pub struct Uuid;
+/// `random_uuid`, `random_uuid4` and `random_uuid7`.
+pub enum Uuid {
+    /// All bits random, as the real provider has it: not a version 4 UUID.
+    Random,
+    Version4,
+    /// Begins with the time.
+    Version7,
+}
+
+impl Uuid {
+    fn generate(&self) -> Result<String, Error> {
+        match self {
+            Uuid::Random => Ok(uuid_text(&system_bytes(16).map_err(read_error)?)),
+            Uuid::Version4 => Ok(uuid::Uuid::new_v4().hyphenated().to_string()),
+            Uuid::Version7 => Ok(uuid::Uuid::now_v7().hyphenated().to_string()),
+        }
+    }
+}
 
 impl Resource for Uuid {
     type Data = ();
@@ -177,9 +230,7 @@ impl Resource for Uuid {
     }
 
     async fn create(&self, _: &mut Context<()>, creation: &mut Creation<UuidModel>) -> Result<UuidModel, Error> {
-        // All bits random, as the real provider has it: not a version 4 UUID.
-        let bytes = system_bytes(16).map_err(read_error)?;
-        Ok(UuidModel::of(creation.planned.model()?.keepers, &uuid_text(&bytes)))
+        Ok(UuidModel::of(creation.planned.model()?.keepers, &self.generate()?))
     }
 
     async fn import(&self, _: &mut Context<()>, import: Import) -> Result<UuidModel, Error> {

@@ -106,9 +106,10 @@ impl Resource for Shuffle {
 
     async fn create(&self, _: &mut Context<()>, creation: &mut Creation<ShuffleModel>) -> Result<ShuffleModel, Error> {
         let planned = creation.planned.model()?;
-        let wanted = planned.result_count.unwrap_or(0);
-        count_of("result_count", wanted, LONGEST / 16)?;
-        let count = if wanted == 0 { planned.input.len() } else { usize::try_from(wanted).unwrap_or(1) };
+        let count = match planned.result_count {
+            Some(wanted) => count_of("result_count", wanted, LONGEST / 16)?,
+            None => planned.input.len(),
+        };
         let mut source = Source::new(planned.seed.as_deref());
         let result = shuffled(&planned.input, count, &mut source).map_err(read_error)?;
         Ok(ShuffleModel { result: Field::Known(result), id: Field::known("-"), ..planned })

@@ -37,7 +37,10 @@ impl Provider for Random {
         types.resource("random_pet", list::Pet);
         types.resource("random_shuffle", list::Shuffle);
         types.resource("random_string", text::Text::string());
-        types.resource("random_uuid", bytes::Uuid);
+        types.resource("random_uuid", bytes::Uuid::Random);
+        types.resource("random_uuid4", bytes::Uuid::Version4);
+        types.resource("random_uuid7", bytes::Uuid::Version7);
+        types.ephemeral("random_bytes", bytes::EphemeralBytes);
         types.ephemeral("random_password", text::EphemeralPassword);
     }
 }

@@ -5,6 +5,8 @@
 //!
 //! Offsets are fixed. The reference applies the daylight saving time of the machine's time zone to timestamps with the
 //! same offset; this module does not depend on the machine.
+//!
+//! Only `provider`, `resources` and `sleep_resource` know schemas; the rest never does.
 
 mod calendar;
 pub mod fixed;

@@ -50,7 +50,7 @@ pub fn attributes(base: Option<&str>, offsets: &Offsets, now: Timestamp) -> Resu
 }
 
 fn at(base: Timestamp, offsets: &Offsets) -> Result<OffsetTime, Failure> {
-    Ok(OffsetTime { base_rfc3339: base.parts()?.rfc3339, parts: offsets.add_to(base).parts()? })
+    Ok(OffsetTime { base_rfc3339: base.to_attributes()?.rfc3339, parts: offsets.add_to(base).to_attributes()? })
 }
 
 /// The offsets and attributes for an import ID: `BASE,YEARS,MONTHS,DAYS,HOURS,MINUTES,SECONDS`.

@@ -8,7 +8,7 @@ use super::timestamp::{self, Parts, Timestamp};
 use crate::sdk::validators::{at_least, at_least_one_of};
 use crate::sdk::{
     Attribute, ConfiguredAttribute, Context, Creation, Error, Import, Object, Plan, PlanModifier, PlannedAttribute,
-    Resource, Schema, Type, Update, Value, keep, replace,
+    Resource, Schema, Type, Update, Value, replace,
 };
 
 const PARTS: &[&str] = &["year", "month", "day", "hour", "minute", "second"];
@@ -18,7 +18,7 @@ fn parts_attributes() -> impl Iterator<Item = Attribute> {
     let number = |name: &str, text: String| Attribute::int(name).computed().description(text);
     let parts = PARTS.iter().map(move |name| number(name, format!("The {name} of the timestamp.")));
     let unix = number("unix", "Seconds from 1970-01-01T00:00:00Z to the timestamp.".to_owned());
-    let id = Attribute::string("id").computed().description("A timestamp in RFC 3339 format.").modifier(keep());
+    let id = Attribute::string("id").computed().description("A timestamp in RFC 3339 format.");
     parts.chain([unix, id])
 }
 
@@ -99,6 +99,7 @@ impl Resource for Fixed {
         if let Some(given) = text(plan.config.value(), "rfc3339").map(str::to_owned) {
             let parts = fixed::attributes(Some(&given), Timestamp::now())?;
             set(plan, parts_values(&parts));
+            plan.planned.set_value("id", Value::string(&parts.rfc3339));
         }
         Ok(())
     }
@@ -298,7 +299,9 @@ impl Resource for Rotating {
             return Ok(());
         }
         let base = text(planned, "rfc3339").or_else(|| text(prior, "rfc3339"));
-        let at = text(planned, ROTATION).or_else(|| text(prior, ROTATION));
+        // The time in the state counts only where no units are given.
+        let has_units = UNITS.iter().any(|name| planned.get(name).and_then(Value::as_i64).is_some());
+        let at = given.or_else(|| if has_units { None } else { text(prior, ROTATION) });
         let time = rotating::attributes(base, &rotation(planned, at), Timestamp::now())?;
         set(plan, rotating_values(&time));
         Ok(())

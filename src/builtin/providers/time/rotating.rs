@@ -61,7 +61,7 @@ pub fn attributes(base: Option<&str>, rotation: &Rotation, now: Timestamp) -> Re
 }
 
 fn at(base: Timestamp, rotation: &Rotation) -> Result<RotatingTime, Failure> {
-    Ok(RotatingTime { rfc3339: base.parts()?.rfc3339, rotation: rotation.of_base(base)?.parts()? })
+    Ok(RotatingTime { rfc3339: base.to_attributes()?.rfc3339, rotation: rotation.of_base(base)?.to_attributes()? })
 }
 
 /// Returns whether a read removes the object because its `rotation_rfc3339` has passed.
@@ -92,7 +92,8 @@ pub fn import(id: &str) -> Result<(Rotation, RotatingTime), Failure> {
             let problem = "The timestamp that was supplied could not be parsed as RFC3339.";
             let parse = |text| Timestamp::parse(text).map_err(|error| failed(problem, &error));
             let (base, rotation) = (parse(base)?, parse(rotation)?);
-            let attributes = RotatingTime { rfc3339: base.parts()?.rfc3339, rotation: rotation.parts()? };
+            let attributes =
+                RotatingTime { rfc3339: base.to_attributes()?.rfc3339, rotation: rotation.to_attributes()? };
             Ok((Rotation::default(), attributes))
         }
         ["", _, _, _, _, _] | [_, "", "", "", "", ""] => {

@@ -21,7 +21,7 @@ async fn wait(context: &Context<()>, pause: Pause, text: Option<&str>) -> Result
 
 /// The time as the ID of an object.
 fn id() -> Result<Value, Error> {
-    Ok(Value::string(Timestamp::now().parts()?.rfc3339))
+    Ok(Value::string(Timestamp::now().to_attributes()?.rfc3339))
 }
 
 impl Resource for Sleep {

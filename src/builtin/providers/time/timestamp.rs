@@ -104,7 +104,7 @@ impl Timestamp {
     }
 
     /// Returns the computed attributes. Years outside of 0 to 9999 are an error.
-    pub fn parts(self) -> Result<Parts, Failure> {
+    pub fn to_attributes(self) -> Result<Parts, Failure> {
         let rfc3339 = self.to_rfc3339();
         check(&rfc3339)?;
         let Date { year, month, day } = self.date();

@@ -88,7 +88,10 @@ impl DataSource for CertificateData {
             }
         };
         let elements = certificates.iter().map(element).collect();
-        Ok(config
-            .with([("certificates", Value::list(element_type(), elements)), ("id", Value::string(id(&certificates)))]))
+        Ok(config.with([
+            ("verify_chain", Value::bool(config.bool("verify_chain").unwrap_or(true))),
+            ("certificates", Value::list(element_type(), elements)),
+            ("id", Value::string(id(&certificates))),
+        ]))
     }
 }

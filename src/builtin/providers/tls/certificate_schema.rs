@@ -18,6 +18,8 @@ pub(super) fn certificate_attributes() -> Vec<Attribute> {
         Attribute::bool(name).default(Value::bool(false)).description(text).modifier(replace())
     };
     let length = Attribute::int("max_path_length").optional().computed();
+    let mut ready = Attribute::bool(READY).computed().description("Whether the certificate is to be replaced.");
+    ready.default = Some(Value::bool(false));
     let uses = Attribute::string_list("allowed_uses").required().description("The uses of the key.");
     vec![
         uses.validator(values(vec![std::sync::Arc::new(one_of(uses::names()))])).modifier(replace()),
@@ -37,7 +39,7 @@ pub(super) fn certificate_attributes() -> Vec<Attribute> {
             .validator(at_least(-1))
             .modifier(keep())
             .modifier(replace()),
-        Attribute::bool(READY).computed().default(Value::bool(false)).description("Whether it is to be replaced."),
+        ready,
         kept("cert_pem", "The certificate in PEM."),
         kept("validity_start_time", "When the certificate begins to be valid."),
         kept("validity_end_time", "When the certificate ends to be valid."),

@@ -143,7 +143,8 @@ fn public_schema() -> Schema {
     attributes.extend([
         input("private_key_pem", "The private key in PEM.")
             .validator(exactly_one_of(&["private_key_pem", "private_key_openssh"])),
-        input("private_key_openssh", "The private key as OpenSSH writes it."),
+        input("private_key_openssh", "The private key as OpenSSH writes it.")
+            .validator(exactly_one_of(&["private_key_pem", "private_key_openssh"])),
         Attribute::string("algorithm").computed().description("The kind of key: RSA, ECDSA or ED25519."),
         Attribute::string("id").computed().description("A checksum of the public key."),
     ]);

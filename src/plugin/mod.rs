@@ -62,5 +62,6 @@ mod state_store_server;
 pub mod grpc;
 pub mod wire;
 
-#[cfg(all(test, feature = "cli"))]
+#[cfg(test)]
+#[cfg(feature = "cli")]
 mod tests;

@@ -1,6 +1,7 @@
 //! Providers of the SDK keep the contract: random schemas and configurations, planned and applied as the engine does it.
 //!
-//! CI runs a few thousand cases with fixed seeds. `TERRANE_TEST_LIBRARY_SEEDS=1..100001` chooses others, one case each.
+//! CI runs a thousand cases with fixed seeds. `TERRANE_TEST_LIBRARY_SEEDS=1..100001` and `TERRANE_TEST_SCHEMA_SEEDS` choose
+//! others, one case each.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -319,6 +320,13 @@ async fn case(seed: u64) -> Result<(), String> {
     lab.change(random, &state, &config).await.map(drop)
 }
 
+/// The seeds that a variable names, or the usual ones: "1..101".
+fn seeds(variable: &str, usual: &str) -> std::ops::Range<u64> {
+    let seeds = std::env::var(variable).unwrap_or_else(|_| usual.to_owned());
+    let (first, last) = seeds.split_once("..").unwrap();
+    first.parse().unwrap()..last.parse().unwrap()
+}
+
 /// The schema of the one type, sent over the wire.
 fn sent<P: Protocol>(schema: &Arc<terrane::model::schema::Schema>) -> Arc<terrane::model::schema::Schema> {
     let schemas = StaticSchemas { managed: [(Arc::from("any"), schema.clone())].into(), ..StaticSchemas::default() };
@@ -330,7 +338,7 @@ fn sent<P: Protocol>(schema: &Arc<terrane::model::schema::Schema>) -> Arc<terran
 
 #[tokio::test]
 async fn random_schemas_survive_the_translation_between_protocols() {
-    for seed in 1..=10_000 {
+    for seed in seeds("TERRANE_TEST_SCHEMA_SEEDS", "1..1001") {
         let random = &mut Random { state: seed, nested: false };
         let schema = Lab::new(random_block(random, 2)).await.schema;
         let five = sent::<V5>(&schema);
@@ -342,9 +350,7 @@ async fn random_schemas_survive_the_translation_between_protocols() {
 
 #[tokio::test]
 async fn random_providers_keep_the_contract() {
-    let seeds = std::env::var("TERRANE_TEST_LIBRARY_SEEDS").unwrap_or_else(|_| "1..3001".to_owned());
-    let (first, last) = seeds.split_once("..").unwrap();
-    for seed in first.parse::<u64>().unwrap()..last.parse().unwrap() {
+    for seed in seeds("TERRANE_TEST_LIBRARY_SEEDS", "1..1001") {
         if let Err(finding) = case(seed).await {
             panic!("seed {seed}: {finding}");
         }

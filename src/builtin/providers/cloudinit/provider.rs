@@ -37,10 +37,8 @@ fn schema(change: impl Fn(Attribute, Option<Value>) -> Attribute) -> Schema {
         plain(Attribute::string("content").required(), "The text of the part."),
         text_with_default("content_type", DEFAULT_CONTENT_TYPE, "The MIME type of the part.")
             .validator(length_at_least(1)),
-        plain(Attribute::string("filename").optional(), "The file name in the header of the part.")
-            .validator(length_at_least(1)),
-        plain(Attribute::string("merge_type").optional(), "The value of the header X-Merge-Type of the part.")
-            .validator(length_at_least(1)),
+        plain(Attribute::string("filename").optional(), "The file name in the header of the part."),
+        plain(Attribute::string("merge_type").optional(), "The value of the header X-Merge-Type of the part."),
     ]);
     Schema::new([
         flag("gzip", "Whether the text is compressed. Compressed texts must be encoded in base64."),

@@ -39,15 +39,12 @@ pub(super) fn kept(name: &str, text: &str) -> Attribute {
 }
 
 pub(super) fn subject_block() -> NestedBlock {
-    let text = |name: &&str| {
+    let text = |name: &'static str| {
         let words = name.replace('_', " ");
-        Attribute::string(name.to_string())
-            .optional()
-            .description(format!("The {words} of the subject."))
-            .modifier(replace())
+        Attribute::string(name).optional().description(format!("The {words} of the subject.")).modifier(replace())
     };
     let street = Attribute::string_list("street_address").optional().description("The street address of the subject.");
-    let block = Block::new(SUBJECT.iter().map(|name| text(name)).chain([street.modifier(replace())]));
+    let block = Block::new(SUBJECT.iter().copied().map(text).chain([street.modifier(replace())]));
     NestedBlock::new("subject", Nesting::List, block).validator(size_between(0, 1)).modifier(replace())
 }
 

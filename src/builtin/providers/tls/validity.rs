@@ -46,7 +46,7 @@ pub fn time_text(at: Timestamp, offset: Offset) -> String {
 pub fn is_ready_for_renewal(end: &str, early_hours: i64, now: Timestamp) -> Result<bool, Failure> {
     let at = parse_rfc3339(end).ok_or_else(|| {
         let detail = format!("{} is not a time in RFC 3339", quoted(end));
-        Failure::new(&format!("Failed to parse data from string: {end}"), detail)
+        Failure::new(format!("Failed to parse data from string: {end}"), detail)
     })?;
     let early = hours(early_hours.wrapping_neg()).as_nanos();
     Ok(at + early <= now.as_nanosecond())

@@ -135,13 +135,13 @@ impl<'a> Field<'a> {
     }
 
     /// A field of the struct expression, read from `value`.
-    pub fn from_value(&self) -> TokenStream {
+    pub fn read_expression(&self) -> TokenStream {
         let Field { ident, name, ty, .. } = self;
         quote_spanned!(ty.span()=> #ident: ::terrane::sdk::__derive::field::<#ty>(value, #name)?)
     }
 
     /// A name and a value.
-    pub fn into_value(&self) -> TokenStream {
+    pub fn write_expression(&self) -> TokenStream {
         let Field { ident, name, ty, .. } = self;
         quote_spanned!(ty.span()=> (#name, ::terrane::sdk::__derive::FieldType::into_value(self.#ident)))
     }

@@ -34,8 +34,8 @@ pub fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
     let blocks = fields.iter().filter(|field| field.is_block()).map(Field::schema);
     let checks = fields.iter().map(Field::checks);
     let keys = fields.iter().map(Field::key);
-    let from_value = fields.iter().map(Field::from_value);
-    let into_value = fields.iter().map(Field::into_value);
+    let from_value = fields.iter().map(Field::read_expression);
+    let into_value = fields.iter().map(Field::write_expression);
     let name = &input.ident;
     Ok(quote! {
         const _: () = { #(#checks)* };

@@ -49,7 +49,7 @@ impl Proxy {
             let is_used = block.from_env.unwrap_or(true);
             return Ok(if is_used { Proxy::from_environment(variables) } else { Proxy::None });
         };
-        let failure = |error| Failure::new(&format!("Unable to parse proxy URL {}", quoted(text)), error);
+        let failure = |error| Failure::new(format!("Unable to parse proxy URL {}", quoted(text)), error);
         Uri::parse(text).map_err(failure)?;
         let mut url = Url::parse(text).map_err(|error| failure(error.to_string()))?;
         if let Some(name) = &block.username {

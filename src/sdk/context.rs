@@ -107,7 +107,8 @@ impl<D> Context<D> {
         &self.provider_meta
     }
 
-    /// Completes when the user interrupts the run. A call that is not finished then is dropped a second later.
+    /// Completes when the user interrupts the run. Reads and plans that are not finished then are dropped a second later;
+    /// changes and actions are not: they should end early and return what they did, or an error.
     ///
     /// ```
     /// # use std::time::Duration;

@@ -26,7 +26,7 @@ use crate::model::provider::{
 use crate::model::schema::{Capabilities, ProviderSchemas, StaticSchemas};
 
 /// What a call that was asked to stop may still take.
-const GRACE: Duration = Duration::from_secs(1);
+const GRACE: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(1) };
 
 /// A provider with its types, ready to be served.
 pub(super) struct Server<P: Provider> {
@@ -330,7 +330,8 @@ impl<P: Provider> ProviderInterface for Server<P> {
         let mut context = self.context(&request.planned_private, request.provider_meta);
         let change = Change { config: request.config, prior: request.prior.clone(), after: request.planned };
         let mut schema = None;
-        let applied = self.run("ApplyResourceChange", async {
+        // Never dropped: what was created so far would be lost. Authors end it when they are asked to stop.
+        let applied = guarded("ApplyResourceChange", async {
             let resource = find(&self.types.resources, RESOURCE, &request.kind)?;
             schema = resource.identity_schema();
             context.identity = identity_value(schema.clone(), request.planned_identity.as_ref());
@@ -429,7 +430,8 @@ impl<P: Provider> ProviderInterface for Server<P> {
     async fn open_ephemeral(&self, kind: &str, config: Value, client: ClientCapabilities) -> OpenEphemeralResponse {
         let mut context = self.context(&[], Value::null_dynamic());
         context.deferral_allowed = client.deferral_allowed;
-        let opened = self.run("OpenEphemeralResource", async {
+        // Never dropped: what was opened would stay open.
+        let opened = guarded("OpenEphemeralResource", async {
             find(&self.types.ephemeral, EPHEMERAL, kind)?.open(&mut context, config).await
         });
         let (result, renew_at, error) = match opened.await {

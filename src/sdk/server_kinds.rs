@@ -3,6 +3,7 @@
 use super::action::Progress;
 use super::error::Error;
 use super::list::Results;
+use super::panic::guarded;
 use super::provider::Provider;
 use super::server::{RESOURCE, Server, diagnostics, find, identity_message};
 use crate::lang::value::Value;
@@ -62,7 +63,8 @@ impl<P: Provider> Server<P> {
     pub(super) async fn invoke(&self, request: InvokeActionRequest) -> ProviderDiagnostics {
         let mut context = self.context(&[], Value::null_dynamic());
         let progress = Progress { output: request.progress };
-        let invoked = self.run("InvokeAction", async {
+        // Never dropped in the middle: an action changes things.
+        let invoked = guarded("InvokeAction", async {
             find(&self.types().actions, ACTION, &request.kind)?.invoke(&mut context, request.config, &progress).await
         });
         let error = invoked.await.err();

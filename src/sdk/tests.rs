@@ -87,6 +87,12 @@ impl Resource for Machines {
             creation.store(machine);
             return Err(Error::new("Machine failed", "It does not start.").at(Machine::NAME.path()));
         }
+        if machine.name == "slow" {
+            context.stopping().await;
+            for _ in 0..3 {
+                tokio::task::yield_now().await;
+            }
+        }
         assert_ne!(machine.name, "panic", "no such machine");
         Ok(machine)
     }
@@ -313,6 +319,17 @@ async fn a_panic_is_an_error_and_nothing_is_stored() {
     assert!(applied.new_state.is_null());
     let detail = &applied.diagnostics[0].detail;
     assert!(detail.contains("ApplyResourceChange") && detail.contains("no such machine"), "{detail}");
+}
+
+#[tokio::test]
+async fn a_creation_that_was_asked_to_stop_may_finish() {
+    let provider = cloud().await;
+    let config = config("slow");
+    let planned = plan(&*provider, &Value::null(ty()), &config).await.planned;
+    let (applied, stopped) =
+        tokio::join!(apply(&*provider, Value::null(ty()), planned, config), async { provider.stop().await });
+    assert_eq!((applied.diagnostics, stopped), (vec![], Ok(())));
+    assert_eq!(applied.new_state.get("id"), Some(&text("eu/slow")));
 }
 
 #[tokio::test]

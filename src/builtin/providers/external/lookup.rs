@@ -1,7 +1,7 @@
 //! Finds a program with the rules of Go's `os/exec`.
 
 #[cfg(unix)]
-use crate::base::env::Environment;
+use crate::base::env::{Environment, PATH};
 
 /// A program and where it was found.
 pub struct Program {
@@ -28,7 +28,7 @@ impl Program {
             return Ok(Program { name: name.to_owned(), path: name.to_owned() });
         }
         let environment = Environment::process();
-        for folder in std::env::split_paths(environment.get("PATH").unwrap_or_default()) {
+        for folder in std::env::split_paths(environment.get(PATH).unwrap_or_default()) {
             // An empty entry is the current folder.
             let path = folder.join(name).to_string_lossy().into_owned();
             let path = if path.contains('/') { path } else { format!("./{path}") };

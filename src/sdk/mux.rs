@@ -407,7 +407,7 @@ impl Provider for Mux {
         self.state_stores.as_ref().and_then(|provider| provider.state_stores())
     }
 
-    /// Asks all of them, whatever the others answer.
+    /// Asks all providers, even if one of them fails.
     async fn stop(&self) -> Result<(), String> {
         let mut errors = Vec::new();
         for provider in &self.providers {

@@ -1,4 +1,4 @@
-//! The example provider, built by cargo as a package of its own, from `init` to `destroy`: with Terrane and with the reference.
+//! The example provider, built by cargo as a separate package, from `init` to `destroy`: with Terrane and with the reference.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Writes a block in the smallest of its three encodings: stored, with fixed codes, with codes of its own.
+//! Writes a block in the smallest of its three encodings: stored, with fixed codes, with its own codes.
 
 use std::sync::LazyLock;
 

@@ -32,7 +32,7 @@ pub struct Symbol {
 pub fn length_symbol(length: u16) -> Symbol {
     const FIRST: usize = END_OF_BLOCK + 1;
     if usize::from(length) == LONGEST_MATCH {
-        // The longest match has a symbol of its own, without extra bits.
+        // The longest match has its own symbol, without extra bits.
         return Symbol { index: LITERAL_SYMBOLS - 1, extra: 0, extra_bits: 0 };
     }
     let (index, extra, extra_bits) = split(u32::from(length - SHORTEST_MATCH), 2);

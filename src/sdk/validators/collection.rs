@@ -44,7 +44,7 @@ pub fn size_between(minimum: usize, maximum: usize) -> impl Validator {
     size(rule, move |size| (minimum..=maximum).contains(&size))
 }
 
-/// The block is there: schemas cannot say so.
+/// The block is required: schemas cannot express this.
 pub fn is_required() -> impl Validator {
     |attribute: &mut ConfiguredAttribute<'_>| {
         let value = attribute.value;

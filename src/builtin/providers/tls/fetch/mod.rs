@@ -21,7 +21,7 @@ use crate::builtin::providers::tls::quote::quoted;
 use crate::builtin::providers::tls::uri::Uri;
 use proxy::Proxy;
 
-/// The certificates of a server, the root first. It is asked anew each time, without a limit of time of its own.
+/// The certificates of a server, the root first. Each call connects again, without a timeout.
 pub async fn fetch(url: &str, verifies_chain: bool, proxy: &Proxy) -> Result<Vec<Description>, Failure> {
     let failure = |detail| Failure::new("Failed to identify fetch peer certificates", detail);
     let uri = Uri::parse(url).map_err(|error| Failure::new("Failed to parse URL", error))?;

@@ -7,7 +7,7 @@ use crate::base::source::Range;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, ModuleInstance, Target};
 use crate::model::config::Config;
-use crate::model::plan::{Mode, Plan};
+use crate::model::plan::{Mode, Plan, Refresh};
 use crate::model::state::State;
 
 /// A value given for a root variable, not yet converted to the variable's type, and where it comes from.
@@ -49,9 +49,10 @@ pub struct PlanInput {
     pub variables: GivenVariables,
     pub mode: Mode,
     pub targets: Vec<Target>,
+    /// Left out, with all that depends on it.
+    pub excludes: Vec<Target>,
     pub force_replace: Vec<AbsResourceInstance>,
-    /// False: stored objects are taken as they are.
-    pub refresh: bool,
+    pub refresh: Refresh,
     /// Write configuration for imports that have none; it is in the plan's changes.
     pub generate_config: bool,
     /// At most so many steps run at the same time.

@@ -5,11 +5,15 @@ use clap::{Arg, ArgMatches};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::PROGRAM;
 use crate::model::addr::{AbsResourceInstance, Target};
-use crate::model::plan::Mode;
+use crate::model::plan::{Mode, Refresh};
 use crate::ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
 use super::ArgsError;
 use super::flags::{Given, duration, list, number, switch, text};
+
+/// The summaries where planning options exclude each other.
+const INCOMPATIBLE_MODES: &str = "Incompatible plan mode options";
+const INCOMPATIBLE_REFRESH: &str = "Incompatible refresh options";
 
 /// The summary where there are more words than the command takes.
 pub const TOO_MANY: &str = "Too many command line arguments";
@@ -90,7 +94,7 @@ pub fn parallelism_flag() -> Arg {
 }
 
 /// Flags that decide what a plan is about.
-pub fn operation_flags() -> [Arg; 5] {
+pub fn operation_flags() -> [Arg; 9] {
     [
         switch("destroy", false, "Plan to destroy all managed objects of the configuration and of the state."),
         switch(
@@ -103,31 +107,38 @@ pub fn operation_flags() -> [Arg; 5] {
             true,
             "Do not ask providers what has changed outside of this program. Faster, but the plan may rest on an outdated state.",
         ),
+        switch("minimal-refresh", false, "Ask providers only for what has changed in objects with a planned change."),
         list("replace", "address", "Replace this resource instance, whether or not it has changes. May be repeated."),
         list(
             "target",
             "address",
             "Plan only for this module, resource or instance, and for what it depends on. The address may have \"*\" in it, which stands for any characters. May be repeated. For exceptional use.",
         ),
+        list(
+            "target-file",
+            "path",
+            "A file with addresses as for -target, one in a line; \"#\" begins a comment. May be repeated.",
+        ),
+        list(
+            "exclude",
+            "address",
+            "Plan without this module, resource or instance, and without all that depends on it. The address may have \"*\" in it. May be repeated. For exceptional use, and not together with -target.",
+        ),
+        list("exclude-file", "path", "A file with addresses as for -exclude. May be repeated."),
     ]
 }
 
 pub fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let mut options = PlanOptions {
-        generate_config: false,
-        mode: Mode::Normal,
-        refresh: given.on("refresh"),
-        targets: Vec::new(),
-        force_replace: Vec::new(),
+        refresh: match (given.on("refresh"), given.on("minimal-refresh")) {
+            (_, true) => Refresh::Changed,
+            (true, false) => Refresh::All,
+            (false, false) => Refresh::Never,
+        },
         parallelism: usize::try_from(given.number("parallelism")).unwrap_or(0).max(1),
+        ..selection(given, &mut diagnostics)
     };
-    for text in given.texts("target") {
-        match target(&text) {
-            Ok(target) => options.targets.push(target),
-            Err(why) => diagnostics.error(format!("Invalid target {text:?}"), why),
-        }
-    }
     for text in given.texts("replace") {
         match instance(&text) {
             Ok(addr) => options.force_replace.push(addr),
@@ -135,21 +146,76 @@ pub fn plan_options(given: &ArgMatches) -> Result<PlanOptions, Diagnostics> {
         }
     }
     match (given.on("destroy"), given.on("refresh-only")) {
-        (true, true) => diagnostics
-            .error("Incompatible plan mode options", "The -destroy and -refresh-only options are mutually-exclusive."),
+        (true, true) => {
+            diagnostics.error(INCOMPATIBLE_MODES, "The -destroy and -refresh-only options are mutually-exclusive.")
+        }
         (true, false) => options.mode = Mode::Destroy,
         (false, true) => {
             options.mode = Mode::RefreshOnly;
-            if !options.refresh {
+            if !given.on("refresh") {
                 diagnostics.error(
-                    "Incompatible refresh options",
+                    INCOMPATIBLE_REFRESH,
                     format!("It doesn't make sense to use -refresh-only at the same time as -refresh=false, because {PROGRAM} would have nothing to do."),
                 );
             }
         }
         (false, false) => {}
     }
+    if options.refresh == Refresh::Changed {
+        check_minimal_refresh(given, options.mode, &mut diagnostics);
+    }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(options) }
+}
+
+fn check_minimal_refresh(given: &ArgMatches, mode: Mode, diagnostics: &mut Diagnostics) {
+    if mode == Mode::RefreshOnly {
+        diagnostics.error(
+            INCOMPATIBLE_MODES,
+            "The -minimal-refresh option can only be used in normal or destroy planning modes, but the current mode is \
+             refresh-only.",
+        );
+    }
+    if !given.on("refresh") {
+        diagnostics.error(
+            INCOMPATIBLE_REFRESH,
+            format!(
+                "The -minimal-refresh and -refresh=false options are mutually-exclusive, because -minimal-refresh only affects \
+                 whether {PROGRAM} refreshes."
+            ),
+        );
+    }
+}
+
+/// What the plan is limited to.
+fn selection(given: &ArgMatches, diagnostics: &mut Diagnostics) -> PlanOptions {
+    let has = |flags: [&str; 2]| flags.iter().any(|flag| !given.texts(flag).is_empty());
+    if has(["target", "target-file"]) && has(["exclude", "exclude-file"]) {
+        diagnostics.error(
+            "Invalid combination of arguments",
+            "The target and exclude planning options are mutually-exclusive. Each plan must use either only the target options or \
+             only the exclude options.",
+        );
+        return PlanOptions::default();
+    }
+    let mut of = |flag: &str| -> Vec<Target> {
+        let mut targets = Vec::new();
+        for text in given.texts(flag) {
+            match target(&text) {
+                Ok(target) => targets.push(target),
+                Err(why) => diagnostics.error(format!("Invalid {flag} {text:?}"), why),
+            }
+        }
+        targets
+    };
+    let (targets, excludes) = (of("target"), of("exclude"));
+    let files = |flag: &str| given.texts(flag).into_iter().map(Into::into).collect();
+    PlanOptions {
+        targets,
+        excludes,
+        target_files: files("target-file"),
+        exclude_files: files("exclude-file"),
+        ..PlanOptions::default()
+    }
 }
 
 /// As `plan_options`; where there are errors, which go to the others, those of nothing given.

@@ -6,6 +6,7 @@ use clap::Command;
 use super::common::*;
 use super::flags::{self, Given, list};
 use super::{ArgsError, gather};
+use crate::model::plan;
 use crate::ops::interface::options::{PlanOptions, StateOptions, VariableArgument};
 
 #[derive(Debug)]
@@ -31,6 +32,13 @@ pub fn command() -> Command {
                 "address",
                 "Update only this module, resource or instance, and what it depends on. May be repeated.",
             ),
+            list("target-file", "path", "A file with addresses as for -target, one in a line. May be repeated."),
+            list(
+                "exclude",
+                "address",
+                "Update all but this module, resource or instance, and what depends on it. May be repeated.",
+            ),
+            list("exclude-file", "path", "A file with addresses as for -exclude. May be repeated."),
             input_flag(),
             json_flag(),
         ])
@@ -45,7 +53,7 @@ pub fn parse(args: &[String]) -> Result<Refresh, ArgsError> {
         diagnostics.error(TOO_MANY, AT_MOST_ONE);
     }
     let mut plan = sound_plan_options(&given, &mut diagnostics);
-    plan.refresh = true;
+    plan.refresh = plan::Refresh::All;
     let json = given.on("json");
     if diagnostics.has_errors() {
         return Err(ArgsError::all(diagnostics, json));
@@ -61,5 +69,6 @@ pub fn parse(args: &[String]) -> Result<Refresh, ArgsError> {
 
 /// The operation flags that make no sense here but are read together with the others.
 fn hidden_operation_flags() -> impl Iterator<Item = clap::Arg> {
-    operation_flags().into_iter().filter(|flag| flag.get_id() != "target").map(|flag| flag.hide(true))
+    let known: Vec<_> = command().get_arguments().map(|flag| flag.get_id().clone()).collect();
+    operation_flags().into_iter().filter(move |flag| !known.contains(flag.get_id())).map(|flag| flag.hide(true))
 }

@@ -23,10 +23,13 @@ pub fn run_destroy(invocation: &Invocation, args: &[String]) -> u8 {
 }
 
 fn start(invocation: &Invocation, args: Result<Apply, ArgsError>, destroy: bool) -> u8 {
-    let args = match args {
+    let mut args = match args {
         Ok(args) => args,
         Err(error) => return invocation.usage_error(error),
     };
+    if let Err(error) = super::read_target_files(&mut args.plan, args.json) {
+        return invocation.usage_error(error);
+    }
     let view = view(&invocation.console, super::plan::audience(invocation, args.json));
     if let (true, Some(path)) = (destroy, &args.plan_file)
         && let Err(diagnostics) = destroy_file(path)

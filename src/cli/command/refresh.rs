@@ -7,10 +7,13 @@ use crate::ops::hcp;
 use crate::ops::run::operation::OperationRequest;
 
 pub fn run(invocation: &Invocation, args: &[String]) -> u8 {
-    let args = match parse(args) {
+    let mut args = match parse(args) {
         Ok(args) => args,
         Err(error) => return invocation.usage_error(error),
     };
+    if let Err(error) = super::read_target_files(&mut args.plan, args.json) {
+        return invocation.usage_error(error);
+    }
     let view = view(&invocation.console, super::plan::audience(invocation, args.json));
     let setup = match super::setup(invocation, args.input) {
         Ok(setup) => setup,

@@ -27,6 +27,39 @@ pub fn destroyed(state: &State, targets: &[Target]) -> FxHashSet<AbsResourceInst
     found
 }
 
+/// The instances that stay in a destroy with excludes: the excluded ones and, again and again, those that one of them depends on.
+/// Instances of one module do not depend on each other.
+pub fn spared(state: &State, excludes: &[Target]) -> FxHashSet<AbsResourceInstance> {
+    let mut instances: FxHashMap<ConfigResource, Vec<AbsResourceInstance>> = FxHashMap::default();
+    let mut needs: FxHashMap<AbsResourceInstance, Vec<ConfigResource>> = FxHashMap::default();
+    for (addr, _, instance) in state.instances() {
+        instances.entry(addr.config()).or_default().push(addr.clone());
+        let objects = instance.current.iter().chain(instance.deposed.values());
+        needs.insert(addr, objects.flat_map(|object| object.dependencies.iter().cloned()).collect());
+    }
+    let is_excluded = |addr: &&AbsResourceInstance| excludes.iter().any(|target| target.contains(addr));
+    let mut open: Vec<AbsResourceInstance> = needs.keys().filter(is_excluded).cloned().collect();
+    let mut found: FxHashSet<AbsResourceInstance> = open.iter().cloned().collect();
+    // Those of another module are needed by all its instances: once is enough.
+    let mut followed: FxHashSet<(ConfigResource, Option<ModuleInstance>)> = FxHashSet::default();
+    while let Some(addr) = open.pop() {
+        let module = addr.module.module();
+        for need in needs.get(&addr).into_iter().flatten() {
+            let within = (need.module == module).then(|| addr.module.clone());
+            if !followed.insert((need.clone(), within.clone())) {
+                continue;
+            }
+            for other in instances.get(need).into_iter().flatten() {
+                let is_needed = within.as_ref().is_none_or(|module| other.module == *module);
+                if is_needed && found.insert(other.clone()) {
+                    open.push(other.clone());
+                }
+            }
+        }
+    }
+    found
+}
+
 /// Instances of the state by what they depend on.
 #[derive(Default)]
 struct Users {
@@ -100,22 +133,37 @@ pub fn select(
     (keep, direct)
 }
 
-/// Takes what depends on an excluded resource out of the nodes to keep, and the resource itself unless only some of its instances are
-/// excluded.
-pub fn exclude(graph: &Dag<Node>, tree: &Tree, excludes: &[Target], keep: &mut [bool]) {
+/// The nodes that `-exclude` leaves: resources that are not excluded and depend on nothing that is, what these depend on, and root
+/// outputs that depend on nothing else. Single instances are left out by the steps.
+pub fn exclude(graph: &Dag<Node>, tree: &Tree, imports: &Imports, excludes: &[Target]) -> Vec<bool> {
     // Of each node: whether it, or what it depends on, has anything excluded.
     let mut touched = vec![false; graph.len()];
+    let mut kept = Vec::new();
     for id in graph.topological() {
         let is_dependent = graph.dependencies(id).iter().any(|to| touched[*to as usize]);
         let resource = match graph.node(id) {
-            Node::Resource { module, index } => Some(tree.config_addr(*module, *index)),
-            _ => None,
+            Node::Resource { module, index } => tree.config_addr(*module, *index),
+            Node::Generate(index) => imports.generated[*index as usize].resource.clone(),
+            // What the configuration does not have depends on nothing in it.
+            Node::Orphans(_) => {
+                kept.push(id);
+                continue;
+            }
+            _ => {
+                touched[id as usize] = is_dependent;
+                continue;
+            }
         };
-        let mut of = excludes.iter().filter(|target| resource.as_ref().is_some_and(|addr| target.touches(addr)));
-        let is_whole = of.clone().any(|target| !matches!(target, Target::Instance(_)));
-        touched[id as usize] = is_dependent || of.next().is_some();
-        keep[id as usize] &= !is_dependent && !is_whole;
+        let is_whole = excludes.iter().any(|target| target.contains_block(&resource));
+        touched[id as usize] = is_dependent || excludes.iter().any(|target| target.touches(&resource));
+        if !is_dependent && !is_whole {
+            kept.push(id);
+        }
     }
+    let mut keep = graph.reachable(kept);
+    let outputs = graph.reachable(settled_outputs(graph, &keep));
+    keep.iter_mut().zip(outputs).for_each(|(keep, output)| *keep |= output);
+    keep
 }
 
 /// The root outputs that depend on resources, all of which are kept.

@@ -52,7 +52,11 @@ impl VerbGraph {
             (active, filtered) = target::select(&builder.graph, builder.tree, &orphans, imports, targets, trimmed);
         }
         if !excludes.is_empty() {
-            target::exclude(&builder.graph, builder.tree, excludes, &mut active);
+            if verb == Verb::PlanDestroy {
+                let spared = target::spared(state, excludes);
+                orphans.iter_mut().for_each(|o| o.instances.retain(|addr| !spared.contains(addr)));
+            }
+            active = target::exclude(&builder.graph, builder.tree, imports, excludes);
         }
         let create_before_destroy = derive::create_before_destroy(&builder, &order, &active);
         // Only apply changes what a check would have to wait for.

@@ -152,29 +152,43 @@ pub(super) fn apply(config: &Config, state: &mut State) -> ((Moved, Origins), Di
     ((moved, origins), diags)
 }
 
-/// With targets, what moved must be among them: half a move is no plan.
-pub(super) fn check_targets(moved: &Moved, targets: &[Target]) -> Option<Diagnostic> {
-    if targets.is_empty() {
-        return None;
-    }
+/// With targets, what moved must be among them, and not among what is excluded: half a move is no plan.
+pub(super) fn check_targets(moved: &Moved, targets: &[Target], excludes: &[Target]) -> Option<Diagnostic> {
+    let is_among = |addr: &AbsResourceInstance, targets: &[Target]| targets.iter().any(|target| target.contains(addr));
+    let is_left_out = |addr: &&AbsResourceInstance| match targets.is_empty() {
+        true => is_among(addr, excludes),
+        false => !is_among(addr, targets),
+    };
     let both = moved.iter().flat_map(|(to, from)| [from, to]);
-    let excluded: BTreeSet<&AbsResourceInstance> =
-        both.filter(|addr| !targets.iter().any(|target| target.contains(addr))).collect();
+    let excluded: BTreeSet<&AbsResourceInstance> = both.filter(is_left_out).collect();
     if excluded.is_empty() {
         return None;
     }
     // As people target: whole resources.
     let resources: BTreeSet<AbsResource> = excluded.iter().map(|addr| addr.containing_resource()).collect();
-    let lines: Vec<String> = resources.iter().map(|addr| format!("\n  -target={:?}", addr.to_string())).collect();
+    let (flag, how, add, adding) = match targets.is_empty() {
+        true => (
+            "-exclude",
+            "exclude some of those resource instances",
+            "just specifically remove the following options",
+            "removing",
+        ),
+        false => (
+            "-target",
+            "do not fully cover all of those resource instances",
+            "add the following additional target options",
+            "adding",
+        ),
+    };
+    let lines: Vec<String> = resources.iter().map(|addr| format!("\n  {flag}={:?}", addr.to_string())).collect();
     Some(Diagnostic::error(
         "Moved resource instances excluded by targeting",
         format!(
             "Resource instances in your current state have moved to new addresses in the latest configuration. {PROGRAM} must \
-             include those resource instances while planning in order to ensure a correct result, but your -target=... \
-             options do not fully cover all of those resource instances.\n\nTo create a valid plan, either remove your \
-             -target=... options altogether or add the following additional target options:{}\n\nNote that adding these \
-             options may include further additional resource instances in your plan, in order to respect object \
-             dependencies.",
+             include those resource instances while planning in order to ensure a correct result, but your {flag}=... \
+             options {how}.\n\nTo create a valid plan, either remove your {flag}=... options altogether or {add}:{}\n\nNote \
+             that {adding} these options may include further additional resource instances in your plan, in order to respect \
+             object dependencies.",
             lines.concat()
         ),
     ))

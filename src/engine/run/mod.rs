@@ -21,6 +21,7 @@ use crate::engine::graph::schedule::Schedule;
 use crate::engine::input::GivenVariables;
 use crate::engine::ports::Ports;
 use crate::model::addr::{AbsResource, AbsResourceInstance, InstanceKey, Target};
+use crate::model::plan::Refresh;
 use crate::model::state::State;
 use results::Results;
 
@@ -62,13 +63,20 @@ pub struct Run {
 #[derive(Default)]
 pub struct Inputs {
     pub variables: GivenVariables,
-    pub refresh: bool,
+    pub refresh: Refresh,
     pub targets: Vec<Target>,
-    /// Left out of an apply, with all that depends on it.
+    /// Left out, with all that depends on it.
     pub excludes: Vec<Target>,
     pub force_replace: BTreeSet<AbsResourceInstance>,
     /// Seconds since the epoch and nanoseconds: what `plantimestamp` says.
     pub plan_time: Option<(i64, u32)>,
+}
+
+impl Inputs {
+    /// True if the run is about the whole configuration.
+    pub fn are_whole(&self) -> bool {
+        self.targets.is_empty() && self.excludes.is_empty()
+    }
 }
 
 /// The state that the run starts from.
@@ -87,7 +95,8 @@ impl Run {
 
     /// True if the instance is to be looked at, by the targets of the run.
     pub fn is_targeted(&self, node: NodeId, addr: &AbsResourceInstance) -> bool {
-        !self.schedule.filtered.contains(&node) || self.inputs.targets.iter().any(|target| target.contains(addr))
+        let is_among = |targets: &[Target]| targets.iter().any(|target| target.contains(addr));
+        (!self.schedule.filtered.contains(&node) || is_among(&self.inputs.targets)) && !is_among(&self.inputs.excludes)
     }
 
     /// The literal keys by which a resource block refers to its instances.
@@ -119,9 +128,7 @@ impl Run {
     /// True if objects that the configuration does not want stay, which then are part of what references see.
     pub fn leaves_objects_alone(&self) -> bool {
         match self.verb {
-            Verb::Plan { .. } | Verb::Apply { .. } => {
-                self.is_refresh_only() || !self.inputs.targets.is_empty() || !self.inputs.excludes.is_empty()
-            }
+            Verb::Plan { .. } | Verb::Apply { .. } => self.is_refresh_only() || !self.inputs.are_whole(),
             Verb::Import => true,
             _ => false,
         }

@@ -49,42 +49,40 @@ fn expand_enabled(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) -> 
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
-    let found = enabled_of(&value);
-    match found {
-        Ok(Some(on)) => (Some(Expansion::Enabled(on)), diagnostics),
-        Ok(None) if allow_unknown => (None, diagnostics),
-        unusable => {
-            let detail = unusable.err().unwrap_or_else(|| {
-                format!("The \"lifecycle.enabled\" value depends on resource attributes that cannot be determined until apply, so \
-                 {PROGRAM} cannot tell whether this instance exists. To work around this, use the -target argument to first \
-                 apply only the resources that the value depends on.")
-            });
-            diagnostics.push(Diagnostic::error("Invalid enabled argument", detail).at(expr.range()));
+    match enabled_of(&value) {
+        Ok(on) => (Some(Expansion::Enabled(on)), diagnostics),
+        // As in the other peer, only a plan needs the value.
+        Err(_) if allow_unknown => (None, diagnostics),
+        Err((detail, causes)) => {
+            let error = Diagnostic::error("Invalid enabled argument", detail).at(expr.range());
+            diagnostics.push(with_causes(error, expr, scope, causes));
             (None, diagnostics)
         }
     }
 }
 
-/// None: not known yet.
-fn enabled_of(value: &Value) -> Result<Option<bool>, String> {
-    let given = "The given \"lifecycle.enabled\" value";
-    if value.marks().contains(Marks::EPHEMERAL) {
-        return Err(format!(
-            "{given} is derived from an ephemeral value, which means that {PROGRAM} cannot persist it between plan/apply \
-             rounds. Use only non-ephemeral values here."
-        ));
-    }
+fn enabled_of(value: &Value) -> Result<bool, (String, Causes)> {
+    let given = "The given \"enabled\" argument value";
+    let none = Causes::default();
     if value.is_sensitive() {
-        return Err(format!(
-            "{given} is sensitive, or derived from sensitive values, which would be disclosed by whether the instance \
-             exists. Use only values that are not sensitive here."
-        ));
+        let detail = "Sensitive values, or values derived from sensitive values, cannot be used in \"enabled\" arguments. If \
+                      used, the sensitive value would be exposed by whether an instance is present.";
+        return Err((detail.to_owned(), Causes { sensitive: true, ..none }));
+    }
+    if value.marks().contains(Marks::EPHEMERAL) {
+        return Err((format!("{given} is unsuitable: the given value is ephemeral."), none));
     }
     if value.is_null() {
-        return Err(format!("{given} is null. Either true or false is required."));
+        return Err((format!("{given} is unsuitable: the given value is null."), none));
     }
-    let value = convert::convert(value, &Type::Bool).map_err(|e| format!("{given} is unsuitable: {e}."))?;
-    Ok(value.as_bool())
+    let converted = convert::convert(value, &Type::Bool).map_err(|e| (format!("{given} is unsuitable: {e}."), none))?;
+    converted.as_bool().ok_or_else(|| {
+        let detail = format!(
+            "{given} is derived from a value that won't be known until the apply phase, so {PROGRAM} cannot determine whether \
+             an instance of this object is declared or not."
+        );
+        (detail, Causes { unknown: true, ..none })
+    })
 }
 
 fn expand_count(expr: &Expression, scope: &dyn Scope, allow_unknown: bool) -> (Option<Expansion>, Diagnostics) {

@@ -17,7 +17,7 @@ use crate::lang::value::{Path, Type, Value, json};
 use crate::model::addr::{self, AbsProviderConfig, AbsResourceInstance, Target};
 use crate::model::config::Config;
 use crate::model::config::{ModuleRequest, ModuleSite, Nothing, load};
-use crate::model::plan::{Mode, Plan};
+use crate::model::plan::{Mode, Plan, Refresh};
 use crate::model::provider::*;
 use crate::model::schema::{Attribute, Block, ProviderSchemas, Schema, StaticSchemas};
 use crate::model::state::{DeposedKey, Instance, OutputValue, State};
@@ -539,7 +539,8 @@ pub async fn plan(
         mode: options.mode,
         targets: options.targets,
         force_replace: options.replace,
-        refresh: !options.no_refresh,
+        excludes: Vec::new(),
+        refresh: if options.no_refresh { Refresh::Never } else { Refresh::All },
         generate_config: false,
         parallelism: world.schedule.parallelism,
     };

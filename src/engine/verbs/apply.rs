@@ -62,8 +62,7 @@ pub async fn apply(input: ApplyInput, ports: &Ports) -> (ApplyOutcome, Diagnosti
     if ports.stop.is_stopping() && !diagnostics.iter().any(engine_errors::is_halted) {
         diagnostics.push(engine_errors::halted());
     }
-    let is_whole = plan.targets.is_empty() && plan.excludes.is_empty();
-    let mut all = if is_whole { Diagnostics::new() } else { incomplete() };
+    let mut all = incomplete(plan);
     all.extend(diagnostics);
     (ApplyOutcome { state }, all)
 }
@@ -81,12 +80,20 @@ pub fn missing_variables(plan: &Plan, given: &GivenVariables) -> Diagnostics {
     missing.map(error).collect()
 }
 
-fn incomplete() -> Diagnostics {
+fn incomplete(plan: &Plan) -> Diagnostics {
+    let (with, these) = match (plan.targets.is_empty(), plan.excludes.is_empty()) {
+        (true, true) => return Diagnostics::new(),
+        (false, _) => ("the -target option", "the -target option is not suitable for routine use, and is"),
+        (true, false) => (
+            "the -target or the -exclude option",
+            "the -target and -exclude options are not suitable for routine use, and are",
+        ),
+    };
     Diagnostic::warning(
         "Applied changes may be incomplete",
-        format!("The plan was created with the -target option in effect, so some changes requested in the configuration may have been \
+        format!("The plan was created with {with} in effect, so some changes requested in the configuration may have been \
          ignored and the output values may not be fully updated. Run the following command to verify that no other changes \
-         are pending:\n    {COMMAND} plan\n\nNote that the -target option is not suitable for routine use, and is provided only \
+         are pending:\n    {COMMAND} plan\n\nNote that {these} provided only \
          for exceptional situations such as recovering from errors or mistakes, or when {PROGRAM} specifically suggests to use \
          it as part of an error message."),
     )

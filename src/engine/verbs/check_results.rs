@@ -122,7 +122,7 @@ fn declared(run: &Run) -> Vec<Declared> {
         }
         for output in config.outputs.values().filter(|o| !o.preconditions.is_empty()) {
             let (config_addr, conditions) = (within(format!("output.{}", output.name)), output.preconditions.len());
-            let is_destroyed = module == ROOT && run.verb == Verb::PlanDestroy && run.inputs.targets.is_empty();
+            let is_destroyed = module == ROOT && run.verb == Verb::PlanDestroy && run.inputs.are_whole();
             let objects = if is_destroyed { vec![config_addr.clone()] } else { Vec::new() };
             all.push(Declared { config_addr, kind: "output_value", conditions, objects, absent: no_module });
         }

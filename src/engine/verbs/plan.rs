@@ -16,19 +16,12 @@ use crate::engine::moves;
 use crate::engine::ports::Ports;
 use crate::engine::run::{Inputs, Run, Verb};
 use crate::model::addr::AbsResourceInstance;
-use crate::model::plan::{Action, FunctionResults, Mode, Plan, ResourceChange};
+use crate::model::plan::{Action, FunctionResults, Mode, Plan, Refresh, ResourceChange};
 use crate::model::state::State;
 
 pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
-    let mut warnings = target_warning(&input);
-    if input.generate_config {
-        warnings.warning(
-            "Config generation is experimental",
-            "Generating configuration during import is currently experimental, and the generated configuration format may \
-             change in future versions.",
-        );
-    }
+    let warnings = target_warning(&input);
     let now = ports.host.now();
     let mut calls = FunctionResults::new();
     let verb = match input.mode {
@@ -37,7 +30,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
         Mode::Destroy => Verb::PlanDestroy,
     };
     let (mut state, mut refreshed) = (input.state.clone(), None);
-    if input.mode == Mode::Destroy && input.refresh && !is_empty(&input.state) {
+    if input.mode == Mode::Destroy && input.refresh == Refresh::All && !is_empty(&input.state) {
         let ahead = match plan_ahead_of_destroy(&input, now, ports).await {
             Ok(ahead) => ahead,
             Err(found) => return (None, with(warnings, found)),
@@ -67,7 +60,7 @@ pub async fn plan(input: PlanInput, ports: &Ports) -> (Option<Plan>, Diagnostics
     }
     diagnostics.extend(forget_warning(&plan.changes));
     plan.applyable = !plan.errored && is_applyable(&plan);
-    plan.complete = !plan.errored && input.targets.is_empty();
+    plan.complete = !plan.errored && input.targets.is_empty() && input.excludes.is_empty();
     (Some(plan), with(warnings, diagnostics))
 }
 
@@ -120,9 +113,9 @@ pub fn request(input: &PlanInput, verb: Verb, state: State, now: (i64, u32)) -> 
     RunRequest {
         inputs: Inputs {
             variables: input.variables.clone(),
-            refresh: input.refresh && verb != Verb::PlanDestroy,
+            refresh: if verb == Verb::PlanDestroy { Refresh::Never } else { input.refresh },
             targets: input.targets.clone(),
-            excludes: Vec::new(),
+            excludes: input.excludes.clone(),
             force_replace: input.force_replace.iter().cloned().collect(),
             plan_time: Some(now),
         },
@@ -149,13 +142,17 @@ fn forget_warning(changes: &[ResourceChange]) -> Option<Diagnostic> {
 }
 
 fn target_warning(input: &PlanInput) -> Diagnostics {
-    if input.targets.is_empty() {
-        return Diagnostics::new();
-    }
+    let (with, these, it) = match (input.targets.is_empty(), input.excludes.is_empty()) {
+        (true, true) => return Diagnostics::new(),
+        (false, _) => ("the -target option", "The -target option is", "is"),
+        (true, false) => {
+            ("either the -target option or the -exclude option", "The -target and -exclude options are", "are")
+        }
+    };
     Diagnostic::warning(
         "Resource targeting is in effect",
-        format!("You are creating a plan with the -target option, which means that the result of this plan may not represent all of \
-         the changes requested by the current configuration.\n\nThe -target option is not for routine use, and is provided \
+        format!("You are creating a plan with {with}, which means that the result of this plan may not represent all of \
+         the changes requested by the current configuration.\n\n{these} not for routine use, and {it} provided \
          only for exceptional situations such as recovering from errors or mistakes, or when {PROGRAM} specifically suggests \
          to use it as part of an error message."),
     )

@@ -35,7 +35,7 @@ pub fn of_run(run: &Run, input: &PlanInput, now: (i64, u32), errored: bool) -> P
             .cloned()
             .collect(),
         targets: input.targets.clone(),
-        excludes: Vec::new(),
+        excludes: input.excludes.clone(),
         force_replace: input.force_replace.clone(),
         previous_state: states.previous,
         prior_state: State { checks: None, ..states.current },
@@ -54,7 +54,7 @@ pub fn of_run(run: &Run, input: &PlanInput, now: (i64, u32), errored: bool) -> P
 fn gone_outputs(run: &Run) -> Vec<OutputChange> {
     let is_destroy = run.verb == Verb::PlanDestroy;
     let mut gone = Vec::new();
-    if !run.inputs.targets.is_empty() {
+    if !run.inputs.are_whole() {
         return gone;
     }
     for (name, output) in &run.prior.state.outputs {

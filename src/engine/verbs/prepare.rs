@@ -124,7 +124,7 @@ async fn follow_moves(
     let (moved, origins) = diagnostics.take(moves::apply(&request.config, &mut request.state));
     diagnostics.extend(moves::crossing::convert(tree, schemas, &mut request.state, origins, ports).await);
     if !diagnostics.has_errors() {
-        diagnostics.extend(moves::check_targets(&moved, &request.inputs.targets));
+        diagnostics.extend(moves::check_targets(&moved, &request.inputs.targets, &request.inputs.excludes));
     }
     if diagnostics.has_errors() { Err(moves::without_blocked(std::mem::take(diagnostics))) } else { Ok(moved) }
 }

@@ -27,6 +27,16 @@ impl Target {
         }
     }
 
+    /// True if all instances of the block are in the set, whatever their keys.
+    pub fn contains_block(&self, block: &ConfigResource) -> bool {
+        let has_keys = |module: &ModuleInstance| module.0.iter().any(|step| step.key != InstanceKey::None);
+        match self {
+            Target::Module(module) => !has_keys(module) && self.touches(block),
+            Target::Resource(resource) => !has_keys(&resource.module) && self.touches(block),
+            Target::Instance(_) | Target::Pattern(_) => false,
+        }
+    }
+
     /// True if some instance of the block may be in the set.
     pub fn touches(&self, block: &ConfigResource) -> bool {
         match self {

@@ -48,9 +48,9 @@ pub fn decode(block: &Block, diags: &mut Diagnostics) -> Option<ModuleCall> {
             (content.attribute("source").and_then(|a| decode_source(a, has_version, diags)), version)
         }
     };
-    let (count, for_each) = repetition(&content, diags);
+    let instances = "should be used to be explicit about the number of module instances";
+    let (count, for_each) = repetition(&content, instances, diags);
     let enabled = decode_lifecycle(&content, diags);
-    check_enabled(&content, enabled.as_ref(), diags);
     let depends_on = content.attribute("depends_on").map(|a| names::depends_on(a, diags)).unwrap_or_default();
     let providers = content.attribute("providers").map(|a| decode_providers(a, diags)).unwrap_or_default();
     let body = check_blocks(&content, rest, "module", "module input variables", diags);
@@ -157,23 +157,44 @@ pub(super) fn check_source(
     None
 }
 
-/// `count` and `for_each`, of which only one may be set.
-pub(super) fn repetition(content: &Content, diags: &mut Diagnostics) -> (Option<Expression>, Option<Expression>) {
-    let count = content.attribute("count").map(|a| a.expr.clone());
-    let for_each = content.attribute("for_each");
-    if let Some(attribute) = for_each
-        && count.is_some()
-    {
-        diags.push(
+/// `count` and `for_each`; only one of them and of the argument `enabled` in the block `lifecycle` may be set. `instances` is what
+/// there would be too many of.
+pub(super) fn repetition(
+    content: &Content,
+    instances: &str,
+    diags: &mut Diagnostics,
+) -> (Option<Expression>, Option<Expression>) {
+    let (count, for_each) = (content.attribute("count"), content.attribute("for_each"));
+    let enabled =
+        content.blocks_of("lifecycle").find_map(|block| block.body.content(&LIFECYCLE).0.attribute("enabled").cloned());
+    match (count, for_each, &enabled) {
+        (Some(_), Some(for_each), None) => diags.push(
             Diagnostic::error(
                 "Invalid combination of \"count\" and \"for_each\"",
                 "The \"count\" and \"for_each\" meta-arguments are mutually-exclusive, only one should be used to be \
                  explicit about the number of resources to be created.",
             )
-            .at(attribute.name_range()),
-        );
+            .at(for_each.name_range()),
+        ),
+        (None, None, _) | (_, _, None) => {}
+        (_, _, Some(enabled)) => {
+            let names = match (count, for_each) {
+                (Some(_), Some(_)) => "\"count\", \"enabled\", and \"for_each\"",
+                (Some(_), None) => "\"count\" and \"enabled\"",
+                _ => "\"enabled\" and \"for_each\"",
+            };
+            let ranges = [count, for_each].into_iter().flatten().map(|attribute| attribute.name_range());
+            let range = ranges.fold(enabled.name_range(), |range, other| range.to(&other));
+            diags.push(
+                Diagnostic::error(
+                    format!("Invalid combination of {names}"),
+                    format!("The {names} meta-arguments are mutually-exclusive. Only one {instances} to be created.",),
+                )
+                .at(range),
+            );
+        }
     }
-    (count, for_each.map(|a| a.expr.clone()))
+    (count.map(|a| a.expr.clone()), for_each.map(|a| a.expr.clone()))
 }
 
 static NEWER: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().attribute("ignore_nested_deprecations"));
@@ -207,21 +228,6 @@ fn decode_lifecycle(content: &Content, diags: &mut Diagnostics) -> Option<Expres
         enabled = diags.take(block.body.content(&LIFECYCLE)).attribute("enabled").map(|a| a.expr.clone());
     }
     enabled
-}
-
-/// `enabled` stands alone.
-pub(super) fn check_enabled(content: &Content, enabled: Option<&Expression>, diags: &mut Diagnostics) {
-    let Some(enabled) = enabled else { return };
-    if content.attribute("count").is_some() || content.attribute("for_each").is_some() {
-        diags.push(
-            Diagnostic::error(
-                "Invalid combination of \"count\", \"for_each\" and \"enabled\"",
-                "The \"count\", \"for_each\" and \"lifecycle.enabled\" arguments are mutually-exclusive, only one should be \
-                 used to be explicit about the number of instances.",
-            )
-            .at(enabled.range()),
-        );
-    }
 }
 
 /// Reports reserved blocks. Comes back with the body and what its escaping block `_` adds to it: arguments that have the

@@ -43,7 +43,12 @@ pub fn decode(block: &Block, mode: ResourceMode, diags: &mut Diagnostics) -> Res
     names::check_label(block, 0, kind_summary, diags);
     names::check_label(block, 1, name_summary, diags);
     let addr = addr::Resource { mode, kind: block.label(0).clone(), name: block.label(1).clone() };
-    let (count, for_each) = module_call::repetition(&content, diags);
+    let instances = match mode {
+        ResourceMode::Managed => "may be used to be explicit about the number of resources",
+        ResourceMode::Data => "may be used to be explicit about the number of data sources",
+        ResourceMode::Ephemeral => "may be used to be explicit about the number of ephemeral resources",
+    };
+    let (count, for_each) = module_call::repetition(&content, instances, diags);
     let provider_ref = content.attribute("provider").and_then(|a| names::provider_ref(&a.expr, "provider", diags));
     let depends_on = content.attribute("depends_on").map(|a| names::depends_on(a, diags)).unwrap_or_default();
     let mut resource = Resource {
@@ -61,7 +66,6 @@ pub fn decode(block: &Block, mode: ResourceMode, diags: &mut Diagnostics) -> Res
         type_range: block.label_range(0),
     };
     decode_blocks(&content, &mut resource, diags);
-    module_call::check_enabled(&content, resource.lifecycle.enabled.as_ref(), diags);
     resource
 }
 

@@ -18,6 +18,17 @@ use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, Target};
 use crate::model::state::{CheckResult, State};
 
+/// Which stored objects a plan reads, to see what has changed outside of this program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Refresh {
+    All,
+    /// Those with a planned change.
+    Changed,
+    /// None: they are taken as they are.
+    #[default]
+    Never,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
     #[default]

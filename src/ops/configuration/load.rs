@@ -14,7 +14,7 @@ use crate::model::config::{self, Config, Module, Outside};
 use crate::model::deps::module_manifest::ModuleManifest;
 use crate::model::plan::file::ConfigSnapshot;
 
-use super::early;
+use super::{data_stores, early};
 use crate::ops::setup::workdir::WorkDir;
 use crate::ops::setup::{Declared, Setup};
 
@@ -50,6 +50,7 @@ pub fn config(root: &Path, setup: &Setup, files: &dyn Files) -> (Option<LoadedCo
     let (loaded, diagnostics) = for_this_version(config_with(root, &setup.workdir, files, early::Given::of(setup)));
     if let Some(loaded) = &loaded {
         declare(setup, &loaded.config.root);
+        data_stores::note(setup, &loaded.config);
     }
     (loaded, diagnostics)
 }
@@ -60,7 +61,11 @@ pub fn planned_config(
     files: &dyn Files,
     variables: &BTreeMap<Arc<str>, Value>,
 ) -> (Option<LoadedConfig>, Diagnostics) {
-    for_this_version(config_with(Path::new("."), &setup.workdir, files, early::Planned::of(setup, variables)))
+    let loaded = config_with(Path::new("."), &setup.workdir, files, early::Planned::of(setup, variables));
+    if let Some(loaded) = &loaded.0 {
+        data_stores::note(setup, &loaded.config);
+    }
+    for_this_version(loaded)
 }
 
 /// A sound configuration must be written for this version too.
@@ -123,6 +128,7 @@ pub fn any_config_with_tests(root: &Path, test_dir: Option<&str>, setup: &Setup)
     let (loaded, mut diagnostics) = config_with(root, &setup.workdir, &Disk, outside.clone());
     diagnostics.extend(found);
     let Some(config) = loaded.map(|loaded| loaded.config) else { return (None, diagnostics) };
+    data_stores::note(setup, &config);
     let sound = || !config::load_root(root, &Disk, outside.clone()).1.has_errors();
     if !tests.is_empty() && (!diagnostics.has_errors() || sound()) {
         let manifest = manifest(&setup.workdir, &Disk).unwrap_or_default();

@@ -1,8 +1,10 @@
 //! The configuration of the working directory: `load` reads it and its installed modules, with values that are evaluated
-//! early (`early`); `variables` collects the values that users give.
+//! early (`early`); `variables` collects the values that users give, `target_files` the addresses.
 //!
 //! Never validates values: the model does that.
 
+mod data_stores;
 pub(in crate::ops) mod early;
 pub mod load;
+pub mod target_files;
 pub(in crate::ops) mod variables;

@@ -63,6 +63,7 @@ impl Operation<'_> {
         }
         let mut problems = Diagnostics::new();
         self.check_parallelism(&mut problems);
+        self.check_unknown_there(&mut problems);
         match (self.hcp.flavor, self.options.plan_file.is_some()) {
             (Flavor::Cloud, true) if !is_saved_cloud_plan => problems.error(
                 "Applying a saved local plan is not supported",

@@ -4,6 +4,7 @@ use serde_json::Value as Json;
 
 use super::{Ended, Operation, error};
 use crate::backend::hcp::{Flavor, Phase};
+use crate::base::diag::Severity;
 use crate::base::name::PROGRAM;
 use crate::model::plan::document::{self, DescribedPlan};
 use crate::ops::interface::listen::RemoteLine;
@@ -62,7 +63,8 @@ impl Operation<'_> {
         let described = document::read(&content)
             .map_err(|why| error(format!("Failed to decode JSON plan: {why}"), unreadable(self.hcp.app_name)))?;
         if let Some(path) = generates {
-            generated_file::write(path, &described.plan)?;
+            let found = generated_file::write(path, &described.plan);
+            found.filter(|found| found.severity == Severity::Error).map_or(Ok(()), Err)?;
         }
         if shows {
             self.show_described(described);

@@ -23,7 +23,7 @@ use crate::backend::Backend;
 use crate::backend::hcp::{ApiError, Flavor, Hcp, Run, Workspace};
 use crate::base::diag::{Diagnostic, Diagnostics};
 use crate::base::name::COMMAND;
-use crate::model::plan::Mode;
+use crate::model::plan::{Mode, Refresh};
 use crate::ops::backends::record::BackendRecord;
 use crate::ops::backends::{self, read_state};
 use crate::ops::interface::ask::{Ask, Question};
@@ -76,7 +76,7 @@ pub async fn refresh(setup: &Setup, request: &OperationRequest, listener: &Arc<d
     let options = Options { kind: OperationKind::Refresh, out: None, generate: None, approver: None, plan_file: None };
     let mut request = request.clone();
     request.plan.mode = Mode::RefreshOnly;
-    request.plan.refresh = true;
+    request.plan.refresh = Refresh::All;
     run(setup, &request, options, listener).await
 }
 

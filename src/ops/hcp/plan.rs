@@ -12,7 +12,7 @@ use crate::base::atomic;
 use crate::base::diag::Diagnostics;
 use crate::base::name::{COMMAND, PROGRAM};
 use crate::engine::Origin;
-use crate::model::plan::Mode;
+use crate::model::plan::{Mode, Refresh};
 use crate::ops::configuration::{load, variables};
 use crate::ops::interface::options::{PlanOptions, VariableArgument};
 use crate::ops::run::generated_file;
@@ -39,6 +39,7 @@ impl Operation<'_> {
         }
         let mut problems = Diagnostics::new();
         self.check_parallelism(&mut problems);
+        self.check_unknown_there(&mut problems);
         if !is_cloud {
             self.check_remote_options(&mut problems);
         }
@@ -56,6 +57,22 @@ impl Operation<'_> {
             written.map_err(|e| error(format!("Failed to write the plan file: {e}"), ""))?;
         }
         Ok(())
+    }
+
+    /// Options that the service does not have.
+    pub(super) fn check_unknown_there(&self, problems: &mut Diagnostics) {
+        if self.request.plan.refresh == Refresh::Changed {
+            problems.error(
+                "Minimal refresh mode is currently not supported",
+                "The service that runs this operation does not support the -minimal-refresh option.",
+            );
+        }
+        if !self.request.plan.excludes.is_empty() {
+            problems.error(
+                "Excluding resources is not supported",
+                "The service that runs this operation does not support the -exclude option.",
+            );
+        }
     }
 
     pub(super) fn check_parallelism(&self, problems: &mut Diagnostics) {
@@ -247,7 +264,7 @@ impl Operation<'_> {
         Ok(NewRun {
             configuration,
             workspace: self.workspace.id.clone(),
-            refresh: plan.refresh,
+            refresh: plan.refresh == Refresh::All,
             save_plan: self.options.out.is_some(),
             auto_apply: is_cloud.then_some(is_approved),
             destroy: plan.mode == Mode::Destroy,

@@ -14,7 +14,7 @@ use crate::lang::syntax::parse_expression;
 use crate::model::addr::ModuleInstance;
 use crate::model::config::Config;
 use crate::model::deps::Requirements;
-use crate::model::plan::Mode;
+use crate::model::plan::{Mode, Refresh};
 use crate::render::text::snippet::CONSOLE_INPUT;
 use crate::render::text::value::console_text;
 
@@ -161,8 +161,9 @@ async fn start_evaluation(
             variables,
             mode: Mode::Normal,
             targets: Vec::new(),
+            excludes: Vec::new(),
             force_replace: Vec::new(),
-            refresh: true,
+            refresh: Refresh::All,
             generate_config: false,
             parallelism: 10,
         };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::model::addr::{AbsResourceInstance, Target};
-use crate::model::plan::Mode;
+use crate::model::plan::{Mode, Refresh};
 
 /// How the state is reached.
 #[derive(Clone, Debug)]
@@ -38,10 +38,15 @@ impl Default for StateOptions {
 #[derive(Clone, Debug)]
 pub struct PlanOptions {
     pub mode: Mode,
-    pub refresh: bool,
+    pub refresh: Refresh,
     /// Write configuration for imports that have none.
     pub generate_config: bool,
     pub targets: Vec<Target>,
+    /// Left out, with all that depends on it. Never together with targets.
+    pub excludes: Vec<Target>,
+    /// Files with more of them, still to be read.
+    pub target_files: Vec<PathBuf>,
+    pub exclude_files: Vec<PathBuf>,
     pub force_replace: Vec<AbsResourceInstance>,
     pub parallelism: usize,
 }
@@ -50,9 +55,12 @@ impl Default for PlanOptions {
     fn default() -> PlanOptions {
         PlanOptions {
             mode: Mode::Normal,
-            refresh: true,
+            refresh: Refresh::All,
             generate_config: false,
             targets: Vec::new(),
+            excludes: Vec::new(),
+            target_files: Vec::new(),
+            exclude_files: Vec::new(),
             force_replace: Vec::new(),
             parallelism: 10,
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::base::atomic;
 use crate::base::diag::Diagnostic;
 use crate::base::name::PROGRAM;
+use crate::lang::value::text::go_quoted;
 use crate::model::plan::Plan;
 
 pub fn exists() -> Diagnostic {
@@ -18,8 +19,23 @@ pub fn exists() -> Diagnostic {
     )
 }
 
-/// Writes what the plan's changes carry; no file if there is nothing.
-pub fn write(path: &Path, plan: &Plan) -> Result<(), Diagnostic> {
+/// Writes what the plan's changes carry, with a warning; no file if there is nothing.
+pub fn write(path: &Path, plan: &Plan) -> Option<Diagnostic> {
+    let text = text(plan)?;
+    Some(match atomic::write(path, text.as_bytes()) {
+        Ok(()) => Diagnostic::warning(
+            "Config generation is experimental",
+            "Generating configuration during import is currently experimental, and the generated configuration format may \
+             change in future versions.",
+        ),
+        Err(error) => {
+            let detail = format!("{PROGRAM} encountered an error while writing generated config: {error}.");
+            Diagnostic::error("Failed to save generated config", detail)
+        }
+    })
+}
+
+fn text(plan: &Plan) -> Option<String> {
     let mut text = String::new();
     for change in &plan.changes {
         let Some(config) = &change.generated_config else { continue };
@@ -31,14 +47,8 @@ pub fn write(path: &Path, plan: &Plan) -> Result<(), Diagnostic> {
             );
         }
         let from = change.importing.as_ref().and_then(|i| i.id.as_ref());
-        let from = from.map_or_else(String::new, |id| format!(" from {id:?}"));
+        let from = from.map_or_else(String::new, |id| format!(" from {}", go_quoted(id)));
         let _ = write!(text, "\n# __generated__ by {PROGRAM}{from}\n{config}\n");
     }
-    if text.is_empty() {
-        return Ok(());
-    }
-    atomic::write(path, text.as_bytes()).map_err(|error| {
-        let detail = format!("{PROGRAM} encountered an error while writing generated config: {error}.");
-        Diagnostic::error("Failed to save generated config", detail)
-    })
+    (!text.is_empty()).then_some(text)
 }

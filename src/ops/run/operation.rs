@@ -222,6 +222,7 @@ impl Session {
             variables: variables.clone(),
             mode: options.mode,
             targets: options.targets.clone(),
+            excludes: options.excludes.clone(),
             force_replace: options.force_replace.clone(),
             refresh: options.refresh,
             generate_config: options.generate_config,

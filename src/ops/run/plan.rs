@@ -53,7 +53,7 @@ async fn attempt(setup: &Setup, request: &PlanRequest, listener: Arc<dyn Listene
     diagnostics.extend(found);
     if let Some(planned) = planned.as_ref().filter(|_| !setup.restart.get()) {
         if let Some(path) = &request.generate {
-            diagnostics.extend(generated_file::write(path, &planned.plan).err());
+            diagnostics.extend(generated_file::write(path, &planned.plan));
         }
         if let Some(path) = &request.out {
             diagnostics.extend(plan_file::write(path, &session, &planned.plan).await.err().into_iter().flatten());

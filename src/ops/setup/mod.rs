@@ -13,6 +13,7 @@ pub mod workdir;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::base::diag::Diagnostics;
 use crate::base::env::Environment;
@@ -46,6 +47,9 @@ pub struct Setup {
     pub sealing: Arc<Sealing>,
     /// The processes that serve state stores.
     pub stores: Arc<StoreProcesses>,
+    /// Set once a configuration was loaded that has a block `store` of `terraform_data`: only then there is such a block, and
+    /// objects without it look as those of the reference.
+    pub data_stores: Arc<AtomicBool>,
 }
 
 impl Setup {
@@ -69,6 +73,7 @@ impl Setup {
             restart: Arc::default(),
             sealing: Arc::default(),
             stores: Arc::default(),
+            data_stores: Arc::default(),
         })
     }
 

@@ -291,9 +291,7 @@ fn delete_reason(change: &ResourceChange) -> String {
             InstanceKey::Str(_) => "\n  # (because resource does not use for_each)".into(),
         },
         ActionReason::DeleteBecauseCountIndex => format!("\n  # (because index [{key}] is out of range for count)"),
-        ActionReason::DeleteBecauseNotEnabled => {
-            format!("\n  # (because lifecycle.enabled of {}.{} is false)", resource.kind, resource.name)
-        }
+        ActionReason::DeleteBecauseNotEnabled => "\n  # (because enabled is false)".to_owned(),
         ActionReason::DeleteBecauseEachKey => format!("\n  # (because key [{key}] is not in for_each map)"),
         _ => String::new(),
     };

@@ -11,6 +11,7 @@ use crate::engine::blocks::tree::ModuleId;
 use crate::engine::engine_errors;
 use crate::engine::graph::NodeId;
 use crate::engine::graph::walk::{End, Turn, catch_panic};
+use crate::engine::run::object::Stored;
 use crate::engine::run::results::{Expansion, ModuleSlots, ResourceSlots};
 use crate::engine::run::scope::ModuleScope;
 use crate::engine::run::{Prior, Run, Verb};
@@ -18,7 +19,7 @@ use crate::engine::step::expansion::expand;
 use crate::engine::step::imports;
 use crate::lang::value::Value;
 use crate::model::addr::{AbsResourceInstance, ConfigResource, ResourceMode};
-use crate::model::plan::{Action, ActionReason};
+use crate::model::plan::{Action, ActionReason, Refresh, ResourceChange};
 use crate::model::state::DeposedKey;
 
 use super::expand::stored_value;
@@ -286,7 +287,7 @@ async fn plan_destroy_one(
         deposed,
         reason,
         forget: plan && (keep || !destroying && is_removed),
-        refresh: run.inputs.refresh && !destroying,
+        refresh: run.inputs.refresh == Refresh::All && !destroying,
         plan,
     };
     orphan::plan(&instance, orphan_object).await
@@ -324,36 +325,83 @@ fn requested(instance: &Instance<'_>) -> Option<Arc<str>> {
     run.blocks.imports.requested.as_ref().filter(|it| it.addr == instance.addr).map(|it| it.id.clone())
 }
 
+/// What is stored of an instance, brought up to date.
+#[derive(Default)]
+struct Now {
+    current: Option<Stored>,
+    /// The plan without a change, because of which the object was not read.
+    unchanged: Option<ResourceChange>,
+}
+
+/// The stored object as it is now. With errors it is of no use.
+async fn now(instance: &Instance<'_>, dependencies: &Arc<[ConfigResource]>) -> (Now, Diagnostics) {
+    let run = instance.run;
+    let mut diagnostics = Diagnostics::new();
+    let object = run.prior.state.instance(&instance.addr).and_then(|s| s.current.as_ref());
+    let Some(object) = object else { return (Now::default(), diagnostics) };
+    let Some(mut stored) = diagnostics.take(upgrade(instance, object).await) else {
+        return (Now::default(), diagnostics);
+    };
+    put(&run.results, instance, None, stored.encode_unless_null(&instance.schema), true);
+    stored.create_before_destroy = instance.create_before_destroy;
+    stored.keep = instance.keep();
+    stored.provider_key = instance.provider_addr.key.clone();
+    let is_upgraded = object.schema_version != instance.schema.version;
+    let unchanged = match run.inputs.refresh {
+        Refresh::Changed if !is_upgraded => unchanged(instance, &stored).await,
+        _ => None,
+    };
+    let before = stored.value.clone();
+    let mut current = Some(stored);
+    if let Some(stored) = current.take_if(|_| run.inputs.refresh != Refresh::Never && unchanged.is_none()) {
+        current = diagnostics.take(read::refresh(instance, stored, None).await);
+        if diagnostics.has_errors() {
+            return (Now::default(), diagnostics);
+        }
+        note_drift(instance, object, &before, current.as_ref().map(|c| &c.value));
+        if let Some(current) = &mut current {
+            current.dependencies = merge(dependencies, &current.dependencies);
+        }
+    }
+    current = current.filter(|c| !c.value.is_null());
+    put(&run.results, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
+    (Now { current, unchanged }, diagnostics)
+}
+
+/// The plan of an object that nothing changes, as far as can be said without reading it.
+async fn unchanged(instance: &Instance<'_>, stored: &Stored) -> Option<ResourceChange> {
+    let (forced, found) = forced(instance);
+    if found.has_errors() || forced != Forced::No || instance.run.plans_nothing() || stored.value.is_null() {
+        return None;
+    }
+    let (change, found) = plan::without_conditions(instance, stored).await;
+    change.filter(|change| change.action == Action::NoOp && !found.has_errors())
+}
+
+/// Whether the object is to be replaced for a reason outside of it.
+fn forced(instance: &Instance<'_>) -> (Forced, Diagnostics) {
+    let (triggered, found) = replace::is_triggered(instance);
+    let forced = match (triggered, instance.run.inputs.force_replace.contains(&instance.addr)) {
+        (true, _) => Forced::ByTriggers,
+        (_, true) => Forced::ByRequest,
+        _ => Forced::No,
+    };
+    (forced, found)
+}
+
 /// Plans one managed instance. Returns what references see.
 async fn managed(
     instance: &Instance<'_>,
     slot: &crate::engine::run::results::InstanceSlot,
 ) -> (Option<Value>, Diagnostics) {
     let run = instance.run;
-    let mut diagnostics = Diagnostics::new();
-    let mut current = None;
     let dependencies = instance.block.and_then(|b| run.blocks.order.dependencies.get(&b).cloned()).unwrap_or_default();
-    if let Some(object) = run.prior.state.instance(&instance.addr).and_then(|s| s.current.as_ref()) {
-        let Some(mut stored) = diagnostics.take(upgrade(instance, object).await) else { return (None, diagnostics) };
-        put(&run.results, instance, None, stored.encode_unless_null(&instance.schema), true);
-        stored.create_before_destroy = instance.create_before_destroy;
-        stored.keep = instance.keep();
-        stored.provider_key = instance.provider_addr.key.clone();
-        let before = stored.value.clone();
-        current = Some(stored);
-        if let Some(stored) = current.take_if(|_| run.inputs.refresh) {
-            current = diagnostics.take(read::refresh(instance, stored, None).await);
-            if diagnostics.has_errors() {
-                return (None, diagnostics);
-            }
-            note_drift(instance, object, &before, current.as_ref().map(|c| &c.value));
-            if let Some(current) = &mut current {
-                current.dependencies = merge(&dependencies, &current.dependencies);
-            }
-        }
-        current = current.filter(|c| !c.value.is_null());
-        put(&run.results, instance, None, current.as_ref().map(|c| c.encode(&instance.schema)), false);
+    let mut diagnostics = Diagnostics::new();
+    let now = diagnostics.take(now(instance, &dependencies).await);
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
     }
+    let Now { mut current, unchanged } = now;
     let pre_destroy = matches!(run.verb, Verb::Plan { pre_destroy: true, .. });
     let importing = run.results.imports().remove(&instance.addr).filter(|_| !pre_destroy);
     if let Some(named) = importing.as_ref().filter(|_| current.is_none()) {
@@ -371,20 +419,16 @@ async fn managed(
         diagnostics.extend(conditions::postconditions(instance, &known));
         return (value, diagnostics);
     }
-    let (triggered, found) = replace::is_triggered(instance);
-    diagnostics.extend(found);
+    let forced = diagnostics.take(forced(instance));
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
-    let forced = match (triggered, run.inputs.force_replace.contains(&instance.addr)) {
-        (true, _) => Forced::ByTriggers,
-        (_, true) => Forced::ByRequest,
-        _ => Forced::No,
+    let planned = match &unchanged {
+        Some(unchanged) => plan::plan(instance, current.as_ref(), forced, Some(unchanged)).await,
+        None => plan::plan(instance, current.as_ref(), forced, None).await,
     };
-    let Some(mut change) = diagnostics.take(plan::plan(instance, current.as_ref(), forced, None).await) else {
-        return (None, diagnostics);
-    };
-    if triggered {
+    let Some(mut change) = diagnostics.take(planned) else { return (None, diagnostics) };
+    if forced == Forced::ByTriggers {
         change.reason = ActionReason::ReplaceByTriggers;
     }
     change.importing = importing.as_ref().map(import::importing);

@@ -46,6 +46,12 @@ pub async fn plan(
     (change, diagnostics)
 }
 
+/// As [`plan`], without looking at conditions.
+pub async fn without_conditions(instance: &Instance<'_>, current: &Stored) -> (Option<ResourceChange>, Diagnostics) {
+    let planner = Planner { instance, forced: Forced::No, planned: None, diagnostics: Diagnostics::new() };
+    planner.run(Some(current)).await
+}
+
 struct Planner<'i, 'r> {
     instance: &'i Instance<'r>,
     forced: Forced,

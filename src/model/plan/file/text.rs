@@ -33,6 +33,8 @@ struct Top {
     variables: Vec<(String, ValueText)>,
     ephemeral_variables: Vec<String>,
     targets: Vec<(u8, String)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    excludes: Vec<(u8, String)>,
     force_replace: Vec<String>,
     checks: Vec<CheckText>,
     timestamp: String,
@@ -191,6 +193,7 @@ pub(super) fn encode(saved: &SavedPlan) -> Result<Vec<u8>, String> {
         variables,
         ephemeral_variables: plan.ephemeral_variables.iter().map(|name| name.to_string()).collect(),
         targets: plan.targets.iter().map(target_text).collect(),
+        excludes: plan.excludes.iter().map(target_text).collect(),
         force_replace: plan.force_replace.iter().map(ToString::to_string).collect(),
         checks: plan.checks.iter().map(check_text).collect(),
         timestamp: plan.timestamp.clone(),
@@ -334,6 +337,7 @@ pub(super) fn decode(content: &[u8]) -> Result<(SavedPlan, Vec<String>), String>
         .collect::<Result<BTreeMap<_, _>, String>>()?;
     plan.ephemeral_variables = top.ephemeral_variables.into_iter().map(Arc::from).collect();
     plan.targets = top.targets.into_iter().map(target_of).collect::<Result<_, _>>()?;
+    plan.excludes = top.excludes.into_iter().map(target_of).collect::<Result<_, _>>()?;
     plan.force_replace = top.force_replace.iter().map(|text| instance_of(text)).collect::<Result<_, _>>()?;
     plan.checks = top.checks.into_iter().map(check_of).collect::<Result<_, _>>()?;
     plan.relevant_attributes = top

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::attribute::Attribute;
 use super::erased::AnyType;
 use super::error::Error;
 use super::function::Signature;
 use super::provider::Provider;
-use super::schema::{Attribute, Block, NestedBlock, Nesting, Schema, Shape};
+use super::schema::{Block, NestedBlock, Nesting, Schema, Shape};
 use super::server::Server;
 use crate::lang::value::{Type, convert};
 

@@ -54,6 +54,14 @@ impl<D> Context<D> {
     }
 
     /// What the provider's `configure` returned. Fails before the provider is configured: during validation.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Error, testing};
+    /// # fn main() -> Result<(), Error> {
+    /// let context = testing::context("http://localhost");
+    /// assert_eq!(context.data()?, &"http://localhost");
+    /// # Ok(()) }
+    /// ```
     pub fn data(&self) -> Result<&D, Error> {
         self.data.as_deref().ok_or_else(|| {
             Error::new(
@@ -64,6 +72,13 @@ impl<D> Context<D> {
     }
 
     /// Adds a warning. The call goes on and may succeed.
+    ///
+    /// ```
+    /// # use terrane::sdk::testing;
+    /// let mut context = testing::context(());
+    /// context.warn("Slow service", "The service took long.");
+    /// assert_eq!(testing::warnings(&context).len(), 1);
+    /// ```
     pub fn warn(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
@@ -81,12 +96,30 @@ impl<D> Context<D> {
     }
 
     /// True if the host accepts that the operation is deferred.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, DeferralReason, Error};
+    /// fn wait_or_fail(context: &mut Context<()>) -> Result<(), Error> {
+    ///     if context.is_deferral_allowed() {
+    ///         return context.defer(DeferralReason::AbsentPrereq);
+    ///     }
+    ///     Err(Error::new("Cluster not found", "Create the cluster first."))
+    /// }
+    /// # assert!(wait_or_fail(&mut terrane::sdk::testing::context(())).is_err());
+    /// ```
     pub fn is_deferral_allowed(&self) -> bool {
         self.deferral_allowed
     }
 
     /// Says that the operation has to wait for another run; what the call returns then counts as a placeholder. Fails if
     /// the host does not accept it.
+    ///
+    /// ```
+    /// # use terrane::sdk::{DeferralReason, testing};
+    /// let mut context = testing::context(());
+    /// let deferred = context.defer(DeferralReason::ResourceConfigUnknown);
+    /// assert!(deferred.is_err(), "contexts of tests do not allow it");
+    /// ```
     pub fn defer(&mut self, reason: DeferralReason) -> Result<(), Error> {
         if !self.deferral_allowed {
             let detail = "The provider deferred an operation although the host does not allow it. This is always an error \
@@ -98,11 +131,28 @@ impl<D> Context<D> {
     }
 
     /// Data that is stored beside the object; only the provider reads it.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Error, testing};
+    /// # fn main() -> Result<(), Error> {
+    /// let mut context = testing::context(());
+    /// context.private().set_value("etag", 7)?;
+    /// assert_eq!(context.private().get("etag"), Some("7"));
+    /// # Ok(()) }
+    /// ```
     pub fn private(&mut self) -> &mut Private {
         &mut self.private
     }
 
     /// The values of `provider_meta` in the module of the object; null if there are none.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Value};
+    /// fn module_name(context: &Context<()>) -> Option<&str> {
+    ///     context.provider_meta().get("module_name").and_then(Value::as_str)
+    /// }
+    /// # assert_eq!(module_name(&terrane::sdk::testing::context(())), None);
+    /// ```
     pub fn provider_meta(&self) -> &Value {
         &self.provider_meta
     }
@@ -125,16 +175,45 @@ impl<D> Context<D> {
     }
 
     /// True once the user interrupted the run.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Error};
+    /// async fn delete_all(context: &Context<()>, names: &mut Vec<String>) -> Result<(), Error> {
+    ///     while let Some(name) = names.pop() {
+    ///         if context.is_stopping() {
+    ///             return Err(Error::new("Interrupted", format!("{name} and {} others still exist.", names.len())));
+    ///         }
+    ///         // Delete `name`.
+    ///     }
+    ///     Ok(())
+    /// }
+    /// # assert!(!terrane::sdk::testing::context(()).is_stopping());
+    /// ```
     pub fn is_stopping(&self) -> bool {
         self.stop.is_stopping()
     }
 
     /// The identity of the object, an object of the type of the identity schema; none if it is not known.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Value};
+    /// fn id(context: &Context<()>) -> Option<&str> {
+    ///     context.identity()?.get("id")?.as_str()
+    /// }
+    /// # assert_eq!(id(&terrane::sdk::testing::context(())), None);
+    /// ```
     pub fn identity(&self) -> Option<&Value> {
         self.identity.as_ref()
     }
 
     /// Sets the identity of the object. Only needed where [`Resource::identity`](super::Resource::identity) cannot tell it from the object.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Value, testing};
+    /// let mut context = testing::context(());
+    /// context.set_identity(Value::object([("id", Value::string("7"))]));
+    /// assert_eq!(context.identity().and_then(|identity| identity.get("id")), Some(&Value::string("7")));
+    /// ```
     pub fn set_identity(&mut self, identity: Value) {
         self.identity = Some(identity);
     }
@@ -156,11 +235,23 @@ pub struct Private {
 
 impl Private {
     /// The JSON text of a key.
+    ///
+    /// ```
+    /// # use terrane::sdk::Private;
+    /// assert_eq!(Private::default().get("etag"), None);
+    /// ```
     pub fn get(&self, key: &str) -> Option<&str> {
         self.entries.get(key).map(String::as_str)
     }
 
     /// Fails if the key begins with a full stop, or if the text is not JSON.
+    ///
+    /// ```
+    /// # use terrane::sdk::Private;
+    /// let mut private = Private::default();
+    /// private.set("tags", r#"["a", "b"]"#).unwrap();
+    /// assert!(private.set("tags", "a, b").is_err(), "not JSON");
+    /// ```
     pub fn set(&mut self, key: impl Into<String>, json: impl Into<String>) -> Result<(), Error> {
         let (key, json) = (key.into(), json.into());
         if key.starts_with('.') {
@@ -187,12 +278,27 @@ impl Private {
     }
 
     /// As [`Private::set`], with any value that JSON can hold.
+    ///
+    /// ```
+    /// # use terrane::sdk::Private;
+    /// let mut private = Private::default();
+    /// private.set_value("tags", ["a", "b"]).unwrap();
+    /// assert_eq!(private.get("tags"), Some(r#"["a","b"]"#));
+    /// ```
     pub fn set_value(&mut self, key: impl Into<String>, value: impl Serialize) -> Result<(), Error> {
         let invalid = |error: serde_json::Error| Error::new("Invalid Resource Private State Value", error.to_string());
         self.set(key, serde_json::to_string(&value).map_err(invalid)?)
     }
 
     /// Removes a key. Nothing happens if it is not there.
+    ///
+    /// ```
+    /// # use terrane::sdk::Private;
+    /// let mut private = Private::default();
+    /// private.set("etag", "7").unwrap();
+    /// private.remove("etag");
+    /// assert_eq!(private, Private::default());
+    /// ```
     pub fn remove(&mut self, key: &str) {
         self.entries.remove(key);
     }

@@ -3,12 +3,21 @@
 use std::collections::BTreeMap;
 
 use super::Field;
+use super::attribute::NumberKind;
 use super::error::Error;
-use super::schema::{NumberKind, Shape};
+use super::schema::Shape;
 use crate::lang::value::{Number, Path, PathStep, Type, Value};
 use crate::model::schema::Nesting;
 
 /// A value that does not fit a field.
+///
+/// ```
+/// use terrane::sdk::{Error, FieldType, Path, Value};
+/// let list = Value::tuple(vec![Value::string("a"), Value::int(1)]);
+/// let mismatch = Vec::<String>::from_value(&list).unwrap_err();
+/// assert_eq!(mismatch.path, Path::new().index_int(1));
+/// assert!(Error::from(mismatch).to_string().ends_with("number is not String"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Mismatch {
     /// From the object on.
@@ -44,26 +53,71 @@ impl From<Mismatch> for Error {
 ///
 /// Implemented for text, numbers, flags, lists, sets and maps of them, other models, [`Value`] (an attribute of any
 /// type), and `Option` and [`Field`] of each.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use terrane::sdk::{FieldType, Type, Value};
+/// let ports: BTreeMap<String, i64> = [("http".to_owned(), 80)].into();
+/// let value = ports.clone().into_value();
+/// assert_eq!(value, Value::map(Type::Number, [("http", Value::int(80))]));
+/// assert_eq!(BTreeMap::from_value(&value).unwrap(), ports);
+/// ```
 pub trait FieldType: Sized + Send + Sync + 'static {
     /// Without `Option` and `Field`.
     type Known: FieldType;
 
     /// The attribute's type.
+    ///
+    /// ```
+    /// # use terrane::sdk::{FieldType, Set, Type};
+    /// assert_eq!(Set::<String>::shape().ty(), Type::set(Type::String));
+    /// assert_eq!(Option::<bool>::shape().ty(), Type::Bool);
+    /// ```
     fn shape() -> Shape;
 
     /// What a number may be.
+    ///
+    /// ```
+    /// # use terrane::sdk::{FieldType, NumberKind};
+    /// assert_eq!(i32::number(), NumberKind::Int32);
+    /// ```
     fn number() -> NumberKind {
         NumberKind::Any
     }
 
     /// Reads a value of the language. Fails if it is of another type, or null or unknown where the Rust type has no such value.
+    ///
+    /// ```
+    /// # use terrane::sdk::{FieldType, Type, Value};
+    /// assert_eq!(bool::from_value(&Value::bool(true)).unwrap(), true);
+    /// assert!(bool::from_value(&Value::null(Type::Bool)).is_err());
+    /// assert_eq!(Option::<bool>::from_value(&Value::null(Type::Bool)).unwrap(), None);
+    /// ```
     fn from_value(value: &Value) -> Result<Self, Mismatch>;
     /// The value of the language.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Field, FieldType, Type, Value};
+    /// assert_eq!(3_i64.into_value(), Value::int(3));
+    /// assert_eq!(Field::<i64>::Unknown.into_value(), Value::unknown(Type::Number));
+    /// ```
     fn into_value(self) -> Value;
 
     /// The same as a [`Field`], which can hold any value.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Field, FieldType};
+    /// assert_eq!(Some(3_i64).into_field(), Field::Known(3));
+    /// assert_eq!(None::<i64>.into_field(), Field::Null);
+    /// ```
     fn into_field(self) -> Field<Self::Known>;
     /// Fails for null or unknown values that the type does not have.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Field, FieldType};
+    /// assert_eq!(Option::<i64>::from_field(Field::Null).unwrap(), None);
+    /// assert!(i64::from_field(Field::Unknown).is_err());
+    /// ```
     fn from_field(field: Field<Self::Known>) -> Result<Self, Mismatch>;
 }
 

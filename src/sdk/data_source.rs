@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use super::context::Context;
 use super::error::Error;
 use super::model::{Model, Values};
-use super::resource::Validation;
+use super::request::Validation;
 use super::schema::Schema;
 
 /// A data source: reads an object that it does not manage.
@@ -40,14 +40,47 @@ pub trait DataSource: Send + Sync + 'static {
     type Model: Model;
 
     /// By default that of the model.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, DataSource, Error, Schema, Values};
+    /// # struct Clock; impl DataSource for Clock { type Data = (); type Model = ();
+    /// fn schema(&self) -> Schema {
+    ///     Schema::of::<()>().deprecated("Use the function `timestamp`.")
+    /// }
+    /// # async fn read(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> { Ok(()) } }
+    /// ```
     fn schema(&self) -> Schema {
         Schema::of::<Self::Model>()
     }
 
     /// Checks of the configuration beyond those of the schema.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, DataSource, Error, Field, Model, Validation, Values};
+    /// # #[derive(Model)] struct User { #[attribute(optional)] id: Option<String>, #[attribute(optional)] mail: Option<String> }
+    /// # struct UserSource; impl DataSource for UserSource { type Data = (); type Model = User;
+    /// fn validate(&self, validation: &mut Validation<'_, User>) {
+    ///     if let (Ok(Field::Null), Ok(Field::Null)) = (validation.config.get(User::ID), validation.config.get(User::MAIL)) {
+    ///         validation.error(User::ID.path(), "Missing user", "Set \"id\" or \"mail\".");
+    ///     }
+    /// }
+    /// # async fn read(&self, _: &mut Context<()>, user: Values<User>) -> Result<User, Error> { user.model() } }
+    /// ```
     fn validate(&self, _validation: &mut Validation<'_, Self::Model>) {}
 
     /// The configuration is known; what it returns is the configuration with the computed attributes filled in.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, DataSource, Error, Field, Model, Values};
+    /// # #[derive(Model)] struct Text { #[attribute(required)] path: String, #[attribute(computed)] content: Field<String> }
+    /// # struct TextSource; impl DataSource for TextSource { type Data = (); type Model = Text;
+    /// async fn read(&self, _context: &mut Context<()>, config: Values<Text>) -> Result<Text, Error> {
+    ///     let path = config.model()?.path;
+    ///     let content = Field::Known(std::fs::read_to_string(&path)?);
+    ///     Ok(Text { path, content })
+    /// }
+    /// # }
+    /// ```
     fn read(
         &self,
         context: &mut Context<Self::Data>,
@@ -83,14 +116,50 @@ pub trait Ephemeral: Send + Sync + 'static {
     type Model: Model;
 
     /// By default that of the model.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Ephemeral, Error, Opened, Schema, Values};
+    /// # struct Session; impl Ephemeral for Session { type Data = (); type Model = ();
+    /// fn schema(&self) -> Schema {
+    ///     Schema::of::<()>().description("A session of the service.")
+    /// }
+    /// # async fn open(&self, _: &mut Context<()>, _: Values<()>) -> Result<Opened<()>, Error> { Ok(Opened::new(())) } }
+    /// ```
     fn schema(&self) -> Schema {
         Schema::of::<Self::Model>()
     }
 
     /// Checks of the configuration beyond those of the schema.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Ephemeral, Error, Field, Model, Opened, Validation, Values};
+    /// # #[derive(Model)] struct Token { #[attribute(required)] scopes: Vec<String> }
+    /// # struct TokenResource; impl Ephemeral for TokenResource { type Data = (); type Model = Token;
+    /// fn validate(&self, validation: &mut Validation<'_, Token>) {
+    ///     if let Ok(Field::Known(scopes)) = validation.config.get(Token::SCOPES)
+    ///         && scopes.is_empty()
+    ///     {
+    ///         validation.warn(Token::SCOPES.path(), "No scopes", "The token permits nothing.");
+    ///     }
+    /// }
+    /// # async fn open(&self, _: &mut Context<()>, c: Values<Token>) -> Result<Opened<Token>, Error> { Ok(Opened::new(c.model()?)) } }
+    /// ```
     fn validate(&self, _validation: &mut Validation<'_, Self::Model>) {}
 
     /// Private data in the context is given to `renew` and `close`.
+    ///
+    /// ```
+    /// # use std::time::{Duration, SystemTime};
+    /// # use terrane::sdk::{Context, Ephemeral, Error, Field, Model, Opened, Values};
+    /// # #[derive(Model)] struct Token { #[attribute(computed)] token: Field<String> }
+    /// # struct TokenResource; impl Ephemeral for TokenResource { type Data = (); type Model = Token;
+    /// async fn open(&self, context: &mut Context<()>, _config: Values<Token>) -> Result<Opened<Token>, Error> {
+    ///     context.private().set_value("id", 7)?;
+    ///     let soon = SystemTime::now() + Duration::from_secs(600);
+    ///     Ok(Opened::new(Token { token: Field::known("secret") }).renew_at(soon))
+    /// }
+    /// # }
+    /// ```
     fn open(
         &self,
         context: &mut Context<Self::Data>,
@@ -98,6 +167,19 @@ pub trait Ephemeral: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Opened<Self::Model>, Error>> + Send;
 
     /// Called at the time that `open` or `renew` asked for. Returns the time of the next renewal.
+    ///
+    /// ```
+    /// # use std::time::{Duration, SystemTime};
+    /// # use terrane::sdk::{Context, Ephemeral, Error, Opened, Values};
+    /// # struct Lease; impl Ephemeral for Lease { type Data = (); type Model = ();
+    /// # async fn open(&self, _: &mut Context<()>, _: Values<()>) -> Result<Opened<()>, Error> { Ok(Opened::new(())) }
+    /// async fn renew(&self, context: &mut Context<()>) -> Result<Option<SystemTime>, Error> {
+    ///     let id: Option<i64> = context.private().get_value("id");
+    ///     // Renew the lease with this id.
+    ///     Ok(id.map(|_| SystemTime::now() + Duration::from_secs(600)))
+    /// }
+    /// # }
+    /// ```
     fn renew(
         &self,
         _context: &mut Context<Self::Data>,
@@ -106,12 +188,31 @@ pub trait Ephemeral: Send + Sync + 'static {
     }
 
     /// Called when the run does not need the object any more. By default nothing is closed.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Ephemeral, Error, Opened, Values};
+    /// # struct Scratch; impl Ephemeral for Scratch { type Data = (); type Model = ();
+    /// # async fn open(&self, _: &mut Context<()>, _: Values<()>) -> Result<Opened<()>, Error> { Ok(Opened::new(())) }
+    /// async fn close(&self, context: &mut Context<()>) -> Result<(), Error> {
+    ///     match context.private().get_value::<String>("path") {
+    ///         Some(path) => Ok(std::fs::remove_file(path)?),
+    ///         None => Ok(()),
+    ///     }
+    /// }
+    /// # }
+    /// ```
     fn close(&self, _context: &mut Context<Self::Data>) -> impl Future<Output = Result<(), Error>> + Send {
         ready(Ok(()))
     }
 }
 
 /// An opened ephemeral object.
+///
+/// ```
+/// # use terrane::sdk::Opened;
+/// let opened = Opened::new("a token");
+/// assert_eq!((opened.value, opened.renew_at), ("a token", None));
+/// ```
 #[non_exhaustive]
 pub struct Opened<M> {
     /// The object with everything known.
@@ -122,6 +223,11 @@ pub struct Opened<M> {
 
 impl<M> Opened<M> {
     /// An object that needs no renewal.
+    ///
+    /// ```
+    /// # use terrane::sdk::Opened;
+    /// assert_eq!(Opened::new(()).renew_at, None);
+    /// ```
     pub fn new(value: M) -> Opened<M> {
         Opened { value, renew_at: None }
     }

@@ -1,9 +1,10 @@
 //! What the code that `#[derive(Model)]` writes calls. Not part of the interface of the library.
 
+pub use super::attribute::{Attribute, NumberKind};
 pub use super::convert::{FieldType, Mismatch};
 pub use super::field::Field;
 pub use super::model::{Key, Model};
-pub use super::schema::{Attribute, Block, NestedBlock, NumberKind, Shape};
+pub use super::schema::{Block, NestedBlock, Shape};
 pub use crate::lang::value::{Type, Value};
 pub use crate::model::schema::Nesting;
 

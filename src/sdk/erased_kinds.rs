@@ -8,7 +8,7 @@ use super::erased::{AnyType, Offered, check};
 use super::error::Error;
 use super::list::{ListResource, Query, Results};
 use super::model::Values;
-use super::resource::Validation;
+use super::request::Validation;
 use crate::lang::value::Value;
 use crate::model::provider::{ListRequest, ProviderDiagnostics};
 

@@ -19,11 +19,23 @@ pub struct Error {
 
 impl Error {
     /// `summary` is short and always the same; `detail` says what happened, why, and how to fix it.
+    ///
+    /// ```
+    /// # use terrane::sdk::Error;
+    /// let detail = "The service has no note 7. Check the id.";
+    /// assert_eq!(Error::new("Note not found", detail).to_string(), format!("Note not found: {detail}"));
+    /// ```
     pub fn new(summary: impl Into<String>, detail: impl Into<String>) -> Error {
         Error { diagnostics: vec![Diagnostic::error(summary, detail)] }
     }
 
     /// The attribute that the error is about.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Error, Model};
+    /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
+    /// let error = Error::new("Title taken", "Another note has this title.").at(Note::TITLE.path());
+    /// ```
     #[must_use]
     pub fn at(mut self, path: Path) -> Error {
         for diagnostic in &mut self.diagnostics {

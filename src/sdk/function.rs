@@ -6,7 +6,24 @@ use super::convert::FieldType;
 use crate::lang::value::{Type, Value};
 use crate::model::provider::FunctionError as WireError;
 
-pub use crate::model::schema::{FunctionSignature as Signature, Parameter};
+/// The parameters, the type of the result, and the documentation of a function: [`signature()`] makes the usual ones.
+///
+/// ```
+/// use terrane::sdk::{Signature, Type, signature};
+/// let pi = Signature { description: "With 53 bits.".to_owned(), ..signature("Pi", vec![], Type::Number) };
+/// assert!(pi.variadic.is_none());
+/// ```
+#[doc(inline)]
+pub use crate::model::schema::FunctionSignature as Signature;
+/// A parameter of a function: [`parameter()`] makes one that accepts neither null nor unknown values.
+///
+/// ```
+/// use terrane::sdk::{Parameter, Type, parameter};
+/// let text = Parameter { allow_null: true, ..parameter::<String>("text", "The text, or null.") };
+/// assert_eq!(text.ty, Type::String);
+/// ```
+#[doc(inline)]
+pub use crate::model::schema::Parameter;
 
 /// Why a function failed.
 ///
@@ -23,11 +40,24 @@ pub struct FunctionError {
 
 impl FunctionError {
     /// An error about the call as a whole.
+    ///
+    /// ```
+    /// # use terrane::sdk::FunctionError;
+    /// assert_eq!(FunctionError::new("the texts have no common prefix").to_string(), "the texts have no common prefix");
+    /// ```
     pub fn new(text: impl Into<String>) -> FunctionError {
         FunctionError { text: text.into(), argument: None }
     }
 
     /// An error about the argument with this index.
+    ///
+    /// ```
+    /// # use terrane::sdk::FunctionError;
+    /// fn port(text: &str) -> Result<u16, FunctionError> {
+    ///     text.parse().map_err(|_| FunctionError::argument(0, "a number up to 65535 is required"))
+    /// }
+    /// assert!(port("http").is_err());
+    /// ```
     pub fn argument(index: usize, text: impl Into<String>) -> FunctionError {
         FunctionError { text: text.into(), argument: Some(index) }
     }
@@ -72,9 +102,31 @@ impl From<WireError> for FunctionError {
 /// ```
 pub trait Function: Send + Sync + 'static {
     /// The parameters, the type of the result, and the documentation.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Function, FunctionError, Signature, Type, Value, parameter, signature};
+    /// # struct Join; impl Function for Join {
+    /// fn signature(&self) -> Signature {
+    ///     let texts = parameter::<String>("texts", "The texts to join.");
+    ///     Signature { variadic: Some(texts), ..signature("Joins texts", vec![], Type::String) }
+    /// }
+    /// # async fn call(&self, _: Vec<Value>) -> Result<Value, FunctionError> { Ok(Value::string("")) } }
+    /// ```
     fn signature(&self) -> Signature;
 
     /// The arguments in the order of the signature; with a variadic parameter, its arguments follow the others.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Function, FunctionError, Signature, Type, Value, argument, parameter, signature};
+    /// # struct Root; impl Function for Root {
+    /// # fn signature(&self) -> Signature { signature("Root", vec![parameter::<i64>("n", "A number.")], Type::Number) }
+    /// async fn call(&self, arguments: Vec<Value>) -> Result<Value, FunctionError> {
+    ///     let number: i64 = argument(&arguments, 0)?;
+    ///     let root = number.checked_isqrt().ok_or_else(|| FunctionError::argument(0, "the number is negative"))?;
+    ///     Ok(Value::int(root))
+    /// }
+    /// # }
+    /// ```
     fn call(&self, arguments: Vec<Value>) -> impl Future<Output = Result<Value, FunctionError>> + Send;
 }
 

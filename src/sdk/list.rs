@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::context::Context;
 use super::error::Error;
 use super::model::{Model, Values};
-use super::resource::Validation;
+use super::request::Validation;
 use super::schema::Schema;
 use crate::lang::value::{Value, json};
 use crate::model::provider::{Identity, IdentitySchema, ListResult, ListSink};
@@ -39,14 +39,57 @@ pub trait ListResource: Send + Sync + 'static {
     type Config: Model;
 
     /// By default that of the model.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Error, ListResource, Query, Results, Schema};
+    /// # struct Machines; impl ListResource for Machines { type Data = (); type Config = ();
+    /// fn schema(&self) -> Schema {
+    ///     Schema::of::<()>().description("All machines of the account.")
+    /// }
+    /// # async fn list(&self, _: &mut Context<()>, _: Query<()>, _: &mut Results<'_>) -> Result<(), Error> { Ok(()) } }
+    /// ```
     fn schema(&self) -> Schema {
         Schema::of::<Self::Config>()
     }
 
     /// Checks of the configuration beyond those of the schema.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Error, Field, ListResource, Model, Query, Results, Validation};
+    /// # #[derive(Model)] struct Filter { #[attribute(required)] zone: String }
+    /// # struct Machines; impl ListResource for Machines { type Data = (); type Config = Filter;
+    /// fn validate(&self, validation: &mut Validation<'_, Filter>) {
+    ///     if let Ok(Field::Known(zone)) = validation.config.get(Filter::ZONE)
+    ///         && zone.is_empty()
+    ///     {
+    ///         validation.error(Filter::ZONE.path(), "Missing zone", "The zone is empty.");
+    ///     }
+    /// }
+    /// # async fn list(&self, _: &mut Context<()>, _: Query<Filter>, _: &mut Results<'_>) -> Result<(), Error> { Ok(()) } }
+    /// ```
     fn validate(&self, _validation: &mut Validation<'_, Self::Config>) {}
 
     /// Gives each object to `results`, until there are no more or the host wants no more.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Error, ListResource, Object, Query, Results, Value};
+    /// # struct Machines; impl ListResource for Machines { type Data = Vec<String>; type Config = ();
+    /// async fn list(
+    ///     &self,
+    ///     context: &mut Context<Vec<String>>,
+    ///     _query: Query<()>,
+    ///     results: &mut Results<'_>,
+    /// ) -> Result<(), Error> {
+    ///     for name in context.data()? {
+    ///         let identity = Value::object([("name", Value::string(name))]);
+    ///         if results.add::<Object>(&identity, name, None).await?.is_break() {
+    ///             break;
+    ///         }
+    ///     }
+    ///     Ok(())
+    /// }
+    /// # }
+    /// ```
     fn list(
         &self,
         context: &mut Context<Self::Data>,
@@ -56,6 +99,15 @@ pub trait ListResource: Send + Sync + 'static {
 }
 
 /// What to list.
+///
+/// ```
+/// # use terrane::sdk::{Error, Model, Query};
+/// # #[derive(Model)] struct Filter { #[attribute(optional)] tag: Option<String> }
+/// fn request(query: &Query<Filter>) -> Result<String, Error> {
+///     let tag = query.config.model()?.tag.unwrap_or_default();
+///     Ok(format!("/machines?tag={tag}&limit={}", query.limit.unwrap_or(100)))
+/// }
+/// ```
 #[non_exhaustive]
 pub struct Query<C> {
     /// The arguments of the list.
@@ -67,6 +119,20 @@ pub struct Query<C> {
 }
 
 /// Where results go.
+///
+/// ```
+/// # use terrane::sdk::{Error, Model, Results, Value};
+/// # #[derive(Clone, Model)] struct Machine { #[attribute(required)] name: String }
+/// async fn list(machines: &[Machine], results: &mut Results<'_>) -> Result<(), Error> {
+///     for machine in machines {
+///         let identity = Value::object([("name", Value::string(&machine.name))]);
+///         if results.add(&identity, &machine.name, Some(machine.clone())).await?.is_break() {
+///             break;
+///         }
+///     }
+///     Ok(())
+/// }
+/// ```
 pub struct Results<'a> {
     pub(super) sink: &'a dyn ListSink,
     pub(super) identity: Option<IdentitySchema>,
@@ -75,6 +141,15 @@ pub struct Results<'a> {
 
 impl Results<'_> {
     /// Adds an object. `identity` is of the type of the resource type's identity schema. `Break`: the host takes no more.
+    ///
+    /// ```
+    /// # use std::ops::ControlFlow;
+    /// # use terrane::sdk::{Error, Object, Results, Value};
+    /// async fn add_name(results: &mut Results<'_>, name: &str) -> Result<ControlFlow<()>, Error> {
+    ///     let identity = Value::object([("name", Value::string(name))]);
+    ///     results.add::<Object>(&identity, name, None).await
+    /// }
+    /// ```
     pub async fn add<M: Model>(
         &mut self,
         identity: &Value,

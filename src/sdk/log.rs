@@ -36,21 +36,37 @@ pub fn trace(message: &str, fields: &[(&str, &str)]) {
 }
 
 /// As [`trace`], at the level "debug".
+///
+/// ```
+/// terrane::sdk::log::debug("request sent", &[("method", "GET"), ("path", "/notes")]);
+/// ```
 pub fn debug(message: &str, fields: &[(&str, &str)]) {
     write(Level::Debug, "debug", message, fields);
 }
 
 /// As [`trace`], at the level "info".
+///
+/// ```
+/// terrane::sdk::log::info("note created", &[("id", "7")]);
+/// ```
 pub fn info(message: &str, fields: &[(&str, &str)]) {
     write(Level::Info, "info", message, fields);
 }
 
 /// As [`trace`], at the level "warn".
+///
+/// ```
+/// terrane::sdk::log::warn("request is retried", &[("status", "503")]);
+/// ```
 pub fn warn(message: &str, fields: &[(&str, &str)]) {
     write(Level::Warn, "warn", message, fields);
 }
 
 /// As [`trace`], at the level "error".
+///
+/// ```
+/// terrane::sdk::log::error("request failed", &[("status", "500")]);
+/// ```
 pub fn error(message: &str, fields: &[(&str, &str)]) {
     write(Level::Error, "error", message, fields);
 }

@@ -46,10 +46,35 @@ use crate::lang::value::{Path, Value};
 /// ```
 pub trait Model: Sized + Send + Sync + 'static {
     /// The attributes and blocks of the object.
+    ///
+    /// ```
+    /// # use terrane::sdk::Model;
+    /// #[derive(Model)]
+    /// struct Note {
+    ///     #[attribute(required)]
+    ///     title: String,
+    /// }
+    /// assert!(Note::block().attributes[0].required);
+    /// ```
     fn block() -> Block;
     /// Fails if a field cannot hold what is there: null or unknown.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Model, Type, Value};
+    /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
+    /// let note = Note::from_value(&Value::object([("title", Value::string("Milk"))])).unwrap();
+    /// assert_eq!(note.title, "Milk");
+    /// assert!(Note::from_value(&Value::object([("title", Value::unknown(Type::String))])).is_err());
+    /// ```
     fn from_value(value: &Value) -> Result<Self, Mismatch>;
     /// The object of the language.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Model, Value};
+    /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
+    /// let value = Note { title: "Milk".to_owned() }.into_value();
+    /// assert_eq!(value, Value::object([("title", Value::string("Milk"))]));
+    /// ```
     fn into_value(self) -> Value;
 }
 
@@ -82,32 +107,68 @@ pub struct Object(pub Value);
 
 impl Object {
     /// The attribute as text; none if it is null, unknown or absent.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Object, Value};
+    /// let object = Object(Value::object([("title", Value::string("Milk"))]));
+    /// assert_eq!((object.text("title"), object.text("body")), (Some("Milk"), None));
+    /// ```
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)
     }
 
     /// The attribute as a whole number; none if it is null, unknown, absent or has a fraction.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Object, Value};
+    /// assert_eq!(Object(Value::object([("size", Value::int(2))])).int("size"), Some(2));
+    /// ```
     pub fn int(&self, name: &str) -> Option<i64> {
         self.0.get(name).and_then(Value::as_i64)
     }
 
     /// The attribute as a flag; none if it is null, unknown or absent.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Object, Value};
+    /// assert_eq!(Object(Value::object([("done", Value::bool(true))])).bool("done"), Some(true));
+    /// ```
     pub fn bool(&self, name: &str) -> Option<bool> {
         self.0.get(name).and_then(Value::as_bool)
     }
 
     /// The attribute; null of no type if it is absent.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Object, Value};
+    /// let object = Object(Value::object([("size", Value::int(2))]));
+    /// assert_eq!(object.value("size"), Value::int(2));
+    /// assert!(object.value("title").is_null());
+    /// ```
     pub fn value(&self, name: &str) -> Value {
         self.0.get(name).cloned().unwrap_or_else(Value::null_dynamic)
     }
 
     /// The elements that are texts, of a list or a set.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Object, Value};
+    /// let object = Object(Value::object([("tags", Value::strings(["food", "milk"]))]));
+    /// assert_eq!(object.texts("tags"), ["food", "milk"]);
+    /// ```
     pub fn texts(&self, name: &str) -> Vec<String> {
         let elements = self.0.get(name).map(Value::elements).unwrap_or_default();
         elements.iter().filter_map(|element| Some(element.as_str()?.to_owned())).collect()
     }
 
     /// The same with some attributes replaced.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Object, Value};
+    /// let note = Object(Value::object([("title", Value::string("Milk"))]));
+    /// let saved = note.with([("id", Value::string("7"))]);
+    /// assert_eq!((saved.text("id"), saved.text("title")), (Some("7"), Some("Milk")));
+    /// ```
     #[must_use]
     pub fn with<K: Into<Arc<str>>>(&self, changes: impl IntoIterator<Item = (K, Value)>) -> Object {
         let mut attributes: BTreeMap<Arc<str>, Value> = self.0.entries().clone();
@@ -116,6 +177,13 @@ impl Object {
     }
 
     /// An object of a block from some of its attributes; the others are null, and there are no blocks.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Attribute, Block, Object, Value};
+    /// let block = Block::new([Attribute::string("id").computed(), Attribute::string("title").required()]);
+    /// let object = Object::of(&block, [("title", Value::string("Milk"))]);
+    /// assert!(object.value("id").is_null());
+    /// ```
     pub fn of<K: Into<Arc<str>>>(block: &Block, attributes: impl IntoIterator<Item = (K, Value)>) -> Object {
         Object(block.to_model().empty_value()).with(attributes)
     }
@@ -136,6 +204,18 @@ impl Model for Object {
 }
 
 /// The name and type of an attribute of a model. `#[derive(Model)]` makes a constant for each field.
+///
+/// ```
+/// # use terrane::sdk::{Field, Key, Model, Values};
+/// #[derive(Model)]
+/// struct Note {
+///     #[attribute(required)]
+///     title: String,
+/// }
+/// const TITLE: Key<Note, String> = Note::TITLE;
+/// let note = Values::of(Note { title: "Milk".to_owned() });
+/// assert_eq!(note.get(TITLE).unwrap(), Field::known("Milk"));
+/// ```
 pub struct Key<M, T> {
     name: &'static str,
     types: PhantomData<fn() -> (M, T)>,
@@ -148,11 +228,23 @@ impl<M, T> Key<M, T> {
     }
 
     /// The name of the attribute.
+    ///
+    /// ```
+    /// # use terrane::sdk::Model;
+    /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
+    /// assert_eq!(Note::TITLE.name(), "title");
+    /// ```
     pub const fn name(self) -> &'static str {
         self.name
     }
 
     /// The place of the attribute, for errors about it.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Model, Path};
+    /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
+    /// assert_eq!(Note::TITLE.path(), Path::new().attr("title"));
+    /// ```
     pub fn path(self) -> Path {
         Path::new().attr(self.name)
     }
@@ -211,11 +303,26 @@ impl<M> Values<M> {
     }
 
     /// True if there is no object: the prior state of a creation, the plan of a destruction.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Model, Plan};
+    /// fn is_create<M: Model>(plan: &Plan<M>) -> bool {
+    ///     plan.prior.is_absent()
+    /// }
+    /// # assert!(!terrane::sdk::Values::of(()).is_absent());
+    /// ```
     pub fn is_absent(&self) -> bool {
         self.value.is_null()
     }
 
     /// The whole object.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Model, Value, Values};
+    /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
+    /// let values = Values::of(Note { title: "Milk".to_owned() });
+    /// assert_eq!(values.value().get("title"), Some(&Value::string("Milk")));
+    /// ```
     pub fn value(&self) -> &Value {
         &self.value
     }
@@ -225,17 +332,39 @@ impl<M> Values<M> {
     }
 
     /// An attribute that may be null or unknown; null if there is no object.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Field, Model, Values};
+    /// # #[derive(Model)] struct Note { #[attribute(optional)] body: Option<String> }
+    /// let values = Values::of(Note { body: None });
+    /// assert_eq!(values.get(Note::BODY).unwrap(), Field::Null);
+    /// ```
     pub fn get<T: FieldType<Known = T>>(&self, key: Key<M, T>) -> Result<Field<T>, Error> {
         let Some(value) = self.value.get(key.name) else { return Ok(Field::Null) };
         Field::from_value(value).map_err(|mismatch| Error::from(mismatch.within_attribute(key.name)))
     }
 
     /// Replaces an attribute. Nothing happens if there is no object.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Field, Model, Values};
+    /// # #[derive(Model)] struct Note { #[attribute(computed)] id: Field<String> }
+    /// let mut planned = Values::of(Note { id: Field::Unknown });
+    /// planned.set(Note::ID, Field::known("7"));
+    /// assert_eq!(planned.model().unwrap().id, Field::known("7"));
+    /// ```
     pub fn set<T: FieldType<Known = T>>(&mut self, key: Key<M, T>, field: Field<T>) {
         self.set_value(key.name, field.into_value());
     }
 
     /// As [`Values::set`], by name.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Object, Value, Values};
+    /// let mut planned = Values::of(Object(Value::empty_object()));
+    /// planned.set_value("id", Value::string("7"));
+    /// assert_eq!(planned.model().unwrap().text("id"), Some("7"));
+    /// ```
     pub fn set_value(&mut self, name: &str, value: Value) {
         if self.value.is_null() || !self.value.is_known() {
             return;
@@ -248,11 +377,27 @@ impl<M> Values<M> {
 
 impl<M: Model> Values<M> {
     /// A configuration or plan with these values, for tests.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Model, Values};
+    /// # #[derive(Model)] struct Config { #[attribute(optional)] tag: Option<String> }
+    /// let config = Values::of(Config { tag: Some("food".to_owned()) });
+    /// assert_eq!(config.model().unwrap().tag.as_deref(), Some("food"));
+    /// ```
     pub fn of(model: M) -> Values<M> {
         Values::new(model.into_value())
     }
 
     /// The model. Fails if there is no object, or if a field cannot hold what is unknown.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Field, Model, Values};
+    /// # #[derive(Model)] struct Config { #[attribute(optional)] url: Option<String> }
+    /// let mut config = Values::of(Config { url: None });
+    /// assert_eq!(config.model().unwrap().url, None);
+    /// config.set(Config::URL, Field::Unknown);
+    /// assert!(config.model().is_err(), "an Option holds nothing unknown");
+    /// ```
     pub fn model(&self) -> Result<M, Error> {
         if self.value.is_null() {
             return Err(Mismatch::new("there is no object").into());

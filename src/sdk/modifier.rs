@@ -3,6 +3,19 @@
 use crate::lang::value::{Path, Value};
 
 /// What a modifier sees of its attribute or block, and what it may change.
+///
+/// ```
+/// use terrane::sdk::{Attribute, PlannedAttribute};
+///
+/// /// Disks only grow; to make one smaller, it is replaced.
+/// fn replace_if_smaller(size: &mut PlannedAttribute<'_>) {
+///     if size.planned.as_i64() < size.prior.as_i64() {
+///         size.requires_replace = true;
+///     }
+/// }
+///
+/// let size = Attribute::int("size").required().modifier(replace_if_smaller);
+/// ```
 #[non_exhaustive]
 pub struct PlannedAttribute<'a> {
     /// The place of the attribute or block in the object.
@@ -41,6 +54,22 @@ pub struct PlannedAttribute<'a> {
 /// ```
 pub trait PlanModifier: Send + Sync + 'static {
     /// Changes `planned`, or sets `requires_replace`.
+    ///
+    /// ```
+    /// use terrane::sdk::{Attribute, PlanModifier, PlannedAttribute, Value};
+    ///
+    /// struct KnownAs(&'static str);
+    ///
+    /// impl PlanModifier for KnownAs {
+    ///     fn modify(&self, attribute: &mut PlannedAttribute<'_>) {
+    ///         if attribute.config.is_null() {
+    ///             attribute.planned = Value::string(self.0);
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let zone = Attribute::string("zone").optional().computed().modifier(KnownAs("eu-1"));
+    /// ```
     fn modify(&self, attribute: &mut PlannedAttribute<'_>);
 }
 
@@ -63,6 +92,11 @@ impl PlannedAttribute<'_> {
 }
 
 /// Keeps the prior value, null too, where the plan would be unknown.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, keep};
+/// let id = Attribute::string("id").computed().modifier(keep());
+/// ```
 pub fn keep() -> impl PlanModifier {
     |attribute: &mut PlannedAttribute<'_>| {
         if attribute.is_open() {
@@ -72,6 +106,16 @@ pub fn keep() -> impl PlanModifier {
 }
 
 /// As [`keep`], unless the prior value is null.
+///
+/// ```
+/// # use terrane::sdk::{Field, Model};
+/// #[derive(Model)]
+/// struct Machine {
+///     #[attribute(computed, keep_unless_null)]
+///     address: Field<String>,
+/// }
+/// # assert_eq!(Machine::block().attributes[0].modifiers.len(), 1);
+/// ```
 pub fn keep_unless_null() -> impl PlanModifier {
     |attribute: &mut PlannedAttribute<'_>| {
         if attribute.is_open() && !attribute.prior.is_null() {
@@ -81,16 +125,39 @@ pub fn keep_unless_null() -> impl PlanModifier {
 }
 
 /// A change replaces the object.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, replace};
+/// let name = Attribute::string("name").required().modifier(replace());
+/// ```
 pub fn replace() -> impl PlanModifier {
     replace_if(|_| true)
 }
 
 /// A configured change replaces the object.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, replace_if_configured};
+/// let zone = Attribute::string("zone").optional().computed().modifier(replace_if_configured());
+/// ```
 pub fn replace_if_configured() -> impl PlanModifier {
     replace_if(|attribute| !attribute.config.is_null())
 }
 
 /// A change for which `decide` is true replaces the object.
+///
+/// ```
+/// # use terrane::sdk::{Model, PlannedAttribute, replace_if};
+/// fn is_smaller(size: &PlannedAttribute<'_>) -> bool {
+///     size.planned.as_i64() < size.prior.as_i64()
+/// }
+///
+/// #[derive(Model)]
+/// struct Disk {
+///     #[attribute(required, modifiers(replace_if(is_smaller)))]
+///     size: i64,
+/// }
+/// ```
 pub fn replace_if(decide: impl Fn(&PlannedAttribute<'_>) -> bool + Send + Sync + 'static) -> impl PlanModifier {
     move |attribute: &mut PlannedAttribute<'_>| {
         if attribute.is_changed() && decide(attribute) {

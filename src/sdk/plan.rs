@@ -35,12 +35,13 @@ pub(super) fn plan(proposal: &Proposal<'_>) -> Planned {
     modified(proposal, &value)
 }
 
-/// The proposed object with its defaults, and without write-only values.
+/// The proposed object with its defaults, and without write-only values. Objects that only the provider sets get no defaults:
+/// these would plan a change of what the provider has set.
 fn with_defaults(proposal: &Proposal<'_>) -> Value {
     rewrite(proposal, proposal.proposed, &mut |item, _, beside, value| match item {
         Item::Attribute(attribute) if attribute.write_only => Value::null(attribute.ty()),
         Item::Attribute(attribute) => match &attribute.default {
-            Some(default) if beside.config.is_null() => default.clone(),
+            Some(default) if beside.in_configured_object && beside.config.is_null() => default.clone(),
             _ => value,
         },
         Item::Block(_) => value,
@@ -97,13 +98,13 @@ fn rewrite(
     planned: &Value,
     change: &mut dyn FnMut(Item<'_>, &Path, Beside<'_>, Value) -> Value,
 ) -> Value {
-    let beside = Beside { config: proposal.config, prior: proposal.prior };
+    let beside = Beside::of(proposal.config, proposal.prior);
     rewrite_object(proposal.block, &mut Path::new(), beside, planned, change)
 }
 
 /// Write-only values become null: they are never stored.
 pub(super) fn without_write_only(block: &Block, value: &Value) -> Value {
-    let beside = Beside { config: value, prior: value };
+    let beside = Beside::of(value, value);
     rewrite_object(block, &mut Path::new(), beside, value, &mut |item, _, _, value| match item {
         Item::Attribute(attribute) if attribute.write_only => Value::null(attribute.ty()),
         Item::Attribute(_) | Item::Block(_) => value,

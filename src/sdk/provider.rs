@@ -13,7 +13,8 @@ use super::error::Error;
 use super::function::Function;
 use super::list::ListResource;
 use super::model::{Model, Values};
-use super::resource::{Resource, Validation};
+use super::request::Validation;
+use super::resource::Resource;
 use super::schema::Schema;
 use crate::model::provider::StateStores;
 use crate::model::schema as wire;
@@ -51,19 +52,68 @@ pub trait Provider: Send + Sync + 'static {
     type Data: Send + Sync + 'static;
 
     /// By default that of the model.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Error, Provider, Schema, Types, Values};
+    /// # struct Todo; impl Provider for Todo { type Config = (); type Data = ();
+    /// fn schema(&self) -> Schema {
+    ///     Schema::of::<()>().description("Keeps notes in a to-do service.")
+    /// }
+    /// # async fn configure(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> { Ok(()) }
+    /// # fn types(&self, _: &mut Types<()>) {} }
+    /// ```
     fn schema(&self) -> Schema {
         Schema::of::<Self::Config>()
     }
 
     /// The arguments of `provider_meta` blocks; none: there are no such blocks.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Attribute, Context, Error, Provider, Schema, Types, Values};
+    /// # struct Todo; impl Provider for Todo { type Config = (); type Data = ();
+    /// fn meta_schema(&self) -> Option<Schema> {
+    ///     Some(Schema::new([Attribute::string("module_name").optional()]))
+    /// }
+    /// # async fn configure(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> { Ok(()) }
+    /// # fn types(&self, _: &mut Types<()>) {} }
+    /// ```
     fn meta_schema(&self) -> Option<Schema> {
         None
     }
 
     /// Checks of the configuration beyond those of the schema.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Error, Field, Model, Provider, Types, Validation, Values};
+    /// # #[derive(Model)] struct Config { #[attribute(required)] address: String }
+    /// # struct Todo; impl Provider for Todo { type Config = Config; type Data = ();
+    /// fn validate(&self, validation: &mut Validation<'_, Config>) {
+    ///     if let Ok(Field::Known(address)) = validation.config.get(Config::ADDRESS)
+    ///         && address.starts_with("http:")
+    ///     {
+    ///         validation.warn(Config::ADDRESS.path(), "Unsafe address", "The connection is not encrypted. Use https.");
+    ///     }
+    /// }
+    /// # async fn configure(&self, _: &mut Context<()>, _: Values<Config>) -> Result<(), Error> { Ok(()) }
+    /// # fn types(&self, _: &mut Types<()>) {} }
+    /// ```
     fn validate(&self, _validation: &mut Validation<'_, Self::Config>) {}
 
     /// Makes the data that the types need. The configuration may have unknown values during plan.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Error, Model, Provider, Types, Values};
+    /// # #[derive(Model)] struct Config { #[attribute(optional)] address: Option<String> }
+    /// # struct Client(String);
+    /// # struct Todo; impl Provider for Todo { type Config = Config; type Data = Client;
+    /// async fn configure(&self, context: &mut Context<()>, config: Values<Config>) -> Result<Client, Error> {
+    ///     let Some(address) = config.model()?.address else {
+    ///         return Err(Error::new("Missing address", "Set \"address\".").at(Config::ADDRESS.path()));
+    ///     };
+    ///     Ok(Client(address))
+    /// }
+    /// # fn types(&self, _: &mut Types<Client>) {} }
+    /// ```
     fn configure(
         &self,
         context: &mut Context<()>,
@@ -71,10 +121,34 @@ pub trait Provider: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::Data, Error>> + Send;
 
     /// Adds the types of the provider.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, DataSource, Error, Provider, Types, Values};
+    /// # struct Time; impl DataSource for Time { type Data = (); type Model = ();
+    /// # async fn read(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> { Ok(()) } }
+    /// # struct Todo; impl Provider for Todo { type Config = (); type Data = ();
+    /// # async fn configure(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> { Ok(()) }
+    /// fn types(&self, types: &mut Types<()>) {
+    ///     types.data_source("todo_time", Time);
+    /// }
+    /// # }
+    /// ```
     fn types(&self, types: &mut Types<Self::Data>);
 }
 
 /// The types that a provider offers, by name.
+///
+/// ```
+/// # use terrane::sdk::{Context, DataSource, Error, Function, Resource, Types};
+/// fn add_types(
+///     types: &mut Types<()>,
+///     note: impl Resource<Data = ()>,
+///     notes: impl DataSource<Data = ()>,
+///     slug: impl Function,
+/// ) {
+///     types.resource("todo_note", note).data_source("todo_notes", notes).function("slug", slug);
+/// }
+/// ```
 pub struct Types<D> {
     pub(super) resources: BTreeMap<Arc<str>, Arc<dyn AnyResource<D>>>,
     pub(super) data_sources: BTreeMap<Arc<str>, Arc<dyn AnyDataSource<D>>>,
@@ -106,6 +180,21 @@ impl<D> Default for Types<D> {
 
 impl<D: Send + Sync + 'static> Types<D> {
     /// Adds a managed resource type by its full name: `todo_note`.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Creation, Error, Resource, Types};
+    /// struct Lock;
+    ///
+    /// impl Resource for Lock {
+    ///     type Data = ();
+    ///     type Model = ();
+    ///     async fn create(&self, _: &mut Context<()>, _: &mut Creation<()>) -> Result<(), Error> {
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// Types::default().resource("todo_lock", Lock);
+    /// ```
     pub fn resource(&mut self, name: &str, resource: impl Resource<Data = D>) -> &mut Self {
         let offered = Arc::new(Offered::new(resource.schema(), resource));
         let twice = self.resources.insert(Arc::from(name), offered).is_some();
@@ -113,6 +202,13 @@ impl<D: Send + Sync + 'static> Types<D> {
     }
 
     /// Adds a data source by its full name.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, DataSource, Error, Types, Values};
+    /// # struct Clock; impl DataSource for Clock { type Data = (); type Model = ();
+    /// # async fn read(&self, _: &mut Context<()>, _: Values<()>) -> Result<(), Error> { Ok(()) } }
+    /// Types::default().data_source("todo_clock", Clock);
+    /// ```
     pub fn data_source(&mut self, name: &str, source: impl DataSource<Data = D>) -> &mut Self {
         let offered = Arc::new(Offered::new(source.schema(), source));
         let twice = self.data_sources.insert(Arc::from(name), offered).is_some();
@@ -120,6 +216,13 @@ impl<D: Send + Sync + 'static> Types<D> {
     }
 
     /// Adds an ephemeral resource type by its full name.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Ephemeral, Error, Opened, Types, Values};
+    /// # struct Session; impl Ephemeral for Session { type Data = (); type Model = ();
+    /// # async fn open(&self, _: &mut Context<()>, _: Values<()>) -> Result<Opened<()>, Error> { Ok(Opened::new(())) } }
+    /// Types::default().ephemeral("todo_session", Session);
+    /// ```
     pub fn ephemeral(&mut self, name: &str, ephemeral: impl Ephemeral<Data = D>) -> &mut Self {
         let offered = Arc::new(Offered::new(ephemeral.schema(), ephemeral));
         let twice = self.ephemeral.insert(Arc::from(name), offered).is_some();
@@ -127,12 +230,28 @@ impl<D: Send + Sync + 'static> Types<D> {
     }
 
     /// Adds a function by the name after `provider::NAME::`.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Function, FunctionError, Signature, Type, Types, Value, signature};
+    /// # struct Pi; impl Function for Pi {
+    /// # fn signature(&self) -> Signature { signature("Pi", vec![], Type::Number) }
+    /// # async fn call(&self, _: Vec<Value>) -> Result<Value, FunctionError> { Ok(Value::int(3)) } }
+    /// // provider::math::pi()
+    /// Types::<()>::default().function("pi", Pi);
+    /// ```
     pub fn function(&mut self, name: &str, function: impl Function) -> &mut Self {
         let twice = self.functions.insert(Arc::from(name), Arc::new(function)).is_some();
         self.note("Function", name, twice)
     }
 
     /// Adds a list resource by the name of the managed resource type whose objects it lists.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Error, ListResource, Query, Results, Types};
+    /// # struct Notes; impl ListResource for Notes { type Data = (); type Config = ();
+    /// # async fn list(&self, _: &mut Context<()>, _: Query<()>, _: &mut Results<'_>) -> Result<(), Error> { Ok(()) } }
+    /// Types::default().list("todo_note", Notes);
+    /// ```
     pub fn list(&mut self, name: &str, list: impl ListResource<Data = D>) -> &mut Self {
         let offered = Arc::new(Offered::new(list.schema(), list));
         let twice = self.lists.insert(Arc::from(name), offered).is_some();
@@ -140,6 +259,13 @@ impl<D: Send + Sync + 'static> Types<D> {
     }
 
     /// Adds an action by its full name.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Action, Context, Error, Progress, Types, Values};
+    /// # struct Archive; impl Action for Archive { type Data = (); type Config = ();
+    /// # async fn invoke(&self, _: &mut Context<()>, _: Values<()>, _: &Progress) -> Result<(), Error> { Ok(()) } }
+    /// Types::default().action("todo_archive", Archive);
+    /// ```
     pub fn action(&mut self, name: &str, action: impl Action<Data = D>) -> &mut Self {
         let offered = Arc::new(Offered::new(action.schema(), action));
         let twice = self.actions.insert(Arc::from(name), offered).is_some();
@@ -147,6 +273,13 @@ impl<D: Send + Sync + 'static> Types<D> {
     }
 
     /// No resource plans destructions by itself: hosts need not ask, which saves a call for each object.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Resource, Types};
+    /// fn add_types(types: &mut Types<()>, note: impl Resource<Data = ()>) {
+    ///     types.resource("todo_note", note).without_destroy_plans();
+    /// }
+    /// ```
     pub fn without_destroy_plans(&mut self) -> &mut Self {
         self.plan_destroy = false;
         self

@@ -4,12 +4,40 @@ use std::future::{Future, ready};
 
 use super::context::Context;
 use super::error::Error;
-use super::model::{Model, Values};
+use super::model::Model;
+use super::request::{Creation, Import, Moved, Plan, Stored, Update, Validation, not_importable};
 use super::schema::Schema;
-use crate::lang::value::{Path, Type, Value};
-use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
+use crate::lang::value::{Type, Value};
 
-pub use crate::model::provider::{DeferralReason, IdentityAttribute, IdentitySchema};
+/// Why an operation is deferred: see [`Context::defer`].
+///
+/// ```
+/// use terrane::sdk::{Context, DeferralReason, Error};
+/// fn wait_for_cluster(context: &mut Context<()>) -> Result<(), Error> {
+///     context.defer(DeferralReason::AbsentPrereq)
+/// }
+/// ```
+#[doc(inline)]
+pub use crate::model::provider::DeferralReason;
+/// An attribute of an [`IdentitySchema`].
+///
+/// ```
+/// use terrane::sdk::{IdentityAttribute, Type};
+/// assert!(IdentityAttribute::required(Type::String).is_required());
+/// assert!(!IdentityAttribute::optional(Type::String).is_required());
+/// ```
+#[doc(inline)]
+pub use crate::model::provider::IdentityAttribute;
+/// The attributes that identify an object: [`identity_schema`] makes one whose attributes are all required.
+///
+/// ```
+/// use terrane::sdk::{IdentityAttribute, IdentitySchema, Type, identity_schema};
+/// let mut schema: IdentitySchema = identity_schema([("id", Type::String)]);
+/// schema.attributes.insert("region".into(), IdentityAttribute::optional(Type::String));
+/// assert_eq!(schema.attributes.len(), 2);
+/// ```
+#[doc(inline)]
+pub use crate::model::provider::IdentitySchema;
 
 /// A managed resource type: the object's life from its creation to its destruction.
 ///
@@ -43,14 +71,54 @@ pub trait Resource: Send + Sync + 'static {
     type Model: Model;
 
     /// By default that of the model, with version 0.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Creation, Error, Model, Resource, Schema};
+    /// # #[derive(Model)] struct File { #[attribute(required)] path: String }
+    /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
+    /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
+    /// fn schema(&self) -> Schema {
+    ///     Schema::of::<File>().version(1)
+    /// }
+    /// # }
+    /// ```
     fn schema(&self) -> Schema {
         Schema::of::<Self::Model>()
     }
 
     /// Checks of the configuration beyond those of the schema.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Creation, Error, Field, Model, Resource, Validation};
+    /// # #[derive(Model)] struct File { #[attribute(required)] path: String }
+    /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
+    /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
+    /// fn validate(&self, validation: &mut Validation<'_, File>) {
+    ///     if let Ok(Field::Known(path)) = validation.config.get(File::PATH)
+    ///         && path.ends_with('/')
+    ///     {
+    ///         validation.error(File::PATH.path(), "Invalid path", "The path is that of a folder.");
+    ///     }
+    /// }
+    /// # }
+    /// ```
     fn validate(&self, _validation: &mut Validation<'_, Self::Model>) {}
 
     /// Changes the plan after the schema's rules. Called for destructions too.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Creation, Error, Field, Model, Plan, Resource};
+    /// # #[derive(Model)] struct File { #[attribute(required)] text: String, #[attribute(computed)] size: Field<i64> }
+    /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
+    /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
+    /// async fn plan(&self, _context: &mut Context<()>, plan: &mut Plan<File>) -> Result<(), Error> {
+    ///     if let Field::Known(text) = plan.planned.get(File::TEXT)? {
+    ///         plan.planned.set(File::SIZE, Field::Known(text.len() as i64));
+    ///     }
+    ///     Ok(())
+    /// }
+    /// # }
+    /// ```
     fn plan(
         &self,
         _context: &mut Context<Self::Data>,
@@ -60,6 +128,18 @@ pub trait Resource: Send + Sync + 'static {
     }
 
     /// Creates the object and returns it with everything known.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Creation, Error, Model, Resource};
+    /// # #[derive(Model)] struct File { #[attribute(required)] path: String, #[attribute(required)] text: String }
+    /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
+    /// async fn create(&self, _context: &mut Context<()>, creation: &mut Creation<File>) -> Result<File, Error> {
+    ///     let file = creation.planned.model()?;
+    ///     std::fs::write(&file.path, &file.text)?;
+    ///     Ok(file)
+    /// }
+    /// # }
+    /// ```
     fn create(
         &self,
         context: &mut Context<Self::Data>,
@@ -67,6 +147,20 @@ pub trait Resource: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::Model, Error>> + Send;
 
     /// The object as it is now; none if it is gone.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Creation, Error, Model, Resource};
+    /// # #[derive(Model)] struct File { #[attribute(required)] path: String, #[attribute(required)] text: String }
+    /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
+    /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
+    /// async fn read(&self, _context: &mut Context<()>, state: File) -> Result<Option<File>, Error> {
+    ///     if !std::fs::exists(&state.path)? {
+    ///         return Ok(None);
+    ///     }
+    ///     Ok(Some(File { text: std::fs::read_to_string(&state.path)?, ..state }))
+    /// }
+    /// # }
+    /// ```
     fn read(
         &self,
         _context: &mut Context<Self::Data>,
@@ -76,6 +170,20 @@ pub trait Resource: Send + Sync + 'static {
     }
 
     /// Changes the object in place. By default it becomes what was planned.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Creation, Error, Model, Resource, Update};
+    /// # #[derive(Model)] struct File { #[attribute(required)] path: String, #[attribute(required)] text: String }
+    /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
+    /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
+    /// async fn update(&self, _context: &mut Context<()>, update: &mut Update<File>) -> Result<File, Error> {
+    ///     let (prior, planned) = (update.prior.model()?, update.planned.model()?);
+    ///     std::fs::rename(prior.path, &planned.path)?;
+    ///     std::fs::write(&planned.path, &planned.text)?;
+    ///     Ok(planned)
+    /// }
+    /// # }
+    /// ```
     fn update(
         &self,
         _context: &mut Context<Self::Data>,
@@ -85,6 +193,20 @@ pub trait Resource: Send + Sync + 'static {
     }
 
     /// Deletes the object. Succeeds if it is gone already. By default it is only removed from the state.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Creation, Error, Model, Resource};
+    /// # #[derive(Model)] struct File { #[attribute(required)] path: String }
+    /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
+    /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
+    /// async fn delete(&self, _context: &mut Context<()>, state: File) -> Result<(), Error> {
+    ///     match std::fs::remove_file(state.path) {
+    ///         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+    ///         result => Ok(result?),
+    ///     }
+    /// }
+    /// # }
+    /// ```
     fn delete(
         &self,
         _context: &mut Context<Self::Data>,
@@ -94,6 +216,17 @@ pub trait Resource: Send + Sync + 'static {
     }
 
     /// The object that the import names, at least with what `read` needs.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Creation, Error, Import, Model, Resource};
+    /// # #[derive(Model)] struct File { #[attribute(required)] path: String, #[attribute(required)] text: String }
+    /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
+    /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
+    /// async fn import(&self, _context: &mut Context<()>, import: Import) -> Result<File, Error> {
+    ///     Ok(File { path: import.id()?.to_owned(), text: String::new() })
+    /// }
+    /// # }
+    /// ```
     fn import(
         &self,
         _context: &mut Context<Self::Data>,
@@ -103,6 +236,20 @@ pub trait Resource: Send + Sync + 'static {
     }
 
     /// An object that was stored with an older version of the schema.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Creation, Error, Model, Resource, Stored};
+    /// # #[derive(Model)] struct File { #[attribute(required)] path: String }
+    /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
+    /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
+    /// /// Version 0 had the attribute `filename`.
+    /// async fn upgrade(&self, _context: &mut Context<()>, stored: Stored) -> Result<File, Error> {
+    ///     let old: serde_json::Value = serde_json::from_slice(stored.json()?)
+    ///         .map_err(|error| Error::new("Unable to upgrade the file", error.to_string()))?;
+    ///     Ok(File { path: old["filename"].as_str().unwrap_or_default().to_owned() })
+    /// }
+    /// # }
+    /// ```
     fn upgrade(
         &self,
         _context: &mut Context<Self::Data>,
@@ -112,6 +259,20 @@ pub trait Resource: Send + Sync + 'static {
     }
 
     /// An object of another type that becomes one of this type.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Creation, Error, Model, Moved, Resource};
+    /// # #[derive(Model)] struct File { #[attribute(required)] path: String }
+    /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
+    /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
+    /// async fn move_from(&self, _context: &mut Context<()>, moved: Moved) -> Result<File, Error> {
+    ///     if moved.source_type != "old_file" {
+    ///         return Err(moved.unsupported());
+    ///     }
+    ///     Ok(File::from_value(&moved.object(&self.schema())?)?)
+    /// }
+    /// # }
+    /// ```
     fn move_from(
         &self,
         _context: &mut Context<Self::Data>,
@@ -121,16 +282,51 @@ pub trait Resource: Send + Sync + 'static {
     }
 
     /// What identifies an object of the type; none: its id alone.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Creation, Error, IdentitySchema, Resource, Type, identity_schema};
+    /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = ();
+    /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<()>) -> Result<(), Error> { new.planned.model() }
+    /// fn identity_schema(&self) -> Option<IdentitySchema> {
+    ///     Some(identity_schema([("path", Type::String)]))
+    /// }
+    /// # }
+    /// ```
     fn identity_schema(&self) -> Option<IdentitySchema> {
         None
     }
 
     /// The identity of an object, of the type of [`Resource::identity_schema`].
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Creation, Error, IdentitySchema, Model, Resource, Type, Value, identity_schema};
+    /// # #[derive(Model)] struct File { #[attribute(required)] path: String }
+    /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = File;
+    /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<File>) -> Result<File, Error> { new.planned.model() }
+    /// # fn identity_schema(&self) -> Option<IdentitySchema> { Some(identity_schema([("path", Type::String)])) }
+    /// fn identity(&self, state: &File) -> Option<Value> {
+    ///     Some(Value::object([("path", Value::string(&state.path))]))
+    /// }
+    /// # }
+    /// ```
     fn identity(&self, _state: &Self::Model) -> Option<Value> {
         None
     }
 
     /// An identity that was stored with an older version of the identity schema, as JSON text.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Context, Creation, Error, Resource, Value};
+    /// # struct FileResource; impl Resource for FileResource { type Data = (); type Model = ();
+    /// # async fn create(&self, _: &mut Context<()>, new: &mut Creation<()>) -> Result<(), Error> { new.planned.model() }
+    /// /// Version 0 had the attribute `filename`.
+    /// async fn upgrade_identity(&self, _: &mut Context<()>, _version: i64, json: &str) -> Result<Value, Error> {
+    ///     let old: serde_json::Value = serde_json::from_str(json)
+    ///         .map_err(|error| Error::new("Unable to upgrade the identity", error.to_string()))?;
+    ///     Ok(Value::object([("path", Value::string(old["filename"].as_str().unwrap_or_default()))]))
+    /// }
+    /// # }
+    /// ```
     fn upgrade_identity(
         &self,
         _context: &mut Context<Self::Data>,
@@ -152,242 +348,4 @@ pub trait Resource: Send + Sync + 'static {
 pub fn identity_schema<'n>(attributes: impl IntoIterator<Item = (&'n str, Type)>) -> IdentitySchema {
     let attributes = attributes.into_iter().map(|(name, ty)| (name.into(), IdentityAttribute::required(ty)));
     IdentitySchema { version: 0, attributes: attributes.collect() }
-}
-
-/// The error of types without import.
-pub fn not_importable() -> Error {
-    Error::new(
-        "Resource Import Not Implemented",
-        "This resource does not support import. Please contact the provider developer for additional information.",
-    )
-}
-
-/// A configuration to check.
-///
-/// ```
-/// # use terrane::sdk::{Field, Model, Validation};
-/// # #[derive(Model)]
-/// # struct Range {
-/// #     #[attribute(required)]
-/// #     from: i64,
-/// #     #[attribute(required)]
-/// #     to: i64,
-/// # }
-/// fn validate(validation: &mut Validation<'_, Range>) {
-///     let (from, to) = (validation.config.get(Range::FROM), validation.config.get(Range::TO));
-///     if let (Ok(Field::Known(from)), Ok(Field::Known(to))) = (from, to)
-///         && from > to
-///     {
-///         validation.error(Range::TO.path(), "Invalid range", "\"to\" is less than \"from\".");
-///     }
-/// }
-/// ```
-#[non_exhaustive]
-pub struct Validation<'a, M> {
-    /// The configuration. Any part of it may be unknown.
-    pub config: Values<M>,
-    pub(super) found: &'a mut ProviderDiagnostics,
-}
-
-impl<M> Validation<'_, M> {
-    /// Reports an error about an attribute. Checks go on.
-    pub fn error(&mut self, path: Path, summary: impl Into<String>, detail: impl Into<String>) {
-        self.found.push(ProviderDiagnostic::error(summary, detail).at(path));
-    }
-
-    /// Reports a warning about an attribute.
-    pub fn warn(&mut self, path: Path, summary: impl Into<String>, detail: impl Into<String>) {
-        self.found.push(ProviderDiagnostic::warning(summary, detail).at(path));
-    }
-
-    /// Reports an error that another function returned.
-    pub fn add(&mut self, error: impl Into<Error>) {
-        self.found.extend(error.into().diagnostics);
-    }
-}
-
-/// A planned change.
-///
-/// ```
-/// # use terrane::sdk::{Error, Field, Model, Plan};
-/// # #[derive(Model)]
-/// # struct Machine {
-/// #     #[attribute(required)]
-/// #     name: String,
-/// #     #[attribute(computed)]
-/// #     host: Field<String>,
-/// # }
-/// fn plan(plan: &mut Plan<Machine>) -> Result<(), Error> {
-///     if let Field::Known(name) = plan.planned.get(Machine::NAME)? {
-///         plan.planned.set(Machine::HOST, Field::known(format!("{name}.example.com")));
-///     }
-///     if !plan.is_create() && !plan.is_destroy() && plan.prior.get(Machine::NAME)? != plan.planned.get(Machine::NAME)? {
-///         plan.requires_replace.push(Machine::NAME.path());
-///     }
-///     Ok(())
-/// }
-/// ```
-#[non_exhaustive]
-pub struct Plan<M> {
-    /// Absent for a destruction.
-    pub config: Values<M>,
-    /// Absent for a creation.
-    pub prior: Values<M>,
-    /// Absent for a destruction; may be changed.
-    pub planned: Values<M>,
-    /// Attributes whose change replaces the object.
-    pub requires_replace: Vec<Path>,
-}
-
-impl<M> Plan<M> {
-    /// True if there is no prior object.
-    pub fn is_create(&self) -> bool {
-        self.prior.is_absent()
-    }
-
-    /// True if the object is to be deleted.
-    pub fn is_destroy(&self) -> bool {
-        self.planned.is_absent()
-    }
-}
-
-/// A planned creation.
-#[non_exhaustive]
-pub struct Creation<M> {
-    /// With write-only values.
-    pub config: Values<M>,
-    /// Known, but for computed attributes.
-    pub planned: Values<M>,
-    pub(super) partial: Option<Value>,
-}
-
-/// A planned change in place.
-#[non_exhaustive]
-pub struct Update<M> {
-    /// With write-only values.
-    pub config: Values<M>,
-    /// The object as the state has it.
-    pub prior: Values<M>,
-    /// Known, but for computed attributes.
-    pub planned: Values<M>,
-    pub(super) partial: Option<Value>,
-}
-
-impl<M: Model> Creation<M> {
-    /// Stores the object as it is so far: if the creation fails later, it is in the state, tainted.
-    pub fn store(&mut self, object: M) {
-        self.partial = Some(object.into_value());
-    }
-}
-
-impl<M: Model> Update<M> {
-    /// Stores the object as it is so far, in case the update fails later.
-    pub fn store(&mut self, object: M) {
-        self.partial = Some(object.into_value());
-    }
-}
-
-/// What an import names.
-#[non_exhaustive]
-#[derive(Clone, Debug)]
-pub enum Import {
-    /// The id that the user gave, in the form that the provider documents.
-    Id(String),
-    /// An object of the type of the identity schema.
-    Identity(Value),
-}
-
-impl Import {
-    /// The id. Fails for an import by identity.
-    pub fn id(&self) -> Result<&str, Error> {
-        match self {
-            Import::Id(id) => Ok(id),
-            Import::Identity(_) => Err(not_importable()),
-        }
-    }
-
-    /// The id, or an attribute of the identity that has the same meaning. Fails if the attribute is not a text.
-    ///
-    /// ```
-    /// use terrane::sdk::{Import, Value};
-    /// let identity = Value::object([("id", Value::string("7"))]);
-    /// for import in [Import::Id("7".to_owned()), Import::Identity(identity)] {
-    ///     assert_eq!(import.id_or_attribute("id").unwrap(), "7");
-    /// }
-    /// ```
-    pub fn id_or_attribute(&self, name: &str) -> Result<&str, Error> {
-        match self {
-            Import::Id(id) => Ok(id),
-            Import::Identity(identity) => identity.get(name).and_then(Value::as_str).ok_or_else(not_importable),
-        }
-    }
-}
-
-/// An object in the state that was written with another version of the schema.
-///
-/// ```
-/// # use terrane::sdk::{Error, Stored};
-/// fn title(stored: &Stored) -> Result<String, Error> {
-///     let text: serde_json::Value = serde_json::from_slice(stored.json()?)
-///         .map_err(|error| Error::new("Unable to upgrade the note", error.to_string()))?;
-///     Ok(text["text"].as_str().unwrap_or_default().to_owned())
-/// }
-/// ```
-#[non_exhaustive]
-#[derive(Clone, Debug)]
-pub struct Stored {
-    /// The version of the schema that it was stored with.
-    pub version: i64,
-    pub(super) raw: crate::model::provider::RawState,
-    /// Of today's schema.
-    pub(super) ty: crate::lang::value::Type,
-}
-
-impl Stored {
-    /// The JSON text. Fails for states of Terraform 0.11 and earlier.
-    pub fn json(&self) -> Result<&[u8], Error> {
-        match &self.raw {
-            crate::model::provider::RawState::Json(bytes) => Ok(bytes),
-            crate::model::provider::RawState::Flat(_) => Err(Error::new(
-                "Unable to Upgrade Resource State",
-                "The object was stored by Terraform 0.11 or earlier, whose form is not supported.",
-            )),
-        }
-    }
-
-    /// The object with today's attributes: absent ones are null, others are dropped.
-    pub fn object(&self) -> Result<Value, Error> {
-        Ok(super::stored::stored_object(&self.raw, &self.ty)?)
-    }
-}
-
-/// An object of another type.
-#[non_exhaustive]
-#[derive(Clone, Debug)]
-pub struct Moved {
-    /// "registry.terraform.io/hashicorp/null".
-    pub source_provider: String,
-    /// The type that the object had: "null_resource".
-    pub source_type: String,
-    /// The version of the schema of that type.
-    pub source_version: i64,
-    /// The JSON text of the object.
-    pub source_state: bytes::Bytes,
-    pub(super) target_type: String,
-}
-
-impl Moved {
-    /// The object with the attributes of a schema: absent ones are null, others are dropped.
-    pub fn object(&self, schema: &Schema) -> Result<Value, Error> {
-        let raw = crate::model::provider::RawState::Json(self.source_state.clone());
-        Ok(super::stored::stored_object(&raw, &schema.block.ty())?)
-    }
-
-    /// The error for types that objects of the source cannot become.
-    pub fn unsupported(&self) -> Error {
-        Error::new(
-            "Resource Move Not Supported",
-            format!("The {:?} resource type does not support moving from {:?}.", self.target_type, self.source_type),
-        )
-    }
 }

@@ -1,15 +1,31 @@
-//! Schemas as authors write them: attributes and blocks with what plan and validation do with them.
+//! Schemas as authors write them: blocks of attributes, with what plan and validation do with them.
 
 use std::sync::Arc;
 
+use super::attribute::Attribute;
 use super::modifier::PlanModifier;
 use super::validator::Validator;
-use crate::lang::value::{Type, Value};
+use crate::lang::value::Type;
 use crate::model::schema as wire;
 
+/// How often users write a nested block or object: once, or as a list, set or map of them.
+///
+/// ```
+/// use terrane::sdk::{Attribute, Block, NestedBlock, Nesting};
+/// let rule = Block::new([Attribute::int("port").required()]);
+/// let rules = NestedBlock::new("rule", Nesting::List, rule);
+/// assert_eq!(rules.nesting, Nesting::List);
+/// ```
+#[doc(inline)]
 pub use crate::model::schema::Nesting;
 
 /// The schema of a resource, a data source or a provider configuration.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, Schema};
+/// let schema = Schema::new([Attribute::string("title").required()]).version(1).description("A note.");
+/// assert_eq!((schema.version, &*schema.block.description), (1, "A note."));
+/// ```
 #[derive(Clone, Default)]
 pub struct Schema {
     /// Of the stored objects; a resource upgrades older ones.
@@ -21,6 +37,12 @@ pub struct Schema {
 }
 
 /// Attributes and nested blocks.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, Block};
+/// let block = Block { deprecation: Some("Use tags.".to_owned()), ..Block::new([Attribute::string("label").required()]) };
+/// assert_eq!(block.attributes[0].name, "label");
+/// ```
 #[derive(Clone, Default)]
 pub struct Block {
     /// The attributes, in any order.
@@ -36,6 +58,12 @@ pub struct Block {
 }
 
 /// A block within a block.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, Block, NestedBlock, Nesting};
+/// let reminder = Block::new([Attribute::string("at").required()]);
+/// let reminder = NestedBlock { max_items: 1, ..NestedBlock::new("reminder", Nesting::List, reminder) };
+/// ```
 #[derive(Clone)]
 pub struct NestedBlock {
     /// The name by which users write it.
@@ -55,67 +83,19 @@ pub struct NestedBlock {
 }
 
 /// The type of an attribute: plain, or objects with attributes of their own (protocol 6 only).
+///
+/// ```
+/// # use terrane::sdk::{Attribute, Block, Nesting, Shape};
+/// let rule = Block::new([Attribute::int("port").required()]);
+/// let rules = Attribute::new("rules", Shape::Nested(Nesting::List, rule)).optional();
+/// assert!(rules.ty().is_list());
+/// ```
 #[derive(Clone)]
 pub enum Shape {
     /// A value of the type.
     Plain(Type),
     /// An object with the attributes of the block, or a list, set or map of such objects.
     Nested(Nesting, Block),
-}
-
-/// What a number may be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NumberKind {
-    /// Any number.
-    #[default]
-    Any,
-    /// A whole number of 32 bits.
-    Int32,
-    /// A whole number of 64 bits.
-    Int64,
-    /// A floating-point number of 32 bits.
-    Float32,
-    /// A floating-point number of 64 bits.
-    Float64,
-}
-
-/// One attribute.
-///
-/// ```
-/// use terrane::sdk::{Attribute, Value, replace};
-/// let size = Attribute::int("size").description("Gigabytes.").default(Value::int(10)).modifier(replace());
-/// assert!(size.optional && size.computed);
-/// ```
-#[derive(Clone)]
-pub struct Attribute {
-    /// The name by which users write it.
-    pub name: String,
-    /// The type.
-    pub shape: Shape,
-    /// Checked in configurations.
-    pub number: NumberKind,
-    /// For users.
-    pub description: String,
-    /// The description is Markdown.
-    pub markdown: bool,
-    /// Must be configured.
-    pub required: bool,
-    /// May be configured.
-    pub optional: bool,
-    /// The provider sets it if it is not configured.
-    pub computed: bool,
-    /// Hosts do not show it.
-    pub sensitive: bool,
-    /// Given to the provider, never stored.
-    pub write_only: bool,
-    /// The warning for those who set it.
-    pub deprecation: Option<String>,
-    /// The planned value if none is configured.
-    pub default: Option<Value>,
-    /// Run in this order.
-    pub modifiers: Vec<Arc<dyn PlanModifier>>,
-    /// Run in this order.
-    pub validators: Vec<Arc<dyn Validator>>,
 }
 
 impl Schema {
@@ -131,6 +111,12 @@ impl Schema {
     }
 
     /// A schema of version 0 with the attributes and blocks of a model.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Model, Schema};
+    /// # #[derive(Model)] struct Note { #[attribute(required)] title: String }
+    /// assert_eq!(Schema::of::<Note>().block.attributes[0].name, "title");
+    /// ```
     pub fn of<M: super::Model>() -> Schema {
         Schema { version: 0, block: M::block(), unchecked: false }
     }
@@ -143,30 +129,65 @@ impl Schema {
     }
 
     /// Sets the version of stored objects.
+    ///
+    /// ```
+    /// # use terrane::sdk::Schema;
+    /// assert_eq!(Schema::new([]).version(2).version, 2);
+    /// ```
     pub fn version(mut self, version: i64) -> Schema {
         self.version = version;
         self
     }
 
     /// Sets the description for users.
+    ///
+    /// ```
+    /// # use terrane::sdk::Schema;
+    /// assert_eq!(Schema::new([]).description("A note.").block.description, "A note.");
+    /// ```
     pub fn description(mut self, text: impl Into<String>) -> Schema {
         self.block.description = text.into();
         self
     }
 
     /// The descriptions are plain text; those of `#[derive(Model)]` are Markdown otherwise.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Model, Schema};
+    /// /// A note.
+    /// #[derive(Model)]
+    /// struct Note {
+    ///     #[attribute(required)]
+    ///     title: String,
+    /// }
+    /// assert!(Schema::of::<Note>().block.markdown);
+    /// assert!(!Schema::of::<Note>().plain_text().block.markdown);
+    /// ```
     pub fn plain_text(mut self) -> Schema {
         self.block.set_plain_text();
         self
     }
 
     /// Warns those who use it.
+    ///
+    /// ```
+    /// # use terrane::sdk::Schema;
+    /// let schema = Schema::new([]).deprecated("Use todo_note.");
+    /// assert_eq!(schema.block.deprecation.as_deref(), Some("Use todo_note."));
+    /// ```
     pub fn deprecated(mut self, message: impl Into<String>) -> Schema {
         self.block.deprecation = Some(message.into());
         self
     }
 
     /// Adds a block.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Attribute, Block, NestedBlock, Nesting, Schema};
+    /// let reminder = Block::new([Attribute::string("at").required()]);
+    /// let schema = Schema::new([]).block(NestedBlock::new("reminder", Nesting::Set, reminder));
+    /// assert_eq!(schema.block.blocks[0].name, "reminder");
+    /// ```
     pub fn block(mut self, block: NestedBlock) -> Schema {
         self.block.blocks.push(block);
         self
@@ -179,11 +200,23 @@ impl Schema {
 
 impl Block {
     /// Attributes without blocks.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Attribute, Block};
+    /// let block = Block::new([Attribute::string("at").required(), Attribute::string("channel").optional()]);
+    /// assert_eq!((block.attributes.len(), block.blocks.len()), (2, 0));
+    /// ```
     pub fn new(attributes: impl IntoIterator<Item = Attribute>) -> Block {
         Block { attributes: attributes.into_iter().collect(), ..Block::default() }
     }
 
     /// The object type of a value of this block.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Attribute, Block, Type};
+    /// let block = Block::new([Attribute::int("port").required()]);
+    /// assert_eq!(block.ty(), Type::object([("port", Type::Number)]));
+    /// ```
     pub fn ty(&self) -> Type {
         self.to_model().implied_type()
     }
@@ -235,12 +268,22 @@ impl NestedBlock {
     }
 
     /// Adds a validator of the block as a whole.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Block, NestedBlock, Nesting, validators::size_at_most};
+    /// let disks = NestedBlock::new("disk", Nesting::List, Block::default()).validator(size_at_most(4));
+    /// ```
     pub fn validator(mut self, validator: impl Validator) -> NestedBlock {
         self.validators.push(Arc::new(validator));
         self
     }
 
     /// Adds a plan modifier of the block as a whole.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Block, NestedBlock, Nesting, replace};
+    /// let disks = NestedBlock::new("disk", Nesting::Set, Block::default()).modifier(replace());
+    /// ```
     pub fn modifier(mut self, modifier: impl PlanModifier) -> NestedBlock {
         self.modifiers.push(Arc::new(modifier));
         self
@@ -258,6 +301,12 @@ impl NestedBlock {
 
 impl Shape {
     /// The type of a value.
+    ///
+    /// ```
+    /// # use terrane::sdk::{Block, Nesting, Shape, Type};
+    /// assert_eq!(Shape::Plain(Type::Bool).ty(), Type::Bool);
+    /// assert_eq!(Shape::Nested(Nesting::Map, Block::default()).ty(), Type::map(Type::empty_object()));
+    /// ```
     pub fn ty(&self) -> Type {
         match self {
             Shape::Plain(ty) => ty.clone(),
@@ -265,7 +314,7 @@ impl Shape {
         }
     }
 
-    fn to_model(&self) -> wire::Attribute {
+    pub(super) fn to_model(&self) -> wire::Attribute {
         let shape = match self {
             Shape::Plain(ty) => wire::AttributeShape::Plain(ty.clone()),
             Shape::Nested(nesting, block) => {
@@ -274,150 +323,5 @@ impl Shape {
             }
         };
         wire::Attribute { shape, ..wire::Attribute::new(Type::Dynamic) }
-    }
-}
-
-/// Flags and details, one call each.
-impl Attribute {
-    /// An attribute without flags: it needs `required`, `optional` or `computed`.
-    pub fn new(name: impl Into<String>, shape: Shape) -> Attribute {
-        Attribute {
-            name: name.into(),
-            shape,
-            number: NumberKind::Any,
-            description: String::new(),
-            markdown: false,
-            required: false,
-            optional: false,
-            computed: false,
-            sensitive: false,
-            write_only: false,
-            deprecation: None,
-            default: None,
-            modifiers: Vec::new(),
-            validators: Vec::new(),
-        }
-    }
-
-    /// An attribute of a type of the language.
-    ///
-    /// ```
-    /// use terrane::sdk::{Attribute, Type};
-    /// let limits = Attribute::plain("limits", Type::map(Type::Number)).optional();
-    /// assert_eq!(limits.ty(), Type::map(Type::Number));
-    /// ```
-    pub fn plain(name: impl Into<String>, ty: Type) -> Attribute {
-        Attribute::new(name, Shape::Plain(ty))
-    }
-
-    /// A text.
-    pub fn string(name: impl Into<String>) -> Attribute {
-        Attribute::plain(name, Type::String)
-    }
-
-    /// A flag.
-    pub fn bool(name: impl Into<String>) -> Attribute {
-        Attribute::plain(name, Type::Bool)
-    }
-
-    /// A whole number of 64 bits.
-    pub fn int(name: impl Into<String>) -> Attribute {
-        Attribute { number: NumberKind::Int64, ..Attribute::plain(name, Type::Number) }
-    }
-
-    /// A list of texts.
-    pub fn string_list(name: impl Into<String>) -> Attribute {
-        Attribute::plain(name, Type::list(Type::String))
-    }
-
-    /// A map of texts.
-    pub fn string_map(name: impl Into<String>) -> Attribute {
-        Attribute::plain(name, Type::map(Type::String))
-    }
-
-    /// Sets the description for users.
-    pub fn description(mut self, text: impl Into<String>) -> Attribute {
-        self.description = text.into();
-        self
-    }
-
-    /// The description is Markdown.
-    pub fn markdown(mut self) -> Attribute {
-        self.markdown = true;
-        self
-    }
-
-    /// Must be configured.
-    pub fn required(mut self) -> Attribute {
-        self.required = true;
-        self
-    }
-
-    /// May be configured.
-    pub fn optional(mut self) -> Attribute {
-        self.optional = true;
-        self
-    }
-
-    /// The provider sets it if it is not configured.
-    pub fn computed(mut self) -> Attribute {
-        self.computed = true;
-        self
-    }
-
-    /// Hosts do not show it.
-    pub fn sensitive(mut self) -> Attribute {
-        self.sensitive = true;
-        self
-    }
-
-    /// Given to the provider in the configuration, never stored. Only in resources.
-    pub fn write_only(mut self) -> Attribute {
-        self.write_only = true;
-        self
-    }
-
-    /// Optional and computed, with this planned value if none is configured.
-    pub fn default(mut self, value: Value) -> Attribute {
-        self.default = Some(value);
-        self.optional().computed()
-    }
-
-    /// Warns those who set it.
-    pub fn deprecated(mut self, message: impl Into<String>) -> Attribute {
-        self.deprecation = Some(message.into());
-        self
-    }
-
-    /// Adds a plan modifier. They run in the order in which they are added.
-    pub fn modifier(mut self, modifier: impl PlanModifier) -> Attribute {
-        self.modifiers.push(Arc::new(modifier));
-        self
-    }
-
-    /// Adds a validator.
-    pub fn validator(mut self, validator: impl Validator) -> Attribute {
-        self.validators.push(Arc::new(validator));
-        self
-    }
-
-    /// The type of a value.
-    pub fn ty(&self) -> Type {
-        self.shape.ty()
-    }
-
-    fn to_model(&self) -> wire::Attribute {
-        wire::Attribute {
-            description: self.description.clone(),
-            markdown: self.markdown,
-            required: self.required,
-            optional: self.optional,
-            computed: self.computed,
-            sensitive: self.sensitive,
-            deprecated: self.deprecation.is_some(),
-            deprecation_message: self.deprecation.clone().unwrap_or_default(),
-            write_only: self.write_only,
-            ..self.shape.to_model()
-        }
     }
 }

@@ -40,11 +40,21 @@ pub struct Serve {
 
 impl Serve {
     /// `address`: the source address, with the host: "registry.terraform.io/acme/todo".
+    ///
+    /// ```
+    /// # use terrane::sdk::Serve;
+    /// let serve = Serve::new("registry.terraform.io/acme/todo");
+    /// ```
     pub fn new(address: impl Into<String>) -> Serve {
         Serve { address: address.into(), protocol: 6, tcp: false }
     }
 
     /// The preferred protocol version: 5 or 6, by default 6. Hosts that speak only the other one are served by that.
+    ///
+    /// ```
+    /// # use terrane::sdk::Serve;
+    /// let serve = Serve::new("registry.terraform.io/acme/todo").protocol(5);
+    /// ```
     #[must_use]
     pub fn protocol(mut self, version: u16) -> Serve {
         self.protocol = version;
@@ -52,6 +62,11 @@ impl Serve {
     }
 
     /// Listens on a TCP port of this machine instead of a Unix socket.
+    ///
+    /// ```
+    /// # use terrane::sdk::Serve;
+    /// let serve = Serve::new("registry.terraform.io/acme/todo").tcp();
+    /// ```
     #[must_use]
     pub fn tcp(mut self) -> Serve {
         self.tcp = true;
@@ -60,11 +75,27 @@ impl Serve {
 
     /// Serves the host that started this process until it is done. With `-debug`, serves any host until it is
     /// interrupted, and prints the variable by which hosts find it. Returns the exit code for `main`.
+    ///
+    /// ```no_run
+    /// # use std::process::ExitCode;
+    /// # use terrane::sdk::{Provider, Serve};
+    /// fn serve(provider: impl Provider) -> ExitCode {
+    ///     Serve::new("registry.terraform.io/acme/todo").run(provider)
+    /// }
+    /// ```
     pub fn run<P: Provider>(&self, provider: P) -> ExitCode {
         self.run_all(vec![server(provider)])
     }
 
     /// As [`Serve::run`], with several providers as one: see [`super::mux`].
+    ///
+    /// ```no_run
+    /// # use std::process::ExitCode;
+    /// # use terrane::sdk::{Provider, Serve, server};
+    /// fn serve(notes: impl Provider, users: impl Provider) -> ExitCode {
+    ///     Serve::new("registry.terraform.io/acme/todo").run_all(vec![server(notes), server(users)])
+    /// }
+    /// ```
     pub fn run_all(&self, providers: Vec<Served>) -> ExitCode {
         let debug = std::env::args().skip(1).any(|argument| matches!(&*argument, "-debug" | "--debug"));
         let environment = Environment::process();
@@ -132,8 +163,9 @@ impl Serve {
                     std::future::pending::<()>().await;
                 }
             };
-            plugin::serve_for_developer(provider, self.protocol, interrupt, |address| {
-                let variable = reattach_variable(&self.address, self.protocol, address);
+            plugin::serve_for_developer(|| provider.clone(), self.protocol, interrupt, |address| {
+                let entry = reattach_entry(self.protocol, address);
+                let variable = serde_json::json!({ self.address.as_str(): entry });
                 let mut out = std::io::stdout().lock();
                 let written = writeln!(
                     out,
@@ -148,7 +180,7 @@ impl Serve {
 }
 
 /// Fails if a type has nested attributes: protocol 5 has none.
-fn check_protocol_5(schemas: &dyn ProviderSchemas) -> Result<(), String> {
+pub(super) fn check_protocol_5(schemas: &dyn ProviderSchemas) -> Result<(), String> {
     fn has_nested(block: &Block) -> bool {
         block.attributes.values().any(|attribute| attribute.nested().is_some())
             || block.blocks.values().any(|nested| has_nested(&nested.block))
@@ -166,20 +198,19 @@ fn check_protocol_5(schemas: &dyn ProviderSchemas) -> Result<(), String> {
     refused.map_or(Ok(()), Err)
 }
 
-/// The JSON text by which hosts find a provider that runs.
-fn reattach_variable(source: &str, protocol: u16, address: &Address) -> String {
+/// How hosts reach a provider that runs: the value of its source address in TF_REATTACH_PROVIDERS.
+pub(super) fn reattach_entry(protocol: u16, address: &Address) -> serde_json::Value {
     let (network, text) = match address {
         Address::Unix(path) => ("unix", path.display().to_string()),
         Address::Tcp(text) => ("tcp", text.clone()),
     };
-    let entry = serde_json::json!({
+    serde_json::json!({
         "Protocol": "grpc",
         "ProtocolVersion": protocol,
         "Pid": std::process::id(),
         "Test": true,
         "Addr": { "Network": network, "String": text },
-    });
-    serde_json::json!({ source: entry }).to_string()
+    })
 }
 
 fn block_on<T>(serving: impl Future<Output = Result<T, String>>) -> Result<T, String> {
@@ -197,9 +228,7 @@ mod tests {
 
     #[test]
     fn the_variable_is_what_hosts_read() {
-        let text = reattach_variable("registry.terraform.io/acme/todo", 6, &Address::Unix("/run/todo".into()));
-        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let entry = &json["registry.terraform.io/acme/todo"];
+        let entry = reattach_entry(6, &Address::Unix("/run/todo".into()));
         assert_eq!(entry["Protocol"], "grpc");
         assert_eq!(entry["ProtocolVersion"], 6);
         assert_eq!(entry["Addr"], serde_json::json!({ "Network": "unix", "String": "/run/todo" }));

@@ -12,7 +12,7 @@ use super::error::Error;
 use super::model::Values;
 use super::panic::guarded;
 use super::provider::{Provider, Types};
-use super::resource::{Import, Moved, Stored, Validation};
+use super::request::{Import, Moved, Stored, Validation};
 use super::schema::Schema;
 use crate::base::stop::Stop;
 use crate::lang::value::{Path, Value, json};
@@ -46,9 +46,23 @@ struct Configured<D> {
 }
 
 /// A provider behind the interface that hosts use.
+///
+/// ```
+/// # use terrane::sdk::{Provider, Served, server};
+/// fn parts(notes: impl Provider, users: impl Provider) -> Vec<Served> {
+///     vec![server(notes), server(users)]
+/// }
+/// ```
 pub type Served = Arc<dyn ProviderInterface>;
 
 /// The provider as the interface that hosts use: what [`Serve`](super::Serve) serves.
+///
+/// ```no_run
+/// # use terrane::sdk::{Error, Provider, Served, mux, server};
+/// async fn joined(notes: impl Provider, users: impl Provider) -> Result<Served, Error> {
+///     mux(vec![server(notes), server(users)]).await
+/// }
+/// ```
 pub fn server<P: Provider>(provider: P) -> Served {
     Arc::new(Server::new(provider))
 }

@@ -39,6 +39,11 @@ pub struct Timeouts {
 }
 
 /// Accepts durations: "30s", "1h30m".
+///
+/// ```
+/// # use terrane::sdk::{Attribute, duration};
+/// let interval = Attribute::string("interval").optional().validator(duration());
+/// ```
 pub fn duration() -> impl super::Validator {
     matches("must be a duration such as \"30s\" or \"1h30m\"", |text| parse(text).is_ok())
 }

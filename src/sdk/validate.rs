@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::schema::{Attribute, Block, NumberKind, Shape};
+use super::attribute::{Attribute, NumberKind};
+use super::schema::{Block, Shape};
 use super::validator::{ConfiguredAttribute, Validator, attribute_name};
 use crate::lang::value::{Path, Value};
 use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};

@@ -4,6 +4,17 @@ use crate::lang::value::{Path, Value};
 use crate::model::provider::{ProviderDiagnostic, ProviderDiagnostics};
 
 /// What a validator sees of its attribute or block.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, ConfiguredAttribute};
+/// /// The attribute must not repeat the name.
+/// fn is_not_the_name(attribute: &mut ConfiguredAttribute<'_>) {
+///     if !attribute.value.is_null() && attribute.config.get("name") == Some(attribute.value) {
+///         attribute.error("Redundant alias", "The alias is the name.");
+///     }
+/// }
+/// let alias = Attribute::string("alias").optional().validator(is_not_the_name);
+/// ```
 #[non_exhaustive]
 pub struct ConfiguredAttribute<'a> {
     /// The place of the attribute or block in the configuration.
@@ -17,16 +28,47 @@ pub struct ConfiguredAttribute<'a> {
 
 impl ConfiguredAttribute<'_> {
     /// Reports an error about the attribute.
+    ///
+    /// ```
+    /// # use terrane::sdk::ConfiguredAttribute;
+    /// fn has_no_zone(attribute: &mut ConfiguredAttribute<'_>) {
+    ///     if attribute.value.as_str().is_some_and(|text| !text.ends_with('Z')) {
+    ///         attribute.error("Invalid time", "The time must end with Z, for UTC.");
+    ///     }
+    /// }
+    /// # terrane::sdk::Attribute::string("at").validator(has_no_zone);
+    /// ```
     pub fn error(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.found.push(ProviderDiagnostic::error(summary, detail).at(self.path.clone()));
     }
 
     /// Reports a warning about the attribute.
+    ///
+    /// ```
+    /// # use terrane::sdk::ConfiguredAttribute;
+    /// fn warn_of_http(attribute: &mut ConfiguredAttribute<'_>) {
+    ///     if attribute.value.as_str().is_some_and(|url| url.starts_with("http:")) {
+    ///         attribute.warning("Unsafe address", "The connection is not encrypted. Use https.");
+    ///     }
+    /// }
+    /// # terrane::sdk::Attribute::string("url").validator(warn_of_http);
+    /// ```
     pub fn warning(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
         self.found.push(ProviderDiagnostic::warning(summary, detail).at(self.path.clone()));
     }
 
     /// An error that says what the value must be: "value must be at least 1".
+    ///
+    /// ```
+    /// # use terrane::sdk::ConfiguredAttribute;
+    /// fn is_even(attribute: &mut ConfiguredAttribute<'_>) {
+    ///     if attribute.value.as_i64().is_some_and(|number| number % 2 != 0) {
+    ///         // Attribute replicas value must be even, got: 3
+    ///         attribute.invalid("Invalid Attribute Value", "value must be even");
+    ///     }
+    /// }
+    /// # terrane::sdk::Attribute::int("replicas").validator(is_even);
+    /// ```
     pub fn invalid(&mut self, summary: &str, rule: &str) {
         let got = value_text(self.value);
         self.error(summary, format!("Attribute {} {rule}, got: {got}", attribute_name(self.path)));
@@ -63,6 +105,22 @@ fn value_text(value: &Value) -> String {
 /// ```
 pub trait Validator: Send + Sync + 'static {
     /// Reports what is wrong with the value. Called for null and unknown values too.
+    ///
+    /// ```
+    /// use terrane::sdk::{Attribute, ConfiguredAttribute, Validator};
+    ///
+    /// struct MultipleOf(i64);
+    ///
+    /// impl Validator for MultipleOf {
+    ///     fn validate(&self, attribute: &mut ConfiguredAttribute<'_>) {
+    ///         if attribute.value.as_i64().is_some_and(|number| number % self.0 != 0) {
+    ///             attribute.invalid("Invalid Attribute Value", &format!("value must be a multiple of {}", self.0));
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let memory = Attribute::int("memory").required().validator(MultipleOf(256));
+    /// ```
     fn validate(&self, attribute: &mut ConfiguredAttribute<'_>);
 }
 

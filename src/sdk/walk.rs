@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::schema::{Attribute, Block, NestedBlock, Shape};
+use super::attribute::Attribute;
+use super::schema::{Block, NestedBlock, Shape};
 use crate::lang::value::{Path, PathStep, Type, Value};
 use crate::model::schema::Nesting;
 
@@ -12,6 +13,14 @@ use crate::model::schema::Nesting;
 pub(super) struct Beside<'a> {
     pub config: &'a Value,
     pub prior: &'a Value,
+    /// False inside of an object that is not configured: all of it comes from the provider.
+    pub in_configured_object: bool,
+}
+
+impl<'a> Beside<'a> {
+    pub fn of(config: &'a Value, prior: &'a Value) -> Beside<'a> {
+        Beside { config, prior, in_configured_object: true }
+    }
 }
 
 /// An attribute or a nested block.
@@ -71,6 +80,7 @@ pub(super) fn rewrite_object(
         let here = Beside {
             config: beside.config.get(item.name()).unwrap_or(&null),
             prior: beside.prior.get(item.name()).unwrap_or(&null),
+            in_configured_object: !beside.config.is_null(),
         };
         path.push(PathStep::Attr(Arc::from(item.name())));
         let mut value = rewrite(item, path, here, value);
@@ -100,7 +110,7 @@ fn rewrite_nested(
         if let Some(step) = step {
             path.push(step);
         }
-        let value = rewrite_object(block, path, Beside { config, prior }, value, rewrite);
+        let value = rewrite_object(block, path, Beside::of(config, prior), value, rewrite);
         if deeper {
             path.pop();
         }

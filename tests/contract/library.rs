@@ -354,7 +354,6 @@ async fn random_providers_keep_the_contract() {
 }
 
 #[tokio::test]
-#[ignore = "seed 33 plans a change without a change of the configuration: to be looked into"]
 async fn random_providers_plan_nothing_without_a_change() {
     run(true).await;
 }

@@ -12,4 +12,5 @@ mod documents;
 mod harness;
 mod mutation;
 mod packages;
+mod requests;
 mod seeds;

@@ -29,22 +29,51 @@ fn size(rule: String, is_valid: impl Fn(usize) -> bool + Send + Sync + 'static) 
 }
 
 /// There are at least so many elements.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, validators::size_at_least};
+/// let zones = Attribute::string_list("zones").required().validator(size_at_least(2));
+/// ```
 pub fn size_at_least(minimum: usize) -> impl Validator {
     size(format!("at least {minimum}"), move |size| size >= minimum)
 }
 
 /// There are at most so many elements.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, validators::size_at_most};
+/// let labels = Attribute::string_map("labels").optional().validator(size_at_most(64));
+/// ```
 pub fn size_at_most(maximum: usize) -> impl Validator {
     size(format!("at most {maximum}"), move |size| size <= maximum)
 }
 
 /// The number of elements is in the range, ends included.
+///
+/// ```
+/// # use terrane::sdk::{Model, Set, validators::size_between};
+/// #[derive(Model)]
+/// struct Network {
+///     #[attribute(required, validators(size_between(1, 4)))]
+///     dns: Set<String>,
+/// }
+/// ```
 pub fn size_between(minimum: usize, maximum: usize) -> impl Validator {
     let rule = format!("at least {minimum} elements and at most {maximum}");
     size(rule, move |size| (minimum..=maximum).contains(&size))
 }
 
 /// The block is required: schemas cannot express this.
+///
+/// ```
+/// # use terrane::sdk::{Model, validators::is_required};
+/// # #[derive(Model)] struct Disk { #[attribute(required)] size: i64 }
+/// #[derive(Model)]
+/// struct Machine {
+///     #[block(validators(is_required()))]
+///     disk: Vec<Disk>,
+/// }
+/// ```
 pub fn is_required() -> impl Validator {
     |attribute: &mut ConfiguredAttribute<'_>| {
         let value = attribute.value;
@@ -58,6 +87,11 @@ pub fn is_required() -> impl Validator {
 }
 
 /// No element is null.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, validators::no_null_values};
+/// let names = Attribute::string_list("names").required().validator(no_null_values());
+/// ```
 pub fn no_null_values() -> impl Validator {
     |attribute: &mut ConfiguredAttribute<'_>| {
         let is_null = |(_, element): &(_, &Value)| element.is_null();
@@ -74,6 +108,11 @@ fn capitalized(word: &str) -> String {
 }
 
 /// No two elements of the list are equal.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, validators::unique_values};
+/// let servers = Attribute::string_list("servers").required().validator(unique_values());
+/// ```
 pub fn unique_values() -> impl Validator {
     |attribute: &mut ConfiguredAttribute<'_>| {
         let elements = attribute.value.elements();
@@ -88,6 +127,12 @@ pub fn unique_values() -> impl Validator {
 }
 
 /// Checks every element.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use terrane::sdk::{Attribute, validators::{length_at_least, values}};
+/// let names = Attribute::string_list("names").required().validator(values(vec![Arc::new(length_at_least(1))]));
+/// ```
 pub fn values(validators: Vec<Arc<dyn Validator>>) -> impl Validator {
     move |attribute: &mut ConfiguredAttribute<'_>| {
         if !is_set(attribute.value) {
@@ -102,6 +147,12 @@ pub fn values(validators: Vec<Arc<dyn Validator>>) -> impl Validator {
 }
 
 /// Checks every key of a map, as a text.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use terrane::sdk::{Attribute, validators::{keys, length_at_most}};
+/// let labels = Attribute::string_map("labels").optional().validator(keys(vec![Arc::new(length_at_most(63))]));
+/// ```
 pub fn keys(validators: Vec<Arc<dyn Validator>>) -> impl Validator {
     move |attribute: &mut ConfiguredAttribute<'_>| {
         if !is_set(attribute.value) {

@@ -13,6 +13,17 @@ fn is_configured(attribute: &ConfiguredAttribute<'_>, name: &str) -> bool {
 }
 
 /// If this attribute is set, the others must be set too.
+///
+/// ```
+/// # use terrane::sdk::{Model, validators::also_requires};
+/// #[derive(Model)]
+/// struct Config {
+///     #[attribute(optional, validators(also_requires(&["password"])))]
+///     user: Option<String>,
+///     #[attribute(optional, sensitive)]
+///     password: Option<String>,
+/// }
+/// ```
 pub fn also_requires(names: &[&str]) -> impl Validator {
     let names = owned(names);
     move |attribute: &mut ConfiguredAttribute<'_>| {
@@ -31,6 +42,11 @@ pub fn also_requires(names: &[&str]) -> impl Validator {
 }
 
 /// If this attribute is set, the others must not be set.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, validators::conflicts_with};
+/// let path = Attribute::string("path").optional().validator(conflicts_with(&["url"]));
+/// ```
 pub fn conflicts_with(names: &[&str]) -> impl Validator {
     let names = owned(names);
     move |attribute: &mut ConfiguredAttribute<'_>| {
@@ -49,15 +65,9 @@ pub fn conflicts_with(names: &[&str]) -> impl Validator {
     }
 }
 
-/// "[a,b]": the others, then this attribute if `and_own`.
-fn list(attribute: &ConfiguredAttribute<'_>, names: &[String], and_own: bool) -> String {
-    let own = attribute_name(attribute.path);
-    let mut texts: Vec<String> = names.iter().map(|name| attribute_name(&sibling_path(attribute, name))).collect();
-    texts.retain(|name| *name != own);
-    if and_own {
-        texts.push(own);
-    }
-    format!("[{}]", texts.join(","))
+/// The full names of the attributes.
+fn full_names(attribute: &ConfiguredAttribute<'_>, names: &[String]) -> Vec<String> {
+    names.iter().map(|name| attribute_name(&sibling_path(attribute, name))).collect()
 }
 
 /// The number of set attributes among this one and the others; none while any of them is unknown.
@@ -85,12 +95,20 @@ fn sibling_own_name(attribute: &ConfiguredAttribute<'_>) -> Option<String> {
 }
 
 /// This attribute or one of the others must be set.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, validators::at_least_one_of};
+/// let mail = Attribute::string("mail").optional().validator(at_least_one_of(&["phone"]));
+/// ```
 pub fn at_least_one_of(names: &[&str]) -> impl Validator {
     let names = owned(names);
     move |attribute: &mut ConfiguredAttribute<'_>| {
         if configured(attribute, &names) == Some(0) {
-            let list = list(attribute, &names, true);
-            let detail = format!("At least one attribute out of {list} must be specified");
+            let own = attribute_name(attribute.path);
+            let mut list = full_names(attribute, &names);
+            list.retain(|name| *name != own);
+            list.push(own);
+            let detail = format!("At least one attribute out of [{}] must be specified", list.join(","));
             attribute.error(INVALID_COMBINATION, detail);
         }
     }
@@ -98,6 +116,13 @@ pub fn at_least_one_of(names: &[&str]) -> impl Validator {
 
 /// Of this attribute and the others, one must be set and no other. The names may include this attribute: the same list
 /// serves all of them.
+///
+/// ```
+/// # use terrane::sdk::{Schema, Attribute, validators::exactly_one_of};
+/// let sources = ["path", "url", "text"];
+/// let schema = Schema::new(sources.map(|name| Attribute::string(name).optional().validator(exactly_one_of(&sources))));
+/// assert_eq!(schema.block.attributes.len(), 3);
+/// ```
 pub fn exactly_one_of(names: &[&str]) -> impl Validator {
     let names = owned(names);
     move |attribute: &mut ConfiguredAttribute<'_>| {
@@ -106,13 +131,19 @@ pub fn exactly_one_of(names: &[&str]) -> impl Validator {
             Some(0) => "No attribute".to_owned(),
             Some(count) => format!("{count} attributes"),
         };
-        let list = list(attribute, &names, false);
-        let detail = format!("{subject} specified when one (and only one) of {list} is required");
+        let list = full_names(attribute, &names).join(",");
+        let detail = format!("{subject} specified when one (and only one) of [{list}] is required");
         attribute.error(INVALID_COMBINATION, detail);
     }
 }
 
 /// Warns if this attribute is set, and names the write-only one that can be used instead of it.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, validators::prefer_write_only};
+/// let password = Attribute::string("password").optional().sensitive().validator(prefer_write_only("password_wo"));
+/// let password_wo = Attribute::string("password_wo").optional().write_only();
+/// ```
 pub fn prefer_write_only(name: &str) -> impl Validator {
     let name = name.to_owned();
     move |attribute: &mut ConfiguredAttribute<'_>| {

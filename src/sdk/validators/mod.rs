@@ -28,11 +28,40 @@ use super::validator::{ConfiguredAttribute, Validator};
 use crate::lang::value::{Path, PathStep, Value};
 
 /// The summary of errors about one value.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, ConfiguredAttribute, validators::INVALID_VALUE};
+/// fn is_even(attribute: &mut ConfiguredAttribute<'_>) {
+///     if attribute.value.as_i64().is_some_and(|number| number % 2 != 0) {
+///         attribute.invalid(INVALID_VALUE, "value must be even");
+///     }
+/// }
+/// let replicas = Attribute::int("replicas").required().validator(is_even);
+/// ```
 pub const INVALID_VALUE: &str = "Invalid Attribute Value";
 /// The summary of errors about several attributes together.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, ConfiguredAttribute, Value, validators::INVALID_COMBINATION};
+/// fn is_large_enough(cache: &mut ConfiguredAttribute<'_>) {
+///     if cache.config.get("fast") == Some(&Value::bool(true)) && cache.value.as_i64().is_some_and(|size| size < 8) {
+///         cache.error(INVALID_COMBINATION, "Attribute \"cache\" must be at least 8 when \"fast\" is true");
+///     }
+/// }
+/// let cache = Attribute::int("cache").optional().validator(is_large_enough);
+/// ```
 pub const INVALID_COMBINATION: &str = "Invalid Attribute Combination";
 
 /// All of these must accept the value; each reports what it finds.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use terrane::sdk::{Attribute, Validator, validators::{all, length_at_most, none_of}};
+/// fn name() -> impl Validator {
+///     all(vec![Arc::new(length_at_most(63)), Arc::new(none_of(["admin", "root"]))])
+/// }
+/// let user = Attribute::string("user").required().validator(name());
+/// ```
 pub fn all(validators: Vec<Arc<dyn Validator>>) -> impl Validator {
     move |attribute: &mut ConfiguredAttribute<'_>| {
         for validator in &validators {
@@ -42,6 +71,13 @@ pub fn all(validators: Vec<Arc<dyn Validator>>) -> impl Validator {
 }
 
 /// One of these must accept the value; if none does, all report what they found.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use terrane::sdk::{Attribute, validators::{any, between, one_of_numbers}};
+/// let port = any(vec![Arc::new(one_of_numbers([80, 443])), Arc::new(between(8000, 8999))]);
+/// let port = Attribute::int("port").required().validator(port);
+/// ```
 pub fn any(validators: Vec<Arc<dyn Validator>>) -> impl Validator {
     move |attribute: &mut ConfiguredAttribute<'_>| {
         let mut all = Vec::new();

@@ -14,18 +14,38 @@ fn number(rule: String, is_valid: impl Fn(&Number) -> bool + Send + Sync + 'stat
 }
 
 /// The value must not be less than `minimum`.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, validators::at_least};
+/// let size = Attribute::int("size").required().validator(at_least(1));
+/// ```
 pub fn at_least(minimum: impl Into<Number>) -> impl Validator {
     let minimum = minimum.into();
     number(format!("value must be at least {minimum}"), move |number| number.total_cmp(&minimum).is_ge())
 }
 
 /// The value must not be more than `maximum`.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, Number, Type, validators::at_most};
+/// let third = Number::parse("0.33").unwrap();
+/// let share = Attribute::plain("share", Type::Number).required().validator(at_most(third));
+/// ```
 pub fn at_most(maximum: impl Into<Number>) -> impl Validator {
     let maximum = maximum.into();
     number(format!("value must be at most {maximum}"), move |number| number.total_cmp(&maximum).is_le())
 }
 
 /// The value must be in the range, ends included.
+///
+/// ```
+/// # use terrane::sdk::{Model, validators::between};
+/// #[derive(Model)]
+/// struct Listener {
+///     #[attribute(required, validators(between(1, 65535)))]
+///     port: i64,
+/// }
+/// ```
 pub fn between(minimum: impl Into<Number>, maximum: impl Into<Number>) -> impl Validator {
     let (minimum, maximum) = (minimum.into(), maximum.into());
     number(format!("value must be between {minimum} and {maximum}"), move |number| {
@@ -34,6 +54,11 @@ pub fn between(minimum: impl Into<Number>, maximum: impl Into<Number>) -> impl V
 }
 
 /// The value must be one of these.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, validators::one_of_numbers};
+/// let bits = Attribute::int("bits").required().validator(one_of_numbers([2048, 4096]));
+/// ```
 pub fn one_of_numbers(choices: impl IntoIterator<Item = i64>) -> impl Validator {
     let choices: Vec<i64> = choices.into_iter().collect();
     number(format!("value must be one of: {}", list(&choices)), move |number| {
@@ -42,6 +67,11 @@ pub fn one_of_numbers(choices: impl IntoIterator<Item = i64>) -> impl Validator 
 }
 
 /// The value must be none of these.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, validators::none_of_numbers};
+/// let port = Attribute::int("port").required().validator(none_of_numbers([22]));
+/// ```
 pub fn none_of_numbers(choices: impl IntoIterator<Item = i64>) -> impl Validator {
     let choices: Vec<i64> = choices.into_iter().collect();
     number(format!("value must be none of: {}", list(&choices)), move |number| {
@@ -83,21 +113,41 @@ fn combined(
 }
 
 /// The value must not be less than the other attributes of the object together.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, validators::at_least_sum_of};
+/// let disk = Attribute::int("disk").required().validator(at_least_sum_of(&["data", "log"]));
+/// ```
 pub fn at_least_sum_of(names: &[&str]) -> impl Validator {
     combined("at least sum", " + ", names, i64::saturating_add, |number, sum| number >= sum)
 }
 
 /// The value must not be more than the other attributes of the object together.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, validators::at_most_sum_of};
+/// let used = Attribute::int("used").required().validator(at_most_sum_of(&["memory", "swap"]));
+/// ```
 pub fn at_most_sum_of(names: &[&str]) -> impl Validator {
     combined("at most sum", " + ", names, i64::saturating_add, |number, sum| number <= sum)
 }
 
 /// The value must be the sum of the other attributes of the object.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, validators::equal_to_sum_of};
+/// let total = Attribute::int("total").required().validator(equal_to_sum_of(&["leaders", "workers"]));
+/// ```
 pub fn equal_to_sum_of(names: &[&str]) -> impl Validator {
     combined("equal to the sum", " + ", names, i64::saturating_add, |number, sum| number == sum)
 }
 
 /// The value must be the product of the other attributes of the object.
+///
+/// ```
+/// # use terrane::sdk::{Attribute, validators::equal_to_product_of};
+/// let machines = Attribute::int("machines").required().validator(equal_to_product_of(&["zones", "replicas"]));
+/// ```
 pub fn equal_to_product_of(names: &[&str]) -> impl Validator {
     combined("equal to the product", " * ", names, i64::saturating_mul, |number, product| number == product)
 }

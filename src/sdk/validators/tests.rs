@@ -116,7 +116,7 @@ fn combinations() {
     assert_eq!(errors(exactly_one_of(&["b", "c"]), null(), null(), set()), [""; 0]);
     assert_eq!(
         errors(exactly_one_of(&["a", "b"]), null(), null(), set()),
-        ["No attribute specified when one (and only one) of [b] is required"]
+        ["No attribute specified when one (and only one) of [a,b] is required"]
     );
     assert_eq!(errors(prefer_write_only("b"), set(), null(), null()).len(), 1);
 }

@@ -2,6 +2,8 @@
 //!
 //! An example of a whole provider, made to be copied. [`provider`] lists what there is.
 
+#[cfg(test)]
+mod acceptance;
 mod archive;
 mod client;
 #[cfg(test)]
